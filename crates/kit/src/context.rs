@@ -1,0 +1,194 @@
+//! What a handler is handed: who calls, in which language, what time it is, and
+//! the way back to the client while the call runs. Cheap to clone.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::{BoxFuture, Error, Result, ids::CallId, time::Clock};
+
+#[derive(Clone)]
+pub struct Context {
+    /// Names this call in the log and to the caller.
+    pub call: CallId,
+    pub caller: Caller,
+    pub language: Language,
+    pub clock: Clock,
+    /// Cancelled when the client gives up or goes away.
+    pub cancel: CancellationToken,
+    /// When the call's time limit runs out.
+    pub deadline: Option<Instant>,
+    pub client: Arc<dyn Client>,
+    changes: Arc<Mutex<Vec<Change>>>,
+}
+
+impl Context {
+    pub fn new(caller: Caller, clock: Clock, client: Arc<dyn Client>) -> Self {
+        Self {
+            call: CallId::new(),
+            caller,
+            language: Language::English,
+            clock,
+            cancel: CancellationToken::new(),
+            deadline: None,
+            client,
+            changes: Arc::default(),
+        }
+    }
+
+    /// For work the program does on its own account, with no client behind it.
+    pub fn of_the_desk(clock: Clock) -> Self {
+        Self::new(Caller::desk(), clock, Arc::new(NoClient))
+    }
+
+    /// Says that a resource changed. The desk tells subscribers once the work
+    /// is committed, and not at all if it fails.
+    pub fn changed(&self, change: Change) {
+        self.changes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(change);
+    }
+
+    pub fn take_changes(&self) -> Vec<Change> {
+        std::mem::take(&mut *self.changes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// An error once the client has given up; handlers that loop call it.
+    pub fn check_cancelled(&self) -> Result<()> {
+        if self.cancel.is_cancelled() {
+            return Err(Error::cancelled());
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    Resource(String),
+    ResourceList,
+}
+
+/// Whom a call is made for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Stable: limits, audit and idempotency keys are counted per id.
+    pub id: Arc<str>,
+    /// For people.
+    pub name: Arc<str>,
+}
+
+impl Caller {
+    pub fn new(id: &str, name: &str) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+        }
+    }
+
+    /// The user who started this process.
+    pub fn local_user() -> Self {
+        Self::new("local", "local user")
+    }
+
+    /// Somebody on a listener that asks for no key.
+    pub fn anonymous() -> Self {
+        Self::new("anonymous", "anonymous")
+    }
+
+    /// The program itself.
+    pub fn desk() -> Self {
+        Self::new("desk", "the desk")
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    English,
+    Japanese,
+}
+
+/// A request from server to client: `elicitation/create` and its kin, in the
+/// protocol's own words.
+#[derive(Debug, Clone)]
+pub struct ClientRequest {
+    pub method: String,
+    pub params: Value,
+}
+
+/// The way back to the client while a call runs.
+pub trait Client: Send + Sync {
+    /// Progress, if the client asked for it. Never an error: a client that
+    /// went away is noticed elsewhere.
+    fn progress<'a>(
+        &'a self,
+        done: f64,
+        total: Option<f64>,
+        message: Option<String>,
+    ) -> BoxFuture<'a, ()>;
+
+    /// A log line for clients of the handshake era.
+    fn log<'a>(&'a self, level: &'a str, data: Value) -> BoxFuture<'a, ()>;
+
+    /// Asks a client of the handshake era and waits for its answer.
+    fn request<'a>(&'a self, request: ClientRequest) -> BoxFuture<'a, Result<Value>>;
+
+    /// `true` when the client speaks the stateless era, in which questions are
+    /// answered by [`crate::Reply::InputRequired`] and a repeated call.
+    fn is_stateless(&self) -> bool;
+
+    /// What the client can do, as it declared it: `{"elicitation": {}, …}`.
+    fn capabilities(&self) -> Value;
+
+    /// Answers to the requests of an earlier `InputRequired`.
+    fn input(&self, name: &str) -> Option<Value>;
+
+    /// The state of an earlier `InputRequired`, checked by the desk.
+    fn state(&self) -> Option<String>;
+
+    /// Ends the event stream that carries this call's messages; the client
+    /// reconnects for the rest. Only HTTP sessions have one.
+    fn close_stream(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Nobody is there: background work and tests.
+pub struct NoClient;
+
+impl Client for NoClient {
+    fn progress<'a>(&'a self, _: f64, _: Option<f64>, _: Option<String>) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn log<'a>(&'a self, _: &'a str, _: Value) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn request<'a>(&'a self, _: ClientRequest) -> BoxFuture<'a, Result<Value>> {
+        Box::pin(std::future::ready(Err(Error::new(
+            "CLIENT_CANNOT_ANSWER",
+            "There is no client to ask.",
+        ))))
+    }
+
+    fn is_stateless(&self) -> bool {
+        false
+    }
+
+    fn capabilities(&self) -> Value {
+        Value::Null
+    }
+
+    fn input(&self, _: &str) -> Option<Value> {
+        None
+    }
+
+    fn state(&self) -> Option<String> {
+        None
+    }
+}

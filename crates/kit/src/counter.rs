@@ -1,0 +1,63 @@
+//! What a counter is: its name, its tools, its prompts and resources, as data.
+
+use std::sync::Arc;
+
+use crate::{
+    BoxFuture, Context, Result, Store, Tool, prompt::Prompt, resource::Resources, sql::Migration,
+};
+
+/// What `serverInfo` and the docs say about a counter.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// The name in addresses and commands: `/mcp/NAME`, `madoguchi stdio NAME`.
+    pub name: &'static str,
+    /// The MCP server name its document gives it.
+    pub server_name: &'static str,
+    pub version: &'static str,
+    pub title: &'static str,
+    /// One sentence for people.
+    pub summary: &'static str,
+    /// What a model is told when it connects.
+    pub instructions: &'static str,
+}
+
+/// One counter, ready to be served. Everything is built once, at start.
+#[derive(Clone)]
+pub struct Counter {
+    pub about: About,
+    /// In the order in which they are listed.
+    pub tools: Vec<Arc<Tool>>,
+    pub prompts: Vec<Arc<Prompt>>,
+    pub resources: Option<Arc<dyn Resources>>,
+    /// Where its rows are kept, for counters that use SQL. The desk runs the
+    /// counter's queries and transactions on it.
+    pub store: Option<Arc<dyn Store>>,
+    pub demo: Option<Arc<dyn Demo>>,
+}
+
+impl Counter {
+    /// Finds a tool by its name or one of its aliases.
+    pub fn tool(&self, name: &str) -> Option<&Arc<Tool>> {
+        self.tools.iter().find(|tool| tool.answers_to(name))
+    }
+}
+
+/// Sample data that shows what the counter can do.
+pub trait Demo: Send + Sync {
+    /// Loads it. Returns a sentence for the person who asked.
+    fn load<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<String>>;
+    /// Removes it, and nothing else.
+    fn remove<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<String>>;
+    /// `true` when the counter holds no data at all, demo or real.
+    fn is_empty<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<bool>>;
+    /// Called at start and every hour: keeps loaded demo data current. Does
+    /// nothing when no demo data is loaded.
+    fn refresh<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<()>>;
+}
+
+/// The migrations of one counter, under a name of their own in the store.
+#[derive(Debug, Clone, Copy)]
+pub struct Migrations {
+    pub owner: &'static str,
+    pub steps: &'static [Migration],
+}

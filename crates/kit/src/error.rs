@@ -1,0 +1,121 @@
+//! One error type for all counters, with two audiences.
+//!
+//! The caller reads `code`, `message`, `next` and `details`; only the log sees
+//! `cause`. Use [`Error::new`] for what the caller did or asked for, and
+//! [`Error::internal`] for what went wrong on our side.
+
+use std::{borrow::Cow, fmt};
+
+use serde_json::{Value, json};
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Answered when something broke that the caller cannot mend.
+pub const INTERNAL: &str = "INTERNAL_ERROR";
+/// A broken schema rule that the tool has no code of its own for.
+pub const INVALID_ARGUMENT: &str = "INVALID_ARGUMENT";
+/// The tool took longer than its time limit.
+pub const TIMEOUT: &str = "TIMEOUT";
+/// The caller gave up before the work was committed.
+pub const CANCELLED: &str = "CANCELLED";
+
+#[derive(Debug)]
+pub struct Error {
+    /// Stable, UPPER_SNAKE; clients branch on it.
+    pub code: Cow<'static, str>,
+    /// What happened, one sentence.
+    pub message: String,
+    /// What to do next, one sentence.
+    pub next: Option<String>,
+    /// Machine-readable particulars.
+    pub details: Option<Value>,
+    /// For the log only: never shown to a caller.
+    pub cause: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            next: None,
+            details: None,
+            cause: None,
+        }
+    }
+
+    pub fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        let mut error = Self::new(INTERNAL, "Something went wrong on our side.");
+        error.next = Some("Try again; if it persists, tell the operator the reference.".into());
+        error.cause = Some(cause.into());
+        error
+    }
+
+    pub fn cancelled() -> Self {
+        Self::new(
+            CANCELLED,
+            "The call was cancelled before anything was done.",
+        )
+    }
+
+    pub fn timeout() -> Self {
+        Self::new(TIMEOUT, "The call took longer than its time limit.")
+            .next("Nothing was changed; try again.")
+    }
+
+    #[must_use]
+    pub fn next(mut self, next: impl Into<String>) -> Self {
+        self.next = Some(next.into());
+        self
+    }
+
+    #[must_use]
+    pub fn details(mut self, details: Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+
+    #[must_use]
+    pub fn cause(mut self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.cause = Some(cause.into());
+        self
+    }
+
+    /// `true` when the fault is ours, so that it belongs in the log as an error.
+    pub fn is_internal(&self) -> bool {
+        self.code == INTERNAL
+    }
+
+    /// `CODE: what happened. What to do next.`
+    pub fn text(&self) -> String {
+        match &self.next {
+            Some(next) => format!("{}: {} {next}", self.code, self.message),
+            None => format!("{}: {}", self.code, self.message),
+        }
+    }
+
+    /// `{"error": {"code", "message", "details"?}}`, the shape all counters answer with.
+    pub fn structured(&self) -> Value {
+        let message = match &self.next {
+            Some(next) => format!("{} {next}", self.message),
+            None => self.message.clone(),
+        };
+        let mut error = json!({ "code": self.code, "message": message });
+        if let Some(details) = &self.details {
+            error["details"] = details.clone();
+        }
+        json!({ "error": error })
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as _)
+    }
+}

@@ -1,0 +1,49 @@
+//! Ids that can't be guessed.
+
+use std::fmt;
+
+use rand::RngExt;
+
+/// Crockford's alphabet, lower case: no i, l, o, u to misread over the phone.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// `prefix` followed by `length` random characters, 5 bits each.
+pub fn random(prefix: &str, length: usize) -> String {
+    let mut rng = rand::rng();
+    let mut id = String::with_capacity(prefix.len() + length);
+    id.push_str(prefix);
+    let mut bits = 0u64;
+    for at in 0..length {
+        if at % 12 == 0 {
+            bits = rng.random();
+        }
+        // The mask keeps the index below 32, the alphabet's length.
+        let letter = ALPHABET.get((bits & 31) as usize).copied().unwrap_or(b'0');
+        id.push(char::from(letter));
+        bits >>= 5;
+    }
+    id
+}
+
+/// Names one call in the log and in what the caller reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct CallId(u64);
+
+impl CallId {
+    #[expect(clippy::new_without_default, reason = "each one is different")]
+    pub fn new() -> Self {
+        Self(rand::rng().random())
+    }
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CallId({self})")
+    }
+}

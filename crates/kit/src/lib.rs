@@ -1,0 +1,33 @@
+//! The words everybody in Madoguchi uses.
+//!
+//! A *counter* offers *tools*, prompts and resources; the desk (crate `host`)
+//! calls them with a [`Context`] and gets a [`Reply`] or an [`Error`] back.
+//! Nothing here knows a network, a protocol revision or a database engine.
+//!
+//! Where to look: what a counter is in [`counter`], what a tool is in [`tool`],
+//! what a handler is handed in [`context`], how a refusal is worded in
+//! [`error`], how rows are read and written in [`sql`].
+
+pub mod context;
+pub mod counter;
+pub mod error;
+pub mod ids;
+pub mod page;
+pub mod prompt;
+pub mod reply;
+pub mod resource;
+pub mod schema;
+pub mod sql;
+pub mod testing;
+pub mod text;
+pub mod time;
+pub mod tool;
+
+pub use context::{Caller, Context};
+pub use counter::{About, Counter};
+pub use error::{Error, Result};
+pub use reply::Reply;
+pub use sql::{Cell, Param, Row, Sql, Store};
+pub use tool::{Effect, Hints, Rule, Run, Tool};
+
+pub use futures::future::BoxFuture;

@@ -1,0 +1,48 @@
+//! Prompts: texts a person picks to set an agent to work.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::{BoxFuture, Context, Result};
+
+pub struct Prompt {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    pub arguments: Vec<Argument>,
+    pub render: Render,
+}
+
+type Render = Arc<
+    dyn Fn(Context, Map<String, Value>) -> BoxFuture<'static, Result<Vec<Message>>> + Send + Sync,
+>;
+
+#[derive(Debug, Clone)]
+pub struct Argument {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub required: bool,
+}
+
+/// One message of a rendered prompt; `content` is a content block.
+#[derive(Debug, Clone)]
+pub struct Message {
+    pub role: Role,
+    pub content: Value,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    User,
+    Assistant,
+}
+
+impl Message {
+    pub fn user(text: impl Into<String>) -> Self {
+        Self {
+            role: Role::User,
+            content: serde_json::json!({ "type": "text", "text": text.into() }),
+        }
+    }
+}

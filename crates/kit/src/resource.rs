@@ -1,0 +1,81 @@
+//! Resources: things a client can read and watch.
+
+use crate::{BoxFuture, Context, Result, page::Page};
+
+/// What a counter lets clients read. Every method may go to the store or disk.
+pub trait Resources: Send + Sync {
+    /// The resources that exist now, in a fixed order.
+    fn list<'a>(
+        &'a self,
+        context: &'a Context,
+        cursor: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Page<Resource>>>;
+
+    fn templates(&self) -> Vec<Template>;
+
+    /// `None` when there is no such resource.
+    fn read<'a>(
+        &'a self,
+        context: &'a Context,
+        uri: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Contents>>>;
+
+    /// Values for an argument of a template or a prompt, best first.
+    fn complete<'a>(
+        &'a self,
+        context: &'a Context,
+        question: &'a Question,
+    ) -> BoxFuture<'a, Result<Vec<String>>>;
+
+    /// How long a client may keep what it read, in milliseconds.
+    fn ttl_ms(&self) -> u64;
+}
+
+#[derive(Debug, Clone)]
+pub struct Resource {
+    pub uri: String,
+    pub name: String,
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub mime_type: &'static str,
+}
+
+#[derive(Debug, Clone)]
+pub struct Template {
+    /// RFC 6570, level 1.
+    pub uri_template: &'static str,
+    pub name: &'static str,
+    pub title: &'static str,
+    pub description: &'static str,
+    pub mime_type: &'static str,
+}
+
+#[derive(Debug, Clone)]
+pub struct Contents {
+    pub mime_type: &'static str,
+    pub body: Body,
+}
+
+#[derive(Debug, Clone)]
+pub enum Body {
+    Text(String),
+    /// Base64, as the protocol wants it.
+    Blob(String),
+}
+
+/// A request for completion.
+#[derive(Debug, Clone)]
+pub struct Question {
+    pub about: Reference,
+    pub argument: String,
+    /// What the person has typed so far.
+    pub typed: String,
+    /// Arguments that are already settled.
+    pub settled: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reference {
+    Prompt(String),
+    Template(String),
+}

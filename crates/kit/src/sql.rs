@@ -1,0 +1,264 @@
+//! Rows, and the two ways to reach them.
+//!
+//! A counter writes its SQL once, for SQLite and PostgreSQL alike:
+//! - parameters are `$1`, `$2`, …
+//! - columns are `BIGINT`, `TEXT` or `DOUBLE PRECISION`; a truth value is a
+//!   `BIGINT` of 0 or 1, a time is a `BIGINT` of milliseconds since 1970
+//! - upserts are `INSERT … ON CONFLICT …`; `RETURNING` works on both
+//! - `SUM` of `BIGINT` is `NUMERIC` on PostgreSQL: write `CAST(SUM(x) AS BIGINT)`
+//! - lock rows in a fixed order (sort before a multi-row insert), or two
+//!   transactions can wait for each other
+
+use std::time::Instant;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::{BoxFuture, Error, Result, counter::Migrations};
+
+/// An open transaction, or a reader's snapshot.
+pub trait Sql {
+    fn query(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>>;
+
+    /// Returns how many rows changed.
+    fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64>;
+}
+
+impl dyn Sql + '_ {
+    pub fn query_one(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Option<Row>> {
+        Ok(self.query(sql, params)?.into_iter().next())
+    }
+}
+
+pub type ReadJob<'a> = Box<dyn FnOnce(&mut dyn Sql) -> Result<()> + Send + 'a>;
+/// May run more than once: PostgreSQL can ask for a transaction to be repeated.
+pub type WriteJob<'a> = Box<dyn FnMut(&mut dyn Sql) -> Result<()> + Send + 'a>;
+
+/// How long a piece of store work may take, and who can call it off.
+#[derive(Debug, Clone, Default)]
+pub struct Budget {
+    pub deadline: Option<Instant>,
+    pub cancel: CancellationToken,
+}
+
+impl Budget {
+    /// An error once time is up or the caller has gone.
+    pub fn check(&self) -> Result<()> {
+        if self.cancel.is_cancelled() {
+            return Err(Error::cancelled());
+        }
+        if self.deadline.is_some_and(|at| Instant::now() >= at) {
+            return Err(Error::timeout());
+        }
+        Ok(())
+    }
+}
+
+/// A database, whichever engine stands behind it.
+pub trait Store: Send + Sync {
+    /// Runs `job` beside other readers, on what was last committed.
+    fn read(&self, budget: Budget, job: ReadJob<'static>) -> BoxFuture<'_, Result<()>>;
+
+    /// Runs `job` in a transaction of its own. An error undoes everything it
+    /// did; `Ok` means that it is on disk.
+    fn write(&self, budget: Budget, job: WriteJob<'static>) -> BoxFuture<'_, Result<()>>;
+
+    /// Brings the owner's tables to the newest version, once, whatever number
+    /// of processes start at the same time.
+    fn migrate(&self, migrations: Migrations) -> BoxFuture<'_, Result<()>>;
+
+    /// `sqlite` or `postgres`.
+    fn engine(&self) -> &'static str;
+}
+
+impl dyn Store {
+    /// [`Store::read`] with an answer.
+    pub async fn query<T: Send + 'static>(
+        &self,
+        budget: Budget,
+        job: impl FnOnce(&mut dyn Sql) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (answer, slot) = Slot::pair();
+        self.read(
+            budget,
+            Box::new(move |sql| {
+                slot.fill(job(sql)?);
+                Ok(())
+            }),
+        )
+        .await?;
+        answer.take()
+    }
+
+    /// [`Store::write`] with an answer.
+    pub async fn transaction<T: Send + 'static>(
+        &self,
+        budget: Budget,
+        mut job: impl FnMut(&mut dyn Sql) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (answer, slot) = Slot::pair();
+        self.write(
+            budget,
+            Box::new(move |sql| {
+                slot.fill(job(sql)?);
+                Ok(())
+            }),
+        )
+        .await?;
+        answer.take()
+    }
+}
+
+/// Carries a job's answer out of the erased closure.
+struct Slot<T>(std::sync::Arc<std::sync::Mutex<Option<T>>>);
+
+impl<T> Slot<T> {
+    fn pair() -> (Self, Self) {
+        let shared = std::sync::Arc::new(std::sync::Mutex::new(None));
+        (Self(std::sync::Arc::clone(&shared)), Self(shared))
+    }
+
+    fn fill(&self, value: T) {
+        *self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner) = Some(value);
+    }
+
+    fn take(&self) -> Result<T> {
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .take()
+            .ok_or_else(|| Error::internal("a store job ended without an answer"))
+    }
+}
+
+/// One step in the history of a schema. Steps are never edited once released.
+#[derive(Debug, Clone, Copy)]
+pub struct Migration {
+    pub version: i64,
+    pub name: &'static str,
+    /// Statements separated by `;`, valid on both engines.
+    pub sql: &'static str,
+}
+
+/// A value going in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Param<'a> {
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(&'a str),
+}
+
+impl From<i64> for Param<'_> {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<f64> for Param<'_> {
+    fn from(value: f64) -> Self {
+        Self::Real(value)
+    }
+}
+
+impl<'a> From<&'a str> for Param<'a> {
+    fn from(value: &'a str) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl<'a> From<&'a String> for Param<'a> {
+    fn from(value: &'a String) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl<'a, T> From<Option<T>> for Param<'a>
+where
+    Param<'a>: From<T>,
+{
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Self::from)
+    }
+}
+
+/// A value coming out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row(pub Vec<Cell>);
+
+impl Row {
+    pub fn int(&self, column: usize) -> Result<i64> {
+        match self.0.get(column) {
+            Some(Cell::Int(value)) => Ok(*value),
+            other => Err(wrong_type(column, "an integer", other)),
+        }
+    }
+
+    pub fn real(&self, column: usize) -> Result<f64> {
+        match self.0.get(column) {
+            Some(Cell::Real(value)) => Ok(*value),
+            #[expect(clippy::cast_precision_loss, reason = "SQLite stores 4.0 as 4")]
+            Some(Cell::Int(value)) => Ok(*value as f64),
+            other => Err(wrong_type(column, "a number", other)),
+        }
+    }
+
+    pub fn text(&self, column: usize) -> Result<String> {
+        match self.0.get(column) {
+            Some(Cell::Text(value)) => Ok(value.clone()),
+            other => Err(wrong_type(column, "text", other)),
+        }
+    }
+
+    pub fn opt_int(&self, column: usize) -> Result<Option<i64>> {
+        match self.0.get(column) {
+            Some(Cell::Null) => Ok(None),
+            _ => self.int(column).map(Some),
+        }
+    }
+
+    pub fn opt_text(&self, column: usize) -> Result<Option<String>> {
+        match self.0.get(column) {
+            Some(Cell::Null) => Ok(None),
+            _ => self.text(column).map(Some),
+        }
+    }
+}
+
+fn wrong_type(column: usize, wanted: &str, found: Option<&Cell>) -> Error {
+    Error::internal(format!("column {column} is not {wanted}: {found:?}"))
+}
+
+/// `($1, $2), ($3, $4)` for a multi-row `INSERT` of `rows` rows with `columns` columns.
+pub fn values(rows: usize, columns: usize) -> String {
+    let mut text = String::with_capacity(rows * (columns * 5 + 4));
+    let mut number = 0;
+    for row in 0..rows {
+        text.push_str(if row == 0 { "(" } else { ", (" });
+        for column in 0..columns {
+            number += 1;
+            text.push_str(if column == 0 { "$" } else { ", $" });
+            text.push_str(&number.to_string());
+        }
+        text.push(')');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn values_number_their_parameters() {
+        assert_eq!(super::values(2, 3), "($1, $2, $3), ($4, $5, $6)");
+    }
+}

@@ -1,0 +1,79 @@
+//! Japanese and Latin text made comparable.
+//!
+//! [`fold`] is what search in every counter compares by; [`similarity`] finds
+//! what somebody meant when nothing matches.
+
+use unicode_normalization::UnicodeNormalization;
+
+/// Folds width, case, kana, long-vowel marks, middle dots and white space away:
+/// `ﾄｯﾌﾟ･ガン`, `とっぷがん` and `トップ ガン` become one.
+pub fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for character in text.nfkc().flat_map(char::to_lowercase) {
+        match character {
+            // Hiragana and its iteration marks lie 0x60 below katakana.
+            'ぁ'..='ゖ' | 'ゝ' | 'ゞ' => {
+                folded.extend(char::from_u32(character as u32 + 0x60));
+            }
+            'ー' | '‐' | '‑' | '–' | '—' | '―' | '-' | '~' | '〜' | '～' => {}
+            '・' | '·' | '･' | ':' | '：' | '!' | '?' | '’' | '\'' | '"' | ',' | '.' | '、'
+            | '。' | '「' | '」' | '『' | '』' | '(' | ')' => {}
+            c if c.is_whitespace() => {}
+            c => folded.push(c),
+        }
+    }
+    folded
+}
+
+/// Full-width digits, letters and signs to ASCII, trimmed; nothing else changes.
+pub fn narrow(text: &str) -> String {
+    text.nfkc().collect::<String>().trim().to_owned()
+}
+
+/// How alike two folded texts are, 0 to 1.
+pub fn similarity(a: &str, b: &str) -> f64 {
+    if a.is_empty() || b.is_empty() {
+        return 0.0;
+    }
+    strsim::normalized_damerau_levenshtein(a, b).max(strsim::sorensen_dice(a, b))
+}
+
+/// The name nearest to `name`, if any is near enough to be what was meant.
+pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    among
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(score, _)| *score > 0.75)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folds_width_case_kana_long_vowels_and_dots() {
+        for spelling in [
+            "トップガン・マーヴェリック",
+            "ﾄｯﾌﾟｶﾞﾝ･ﾏｰｳﾞｪﾘｯｸ",
+            "とっぷがん まーゔぇりっく",
+            "トップガンマーヴェリック",
+        ] {
+            assert_eq!(fold(spelling), "トップガンマヴェリック", "{spelling}");
+        }
+        assert_eq!(fold("ＴＯＰ　Gun"), "topgun");
+    }
+
+    #[test]
+    fn narrows_full_width() {
+        assert_eq!(narrow(" Ａ５ "), "A5");
+        assert_eq!(narrow("２０２６－１１－１５"), "2026-11-15");
+    }
+
+    #[test]
+    fn finds_the_nearest_name() {
+        assert_eq!(nearest("cinma", ["rooms", "cinema"]), Some("cinema"));
+        assert_eq!(nearest("zzz", ["rooms", "cinema"]), None);
+    }
+}

@@ -1,0 +1,46 @@
+//! The clock, so that tests can set it.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
+
+use jiff::{Timestamp, Zoned, tz::TimeZone};
+
+#[derive(Debug, Clone, Default)]
+pub struct Clock {
+    /// Milliseconds since 1970, when a test set the time.
+    fixed: Option<Arc<AtomicI64>>,
+}
+
+impl Clock {
+    pub fn system() -> Self {
+        Self::default()
+    }
+
+    /// Stands still at `now` until [`Clock::set`].
+    pub fn fixed(now: Timestamp) -> Self {
+        Self {
+            fixed: Some(Arc::new(AtomicI64::new(now.as_millisecond()))),
+        }
+    }
+
+    /// Moves a fixed clock; does nothing to the system's.
+    pub fn set(&self, now: Timestamp) {
+        if let Some(fixed) = &self.fixed {
+            fixed.store(now.as_millisecond(), Ordering::Relaxed);
+        }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        match &self.fixed {
+            Some(fixed) => Timestamp::from_millisecond(fixed.load(Ordering::Relaxed))
+                .unwrap_or(Timestamp::UNIX_EPOCH),
+            None => Timestamp::now(),
+        }
+    }
+
+    pub fn now_in(&self, zone: &TimeZone) -> Zoned {
+        self.now().to_zoned(zone.clone())
+    }
+}

@@ -1,0 +1,177 @@
+//! A tool as data: its names, schemas, hints and effect stand beside its handler.
+
+use std::{sync::Arc, time::Duration};
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+
+use crate::{BoxFuture, Context, Error, Reply, Result, Sql};
+
+/// How long a tool may take unless it says otherwise.
+pub const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+pub struct Tool {
+    /// The name its document gives it.
+    pub name: &'static str,
+    /// Other spellings it answers to.
+    pub aliases: &'static [&'static str],
+    pub title: &'static str,
+    /// At most two sentences.
+    pub description: &'static str,
+    /// JSON Schema of the arguments, as published. See [`crate::schema::input`].
+    pub input: Value,
+    /// JSON Schema of `structuredContent`; `None` only for tools that answer
+    /// with content blocks alone.
+    pub output: Option<Value>,
+    pub hints: Hints,
+    pub effect: Effect,
+    pub time_limit: Duration,
+    /// The argument in which a caller passes a key that makes a retry safe.
+    /// The desk keeps the first answer and replays it.
+    pub idempotency_key: Option<&'static str>,
+    /// Which code answers which broken schema rule.
+    pub rules: &'static [Rule],
+    /// Turns what people and models really send into the schema's form.
+    pub normalise: fn(&Context, &mut Map<String, Value>),
+    /// Extra `_meta` of the definition.
+    pub meta: Option<Value>,
+    pub run: Run,
+}
+
+/// What a client may assume about a tool. Plain booleans, so that none is forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hints {
+    pub read_only: bool,
+    pub destructive: bool,
+    pub idempotent: bool,
+    pub open_world: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Changes nothing.
+    Read,
+    /// Changes data the counter keeps.
+    Write,
+    /// Acts on the outside world; the user is asked first.
+    Outside,
+}
+
+/// `field` breaking the schema keyword `keyword` is answered with `code`.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    pub field: &'static str,
+    /// The JSON Schema keyword: `pattern`, `maxLength`, `required`, `enum`, …; `*` for any.
+    pub keyword: &'static str,
+    pub code: &'static str,
+    pub message: &'static str,
+}
+
+type StoreHandler = Arc<dyn Fn(&Context, &mut dyn Sql, Value) -> Result<Reply> + Send + Sync>;
+type AsyncHandler = Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<Reply>> + Send + Sync>;
+
+/// How the desk runs a tool.
+#[derive(Clone)]
+pub enum Run {
+    /// Reads from the counter's store, beside other readers.
+    Query(StoreHandler),
+    /// Runs inside a transaction that the desk opened and in which the desk's
+    /// own writes take part: all of it happens, or none.
+    Transaction(StoreHandler),
+    /// Anything else. It may wait, ask the client and report progress.
+    Async(AsyncHandler),
+}
+
+impl Run {
+    pub fn query<S, I, O>(
+        state: &Arc<S>,
+        handler: fn(&S, &Context, &mut dyn Sql, I) -> Result<O>,
+    ) -> Self
+    where
+        S: Send + Sync + 'static,
+        I: DeserializeOwned + 'static,
+        O: Serialize + 'static,
+    {
+        Self::Query(store_handler(state, handler))
+    }
+
+    pub fn transaction<S, I, O>(
+        state: &Arc<S>,
+        handler: fn(&S, &Context, &mut dyn Sql, I) -> Result<O>,
+    ) -> Self
+    where
+        S: Send + Sync + 'static,
+        I: DeserializeOwned + 'static,
+        O: Serialize + 'static,
+    {
+        Self::Transaction(store_handler(state, handler))
+    }
+
+    pub fn task<I, F>(handler: fn(Context, I) -> F) -> Self
+    where
+        I: DeserializeOwned + 'static,
+        F: Future<Output = Result<Reply>> + Send + 'static,
+    {
+        Self::Async(Arc::new(move |context, arguments| {
+            match typed(arguments) {
+                Ok(input) => Box::pin(handler(context, input)),
+                Err(error) => Box::pin(std::future::ready(Err(error))),
+            }
+        }))
+    }
+}
+
+fn store_handler<S, I, O>(
+    state: &Arc<S>,
+    handler: fn(&S, &Context, &mut dyn Sql, I) -> Result<O>,
+) -> StoreHandler
+where
+    S: Send + Sync + 'static,
+    I: DeserializeOwned + 'static,
+    O: Serialize + 'static,
+{
+    let state = Arc::clone(state);
+    Arc::new(move |context, sql, arguments| {
+        let output = handler(&state, context, sql, typed(arguments)?)?;
+        Reply::structured(&output)
+    })
+}
+
+/// Arguments reach this point validated, so a failure means that the schema
+/// allows what the Rust type does not; it is still answered as the caller's.
+fn typed<I: DeserializeOwned>(arguments: Value) -> Result<I> {
+    serde_json::from_value(arguments)
+        .map_err(|error| Error::new(crate::error::INVALID_ARGUMENT, format!("{error}.")))
+}
+
+impl Tool {
+    pub fn answers_to(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+
+    pub fn writes(&self) -> bool {
+        self.effect != Effect::Read
+    }
+
+    /// The spelling that LLM clients accept: `[A-Za-z0-9_-]{1,64}`.
+    pub fn client_safe_name(&self) -> &'static str {
+        let safe = |name: &str| {
+            !name.is_empty()
+                && name.len() <= 64
+                && name
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+        };
+        if safe(self.name) {
+            return self.name;
+        }
+        self.aliases
+            .iter()
+            .copied()
+            .find(|alias| safe(alias))
+            .unwrap_or(self.name)
+    }
+}
+
+/// For tools that take arguments as they come.
+pub fn as_is(_: &Context, _: &mut Map<String, Value>) {}
