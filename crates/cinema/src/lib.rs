@@ -1,1 +1,67 @@
+//! The cinema counter: a box office in which an agent finds a film and a
+//! screening, sees the seats and reserves them. No payment is taken.
+//!
+//! Which file to open: the rules are in `model`, the rows in `store`, which
+//! film or screening somebody means in `find`, and each tool in a file of its
+//! own under `tools`.
 
+mod answers;
+mod demo;
+mod errors;
+mod find;
+mod house;
+mod model;
+mod prompts;
+mod resources;
+mod settings;
+mod store;
+mod tools;
+
+use std::sync::Arc;
+
+use kit::{About, Counter, Store, counter::Migrations, sql::Migration};
+
+pub use settings::Settings;
+
+/// The counter's tables.
+pub const MIGRATIONS: Migrations = Migrations {
+    owner: "cinema",
+    steps: &[Migration {
+        version: 1,
+        name: "films, halls, screenings, reservations",
+        sql: include_str!("../migrations/0001.sql"),
+    }],
+};
+
+const ABOUT: About = About {
+    name: "cinema",
+    server_name: "cinema",
+    version: "1.0.0",
+    title: "Cinema box office",
+    summary: "Find a film and a screening, see the seats, reserve them.",
+    instructions: "You are at the box office of a cinema. Find the film (get_movie_list), its \
+        screenings (get_show_schedule) and their free seats (get_seat_availability), confirm with \
+        the customer, then reserve (reserve_seats); no payment is taken. Dates are YYYY-MM-DD and \
+        times HH:MM in the cinema's time zone; 25:30 is 01:30 of the next day. When a call is \
+        refused, details.candidates or details.nearest_free_block say what to offer instead.",
+    lists_change: false,
+};
+
+/// The counter, ready to be served on `store`.
+pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Counter {
+    let house = Arc::new(house::House::new(settings));
+    Counter {
+        about: ABOUT,
+        tools: vec![
+            Arc::new(tools::get_movie_list::tool(&house)),
+            Arc::new(tools::get_show_schedule::tool(&house)),
+            Arc::new(tools::get_seat_availability::tool(&house)),
+            Arc::new(tools::reserve_seats::tool(&house)),
+            Arc::new(tools::get_reservation_details::tool(&house)),
+        ],
+        prompts: vec![Arc::new(prompts::box_office_clerk(&house))],
+        resources: Some(Arc::new(resources::Shelf::new(&house, &store))),
+        demo: Some(Arc::new(demo::DemoData::new(&house, &store))),
+        store: Some(store),
+    }
+}

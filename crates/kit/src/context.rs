@@ -71,6 +71,8 @@ impl Context {
 pub enum Change {
     Resource(String),
     ResourceList,
+    ToolList,
+    PromptList,
 }
 
 /// Whom a call is made for.
@@ -149,12 +151,6 @@ pub trait Client: Send + Sync {
 
     /// The state of an earlier `InputRequired`, checked by the desk.
     fn state(&self) -> Option<String>;
-
-    /// Ends the event stream that carries this call's messages; the client
-    /// reconnects for the rest. Only HTTP sessions have one.
-    fn close_stream(&self) -> BoxFuture<'_, ()> {
-        Box::pin(std::future::ready(()))
-    }
 }
 
 /// Nobody is there: background work and tests.

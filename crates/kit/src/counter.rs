@@ -19,6 +19,8 @@ pub struct About {
     pub summary: &'static str,
     /// What a model is told when it connects.
     pub instructions: &'static str,
+    /// Whether its tools and prompts can change while it is open.
+    pub lists_change: bool,
 }
 
 /// One counter, ready to be served. Everything is built once, at start.

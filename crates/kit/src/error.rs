@@ -14,6 +14,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub const INTERNAL: &str = "INTERNAL_ERROR";
 /// A broken schema rule that the tool has no code of its own for.
 pub const INVALID_ARGUMENT: &str = "INVALID_ARGUMENT";
+/// The client lacks something the tool cannot do without: a protocol error, not
+/// a tool's refusal. See [`Error::missing_capability`].
+pub const MISSING_CAPABILITY: &str = "MISSING_CLIENT_CAPABILITY";
 /// The tool took longer than its time limit.
 pub const TIMEOUT: &str = "TIMEOUT";
 /// The caller gave up before the work was committed.
@@ -49,6 +52,15 @@ impl Error {
         error.next = Some("Try again; if it persists, tell the operator the reference.".into());
         error.cause = Some(cause.into());
         error
+    }
+
+    /// `required` in the protocol's words: `{"sampling": {}}`.
+    pub fn missing_capability(required: Value) -> Self {
+        Self::new(
+            MISSING_CAPABILITY,
+            "The client does not offer what this tool needs.",
+        )
+        .details(required)
     }
 
     pub fn cancelled() -> Self {
@@ -100,11 +112,12 @@ impl Error {
             Some(next) => format!("{} {next}", self.message),
             None => self.message.clone(),
         };
-        let mut error = json!({ "code": self.code, "message": message });
-        if let Some(details) = &self.details {
-            error["details"] = details.clone();
+        match &self.details {
+            Some(details) => json!({
+                "error": { "code": self.code, "message": message, "details": details }
+            }),
+            None => json!({ "error": { "code": self.code, "message": message } }),
         }
-        json!({ "error": error })
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::{BoxFuture, Context, Result};
+use crate::{BoxFuture, Context, Result, context::ClientRequest};
 
 pub struct Prompt {
     pub name: &'static str,
@@ -14,9 +14,18 @@ pub struct Prompt {
     pub render: Render,
 }
 
-type Render = Arc<
-    dyn Fn(Context, Map<String, Value>) -> BoxFuture<'static, Result<Vec<Message>>> + Send + Sync,
->;
+type Render =
+    Arc<dyn Fn(Context, Map<String, Value>) -> BoxFuture<'static, Result<Rendered>> + Send + Sync>;
+
+#[derive(Debug, Clone)]
+pub enum Rendered {
+    Messages(Vec<Message>),
+    /// As [`crate::Reply::InputRequired`], for prompts.
+    InputRequired {
+        requests: Vec<(String, ClientRequest)>,
+        state: Option<String>,
+    },
+}
 
 #[derive(Debug, Clone)]
 pub struct Argument {

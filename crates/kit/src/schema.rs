@@ -19,7 +19,10 @@ fn schema<T: JsonSchema>() -> Value {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    let mut value = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let mut value = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
     flatten(&mut value);
     if let Some(object) = value.as_object_mut() {
         object.remove("title");
@@ -44,7 +47,15 @@ fn flatten(schema: &mut Value) {
             if let Some(Value::String(format)) = object.get("format")
                 && matches!(
                     format.as_str(),
-                    "uint" | "uint8" | "uint16" | "uint32" | "uint64" | "int32" | "int64" | "double" | "float"
+                    "uint"
+                        | "uint8"
+                        | "uint16"
+                        | "uint32"
+                        | "uint64"
+                        | "int32"
+                        | "int64"
+                        | "double"
+                        | "float"
                 )
             {
                 object.remove("format");

@@ -112,11 +112,9 @@ impl Run {
         I: DeserializeOwned + 'static,
         F: Future<Output = Result<Reply>> + Send + 'static,
     {
-        Self::Async(Arc::new(move |context, arguments| {
-            match typed(arguments) {
-                Ok(input) => Box::pin(handler(context, input)),
-                Err(error) => Box::pin(std::future::ready(Err(error))),
-            }
+        Self::Async(Arc::new(move |context, arguments| match typed(arguments) {
+            Ok(input) => Box::pin(handler(context, input)),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
         }))
     }
 }
@@ -139,9 +137,30 @@ where
 
 /// Arguments reach this point validated, so a failure means that the schema
 /// allows what the Rust type does not; it is still answered as the caller's.
-fn typed<I: DeserializeOwned>(arguments: Value) -> Result<I> {
+fn typed<I: DeserializeOwned>(mut arguments: Value) -> Result<I> {
+    // To JSON Schema 3.0 is an integer, to Rust it is not.
+    whole_numbers(&mut arguments);
     serde_json::from_value(arguments)
         .map_err(|error| Error::new(crate::error::INVALID_ARGUMENT, format!("{error}.")))
+}
+
+fn whole_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            if let Some(real) = number.as_f64()
+                && number.is_f64()
+                && real.fract() == 0.0
+                && real.abs() < 9_007_199_254_740_992.0
+            {
+                #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
+                let whole = real as i64;
+                *value = whole.into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
+        Value::Object(object) => object.values_mut().for_each(whole_numbers),
+        _ => {}
+    }
 }
 
 impl Tool {

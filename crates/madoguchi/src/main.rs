@@ -1,1 +1,26 @@
-fn main() {}
+//! The `madoguchi` command. `cli.rs` says what it understands, `commands/` does
+//! it, `counters.rs` is the one list of counters.
+
+mod cli;
+mod commands;
+mod config;
+mod counters;
+mod open;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    match commands::run(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {}", error.text());
+            if let Some(cause) = &error.cause {
+                eprintln!("cause: {cause}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,1 +1,157 @@
+//! One SQL text, two engines.
+//!
+//! [`Database`] is what the rest of the program opens and hands on as
+//! `Arc<dyn kit::Store>`; which engine stands behind it is decided by the
+//! address alone ([`url::DatabaseUrl`]).
+//!
+//! Where to look: how SQLite writes are committed together in
+//! `sqlite/writer.rs`, how a closure becomes a PostgreSQL transaction in
+//! `postgres.rs`, what both have in common in `job.rs`, how tables come to be
+//! in `migrate.rs`, what an operator reads when storage fails in `failure.rs`.
+//!
+//! Dropping the future of a `read` or `write` calls the job off, just as its
+//! cancellation token does; a job whose commit has begun is not called off.
 
+mod failure;
+mod job;
+mod migrate;
+mod postgres;
+mod sqlite;
+#[cfg(feature = "testing")]
+pub mod testing;
+pub mod url;
+
+use std::{
+    num::NonZero,
+    thread::available_parallelism,
+    time::{Duration, Instant},
+};
+
+use kit::{
+    BoxFuture, Result,
+    counter::Migrations,
+    sql::{Budget, ReadJob, Store, WriteJob},
+};
+
+pub use failure::STORAGE_ERROR;
+use url::DatabaseUrl;
+
+/// How long a health probe may take before it counts as a failure.
+const PROBE: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// SQLite: how many reads may run at the same time.
+    pub readers: usize,
+    /// PostgreSQL: how many connections are kept.
+    pub pool: usize,
+    /// How long work without a deadline waits for a lock or a connection.
+    pub busy_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let processors = available_parallelism().map_or(2, NonZero::get);
+        Self {
+            readers: processors.clamp(2, 8),
+            pool: 10,
+            busy_timeout: Duration::from_secs(5),
+        }
+    }
+}
+
+/// An open database. Clones share it.
+#[derive(Clone)]
+pub struct Database(Engine);
+
+#[derive(Clone)]
+enum Engine {
+    Sqlite(sqlite::Sqlite),
+    Postgres(postgres::Postgres),
+}
+
+impl Database {
+    /// Opens the database; fails when it can't be used. A missing SQLite file
+    /// is created, with its directory.
+    pub async fn open(url: &DatabaseUrl, options: Options) -> Result<Self> {
+        let engine = match url {
+            DatabaseUrl::Sqlite(path) => {
+                Engine::Sqlite(sqlite::Sqlite::open(path, &options).await?)
+            }
+            DatabaseUrl::Postgres(url) => {
+                Engine::Postgres(postgres::Postgres::open(url, &options).await?)
+            }
+        };
+        Ok(Self(engine))
+    }
+
+    /// Whether the database answers; cheap enough to be asked every second.
+    pub async fn check(&self) -> Result<()> {
+        if let Engine::Sqlite(sqlite) = &self.0 {
+            sqlite.check_writer()?;
+        }
+        let budget = Budget {
+            deadline: Some(Instant::now() + PROBE),
+            ..Budget::default()
+        };
+        let probe: ReadJob<'static> = Box::new(|sql| sql.query("SELECT 1", &[]).map(drop));
+        self.read(budget, probe).await.map_err(|error| {
+            if error.code == kit::error::TIMEOUT {
+                failure::unreachable("the health probe was not answered in time")
+            } else {
+                error
+            }
+        })
+    }
+
+    /// Finishes what was accepted, then lets go of the database. Later work is
+    /// refused. Calling it again does nothing.
+    pub async fn close(&self) -> Result<()> {
+        match &self.0 {
+            Engine::Sqlite(sqlite) => sqlite.close().await,
+            Engine::Postgres(postgres) => {
+                postgres.close();
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Store for Database {
+    fn read(&self, budget: Budget, job: ReadJob<'static>) -> BoxFuture<'_, Result<()>> {
+        match &self.0 {
+            Engine::Sqlite(sqlite) => Box::pin(sqlite.read(budget, job)),
+            Engine::Postgres(postgres) => Box::pin(postgres.read(budget, job)),
+        }
+    }
+
+    fn write(&self, budget: Budget, mut job: WriteJob<'static>) -> BoxFuture<'_, Result<()>> {
+        let work: job::Work = Box::new(move |sql| job(sql));
+        match &self.0 {
+            Engine::Sqlite(sqlite) => Box::pin(sqlite.write(budget, work)),
+            Engine::Postgres(postgres) => Box::pin(postgres.write(budget, work)),
+        }
+    }
+
+    fn migrate(&self, migrations: Migrations) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let current: ReadJob<'static> = Box::new(move |sql| migrate::verify(sql, migrations));
+            // Any failure here, the missing table of a first start among them,
+            // is met again and worded under the lock.
+            if self.read(Budget::default(), current).await.is_ok() {
+                return Ok(());
+            }
+            match &self.0 {
+                Engine::Sqlite(sqlite) => sqlite.migrate(migrations).await,
+                Engine::Postgres(postgres) => postgres.migrate(migrations).await,
+            }
+        })
+    }
+
+    fn engine(&self) -> &'static str {
+        match &self.0 {
+            Engine::Sqlite(_) => "sqlite",
+            Engine::Postgres(_) => "postgres",
+        }
+    }
+}

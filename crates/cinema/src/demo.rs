@@ -1,0 +1,350 @@
+//! Sample data: a cinema with a programme for today and the coming days.
+//!
+//! What it shows is in [`data`], when and where in [`timetable`]; this file
+//! keeps it in the store. All of it is marked, and goes again without a trace.
+
+mod data;
+mod timetable;
+
+use std::sync::Arc;
+
+use jiff::{ToSpan, civil::Date};
+use kit::{
+    BoxFuture, Context, Error, Param, Result, Sql, Store,
+    context::Change,
+    counter::Demo,
+    sql::{Budget, values},
+};
+
+use crate::{
+    house::House,
+    model::{
+        Status,
+        hall::Hall,
+        seat::{Seat, join},
+    },
+    store::{CHUNK, save_hall},
+};
+use timetable::Planned;
+
+/// The programme reaches this many days past today. One more than people see,
+/// so that a week ahead is complete at any hour.
+const DAYS_AHEAD: i64 = 8;
+/// Whose name the sample reservations bear.
+const CALLER: &str = "demo";
+
+pub struct DemoData {
+    house: Arc<House>,
+    store: Arc<dyn Store>,
+}
+
+impl DemoData {
+    pub fn new(house: &Arc<House>, store: &Arc<dyn Store>) -> Self {
+        Self {
+            house: Arc::clone(house),
+            store: Arc::clone(store),
+        }
+    }
+
+    /// Writes the programme from `from` on, as far as it reaches.
+    async fn fill(&self, context: &Context, from: Date, with_films: bool) -> Result<Filled> {
+        let house = Arc::clone(&self.house);
+        let until = last_day(self.house.today(context))?;
+        let now = self.house.now(context);
+        let filled = self
+            .store
+            .transaction(Budget::default(), move |sql| {
+                if with_films {
+                    write_films_and_halls(sql)?;
+                }
+                let mut shows = 0;
+                for date in from.series(1.day()).take_while(|date| *date <= until) {
+                    shows += write_day(&house, sql, date, now)?;
+                }
+                Ok(Filled { shows, until })
+            })
+            .await?;
+        context.changed(Change::ResourceList);
+        Ok(filled)
+    }
+}
+
+struct Filled {
+    shows: usize,
+    until: Date,
+}
+
+impl Demo for DemoData {
+    fn load<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<String>> {
+        Box::pin(async move {
+            let today = self.house.today(context);
+            let Filled { shows, until } = self.fill(context, today, true).await?;
+            Ok(format!(
+                "Loaded {} films, {} halls and {shows} screenings from {today} to {until}.",
+                data::FILMS.len(),
+                data::HALLS.len(),
+            ))
+        })
+    }
+
+    fn remove<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<String>> {
+        Box::pin(async move {
+            let real = self.store.transaction(Budget::default(), remove).await?;
+            context.changed(Change::ResourceList);
+            Ok(match real {
+                0 => "Removed the demo films, halls, screenings and reservations.".to_owned(),
+                count => format!(
+                    "Removed the demo films, halls, screenings and reservations, and with the \
+                     screenings {count} reservation(s) that were made on them."
+                ),
+            })
+        })
+    }
+
+    fn is_empty<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            self.store
+                .query(Budget::default(), |sql| {
+                    let found = sql.query(
+                        "SELECT 1 WHERE EXISTS (SELECT 1 FROM cinema_films) \
+                         OR EXISTS (SELECT 1 FROM cinema_theaters)",
+                        &[],
+                    )?;
+                    Ok(found.is_empty())
+                })
+                .await
+        })
+    }
+
+    fn refresh<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let last = self
+                .store
+                .query(Budget::default(), |sql| {
+                    let newest = "SELECT MAX(show_date) FROM cinema_shows WHERE is_demo = 1";
+                    match sql.query_one(newest, &[])? {
+                        Some(row) => row.opt_text(0),
+                        None => Ok(None),
+                    }
+                })
+                .await?;
+            let Some(last) = last else {
+                return Ok(());
+            };
+            let last: Date = last.parse().map_err(Error::internal)?;
+            let today = self.house.today(context);
+            if last < last_day(today)? {
+                let from = last.tomorrow().map_err(Error::internal)?.max(today);
+                self.fill(context, from, false).await?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn last_day(today: Date) -> Result<Date> {
+    today
+        .checked_add(DAYS_AHEAD.days())
+        .map_err(Error::internal)
+}
+
+fn write_films_and_halls(sql: &mut dyn Sql) -> Result<()> {
+    let films: Vec<Param<'_>> = data::FILMS
+        .iter()
+        .map(|film| Param::Text(film.id))
+        .collect();
+    let halls: Vec<Param<'_>> = data::HALLS
+        .iter()
+        .map(|hall| Param::Text(hall.id))
+        .collect();
+    for (table, ids) in [("cinema_films", &films), ("cinema_theaters", &halls)] {
+        let marks = values(1, ids.len());
+        let foreign = sql.query(
+            &format!("SELECT id FROM {table} WHERE is_demo = 0 AND id IN {marks}"),
+            ids,
+        )?;
+        if let Some(row) = foreign.first() {
+            let message = format!("Data of your own already uses the id {}.", row.text(0)?);
+            return Err(Error::new("DEMO_CONFLICT", message)
+                .next("Load the demo into a store that is empty."));
+        }
+    }
+    write_films(sql)?;
+    // Halls that real screenings are held in outlive the demo's removal.
+    let there = sql.query("SELECT id FROM cinema_theaters", &[])?;
+    let there: Vec<String> = there.iter().map(|row| row.text(0)).collect::<Result<_>>()?;
+    for hall in data::HALLS {
+        if !there.iter().any(|id| id == hall.id) {
+            save_hall(sql, hall.id, hall.name, &hall.plan(), true)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_films(sql: &mut dyn Sql) -> Result<()> {
+    let folded: Vec<String> = data::FILMS
+        .iter()
+        .map(|film| kit::text::fold(film.title))
+        .collect();
+    let params: Vec<Param<'_>> = data::FILMS
+        .iter()
+        .zip(&folded)
+        .flat_map(|(film, folded)| {
+            [
+                Param::Text(film.id),
+                Param::Text(film.title),
+                Param::Text(folded),
+                Param::Text(film.genre),
+                Param::Int(film.minutes),
+                Param::Real(film.rating),
+                Param::Text(film.age_class),
+                Param::Int(film.popularity),
+                Param::Text(film.description),
+                Param::Text(film.release_date),
+                Param::Int(1),
+            ]
+        })
+        .collect();
+    sql.execute(
+        &format!(
+            "INSERT INTO cinema_films (id, title, title_folded, genre, duration_minutes, rating, \
+             age_class, popularity, description, release_date, is_demo) VALUES {} \
+             ON CONFLICT (id) DO NOTHING",
+            values(data::FILMS.len(), 11)
+        ),
+        &params,
+    )?;
+    Ok(())
+}
+
+/// Writes one day and returns how many screenings are new. Another process may
+/// be doing the same; only whoever wrote a screening adds its reservations.
+fn write_day(house: &House, sql: &mut dyn Sql, date: Date, now: i64) -> Result<usize> {
+    let day = date.to_string();
+    let programme = timetable::programme(date);
+    let mut params = Vec::new();
+    for planned in &programme {
+        params.extend([
+            Param::Text(&planned.id),
+            Param::Text(planned.film.id),
+            Param::Text(planned.hall.id),
+            Param::Text(&day),
+            Param::Int(planned.start.minutes()),
+            Param::Int(planned.end.minutes()),
+            Param::Int(house.instant(date, planned.start)?),
+            Param::Int(1),
+        ]);
+    }
+    let rows = sql.query(
+        &format!(
+            "INSERT INTO cinema_shows (id, film_id, theater_id, show_date, start_minute, \
+             end_minute, starts_at, is_demo) VALUES {} ON CONFLICT (id) DO NOTHING RETURNING id",
+            values(programme.len(), 8)
+        ),
+        &params,
+    )?;
+    let new: Vec<String> = rows.iter().map(|row| row.text(0)).collect::<Result<_>>()?;
+    let parties: Vec<Party<'_>> = programme
+        .iter()
+        .filter(|planned| new.contains(&planned.id))
+        .flat_map(|planned| parties(planned, &planned.hall.plan()))
+        .collect();
+    write_parties(sql, &parties, now)?;
+    Ok(new.len())
+}
+
+/// People who booked together.
+struct Party<'a> {
+    reservation_id: String,
+    show_id: &'a str,
+    seats: Vec<Seat>,
+}
+
+fn parties<'a>(planned: &'a Planned, hall: &Hall) -> Vec<Party<'a>> {
+    timetable::parties(planned, hall)
+        .into_iter()
+        .map(|seats| Party {
+            reservation_id: kit::ids::random("rsv_", 26),
+            show_id: &planned.id,
+            seats,
+        })
+        .collect()
+}
+
+fn write_parties(sql: &mut dyn Sql, parties: &[Party<'_>], now: i64) -> Result<()> {
+    for chunk in parties.chunks(CHUNK) {
+        let names: Vec<String> = chunk.iter().map(|party| join(&party.seats)).collect();
+        let mut params = Vec::new();
+        for (party, names) in chunk.iter().zip(&names) {
+            params.extend([
+                Param::Text(&party.reservation_id),
+                Param::Text(party.show_id),
+                Param::Text(names),
+                Param::Text(Status::Confirmed.as_str()),
+                Param::Text(CALLER),
+                Param::Int(now),
+                Param::Int(1),
+            ]);
+        }
+        sql.execute(
+            &format!(
+                "INSERT INTO cinema_reservations \
+                 (id, show_id, seats, status, caller, created_at, is_demo) VALUES {}",
+                values(chunk.len(), 7)
+            ),
+            &params,
+        )?;
+    }
+    let taken: Vec<(&Party<'_>, &Seat)> = parties
+        .iter()
+        .flat_map(|party| party.seats.iter().map(move |seat| (party, seat)))
+        .collect();
+    for chunk in taken.chunks(CHUNK) {
+        let params: Vec<Param<'_>> = chunk
+            .iter()
+            .flat_map(|(party, seat)| {
+                [
+                    Param::Text(party.show_id),
+                    Param::Text(&seat.row),
+                    Param::Int(i64::from(seat.number)),
+                    Param::Text(&party.reservation_id),
+                ]
+            })
+            .collect();
+        sql.execute(
+            &format!(
+                "INSERT INTO cinema_taken_seats \
+                 (show_id, seat_row, seat_number, reservation_id) VALUES {}",
+                values(chunk.len(), 4)
+            ),
+            &params,
+        )?;
+    }
+    Ok(())
+}
+
+/// Returns how many real reservations went with the demo's screenings: a
+/// reservation for a show that is not given is of no use to anybody. Films and
+/// halls that real screenings use stay.
+fn remove(sql: &mut dyn Sql) -> Result<i64> {
+    let of_demo_shows = "show_id IN (SELECT id FROM cinema_shows WHERE is_demo = 1)";
+    let real = sql.query_one(
+        &format!("SELECT COUNT(*) FROM cinema_reservations WHERE is_demo = 0 AND {of_demo_shows}"),
+        &[],
+    )?;
+    let unused_halls = "SELECT t.id FROM cinema_theaters t WHERE t.is_demo = 1 AND NOT EXISTS \
+         (SELECT 1 FROM cinema_shows s WHERE s.theater_id = t.id)";
+    for statement in [
+        format!("DELETE FROM cinema_taken_seats WHERE {of_demo_shows}"),
+        format!("DELETE FROM cinema_reservations WHERE {of_demo_shows}"),
+        "DELETE FROM cinema_shows WHERE is_demo = 1".to_owned(),
+        format!("DELETE FROM cinema_seats WHERE theater_id IN ({unused_halls})"),
+        format!("DELETE FROM cinema_theaters WHERE id IN ({unused_halls})"),
+        "DELETE FROM cinema_films WHERE is_demo = 1 AND NOT EXISTS \
+         (SELECT 1 FROM cinema_shows s WHERE s.film_id = cinema_films.id)"
+            .to_owned(),
+    ] {
+        sql.execute(&statement, &[])?;
+    }
+    real.map_or(Ok(0), |row| row.int(0))
+}

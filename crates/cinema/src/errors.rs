@@ -1,0 +1,206 @@
+//! How the counter says no: every code it has, in one place.
+
+use kit::{Error, Rule};
+use serde_json::{Value, json};
+
+use crate::{
+    answers::Candidate,
+    model::{
+        Listing, Show,
+        hall::{Hall, SeatMap},
+        seat::{Seat, join},
+        titles::Name,
+    },
+};
+
+const INVALID_DATE: &str = "INVALID_DATE";
+const INVALID_DATE_MESSAGE: &str = "Invalid date format. Use YYYY-MM-DD.";
+const INVALID_TIME: &str = "INVALID_TIME";
+const INVALID_TIME_MESSAGE: &str = "Invalid time format. Use HH:MM.";
+const NO_SEATS: &str = "NO_SEATS";
+const NO_SEATS_MESSAGE: &str = "No seat was named. Give at least one seat id, such as A5.";
+
+pub const DATE_PATTERN: Rule = rule("date", "pattern", INVALID_DATE, INVALID_DATE_MESSAGE);
+pub const DATE_TYPE: Rule = rule("date", "type", INVALID_DATE, INVALID_DATE_MESSAGE);
+pub const TIME_PATTERN: Rule = rule("start_time", "pattern", INVALID_TIME, INVALID_TIME_MESSAGE);
+pub const TIME_TYPE: Rule = rule("start_time", "type", INVALID_TIME, INVALID_TIME_MESSAGE);
+pub const SEATS_MIN: Rule = rule("seat_ids", "minItems", NO_SEATS, NO_SEATS_MESSAGE);
+pub const MOVIE_REQUIRED: Rule = rule(
+    "movie_id",
+    "required",
+    kit::error::INVALID_ARGUMENT,
+    "Which film? Give movie_id or movie_title.",
+);
+
+const fn rule(
+    field: &'static str,
+    keyword: &'static str,
+    code: &'static str,
+    message: &'static str,
+) -> Rule {
+    Rule {
+        field,
+        keyword,
+        code,
+        message,
+    }
+}
+
+pub fn invalid_date() -> Error {
+    Error::new(INVALID_DATE, INVALID_DATE_MESSAGE)
+}
+
+pub fn invalid_time() -> Error {
+    Error::new(INVALID_TIME, INVALID_TIME_MESSAGE)
+}
+
+pub fn no_seats() -> Error {
+    Error::new(NO_SEATS, NO_SEATS_MESSAGE)
+}
+
+pub fn movie_not_found(nearest: &[&Name]) -> Error {
+    let next = if nearest.is_empty() {
+        "See what is showing with get_movie_list."
+    } else {
+        "Take one of details.candidates, or see what is showing with get_movie_list."
+    };
+    Error::new("MOVIE_NOT_FOUND", "Movie not found.")
+        .next(next)
+        .details(json!({ "candidates": films(nearest) }))
+}
+
+pub fn movie_ambiguous(found: &[&Name]) -> Error {
+    Error::new("MOVIE_AMBIGUOUS", "Several films match this title.")
+        .next("Ask which one is meant and give its movie_id.")
+        .details(json!({ "candidates": films(found) }))
+}
+
+fn films(names: &[&Name]) -> Value {
+    names
+        .iter()
+        .map(|film| json!({ "movie_id": film.id, "title": film.title }))
+        .collect()
+}
+
+pub fn schedule_not_found(candidates: &[Listing]) -> Error {
+    Error::new("SCHEDULE_NOT_FOUND", "Screening not found.")
+        .next(choose(candidates))
+        .details(json!({ "candidates": screenings(candidates) }))
+}
+
+pub fn schedule_ambiguous(message: &str, candidates: &[Listing]) -> Error {
+    Error::new("SCHEDULE_AMBIGUOUS", message)
+        .next(choose(candidates))
+        .details(json!({ "candidates": screenings(candidates) }))
+}
+
+fn choose(candidates: &[Listing]) -> &'static str {
+    if candidates.is_empty() {
+        "Find screenings with get_show_schedule."
+    } else {
+        "Take the schedule_id of one of details.candidates, or find others with get_show_schedule."
+    }
+}
+
+fn screenings(candidates: &[Listing]) -> Vec<Candidate<'_>> {
+    candidates.iter().map(Candidate::from).collect()
+}
+
+/// The arguments name a screening and contradict it.
+pub fn schedule_mismatch(show: &Show) -> Error {
+    Error::new(
+        "SCHEDULE_MISMATCH",
+        format!(
+            "Screening {} is {} on {} at {}, not what the other arguments say.",
+            show.id, show.film_title, show.date, show.start
+        ),
+    )
+    .next("Settle which screening is meant and give its schedule_id alone.")
+}
+
+pub fn show_started(show: &Show) -> Error {
+    Error::new(
+        "SHOW_STARTED",
+        format!(
+            "This screening began on {} at {}; seats are no longer sold.",
+            show.date, show.start
+        ),
+    )
+    .next("Offer a later one from get_show_schedule.")
+}
+
+pub fn invalid_seat_id(text: &str) -> Error {
+    Error::new("INVALID_SEAT_ID", format!("`{text}` is not a seat id."))
+        .next("Write the row's letter and the number, such as A5.")
+}
+
+pub fn too_many_seats(asked: usize, most: usize) -> Error {
+    Error::new(
+        "TOO_MANY_SEATS",
+        format!("{asked} seats were asked for; one reservation may have {most}."),
+    )
+    .next("Make several reservations.")
+}
+
+pub fn seat_not_found(missing: &[Seat], show: &Show, hall: &Hall) -> Error {
+    let (noun, verb) = plural(missing, ("Seat", "does"), ("Seats", "do"));
+    Error::new(
+        "SEAT_NOT_FOUND",
+        format!(
+            "{noun} {} {verb} not exist in {}.",
+            join(missing),
+            show.theater_name
+        ),
+    )
+    .next(format!("Its rows are {}.", hall.rows_in_words()))
+    .details(json!({ "missing": names(missing) }))
+}
+
+pub fn seats_taken(taken: &[Seat], wanted: &[Seat], map: &SeatMap<'_>) -> Error {
+    let (noun, verb) = plural(taken, ("Seat", "is"), ("Seats", "are"));
+    let message = format!("{noun} {} {verb} already occupied.", join(taken));
+    let block = map.nearest_block(wanted);
+    let next = match (&block, wanted.len()) {
+        (Some(block), 1) => format!(
+            "Nothing was reserved. The nearest free seat: {}.",
+            join(block)
+        ),
+        (Some(block), _) => format!(
+            "Nothing was reserved. The nearest free block: {}.",
+            join(block)
+        ),
+        (None, _) if map.free_count() == 0 => {
+            "Nothing was reserved. The screening is full; offer another from get_show_schedule."
+                .into()
+        }
+        (None, count) => format!(
+            "Nothing was reserved. No row has {count} suitable free seats side by side; choose \
+             single seats from get_seat_availability or another screening."
+        ),
+    };
+    let mut details = json!({
+        "taken": names(taken),
+        "available_seats_count": map.free_count(),
+    });
+    if let (Some(block), Some(details)) = (&block, details.as_object_mut()) {
+        details.insert("nearest_free_block".into(), json!(names(block)));
+    }
+    Error::new("SEATS_TAKEN", message)
+        .next(next)
+        .details(details)
+}
+
+pub fn reservation_not_found() -> Error {
+    Error::new("RESERVATION_NOT_FOUND", "Reservation not found.")
+        .next("Check the reservation_id that reserve_seats answered with.")
+}
+
+fn names(seats: &[Seat]) -> Vec<String> {
+    seats.iter().map(Seat::to_string).collect()
+}
+
+fn plural(of: &[Seat], one: Words, many: Words) -> Words {
+    if of.len() == 1 { one } else { many }
+}
+
+type Words = (&'static str, &'static str);

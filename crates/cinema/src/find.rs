@@ -1,0 +1,187 @@
+//! Which film or screening a caller means. An id, or words that fit exactly
+//! one; anything else is answered with candidates. Never a guess, and never
+//! what was looked at last.
+
+use kit::{Context, Result, Sql};
+
+use crate::{
+    errors,
+    house::House,
+    model::{
+        Listing, Show,
+        titles::{self, Found, Name},
+        when::{DAY, HouseTime},
+    },
+    store::{self, Filter},
+};
+
+/// How many screenings an error proposes at most.
+const CANDIDATES: i64 = 20;
+
+/// The film that an id or a title names.
+pub fn film(sql: &mut dyn Sql, wanted: &str) -> Result<Name> {
+    let films = store::film_names(sql)?;
+    match titles::find(wanted, &films) {
+        Found::One(film) => Ok(film.clone()),
+        Found::Several(found) => Err(errors::movie_ambiguous(&found)),
+        Found::None(nearest) => Err(errors::movie_not_found(&nearest)),
+    }
+}
+
+/// What arguments say about a screening.
+#[derive(Debug, Default)]
+pub struct Wanted<'a> {
+    pub schedule_id: Option<&'a str>,
+    pub movie_title: Option<&'a str>,
+    pub date: Option<&'a str>,
+    pub start_time: Option<&'a str>,
+}
+
+pub fn screening(
+    house: &House,
+    context: &Context,
+    sql: &mut dyn Sql,
+    wanted: &Wanted<'_>,
+) -> Result<Show> {
+    let date = given(wanted.date)
+        .map(|text| house.read_date(context, text))
+        .transpose()?;
+    let time = given(wanted.start_time)
+        .map(|text| HouseTime::parse(text).ok_or_else(errors::invalid_time))
+        .transpose()?;
+    let now = house.now(context);
+    if let Some(id) = given(wanted.schedule_id) {
+        let Some(show) = store::show(sql, id)? else {
+            let coming = Filter {
+                from: Some(now),
+                ..Filter::default()
+            };
+            let candidates = store::listings(sql, &coming, now, CANDIDATES)?;
+            return Err(errors::schedule_not_found(&candidates));
+        };
+        return agreeing(house, show, wanted, date, time);
+    }
+
+    let names = match given(wanted.movie_title) {
+        Some(_) => store::film_names(sql)?,
+        None => Vec::new(),
+    };
+    let films: Vec<&str> = match given(wanted.movie_title).map(|t| titles::find(t, &names)) {
+        None => Vec::new(),
+        Some(Found::One(film)) => vec![film.id.as_str()],
+        Some(Found::Several(films)) => films.iter().map(|film| film.id.as_str()).collect(),
+        Some(Found::None(nearest)) => return Err(errors::movie_not_found(&nearest)),
+    };
+    let coming = Filter {
+        films: films.clone(),
+        from: Some(now),
+        ..Filter::default()
+    };
+    let found = match (date, time) {
+        (Some(date), Some(time)) => {
+            let filter = Filter {
+                films: films.clone(),
+                at: Some(house.instant(date, time)?),
+                ..Filter::default()
+            };
+            store::listings(sql, &filter, now, CANDIDATES)?
+        }
+        (Some(date), None) => of_the_day(sql, &films, date, now)?,
+        (None, Some(time)) => {
+            let filter = Filter {
+                times: std::iter::once(time).chain(time.other_name()).collect(),
+                ..coming.clone()
+            };
+            store::listings(sql, &filter, now, CANDIDATES)?
+        }
+        (None, None) => store::listings(sql, &coming, now, CANDIDATES)?,
+    };
+    let nothing_given = films.is_empty() && date.is_none() && time.is_none();
+    match found.as_slice() {
+        [one] if !nothing_given => Ok(one.show.clone()),
+        [] => {
+            // Something near: the rest of that day, else whatever comes next.
+            let mut near = match date {
+                Some(date) => of_the_day(sql, &films, date, now)?,
+                None => Vec::new(),
+            };
+            if near.is_empty() {
+                near = store::listings(sql, &coming, now, CANDIDATES)?;
+            }
+            Err(errors::schedule_not_found(&near))
+        }
+        _ if nothing_given => Err(errors::schedule_ambiguous(
+            "No screening was named.",
+            &found,
+        )),
+        _ => Err(errors::schedule_ambiguous(
+            "Several screenings match.",
+            &found,
+        )),
+    }
+}
+
+/// The day's screenings. Those that have begun are left out while others are
+/// still to come, and those of the night before count when the day itself has none.
+fn of_the_day(
+    sql: &mut dyn Sql,
+    films: &[&str],
+    date: jiff::civil::Date,
+    now: i64,
+) -> Result<Vec<Listing>> {
+    let before = date.yesterday().unwrap_or(date).to_string();
+    let day = date.to_string();
+    let filter = Filter {
+        films: films.to_vec(),
+        dates: vec![before.clone(), day.clone()],
+        ..Filter::default()
+    };
+    let mut all = store::listings(sql, &filter, now, 10 * CANDIDATES)?;
+    let any_today = all.iter().any(|listing| listing.show.date == day);
+    all.retain(|listing| {
+        let show = &listing.show;
+        if any_today {
+            show.date == day
+        } else {
+            show.start.minutes() >= DAY
+        }
+    });
+    if all.iter().any(|listing| !listing.show.has_begun(now)) {
+        all.retain(|listing| !listing.show.has_begun(now));
+    }
+    Ok(all)
+}
+
+/// A schedule id decides; but title, date and time, where they are given too,
+/// must not speak of something else.
+fn agreeing(
+    house: &House,
+    show: Show,
+    wanted: &Wanted<'_>,
+    date: Option<jiff::civil::Date>,
+    time: Option<HouseTime>,
+) -> Result<Show> {
+    let title_fits = given(wanted.movie_title).is_none_or(|title| {
+        title == show.film_id || kit::text::fold(&show.film_title).contains(&kit::text::fold(title))
+    });
+    let time_fits = match (date, time) {
+        (Some(date), Some(time)) => house.instant(date, time)? == show.starts_at,
+        (Some(date), None) => {
+            let night_before = date.yesterday().unwrap_or(date).to_string();
+            let late = show.start.minutes() >= DAY;
+            show.date == date.to_string() || (late && show.date == night_before)
+        }
+        (None, Some(time)) => show.start == time || Some(show.start) == time.other_name(),
+        (None, None) => true,
+    };
+    if title_fits && time_fits {
+        Ok(show)
+    } else {
+        Err(errors::schedule_mismatch(&show))
+    }
+}
+
+/// Models send `""` for what they do not know.
+pub fn given(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| !text.is_empty())
+}

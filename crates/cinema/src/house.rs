@@ -1,0 +1,80 @@
+//! What all handlers share: the settings, the zone, and seat plans already read.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use jiff::{ToSpan, civil::Date, tz::TimeZone};
+use kit::{Context, Result, Sql};
+
+use crate::{
+    Settings, errors,
+    model::{
+        Show,
+        hall::Hall,
+        when::{self, HouseTime},
+    },
+    store,
+};
+
+pub struct House {
+    pub settings: Settings,
+    pub zone: TimeZone,
+    /// Seat plans by hall. A plan hardly ever changes and every booking needs
+    /// it; the digest that comes with each show says whether ours still holds.
+    plans: Mutex<HashMap<String, (i64, Arc<Hall>)>>,
+}
+
+impl House {
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            zone: settings.zone(),
+            settings,
+            plans: Mutex::default(),
+        }
+    }
+
+    pub fn hall(&self, sql: &mut dyn Sql, show: &Show) -> Result<Arc<Hall>> {
+        let plans = || self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((digest, hall)) = plans().get(&show.theater_id)
+            && *digest == show.layout_digest
+        {
+            return Ok(Arc::clone(hall));
+        }
+        let hall = Arc::new(store::hall(sql, &show.theater_id)?);
+        plans().insert(
+            show.theater_id.clone(),
+            (show.layout_digest, Arc::clone(&hall)),
+        );
+        Ok(hall)
+    }
+
+    pub fn now(&self, context: &Context) -> i64 {
+        context.clock.now().as_millisecond()
+    }
+
+    pub fn today(&self, context: &Context) -> Date {
+        context.clock.now_in(&self.zone).date()
+    }
+
+    /// The day whose programme is running: until five in the morning, when the
+    /// last late show is long over, that is still yesterday's.
+    pub fn programme_day(&self, context: &Context) -> Date {
+        let now = context.clock.now_in(&self.zone);
+        now.checked_sub(5.hours())
+            .map_or(now.date(), |then| then.date())
+    }
+
+    pub fn read_date(&self, context: &Context, text: &str) -> Result<Date> {
+        when::read_date(text, self.today(context)).ok_or_else(errors::invalid_date)
+    }
+
+    pub fn instant(&self, date: Date, time: HouseTime) -> Result<i64> {
+        when::instant(date, time, &self.zone).ok_or_else(errors::invalid_date)
+    }
+
+    pub fn start_of(&self, date: Date) -> Result<i64> {
+        self.instant(date, HouseTime::from_minutes(0))
+    }
+}

@@ -1,0 +1,80 @@
+//! The nouns of a cinema and the rules about them, without any I/O: [`seat`]
+//! (how a seat is written), [`hall`] (which seats there are, which are free),
+//! [`when`] (dates and house times), [`titles`] (which film somebody means).
+
+pub mod hall;
+pub mod seat;
+pub mod titles;
+pub mod when;
+
+/// Where a reservation stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Kept for somebody until a moment, then free again.
+    Held,
+    Confirmed,
+    Cancelled,
+    Expired,
+}
+
+impl Status {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Confirmed => "confirmed",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+        }
+    }
+
+    /// What a stored status means now: a hold whose time has passed has
+    /// expired, whether or not anybody has written that down yet.
+    pub fn read(stored: &str, expires_at: Option<i64>, now: i64) -> Option<Self> {
+        Some(match stored {
+            "held" if expires_at.is_some_and(|at| at <= now) => Self::Expired,
+            "held" => Self::Held,
+            "confirmed" => Self::Confirmed,
+            "cancelled" => Self::Cancelled,
+            "expired" => Self::Expired,
+            _ => return None,
+        })
+    }
+}
+
+/// One screening of one film in one hall.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Show {
+    pub id: String,
+    pub film_id: String,
+    pub film_title: String,
+    pub theater_id: String,
+    pub theater_name: String,
+    pub seat_count: i64,
+    /// Names the hall's seat plan: equal digests, equal plans.
+    pub layout_digest: i64,
+    /// The day on the programme, which a show after midnight still belongs to.
+    pub date: String,
+    pub start: when::HouseTime,
+    pub end: when::HouseTime,
+    /// Milliseconds since 1970.
+    pub starts_at: i64,
+}
+
+impl Show {
+    pub fn has_begun(&self, now: i64) -> bool {
+        self.starts_at <= now
+    }
+}
+
+/// A screening and how many of its seats are left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    pub show: Show,
+    pub free: i64,
+}
+
+impl Listing {
+    pub fn can_be_booked(&self, now: i64) -> bool {
+        self.free > 0 && !self.show.has_begun(now)
+    }
+}

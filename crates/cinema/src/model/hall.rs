@@ -1,0 +1,364 @@
+//! A hall's seat plan, and what of it is free at one screening.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::seat::{Seat, row_order};
+
+/// The type of a seat that has nothing special about it.
+pub const GENERAL: &str = "一般";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub seat: Seat,
+    /// 一般, カップル, 車椅子 and so on.
+    pub seat_type: String,
+}
+
+/// A hall's seats, row by row from the screen backwards.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hall {
+    rows: Vec<Vec<Place>>,
+}
+
+impl Hall {
+    pub fn new(mut places: Vec<Place>) -> Self {
+        places.sort_by(|a, b| a.seat.cmp(&b.seat));
+        places.dedup_by(|a, b| a.seat == b.seat);
+        let rows = places
+            .chunk_by(|a, b| a.seat.row == b.seat.row)
+            .map(<[Place]>::to_vec)
+            .collect();
+        Self { rows }
+    }
+
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        self.rows.iter().flatten()
+    }
+
+    pub fn seat_count(&self) -> usize {
+        self.rows.iter().map(Vec::len).sum()
+    }
+
+    pub fn place(&self, seat: &Seat) -> Option<&Place> {
+        let row = self.rows.get(self.row_index(&seat.row)?)?;
+        let at = row
+            .binary_search_by(|place| place.seat.number.cmp(&seat.number))
+            .ok()?;
+        row.get(at)
+    }
+
+    fn row_index(&self, name: &str) -> Option<usize> {
+        self.rows
+            .binary_search_by(|row| {
+                row.first().map_or(std::cmp::Ordering::Less, |place| {
+                    row_order(&place.seat.row, name)
+                })
+            })
+            .ok()
+    }
+
+    /// `A1-A10, B1-B12`: what to tell somebody who named a seat that is not there.
+    pub fn rows_in_words(&self) -> String {
+        let rows: Vec<String> = self
+            .rows
+            .iter()
+            .filter_map(|row| Some(format!("{}-{}", row.first()?.seat, row.last()?.seat)))
+            .collect();
+        rows.join(", ")
+    }
+
+    /// A number that differs when the plan differs (FNV-1a over the plan), so
+    /// that a copy in memory can be told apart from what is stored.
+    pub fn digest(&self) -> i64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for place in self.places() {
+            for byte in format!("{}={};", place.seat, place.seat_type).bytes() {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+        i64::from_ne_bytes(hash.to_ne_bytes())
+    }
+}
+
+/// A row and some of its numbers.
+pub type RowNumbers = Vec<(String, Vec<u32>)>;
+
+/// One screening's hall with the seats that are taken.
+pub struct SeatMap<'a> {
+    hall: &'a Hall,
+    taken: HashSet<Seat>,
+}
+
+impl<'a> SeatMap<'a> {
+    pub fn new(hall: &'a Hall, taken: impl IntoIterator<Item = Seat>) -> Self {
+        Self {
+            hall,
+            taken: taken.into_iter().collect(),
+        }
+    }
+
+    pub fn is_free(&self, seat: &Seat) -> bool {
+        !self.taken.contains(seat)
+    }
+
+    pub fn free_count(&self) -> usize {
+        self.hall
+            .places()
+            .filter(|place| self.is_free(&place.seat))
+            .count()
+    }
+
+    /// Rows with their free numbers (`free`) or taken ones; rows without any are left out.
+    pub fn rows(&self, free: bool) -> RowNumbers {
+        let mut found = Vec::new();
+        for row in &self.hall.rows {
+            let numbers: Vec<u32> = row
+                .iter()
+                .filter(|place| self.is_free(&place.seat) == free)
+                .map(|place| place.seat.number)
+                .collect();
+            if let (Some(place), false) = (row.first(), numbers.is_empty()) {
+                found.push((place.seat.row.clone(), numbers));
+            }
+        }
+        found
+    }
+
+    /// The map as text: a line of numbers, then a line for each row with `○`
+    /// for a free seat and `×` for a taken one.
+    pub fn text(&self) -> String {
+        let numbers: BTreeMap<u32, ()> = self
+            .hall
+            .places()
+            .map(|place| (place.seat.number, ()))
+            .collect();
+        let mut text = String::from("  ");
+        for number in numbers.keys() {
+            text.push_str(&format!("{number:>3}"));
+        }
+        for row in &self.hall.rows {
+            let Some(first) = row.first() else { continue };
+            let mut line = format!("\n{:<2}", first.seat.row);
+            let mut places = row.iter().peekable();
+            for number in numbers.keys() {
+                let mark = match places.next_if(|place| place.seat.number == *number) {
+                    None => ' ',
+                    Some(place) if self.is_free(&place.seat) => '○',
+                    Some(_) => '×',
+                };
+                line.push_str("  ");
+                line.push(mark);
+            }
+            text.push_str(line.trim_end_matches(' '));
+        }
+        text
+    }
+
+    /// As many free seats side by side as are wanted, nearest to the wanted
+    /// ones. A row nearer or farther counts like two seats sideways. Seats of a
+    /// type nobody asked for (a wheelchair place, say) are not proposed.
+    pub fn nearest_block(&self, wanted: &[Seat]) -> Option<Vec<Seat>> {
+        let types: HashSet<&str> = wanted
+            .iter()
+            .filter_map(|seat| self.hall.place(seat))
+            .map(|place| place.seat_type.as_str())
+            .collect();
+        let wanted_row: i64 = wanted
+            .iter()
+            .filter_map(|seat| self.hall.row_index(&seat.row))
+            .map(as_i64)
+            .sum();
+        let wanted_number: i64 = wanted.iter().map(|seat| i64::from(seat.number)).sum();
+        let size = wanted.len();
+        if size == 0 {
+            return None;
+        }
+        let mut best: Option<(i64, &[Place])> = None;
+        for (index, row) in self.hall.rows.iter().enumerate() {
+            for block in row.windows(size) {
+                let fits = block.iter().all(|place| {
+                    self.is_free(&place.seat) && types.contains(place.seat_type.as_str())
+                });
+                if !fits || !side_by_side(block) {
+                    continue;
+                }
+                // Sums instead of means: the same order, without fractions.
+                let row_sum = as_i64(index) * as_i64(size);
+                let number_sum: i64 = block.iter().map(|p| i64::from(p.seat.number)).sum();
+                let distance =
+                    2 * (row_sum - wanted_row).abs() + (number_sum - wanted_number).abs();
+                if best.is_none_or(|(least, _)| distance < least) {
+                    best = Some((distance, block));
+                }
+            }
+        }
+        best.map(|(_, block)| block.iter().map(|place| place.seat.clone()).collect())
+    }
+}
+
+fn side_by_side(block: &[Place]) -> bool {
+    block
+        .iter()
+        .zip(block.iter().skip(1))
+        .all(|(left, right)| left.seat.number + 1 == right.seat.number)
+}
+
+fn as_i64(value: usize) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hall(rows: &[(&str, &[u32])]) -> Hall {
+        let places = rows.iter().flat_map(|(row, numbers)| {
+            numbers.iter().map(move |number| Place {
+                seat: Seat {
+                    row: (*row).to_owned(),
+                    number: *number,
+                },
+                seat_type: GENERAL.to_owned(),
+            })
+        });
+        Hall::new(places.collect())
+    }
+
+    fn seats(names: &[&str]) -> Vec<Seat> {
+        names
+            .iter()
+            .map(|name| Seat::parse(name).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn the_map_is_drawn() {
+        let hall = hall(&[("A", &[1, 2, 3]), ("B", &[2, 3, 10])]);
+        let map = SeatMap::new(&hall, seats(&["A2", "B10"]));
+        assert_eq!(map.text(), "    1  2  3 10\nA   ○  ×  ○\nB      ○  ○  ×");
+        assert_eq!(map.free_count(), 4);
+        assert_eq!(
+            map.rows(false),
+            [("A".into(), vec![2]), ("B".into(), vec![10])]
+        );
+        assert_eq!(
+            map.rows(true),
+            [("A".into(), vec![1, 3]), ("B".into(), vec![2, 3])]
+        );
+        assert_eq!(hall.rows_in_words(), "A1-A3, B2-B10");
+    }
+
+    #[test]
+    fn plans_that_differ_have_different_digests() {
+        let one = hall(&[("A", &[1, 2])]);
+        assert_eq!(one.digest(), hall(&[("A", &[2, 1])]).digest());
+        assert_ne!(one.digest(), hall(&[("A", &[1, 3])]).digest());
+    }
+
+    #[test]
+    fn a_gap_is_not_side_by_side() {
+        let hall = hall(&[("A", &[1, 2, 4]), ("F", &[1, 2])]);
+        let map = SeatMap::new(&hall, seats(&["A1"]));
+        assert_eq!(
+            map.nearest_block(&seats(&["A1", "A2"])),
+            Some(seats(&["F1", "F2"]))
+        );
+    }
+
+    #[test]
+    fn special_seats_are_not_proposed_unasked() {
+        let mut places: Vec<Place> = hall(&[("A", &[1, 2])]).places().cloned().collect();
+        places[0].seat_type = "車椅子".into();
+        let hall = Hall::new(places);
+        let map = SeatMap::new(&hall, seats(&["A2"]));
+        assert_eq!(map.nearest_block(&seats(&["A2"])), None);
+        assert_eq!(map.nearest_block(&seats(&["A1"])), Some(seats(&["A1"])));
+    }
+
+    /// A small generator, so that a failure repeats.
+    struct Dice(u64);
+    impl Dice {
+        fn roll(&mut self, sides: u64) -> u64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (self.0 >> 33) % sides
+        }
+    }
+
+    /// All blocks by brute force, on random halls.
+    #[test]
+    fn the_nearest_block_is_free_adjacent_and_nearest() {
+        let mut dice = Dice(7);
+        let mut found = 0;
+        for round in 0..2_000 {
+            let names = ["A", "B", "C", "D", "E"];
+            let rows: Vec<(&str, Vec<u32>)> = names[..1 + dice.roll(5) as usize]
+                .iter()
+                .map(|name| (*name, (1..=3 + dice.roll(8) as u32).collect()))
+                .collect();
+            let rows: Vec<(&str, &[u32])> = rows.iter().map(|(n, v)| (*n, v.as_slice())).collect();
+            let hall = hall(&rows);
+            let share = dice.roll(100);
+            let taken: Vec<Seat> = hall
+                .places()
+                .filter(|_| dice.roll(100) < share)
+                .map(|place| place.seat.clone())
+                .collect();
+            let all: Vec<Seat> = hall.places().map(|place| place.seat.clone()).collect();
+            let start = dice.roll(all.len() as u64) as usize;
+            let wanted: Vec<Seat> = all[start..]
+                .iter()
+                .take(1 + dice.roll(4) as usize)
+                .cloned()
+                .collect();
+            let map = SeatMap::new(&hall, taken.clone());
+
+            let size = wanted.len() as i64;
+            let position =
+                |seat: &Seat| names.iter().position(|name| *name == seat.row).unwrap() as i64;
+            let distance = |block: &[Seat]| {
+                let sums = |seats: &[Seat]| {
+                    let rows: i64 = seats.iter().map(position).sum();
+                    (
+                        rows,
+                        seats.iter().map(|seat| i64::from(seat.number)).sum::<i64>(),
+                    )
+                };
+                let ((a, b), (c, d)) = (sums(block), sums(&wanted));
+                2 * (a - c).abs() + (b - d).abs()
+            };
+            let mut least = None;
+            for seat in &all {
+                let block: Vec<Seat> = (0..size as u32)
+                    .map(|step| Seat {
+                        row: seat.row.clone(),
+                        number: seat.number + step,
+                    })
+                    .collect();
+                if block
+                    .iter()
+                    .all(|seat| all.contains(seat) && !taken.contains(seat))
+                {
+                    let distance = distance(&block);
+                    least = Some(least.map_or(distance, |least: i64| least.min(distance)));
+                }
+            }
+            let proposed = map.nearest_block(&wanted);
+            assert_eq!(proposed.as_deref().map(distance), least, "round {round}");
+            if let Some(block) = proposed {
+                found += 1;
+                assert_eq!(block.len(), wanted.len());
+                assert!(block.iter().all(|seat| map.is_free(seat)));
+                assert!(
+                    block
+                        .windows(2)
+                        .all(|pair| pair[0].row == pair[1].row
+                            && pair[0].number + 1 == pair[1].number)
+                );
+            }
+        }
+        assert!(found > 500, "too few maps had a free block: {found}");
+    }
+}

@@ -1,0 +1,141 @@
+//! The prompt that makes an agent a box-office clerk.
+
+use std::sync::Arc;
+
+use jiff::{ToSpan, civil::Date};
+use kit::{
+    Context, Error, Result,
+    context::Language,
+    prompt::{Argument, Message, Prompt, Rendered},
+};
+use serde_json::{Map, Value};
+
+use crate::{house::House, model::when::tidy_date};
+
+pub const CLERK: &str = "box_office_clerk";
+
+pub fn box_office_clerk(house: &Arc<House>) -> Prompt {
+    let house = Arc::clone(house);
+    Prompt {
+        name: CLERK,
+        title: "Box-office clerk",
+        description: "Serves a customer of the cinema: finds the film and the screening, shows \
+            the seats and reserves them.",
+        arguments: vec![
+            Argument {
+                name: "date",
+                description: "The day the customer asks about, YYYY-MM-DD, if it is known",
+                required: false,
+            },
+            Argument {
+                name: "language",
+                description: "The language to serve in: ja or en",
+                required: false,
+            },
+        ],
+        render: Arc::new(move |context, arguments| {
+            let rendered = render(&house, &context, &arguments);
+            Box::pin(std::future::ready(rendered))
+        }),
+    }
+}
+
+/// Values for the prompt's arguments.
+pub fn complete(house: &House, context: &Context, argument: &str) -> Vec<String> {
+    match argument {
+        "language" => vec!["ja".into(), "en".into()],
+        "date" => (0..8)
+            .filter_map(|days: i64| house.today(context).checked_add(days.days()).ok())
+            .map(|date| date.to_string())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn render(house: &House, context: &Context, arguments: &Map<String, Value>) -> Result<Rendered> {
+    let argument = |name: &str| {
+        arguments
+            .get(name)
+            .and_then(Value::as_str)
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+    };
+    let language = match argument("language") {
+        None => context.language,
+        Some("ja") => Language::Japanese,
+        Some("en") => Language::English,
+        Some(other) => {
+            let message = format!("`{other}` is not a language of this prompt.");
+            return Err(Error::new("INVALID_LANGUAGE", message).next("Use ja or en."));
+        }
+    };
+    let date = argument("date")
+        .map(|text| house.read_date(context, &tidy_date(text).unwrap_or_default()))
+        .transpose()?;
+    let today = house.today(context);
+    let zone = &house.settings.time_zone;
+    let text = match language {
+        Language::English => english(today, zone, date),
+        Language::Japanese => japanese(today, zone, date),
+    };
+    Ok(Rendered::Messages(vec![Message::user(text)]))
+}
+
+fn english(today: Date, zone: &str, date: Option<Date>) -> String {
+    let begin = match date {
+        Some(date) => format!(
+            "The customer asks about {date}. Begin with the films of that day: get_movie_list \
+             with this date."
+        ),
+        None => "Begin by asking which film or which day the customer has in mind.".into(),
+    };
+    format!(
+        "You are the clerk at the box office of a cinema. Today is {today} ({zone}). Work with \
+         the tools; say nothing about films, times or seats that they did not answer.
+
+{begin}
+
+1. Settle the film and the time. If the customer names a day first, list that day's films \
+(get_movie_list), then the screenings of the film they choose (get_show_schedule). If they name \
+a film first, look up its screenings.
+2. When asked for advice, recommend by rating, genre and popularity, two or three films, each \
+with a reason in a few words. Mention the age class where it matters.
+3. If a title is inexact, find the film that is meant, say its proper title and go on once the \
+customer agrees.
+4. Show the seats of the screening (get_seat_availability) as a small map: rows as letters, \
+○ free, × taken. Ask how many people come and which seats they like; propose seats side by side.
+5. Before you book, repeat film, date, time, hall and seats, and wait for a yes. Then call \
+reserve_seats with an idempotency_key of your own, and use the same key if you have to retry.
+6. After booking, give the reservation id and say that it works like a ticket. No payment is \
+taken here: neither ask for one nor quote a price.
+7. If a screening is full or a seat was just taken, say so and offer what the answer proposes: \
+the nearest free block, another screening of that day, or another day.
+
+A start such as 25:30 is 01:30 of the next day; tell the customer both. Answer in English unless \
+the customer speaks another language."
+    )
+}
+
+fn japanese(today: Date, zone: &str, date: Option<Date>) -> String {
+    let begin = match date {
+        Some(date) => format!(
+            "お客様は{date}の上映についてお尋ねです。まずその日付で get_movie_list を呼び、その日の作品をご案内してください。"
+        ),
+        None => "まず、ご覧になりたい作品か日にちを伺ってください。".into(),
+    };
+    format!(
+        "あなたは映画館の窓口係です。今日は{today}（{zone}）です。ツールを使って応対し、ツールの答えにない作品・時刻・座席のことは話さないでください。
+
+{begin}
+
+1. 作品と時間を決めます。日にちが先に決まっていればその日の作品を一覧し（get_movie_list）、選ばれた作品の上映回をご案内します（get_show_schedule）。作品が先に決まっていれば、その上映回を調べます。
+2. おすすめを尋ねられたら、評価・ジャンル・人気をもとに二、三本を、短い理由を添えて挙げます。必要なときは年齢区分も伝えます。
+3. 作品名が不正確なときは、どの作品のことかを調べ、正しい題名をお伝えして、確認が取れてから進みます。
+4. 上映回の座席（get_seat_availability）は小さな座席表でお見せします。列はアルファベット、○は空席、×は販売済みです。人数とご希望を伺い、並びの席をご提案します。
+5. 予約の前に、作品・日付・時刻・スクリーン・座席を復唱し、ご了承をいただきます。そのうえで reserve_seats を自分で決めた idempotency_key を付けて呼び、やり直すときは同じキーを使います。
+6. 予約ができたら予約番号をお伝えし、チケットの代わりになることを説明します。ここではお支払いは扱いません。代金を求めたり、料金を案内したりしないでください。
+7. 満席のときや席が埋まってしまったときは、そのことをお伝えし、ツールが示す近くの並び席、同じ日の別の回、別の日をご提案します。
+
+25:30 のような開始時刻は翌日の 1:30 のことです。お客様には両方の言い方でお伝えください。お客様が別の言語で話されない限り、日本語で応対してください。"
+    )
+}

@@ -1,0 +1,57 @@
+//! What an operator can set for this counter.
+
+use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The IANA time zone the cinema keeps: what "today" is, and when a show begins.
+    #[serde(deserialize_with = "known_zone")]
+    pub time_zone: String,
+    /// How many seats one reservation may have.
+    pub max_seats_per_booking: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            time_zone: "Asia/Tokyo".into(),
+            max_seats_per_booking: 10,
+        }
+    }
+}
+
+impl Settings {
+    /// A configuration with an unknown zone is refused when it is read, so the
+    /// fallback is only met by settings that were put together in code.
+    pub(crate) fn zone(&self) -> TimeZone {
+        TimeZone::get(&self.time_zone).unwrap_or(TimeZone::UTC)
+    }
+}
+
+fn known_zone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    match TimeZone::get(&name) {
+        Ok(_) => Ok(name),
+        Err(_) => Err(D::Error::custom(format!(
+            "`{name}` is not an IANA time zone such as `Asia/Tokyo`"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_are_checked_when_read() {
+        let read = |text| serde_json::from_str::<Settings>(text);
+        assert_eq!(read("{}").unwrap(), Settings::default());
+        assert!(read(r#"{"time_zone": "Europe/Paris"}"#).is_ok());
+        let refused = read(r#"{"time_zone": "Asia/Tokio"}"#).unwrap_err();
+        assert!(refused.to_string().contains("Asia/Tokio"), "{refused}");
+        assert!(read(r#"{"timezone": "Asia/Tokyo"}"#).is_err());
+    }
+}

@@ -1,0 +1,16 @@
+//! The rows: one SQL text for both engines, and as few statements as the work
+//! allows. `films` and `shows` read the programme; `bookings` is where seats
+//! change hands; `halls` keeps seat plans.
+
+mod bookings;
+mod films;
+mod halls;
+mod shows;
+
+pub use bookings::{NewReservation, book, reservation, taken_seats};
+pub use films::{Film, Showing, film_names, films};
+pub use halls::{hall, save_hall};
+pub use shows::{Filter, ListFrom, coming_ids, listings, show, shows_from};
+
+/// Rows of one multi-row `INSERT`: far below what either engine allows.
+pub const CHUNK: usize = 200;

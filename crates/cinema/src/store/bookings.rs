@@ -1,0 +1,136 @@
+//! Reservations, and the seats they own.
+
+use kit::{Error, Param, Result, Sql};
+
+use super::shows;
+use crate::model::{
+    Show, Status,
+    seat::{Seat, join},
+};
+
+pub struct NewReservation<'a> {
+    pub id: &'a str,
+    pub show_id: &'a str,
+    pub seats: &'a [Seat],
+    pub status: Status,
+    pub caller: &'a str,
+    pub created_at: i64,
+    /// Until when the seats are held; `None` for good.
+    pub expires_at: Option<i64>,
+}
+
+/// Writes the reservation and takes its seats. `false` when one of them has
+/// an owner: then the caller must let the transaction fail.
+///
+/// There is no look before the leap. The seats' primary key decides who is
+/// first; a seat whose hold has run out changes hands in the same statement.
+/// Sorted seats mean that two transactions never wait for each other in a ring.
+pub fn book(sql: &mut dyn Sql, new: &NewReservation<'_>, now: i64) -> Result<bool> {
+    let mut seats: Vec<&Seat> = new.seats.iter().collect();
+    seats.sort();
+    let names = join(new.seats);
+    sql.execute(
+        "INSERT INTO cinema_reservations \
+         (id, show_id, seats, status, caller, created_at, expires_at, is_demo) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, 0)",
+        &[
+            Param::Text(new.id),
+            Param::Text(new.show_id),
+            Param::Text(&names),
+            Param::Text(new.status.as_str()),
+            Param::Text(new.caller),
+            Param::Int(new.created_at),
+            Param::from(new.expires_at),
+        ],
+    )?;
+    let mut params = vec![
+        Param::Text(new.show_id),
+        Param::Text(new.id),
+        Param::from(new.expires_at),
+        Param::Int(now),
+    ];
+    let mut rows = Vec::with_capacity(seats.len());
+    for seat in &seats {
+        params.push(Param::Text(&seat.row));
+        params.push(Param::Int(i64::from(seat.number)));
+        rows.push(format!(
+            "($1, ${}, ${}, $2, $3)",
+            params.len() - 1,
+            params.len()
+        ));
+    }
+    let taken = sql.execute(
+        &format!(
+            "INSERT INTO cinema_taken_seats \
+             (show_id, seat_row, seat_number, reservation_id, expires_at) VALUES {} \
+             ON CONFLICT (show_id, seat_row, seat_number) DO UPDATE \
+             SET reservation_id = excluded.reservation_id, expires_at = excluded.expires_at \
+             WHERE cinema_taken_seats.expires_at <= $4",
+            rows.join(", ")
+        ),
+        &params,
+    )?;
+    Ok(usize::try_from(taken).is_ok_and(|taken| taken == seats.len()))
+}
+
+/// The seats of a screening that somebody owns or holds now, except for one
+/// reservation's.
+pub fn taken_seats(
+    sql: &mut dyn Sql,
+    show_id: &str,
+    now: i64,
+    except: Option<&str>,
+) -> Result<Vec<Seat>> {
+    sql.query(
+        "SELECT seat_row, seat_number FROM cinema_taken_seats WHERE show_id = $1 \
+         AND (expires_at IS NULL OR expires_at > $2) AND reservation_id <> $3",
+        &[
+            Param::Text(show_id),
+            Param::Int(now),
+            Param::Text(except.unwrap_or("")),
+        ],
+    )?
+    .iter()
+    .map(|row| {
+        Ok(Seat {
+            row: row.text(0)?,
+            number: row.int(1)?.try_into().map_err(Error::internal)?,
+        })
+    })
+    .collect()
+}
+
+pub struct StoredReservation {
+    pub show: Show,
+    pub seats: Vec<Seat>,
+    pub status: Status,
+    pub created_at: i64,
+    pub expires_at: Option<i64>,
+}
+
+pub fn reservation(sql: &mut dyn Sql, id: &str, now: i64) -> Result<Option<StoredReservation>> {
+    let found = sql.query_one(
+        &format!(
+            "SELECT {}, r.seats, r.status, r.created_at, r.expires_at FROM {} \
+             JOIN cinema_reservations r ON r.show_id = s.id WHERE r.id = $1",
+            shows::COLUMNS,
+            shows::TABLES,
+        ),
+        &[Param::Text(id)],
+    )?;
+    let Some(row) = found else {
+        return Ok(None);
+    };
+    let names = row.text(shows::WIDTH)?;
+    let seats: Option<Vec<Seat>> = names.split(", ").map(Seat::parse).collect();
+    let stored = row.text(shows::WIDTH + 1)?;
+    let expires_at = row.opt_int(shows::WIDTH + 3)?;
+    Ok(Some(StoredReservation {
+        show: shows::read(&row)?,
+        seats: seats.ok_or_else(|| Error::internal(format!("seats of {id}: {names}")))?,
+        status: Status::read(&stored, expires_at, now)
+            .ok_or_else(|| Error::internal(format!("status of {id}: {stored}")))?,
+        created_at: row.int(shows::WIDTH + 2)?,
+        expires_at,
+    }))
+}

@@ -1,0 +1,18 @@
+//! The counter's tools, one file each: input, output, description, handler.
+
+mod arguments;
+pub mod get_movie_list;
+pub mod get_reservation_details;
+pub mod get_seat_availability;
+pub mod get_show_schedule;
+pub mod reserve_seats;
+
+use kit::Hints;
+
+/// A tool that only looks.
+const LOOKS: Hints = Hints {
+    read_only: true,
+    destructive: false,
+    idempotent: true,
+    open_world: false,
+};

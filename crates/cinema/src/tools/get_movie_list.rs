@@ -1,0 +1,180 @@
+//! `get_movie_list`: what is showing.
+
+use std::sync::Arc;
+
+use kit::{Context, Effect, Result, Run, Sql, Tool, page, text::fold};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{LOOKS, arguments};
+use crate::{
+    errors,
+    find::given,
+    house::House,
+    model::titles::is_near,
+    store::{self, Film, Showing},
+};
+
+#[derive(Deserialize)]
+pub struct Input {
+    date: Option<String>,
+    search_query: Option<String>,
+    genre: Option<String>,
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+const DEFAULT_LIMIT: usize = 50;
+const MAX_LIMIT: usize = 200;
+
+fn input() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "date": {
+                "type": "string",
+                "description": "Screening date in YYYY-MM-DD format. If not specified, returns all currently showing movies",
+                "pattern": "^\\d{4}-\\d{2}-\\d{2}$"
+            },
+            "search_query": {
+                "type": "string",
+                "description": "Keyword for partial movie title search"
+            },
+            "genre": {
+                "type": "string",
+                "description": "Filter by genre"
+            },
+            "limit": {
+                "type": "integer",
+                "description": "How many movies to return at most",
+                "minimum": 1,
+                "maximum": MAX_LIMIT,
+                "default": DEFAULT_LIMIT
+            },
+            "cursor": {
+                "type": "string",
+                "description": "next_cursor of the answer before, to go on from there"
+            }
+        },
+        "required": []
+    })
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    /// Best rated first, then most popular.
+    pub movies: Vec<Movie>,
+    /// True when no title has the keyword and these come near to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approximate: Option<bool>,
+    /// There is more: pass it as cursor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Clone, Serialize, JsonSchema)]
+pub struct Movie {
+    movie_id: String,
+    title: String,
+    genre: String,
+    /// Minutes.
+    duration: i64,
+    /// A score from 1 to 5.
+    rating: f64,
+    /// G, PG12, R15+ or R18+.
+    age_class: String,
+    /// How much it is asked for, 0 to 100.
+    popularity: i64,
+    description: String,
+    release_date: String,
+}
+
+impl From<Film> for Movie {
+    fn from(film: Film) -> Self {
+        Self {
+            movie_id: film.name.id,
+            title: film.name.title,
+            genre: film.genre,
+            duration: film.duration_minutes,
+            rating: film.rating,
+            age_class: film.age_class,
+            popularity: film.popularity,
+            description: film.description,
+            release_date: film.release_date,
+        }
+    }
+}
+
+pub fn tool(house: &Arc<House>) -> Tool {
+    Tool {
+        name: "get_movie_list",
+        aliases: &[],
+        title: "Movies now showing",
+        description: "Get a list of currently showing movies. Supports filtering by date and \
+            partial search by movie title.",
+        input: input(),
+        output: kit::schema::output::<Output>(),
+        hints: LOOKS,
+        effect: Effect::Read,
+        time_limit: kit::tool::TIME_LIMIT,
+        idempotency_key: None,
+        rules: &[errors::DATE_PATTERN, errors::DATE_TYPE],
+        normalise: |_, arguments| {
+            arguments::drop_nulls(arguments);
+            arguments::date(arguments, "date");
+            arguments::text(arguments, "search_query");
+            arguments::text(arguments, "genre");
+            arguments::integer(arguments, "limit");
+        },
+        meta: None,
+        run: Run::query(house, handle),
+    }
+}
+
+fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+    let showing = match input.date {
+        Some(date) => Showing::On(house.read_date(context, &date)?),
+        None => Showing::From(house.programme_day(context)),
+    };
+    let mut films = store::films(sql, &showing)?;
+    if let Some(genre) = given(input.genre.as_deref()).map(fold) {
+        films.retain(|film| fold(&film.genre).contains(&genre));
+    }
+    let (films, approximate) = match given(input.search_query.as_deref()).map(fold) {
+        Some(query) => search(films, &query),
+        None => (films, None),
+    };
+    let movies: Vec<Movie> = films.into_iter().map(Movie::from).collect();
+    let limit = input.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
+    let page = page::slice(&movies, given(input.cursor.as_deref()), limit)?;
+    Ok(Output {
+        movies: page.items,
+        approximate,
+        next_cursor: page.next_cursor,
+    })
+}
+
+/// Titles that contain the folded query, else those it may be a misspelling of.
+fn search(films: Vec<Film>, query: &str) -> (Vec<Film>, Option<bool>) {
+    let contains = |film: &Film| film.name.folded.contains(query);
+    if films.iter().any(contains) {
+        return (films.into_iter().filter(contains).collect(), None);
+    }
+    let near: Vec<Film> = films
+        .into_iter()
+        .filter(|film| is_near(query, &film.name.folded))
+        .collect();
+    let approximate = (!near.is_empty()).then_some(true);
+    (near, approximate)
+}
+
+/// What the films resource shows: everything that is showing.
+pub fn all(house: &House, context: &Context, sql: &mut dyn Sql) -> Result<Output> {
+    let films = store::films(sql, &Showing::From(house.programme_day(context)))?;
+    Ok(Output {
+        movies: films.into_iter().map(Movie::from).collect(),
+        approximate: None,
+        next_cursor: None,
+    })
+}

@@ -1,0 +1,169 @@
+//! `get_seat_availability`: the seats of one screening.
+
+use std::sync::Arc;
+
+use kit::{Context, Effect, Result, Run, Sql, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{LOOKS, arguments};
+use crate::{
+    answers::ScheduleInfo,
+    errors,
+    find::{self, Wanted},
+    house::House,
+    model::{
+        Show,
+        hall::{GENERAL, SeatMap},
+    },
+    store,
+};
+
+#[derive(Deserialize)]
+pub struct Input {
+    schedule_id: Option<String>,
+    movie_title: Option<String>,
+    date: Option<String>,
+    start_time: Option<String>,
+}
+
+fn input() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "schedule_id": {
+                "type": "string",
+                "description": "Schedule ID; movie title, date and start time can be given instead"
+            },
+            "movie_title": {
+                "type": "string",
+                "description": "Movie title (can be used as alternative to schedule_id)"
+            },
+            "date": {
+                "type": "string",
+                "description": "Screening date in YYYY-MM-DD format",
+                "pattern": "^\\d{4}-\\d{2}-\\d{2}$"
+            },
+            "start_time": {
+                "type": "string",
+                "description": "Start time in HH:MM format",
+                "pattern": "^\\d{2}:\\d{2}$"
+            }
+        },
+        "required": []
+    })
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    schedule_info: ScheduleInfo,
+    /// Rows from the screen backwards, with the numbers that are free.
+    available_seats: Vec<AvailableRow>,
+    /// Sold and held seats.
+    occupied_seats: Vec<OccupiedRow>,
+    available_seats_count: usize,
+    total_seats_count: usize,
+    /// The seats as text, the screen on top: ○ free, × taken.
+    seat_map: String,
+    /// Seats that are not 一般.
+    special_seats: Vec<SpecialSeat>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct AvailableRow {
+    row: String,
+    available_numbers: Vec<u32>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct OccupiedRow {
+    row: String,
+    occupied_numbers: Vec<u32>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct SpecialSeat {
+    seat_id: String,
+    /// カップル, 車椅子 and so on.
+    seat_type: String,
+}
+
+pub fn tool(house: &Arc<House>) -> Tool {
+    Tool {
+        name: "get_seat_availability",
+        aliases: &[],
+        title: "Seats of a screening",
+        description: "Get detailed seat availability for a specified screening session.",
+        input: input(),
+        output: kit::schema::output::<Output>(),
+        hints: LOOKS,
+        effect: Effect::Read,
+        time_limit: kit::tool::TIME_LIMIT,
+        idempotency_key: None,
+        rules: &[
+            errors::DATE_PATTERN,
+            errors::DATE_TYPE,
+            errors::TIME_PATTERN,
+            errors::TIME_TYPE,
+        ],
+        normalise: |_, arguments| {
+            arguments::drop_nulls(arguments);
+            arguments::id(arguments, "schedule_id");
+            arguments::text(arguments, "movie_title");
+            arguments::date(arguments, "date");
+            arguments::time(arguments, "start_time");
+        },
+        meta: None,
+        run: Run::query(house, handle),
+    }
+}
+
+fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+    let wanted = Wanted {
+        schedule_id: input.schedule_id.as_deref(),
+        movie_title: input.movie_title.as_deref(),
+        date: input.date.as_deref(),
+        start_time: input.start_time.as_deref(),
+    };
+    let show = find::screening(house, context, sql, &wanted)?;
+    seats_of(house, context, sql, &show)
+}
+
+pub fn seats_of(
+    house: &House,
+    context: &Context,
+    sql: &mut dyn Sql,
+    show: &Show,
+) -> Result<Output> {
+    let hall = house.hall(sql, show)?;
+    let taken = store::taken_seats(sql, &show.id, house.now(context), None)?;
+    let map = SeatMap::new(&hall, taken);
+    let available_seats = map.rows(true).into_iter();
+    let occupied_seats = map.rows(false).into_iter();
+    let special_seats = hall.places().filter(|place| place.seat_type != GENERAL);
+    Ok(Output {
+        schedule_info: ScheduleInfo::from(show),
+        available_seats: available_seats
+            .map(|(row, available_numbers)| AvailableRow {
+                row,
+                available_numbers,
+            })
+            .collect(),
+        occupied_seats: occupied_seats
+            .map(|(row, occupied_numbers)| OccupiedRow {
+                row,
+                occupied_numbers,
+            })
+            .collect(),
+        available_seats_count: map.free_count(),
+        total_seats_count: hall.seat_count(),
+        seat_map: map.text(),
+        special_seats: special_seats
+            .map(|place| SpecialSeat {
+                seat_id: place.seat.to_string(),
+                seat_type: place.seat_type.clone(),
+            })
+            .collect(),
+    })
+}

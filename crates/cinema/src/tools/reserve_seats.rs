@@ -1,0 +1,224 @@
+//! `reserve_seats`: all the seats, or none.
+
+use std::sync::Arc;
+
+use kit::{
+    Context, Effect, Hints, Result, Run, Sql, Tool,
+    context::{Change, Language},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::arguments;
+use crate::{
+    answers::{Reservation, ScheduleInfo},
+    errors,
+    find::{self, Wanted, given},
+    house::House,
+    model::{
+        Status,
+        hall::SeatMap,
+        seat::{Named, Seat, join},
+        when::rfc3339,
+    },
+    resources,
+    store::{self, NewReservation},
+};
+
+#[derive(Deserialize)]
+pub struct Input {
+    schedule_id: Option<String>,
+    seat_ids: Vec<String>,
+    movie_title: Option<String>,
+    date: Option<String>,
+    start_time: Option<String>,
+}
+
+fn input() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "schedule_id": {
+                "type": "string",
+                "description": "Schedule ID"
+            },
+            "seat_ids": {
+                "type": "array",
+                "description": "List of seat IDs to reserve",
+                "items": {
+                    "type": "string"
+                },
+                "minItems": 1
+            },
+            "movie_title": {
+                "type": "string",
+                "description": "Movie title, with date and start_time in place of schedule_id"
+            },
+            "date": {
+                "type": "string",
+                "description": "Screening date in YYYY-MM-DD format",
+                "pattern": "^\\d{4}-\\d{2}-\\d{2}$"
+            },
+            "start_time": {
+                "type": "string",
+                "description": "Start time in HH:MM format",
+                "pattern": "^\\d{2}:\\d{2}$"
+            },
+            "idempotency_key": {
+                "type": "string",
+                "description": "Any text of your own; reuse the same key when you retry, and nothing is reserved twice"
+            }
+        },
+        "required": ["seat_ids"]
+    })
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    reservation: Reservation,
+    schedule_info: ScheduleInfo,
+    /// One sentence for the customer.
+    message: String,
+}
+
+/// 130 bits: nobody finds one by trying.
+const ID_LENGTH: usize = 26;
+
+pub fn tool(house: &Arc<House>) -> Tool {
+    Tool {
+        name: "reserve_seats",
+        aliases: &[],
+        title: "Reserve seats",
+        description: "Reserve specified seats. Supports multiple seat reservations simultaneously.",
+        input: input(),
+        output: kit::schema::output::<Output>(),
+        hints: Hints {
+            read_only: false,
+            destructive: false,
+            idempotent: false,
+            open_world: false,
+        },
+        effect: Effect::Write,
+        time_limit: kit::tool::TIME_LIMIT,
+        idempotency_key: Some("idempotency_key"),
+        rules: &[
+            errors::SEATS_MIN,
+            errors::DATE_PATTERN,
+            errors::DATE_TYPE,
+            errors::TIME_PATTERN,
+            errors::TIME_TYPE,
+        ],
+        normalise: |_, arguments| {
+            arguments::drop_nulls(arguments);
+            arguments::id(arguments, "schedule_id");
+            arguments::seats(arguments, "seat_ids");
+            arguments::text(arguments, "movie_title");
+            arguments::date(arguments, "date");
+            arguments::time(arguments, "start_time");
+        },
+        meta: None,
+        run: Run::transaction(house, handle),
+    }
+}
+
+fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+    let (seats, carried) = read_seats(&input.seat_ids, house.settings.max_seats_per_booking)?;
+    let schedule_id = given(input.schedule_id.as_deref());
+    if let (Some(one), Some(other)) = (schedule_id, carried.as_deref())
+        && one != other
+    {
+        return Err(several_screenings());
+    }
+    let wanted = Wanted {
+        schedule_id: schedule_id.or(carried.as_deref()),
+        movie_title: input.movie_title.as_deref(),
+        date: input.date.as_deref(),
+        start_time: input.start_time.as_deref(),
+    };
+    let show = find::screening(house, context, sql, &wanted)?;
+    let now = house.now(context);
+    if show.has_begun(now) {
+        return Err(errors::show_started(&show));
+    }
+    let hall = house.hall(sql, &show)?;
+    let missing: Vec<Seat> = seats
+        .iter()
+        .filter(|seat| hall.place(seat).is_none())
+        .cloned()
+        .collect();
+    if !missing.is_empty() {
+        return Err(errors::seat_not_found(&missing, &show, &hall));
+    }
+
+    let id = kit::ids::random("rsv_", ID_LENGTH);
+    let new = NewReservation {
+        id: &id,
+        show_id: &show.id,
+        seats: &seats,
+        status: Status::Confirmed,
+        caller: &context.caller.id,
+        created_at: now,
+        expires_at: None,
+    };
+    if !store::book(sql, &new, now)? {
+        let occupied = store::taken_seats(sql, &show.id, now, Some(&id))?;
+        let map = SeatMap::new(&hall, occupied);
+        let taken: Vec<Seat> = seats
+            .iter()
+            .filter(|seat| !map.is_free(seat))
+            .cloned()
+            .collect();
+        return Err(errors::seats_taken(&taken, &seats, &map));
+    }
+    context.changed(Change::Resource(resources::seats_uri(&show.id)));
+    Ok(Output {
+        message: message(context.language, &seats),
+        reservation: Reservation {
+            reservation_id: id,
+            schedule_id: show.id.clone(),
+            seat_ids: seats.iter().map(Seat::to_string).collect(),
+            reservation_time: rfc3339(now, &house.zone),
+            status: Status::Confirmed.as_str().into(),
+            expires_at: None,
+        },
+        schedule_info: ScheduleInfo::from(&show),
+    })
+}
+
+/// The seats in the order in which they were named, each once, and the
+/// screening they carry, if any does.
+fn read_seats(seat_ids: &[String], most: usize) -> Result<(Vec<Seat>, Option<String>)> {
+    let mut seats: Vec<Seat> = Vec::with_capacity(seat_ids.len());
+    let mut carried: Option<String> = None;
+    for text in seat_ids {
+        let named = Named::parse(text).ok_or_else(|| errors::invalid_seat_id(text))?;
+        match (&carried, named.schedule_id) {
+            (Some(one), Some(other)) if *one != other => return Err(several_screenings()),
+            (None, Some(schedule_id)) => carried = Some(schedule_id),
+            _ => {}
+        }
+        if !seats.contains(&named.seat) {
+            seats.push(named.seat);
+        }
+        if seats.len() > most {
+            return Err(errors::too_many_seats(seat_ids.len(), most));
+        }
+    }
+    if seats.is_empty() {
+        return Err(errors::no_seats());
+    }
+    Ok((seats, carried))
+}
+
+fn several_screenings() -> kit::Error {
+    errors::schedule_ambiguous("The arguments name more than one screening.", &[])
+}
+
+fn message(language: Language, seats: &[Seat]) -> String {
+    let (count, names) = (seats.len(), join(seats));
+    match language {
+        Language::English => format!("Successfully reserved {count} seat(s): {names}."),
+        Language::Japanese => format!("{count}席を予約しました: {names}。"),
+    }
+}

@@ -1,0 +1,106 @@
+//! Many people want the same seats at once.
+
+use std::{collections::HashMap, sync::Arc};
+
+use futures::future::join_all;
+use serde_json::json;
+
+use crate::cinema::{both, details};
+
+const SHOW: &str = "S20261116-T1-4";
+
+/// Overlapping pairs in both orders: each seat gets one owner, each booking all
+/// its seats or none, and nobody waits for ever.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn never_two_owners_of_a_seat() {
+    for cinema in both().await {
+        cinema
+            .sql("DELETE FROM cinema_taken_seats WHERE show_id = 'S20261116-T1-4' RETURNING 1")
+            .await;
+        cinema.hold(SHOW, "D", 3, "2026-11-15T09:00:00+09:00").await;
+        let cinema = Arc::new(cinema);
+        let calls = (0..200).map(|index| {
+            let cinema = Arc::clone(&cinema);
+            tokio::spawn(async move {
+                let first = 1 + index % 7;
+                let mut seats = vec![format!("D{first}"), format!("D{}", first + 1)];
+                if index % 2 == 0 {
+                    seats.reverse();
+                }
+                let arguments = json!({"schedule_id": SHOW, "seat_ids": seats});
+                cinema.call("reserve_seats", arguments).await
+            })
+        });
+        let mut owners: HashMap<String, String> = HashMap::new();
+        let mut won = 0;
+        for outcome in join_all(calls).await {
+            match outcome.unwrap() {
+                Ok(answer) => {
+                    won += 1;
+                    let id = answer["reservation"]["reservation_id"].as_str().unwrap();
+                    for seat in answer["reservation"]["seat_ids"].as_array().unwrap() {
+                        let seat = seat.as_str().unwrap().to_owned();
+                        assert_eq!(owners.insert(seat, id.to_owned()), None);
+                    }
+                }
+                Err(error) => {
+                    assert_eq!(error.code, "SEATS_TAKEN", "{error} {:?}", error.cause);
+                    assert!(!details(&error)["taken"].as_array().unwrap().is_empty());
+                }
+            }
+        }
+        assert!((2..=4).contains(&won), "{won} of the overlapping pairs");
+        let rows = cinema
+            .sql(
+                "SELECT seat_row, seat_number, reservation_id FROM cinema_taken_seats \
+                 WHERE show_id = 'S20261116-T1-4' AND reservation_id NOT LIKE 'hold%'",
+            )
+            .await;
+        let stored: HashMap<String, String> = rows
+            .iter()
+            .map(|row| {
+                let seat = format!("{}{}", row.text(0).unwrap(), row.int(1).unwrap());
+                (seat, row.text(2).unwrap())
+            })
+            .collect();
+        assert_eq!(stored, owners, "{}", cinema.store.engine());
+        assert_eq!(
+            cinema
+                .count("cinema_reservations WHERE is_demo = 0 AND status = 'confirmed'")
+                .await,
+            won
+        );
+    }
+}
+
+/// 200 bookings of different seats all succeed, each with an id of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn neighbours_do_not_disturb_each_other() {
+    for cinema in both().await {
+        cinema
+            .sql("DELETE FROM cinema_taken_seats WHERE show_id = 'S20261116-T1-4' RETURNING 1")
+            .await;
+        let seats: Vec<String> = ('B'..='I')
+            .flat_map(|row| (1..=15).map(move |n| format!("{row}{n}")))
+            .collect();
+        let calls = seats.iter().map(|seat| {
+            cinema.ok(
+                "reserve_seats",
+                json!({"schedule_id": SHOW, "seat_ids": [seat]}),
+            )
+        });
+        let mut ids: Vec<String> = join_all(calls)
+            .await
+            .iter()
+            .map(|answer| {
+                answer["reservation"]["reservation_id"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned()
+            })
+            .collect();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), seats.len());
+    }
+}

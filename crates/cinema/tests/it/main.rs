@@ -1,0 +1,13 @@
+//! The counter on real databases of both engines, driven without any wire.
+//!
+//! `cinema` sets one up; `seed` holds it against its document; the other
+//! modules mirror what people do there.
+
+mod booking;
+mod cinema;
+mod concurrency;
+mod demo;
+mod finding;
+mod holds;
+mod resources;
+mod seed;

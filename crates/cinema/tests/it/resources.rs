@@ -1,0 +1,146 @@
+//! Resources, completion and the clerk's prompt.
+
+use kit::{
+    context::Language,
+    prompt::Rendered,
+    resource::{Body, Question, Reference},
+};
+use serde_json::{Map, Value, json};
+
+use crate::cinema::{Cinema, both};
+
+async fn read(cinema: &Cinema, uri: &str) -> Option<Value> {
+    let resources = cinema.counter.resources.as_ref().unwrap();
+    let contents = resources.read(&cinema.context, uri).await.unwrap()?;
+    assert_eq!(contents.mime_type, "application/json");
+    match contents.body {
+        Body::Text(text) => Some(serde_json::from_str(&text).unwrap()),
+        Body::Blob(_) => panic!("a blob"),
+    }
+}
+
+#[tokio::test]
+async fn the_list_covers_every_screening_once() {
+    for cinema in both().await {
+        let resources = cinema.counter.resources.clone().unwrap();
+        let mut seen = Vec::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let page = resources
+                .list(&cinema.context, cursor.as_deref())
+                .await
+                .unwrap();
+            assert!(page.items.len() <= 50);
+            seen.extend(page.items.into_iter().map(|resource| resource.uri));
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen.len(), 1 + 333);
+        assert_eq!(seen[0], "cinema://films");
+        let mut unique = seen.clone();
+        unique.sort();
+        unique.dedup();
+        assert_eq!(unique.len(), seen.len());
+        let error = resources
+            .list(&cinema.context, Some("p50"))
+            .await
+            .unwrap_err();
+        assert_eq!(error.code, "INVALID_CURSOR");
+    }
+}
+
+#[tokio::test]
+async fn seat_maps_and_films_can_be_read() {
+    for cinema in both().await {
+        let show = "S20261116-T4-4";
+        let uri = format!("cinema://shows/{show}/seats");
+        let tool = cinema
+            .ok("get_seat_availability", json!({"schedule_id": show}))
+            .await;
+        assert_eq!(read(&cinema, &uri).await, Some(tool));
+        let films = cinema.ok("get_movie_list", json!({})).await;
+        assert_eq!(read(&cinema, "cinema://films").await, Some(films));
+        for uri in [
+            "cinema://shows/S0/seats",
+            "cinema://shows/",
+            "cinema://halls",
+            "",
+        ] {
+            assert_eq!(read(&cinema, uri).await, None, "{uri}");
+        }
+        let resources = cinema.counter.resources.clone().unwrap();
+        let complete = async |about: Reference, argument: &str, typed: &str| {
+            let question = Question {
+                about,
+                argument: argument.into(),
+                typed: typed.into(),
+                settled: Vec::new(),
+            };
+            resources
+                .complete(&cinema.context, &question)
+                .await
+                .unwrap()
+        };
+        let template = || Reference::Template("cinema://shows/{schedule_id}/seats".into());
+        let prompt = || Reference::Prompt("box_office_clerk".into());
+        let found = complete(template(), "schedule_id", "s20261117-T6").await;
+        assert_eq!(found.len(), 6);
+        assert!(found.iter().all(|id| id.starts_with("S20261117-T6-")));
+        assert_eq!(complete(template(), "schedule_id", "").await.len(), 100);
+        assert_eq!(complete(prompt(), "language", "").await, ["ja", "en"]);
+        assert_eq!(complete(prompt(), "language", "e").await, ["en"]);
+        assert_eq!(complete(prompt(), "date", "").await.len(), 8);
+        assert!(
+            complete(Reference::Prompt("other".into()), "date", "")
+                .await
+                .is_empty()
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_clerk_speaks_both_languages() {
+    let cinemas = both().await;
+    let cinema = &cinemas[0];
+    let prompt = &cinema.counter.prompts[0];
+    assert_eq!(prompt.name, "box_office_clerk");
+    let render = async |language: Language, arguments: Value| {
+        let mut context = cinema.context.clone();
+        context.language = language;
+        let arguments: Map<String, Value> = arguments.as_object().unwrap().clone();
+        match (prompt.render)(context, arguments).await {
+            Ok(Rendered::Messages(messages)) => {
+                Ok(messages[0].content["text"].as_str().unwrap().to_owned())
+            }
+            Ok(Rendered::InputRequired { .. }) => panic!("the prompt asks back"),
+            Err(error) => Err(error.code.into_owned()),
+        }
+    };
+    let english = render(Language::English, json!({})).await.unwrap();
+    assert!(english.starts_with("You are the clerk") && english.contains("2026-11-15"));
+    assert!(english.contains('○') && english.contains("No payment"));
+    let japanese = render(Language::Japanese, json!({"date": "明日"}))
+        .await
+        .unwrap();
+    assert!(japanese.contains("窓口係") && japanese.contains("2026-11-16"));
+    assert_eq!(
+        render(Language::English, json!({"language": "ja", "date": "明日"}))
+            .await
+            .unwrap(),
+        japanese
+    );
+    assert_eq!(
+        render(Language::English, json!({"language": "fr"}))
+            .await
+            .unwrap_err(),
+        "INVALID_LANGUAGE"
+    );
+    assert_eq!(
+        render(Language::English, json!({"date": "2026-02-30"}))
+            .await
+            .unwrap_err(),
+        "INVALID_DATE"
+    );
+}

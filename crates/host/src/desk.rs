@@ -1,0 +1,192 @@
+//! The desk and its windows: counters prepared for being served.
+//!
+//! Everything that can be worked out once is worked out here, at start:
+//! validators are compiled, definitions are built, metrics have their handles.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use jsonschema::Validator;
+use kit::{Counter, Error, Result, Tool, time::Clock};
+use tokio::sync::broadcast;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    events::Event,
+    metrics::{Metrics, ToolMetrics},
+    settings::{Policy, Settings},
+    stations::{audit::Audit, identify::Keyring, limit::Limiter},
+    wire::definitions::Definitions,
+};
+
+/// How many changes a slow subscriber may lag behind before it misses some.
+const EVENT_BACKLOG: usize = 1024;
+
+/// How long the last answers have to leave before streams are closed.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// One program, all counters. Shared by every transport.
+pub struct Desk {
+    pub windows: Vec<Arc<Window>>,
+    pub settings: Settings,
+    pub clock: Clock,
+    pub keyring: Keyring,
+    pub limiter: Limiter,
+    pub audit: Audit,
+    pub metrics: Metrics,
+    /// Cancelled when the program is asked to stop: nothing new is begun.
+    pub stopping: CancellationToken,
+    /// Cancelled when what was under way is done: open streams end.
+    pub ending: CancellationToken,
+    /// Calls and connections that are finished before the program ends.
+    pub under_way: TaskTracker,
+}
+
+/// One counter behind the desk.
+pub struct Window {
+    pub counter: Counter,
+    /// In the order of `tools/list`, without those the settings hide.
+    pub tools: Vec<Arc<PreparedTool>>,
+    by_name: HashMap<&'static str, Arc<PreparedTool>>,
+    hidden: HashMap<&'static str, &'static str>,
+    pub definitions: Definitions,
+    pub events: broadcast::Sender<Event>,
+}
+
+pub struct PreparedTool {
+    pub tool: Arc<Tool>,
+    /// The spelling shown in lists.
+    pub listed_name: &'static str,
+    pub input: Validator,
+    pub output: Option<Validator>,
+    pub policy: Policy,
+    pub metrics: ToolMetrics,
+}
+
+impl Desk {
+    pub fn new(counters: Vec<Counter>, settings: Settings, clock: Clock) -> Result<Self> {
+        let metrics = Metrics::new();
+        let windows = counters
+            .into_iter()
+            .map(|counter| Window::new(counter, &settings, &metrics).map(Arc::new))
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            windows,
+            keyring: Keyring::new(&settings.identity)?,
+            limiter: Limiter::new(&settings.limits),
+            audit: Audit::new(),
+            metrics,
+            settings,
+            clock,
+            stopping: CancellationToken::new(),
+            ending: CancellationToken::new(),
+            under_way: TaskTracker::new(),
+        })
+    }
+
+    /// Waits until every call is answered, at most as long as the settings say,
+    /// and then ends the streams that are still open.
+    pub async fn finish(&self) {
+        self.stopping.cancel();
+        self.under_way.close();
+        let limit = Duration::from_secs(self.settings.http.shutdown_seconds);
+        if tokio::time::timeout(limit, self.under_way.wait()).await.is_err() {
+            tracing::warn!("some calls were still under way at the end");
+        }
+        // The last answers are written but perhaps not yet sent.
+        tokio::time::sleep(LAST_WORDS).await;
+        self.ending.cancel();
+    }
+
+    pub fn window(&self, name: &str) -> Option<&Arc<Window>> {
+        self.windows
+            .iter()
+            .find(|window| window.counter.about.name == name)
+    }
+}
+
+/// What a tool name leads to.
+pub enum Found<'a> {
+    Tool(&'a Arc<PreparedTool>),
+    /// It exists, but this desk does not offer it; the reason is for the caller.
+    Hidden(&'static str),
+    Unknown,
+}
+
+impl Window {
+    fn new(counter: Counter, settings: &Settings, metrics: &Metrics) -> Result<Self> {
+        let mut tools = Vec::new();
+        let mut by_name = HashMap::new();
+        let mut hidden = HashMap::new();
+        for tool in &counter.tools {
+            if let Some(reason) = settings.tools.hides(tool) {
+                for name in names(tool) {
+                    hidden.insert(name, reason);
+                }
+                continue;
+            }
+            let prepared = Arc::new(PreparedTool::new(
+                Arc::clone(tool),
+                &counter,
+                settings,
+                metrics,
+            )?);
+            for name in names(tool) {
+                if by_name.insert(name, Arc::clone(&prepared)).is_some() {
+                    return Err(Error::internal(format!("two tools answer to {name}")));
+                }
+            }
+            tools.push(prepared);
+        }
+        let definitions = Definitions::new(&counter, &tools);
+        Ok(Self {
+            counter,
+            tools,
+            by_name,
+            hidden,
+            definitions,
+            events: broadcast::Sender::new(EVENT_BACKLOG),
+        })
+    }
+
+    pub fn find(&self, name: &str) -> Found<'_> {
+        if let Some(tool) = self.by_name.get(name) {
+            return Found::Tool(tool);
+        }
+        match self.hidden.get(name) {
+            Some(reason) => Found::Hidden(reason),
+            None => Found::Unknown,
+        }
+    }
+
+    /// What somebody probably meant who called an unknown tool.
+    pub fn nearest_tool(&self, name: &str) -> Option<&str> {
+        kit::text::nearest(name, self.by_name.keys().copied())
+    }
+}
+
+fn names(tool: &Tool) -> impl Iterator<Item = &'static str> + use<> {
+    std::iter::once(tool.name).chain(tool.aliases.iter().copied())
+}
+
+impl PreparedTool {
+    fn new(
+        tool: Arc<Tool>,
+        counter: &Counter,
+        settings: &Settings,
+        metrics: &Metrics,
+    ) -> Result<Self> {
+        let compile = |schema| {
+            jsonschema::draft202012::new(schema).map_err(|error| {
+                Error::internal(format!("the schema of {} is not valid: {error}", tool.name))
+            })
+        };
+        Ok(Self {
+            input: compile(&tool.input)?,
+            output: tool.output.as_ref().map(compile).transpose()?,
+            listed_name: tool.client_safe_name(),
+            policy: settings.approval.policy(counter.about.name, &tool),
+            metrics: metrics.of_tool(counter.about.name, tool.client_safe_name()),
+            tool,
+        })
+    }
+}

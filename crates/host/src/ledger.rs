@@ -1,0 +1,224 @@
+//! The desk's own rows, written in the same transaction as the work they are about.
+//!
+//! `desk_writes` says which call changed what: it survives a crash exactly when
+//! the change does. `desk_replies` keeps the answers of calls made with an
+//! idempotency key, so that a retry gets the first answer instead of doing the
+//! work again.
+
+use std::sync::Arc;
+
+use kit::{
+    Context, Error, Reply, Result, Sql, Store,
+    counter::Migrations,
+    sql::{Budget, Migration},
+};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::desk::{Desk, PreparedTool, Window};
+
+/// How long a reply is kept for retries, in milliseconds.
+pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
+
+pub const MIGRATIONS: Migrations = Migrations {
+    owner: "desk",
+    steps: &[Migration {
+        version: 1,
+        name: "writes and replies",
+        sql: include_str!("migrations/0001.sql"),
+    }],
+};
+
+/// What is noted about one call that changes something.
+pub struct Entry {
+    at_ms: i64,
+    counter: &'static str,
+    tool: &'static str,
+    digest: String,
+    key: Option<String>,
+}
+
+impl Entry {
+    pub fn new(
+        desk: &Desk,
+        window: &Window,
+        tool: &PreparedTool,
+        _context: &Context,
+        arguments: &Value,
+    ) -> Self {
+        let key = tool
+            .tool
+            .idempotency_key
+            .and_then(|field| arguments.get(field))
+            .and_then(Value::as_str)
+            .map(str::to_owned);
+        Self {
+            at_ms: desk.clock.now().as_millisecond(),
+            counter: window.counter.about.name,
+            tool: tool.tool.name,
+            digest: digest(arguments),
+            key,
+        }
+    }
+}
+
+/// Runs `work` unless a call with the same key already did, and notes it.
+pub fn once(
+    entry: &Entry,
+    context: &Context,
+    sql: &mut dyn Sql,
+    work: impl FnOnce(&mut dyn Sql) -> Result<Reply>,
+) -> Result<Reply> {
+    if let Some(key) = &entry.key
+        && let Some(reply) = claim(entry, context, key, sql)?
+    {
+        return Ok(reply);
+    }
+    let reply = work(sql)?;
+    sql.execute(
+        "INSERT INTO desk_writes (call_id, at_ms, caller, counter, tool, arguments_digest)
+         VALUES ($1, $2, $3, $4, $5, $6)",
+        &[
+            (&context.call.to_string()).into(),
+            entry.at_ms.into(),
+            (&*context.caller.id).into(),
+            entry.counter.into(),
+            entry.tool.into(),
+            (&entry.digest).into(),
+        ],
+    )?;
+    if let (Some(key), Reply::Structured(json)) = (&entry.key, &reply) {
+        sql.execute(
+            "UPDATE desk_replies SET reply = $1
+             WHERE caller = $2 AND counter = $3 AND tool = $4 AND idempotency_key = $5",
+            &[
+                json.into(),
+                (&*context.caller.id).into(),
+                entry.counter.into(),
+                entry.tool.into(),
+                key.into(),
+            ],
+        )?;
+    }
+    Ok(reply)
+}
+
+/// Takes the key for this call, or returns what the call that had it answered.
+/// Inserting first makes two simultaneous calls wait for each other.
+fn claim(entry: &Entry, context: &Context, key: &str, sql: &mut dyn Sql) -> Result<Option<Reply>> {
+    sql.execute(
+        "DELETE FROM desk_replies
+         WHERE caller = $1 AND counter = $2 AND tool = $3 AND idempotency_key = $4 AND at_ms < $5",
+        &[
+            (&*context.caller.id).into(),
+            entry.counter.into(),
+            entry.tool.into(),
+            key.into(),
+            (entry.at_ms - KEPT_MS).into(),
+        ],
+    )?;
+    let claimed = sql.execute(
+        "INSERT INTO desk_replies (caller, counter, tool, idempotency_key, at_ms, arguments_digest)
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+        &[
+            (&*context.caller.id).into(),
+            entry.counter.into(),
+            entry.tool.into(),
+            key.into(),
+            entry.at_ms.into(),
+            (&entry.digest).into(),
+        ],
+    )?;
+    if claimed == 1 {
+        return Ok(None);
+    }
+    let row = sql
+        .query_one(
+            "SELECT arguments_digest, reply FROM desk_replies
+             WHERE caller = $1 AND counter = $2 AND tool = $3 AND idempotency_key = $4",
+            &[
+                (&*context.caller.id).into(),
+                entry.counter.into(),
+                entry.tool.into(),
+                key.into(),
+            ],
+        )?
+        .ok_or_else(|| Error::internal("a claimed idempotency key has no row"))?;
+    if row.text(0)? != entry.digest {
+        return Err(Error::new(
+            "IDEMPOTENCY_KEY_REUSED",
+            "This idempotency key was used for a call with other arguments.",
+        )
+        .next("Use a new key for a new call, and the same key only to retry."));
+    }
+    row.opt_text(1)?
+        .map(Reply::Structured)
+        .map(Some)
+        .ok_or_else(|| Error::internal("an idempotency key was kept without its reply"))
+}
+
+/// Drops what is no longer needed. Called every hour.
+pub async fn purge(store: &Arc<dyn Store>, now_ms: i64) -> Result<()> {
+    store
+        .transaction(Budget::default(), move |sql| {
+            sql.execute(
+                "DELETE FROM desk_replies WHERE at_ms < $1",
+                &[(now_ms - KEPT_MS).into()],
+            )?;
+            Ok(())
+        })
+        .await
+}
+
+/// SHA-256 over the arguments with sorted keys, so that equal arguments have
+/// equal digests however they were written.
+pub fn digest(arguments: &Value) -> String {
+    let mut canonical = String::new();
+    write_sorted(arguments, &mut canonical);
+    Sha256::digest(canonical.as_bytes())
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn write_sorted(value: &Value, into: &mut String) {
+    match value {
+        Value::Object(object) => {
+            let mut entries: Vec<_> = object.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            into.push('{');
+            for (key, value) in entries {
+                into.push_str(&Value::String(key.clone()).to_string());
+                into.push(':');
+                write_sorted(value, into);
+                into.push(',');
+            }
+            into.push('}');
+        }
+        Value::Array(items) => {
+            into.push('[');
+            for item in items {
+                write_sorted(item, into);
+                into.push(',');
+            }
+            into.push(']');
+        }
+        other => into.push_str(&other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::digest;
+
+    #[test]
+    fn the_digest_does_not_depend_on_key_order() {
+        assert_eq!(
+            digest(&json!({ "a": 1, "b": { "c": [1, 2], "d": null } })),
+            digest(&json!({ "b": { "d": null, "c": [1, 2] }, "a": 1 }))
+        );
+        assert_ne!(digest(&json!({ "a": [1, 2] })), digest(&json!({ "a": [12] })));
+    }
+}

@@ -1,0 +1,54 @@
+//! Logs: structured, on stderr only. Pretty on a terminal, JSON otherwise.
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::{
+    Layer, Registry, filter::LevelFilter, layer::SubscriberExt, util::SubscriberInitExt,
+};
+
+use crate::settings::{Level, Log, LogFormat};
+
+/// Sets the process's logger. Call once, early.
+pub fn init(log: &Log) {
+    let level = match log.level {
+        Level::Error => LevelFilter::ERROR,
+        Level::Warn => LevelFilter::WARN,
+        Level::Info => LevelFilter::INFO,
+        Level::Debug => LevelFilter::DEBUG,
+        Level::Trace => LevelFilter::TRACE,
+    };
+    let pretty = match log.format {
+        LogFormat::Pretty => true,
+        LogFormat::Json => false,
+        LogFormat::Auto => std::io::stderr().is_terminal(),
+    };
+    let layer: Box<dyn Layer<Registry> + Send + Sync> = if pretty {
+        Box::new(
+            tracing_subscriber::fmt::layer()
+                .with_writer(std::io::stderr)
+                .with_ansi(std::io::stderr().is_terminal())
+                .with_target(false),
+        )
+    } else {
+        Box::new(
+            tracing_subscriber::fmt::layer()
+                .json()
+                .flatten_event(true)
+                .with_writer(std::io::stderr),
+        )
+    };
+    // The protocol crate reports each connection's ups and downs; what matters
+    // of them is logged by the desk itself.
+    let targets = tracing_subscriber::filter::filter_fn(move |metadata| {
+        let ceiling = if metadata.target().starts_with("rmcp") && level <= LevelFilter::INFO {
+            LevelFilter::ERROR
+        } else {
+            level
+        };
+        *metadata.level() <= ceiling
+    });
+    // A second call, as tests make it, changes nothing.
+    let _ = tracing_subscriber::registry()
+        .with(layer.with_filter(targets))
+        .try_init();
+}

@@ -1,0 +1,92 @@
+//! What `/metrics` shows, in Prometheus' text format: calls, errors and latency
+//! per counter and tool. The handles are looked up once, at start.
+
+use std::{sync::atomic::AtomicI64, time::Duration};
+
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    registry::Registry,
+};
+
+/// Upper bounds in seconds: from a cached read to the default time limit.
+const BUCKETS: [f64; 14] = [
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0,
+];
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Labels {
+    counter: &'static str,
+    tool: &'static str,
+}
+
+pub struct Metrics {
+    registry: Registry,
+    calls: Family<Labels, Counter>,
+    errors: Family<Labels, Counter>,
+    latency: Family<Labels, Histogram, fn() -> Histogram>,
+    pub connections: Gauge<i64, AtomicI64>,
+    pub connections_refused: Counter,
+}
+
+#[derive(Clone)]
+pub struct ToolMetrics {
+    calls: Counter,
+    errors: Counter,
+    latency: Histogram,
+}
+
+impl ToolMetrics {
+    pub fn observe(&self, took: Duration, ok: bool) {
+        self.calls.inc();
+        if !ok {
+            self.errors.inc();
+        }
+        self.latency.observe(took.as_secs_f64());
+    }
+}
+
+impl Metrics {
+    #[expect(clippy::new_without_default, reason = "it registers things")]
+    pub fn new() -> Self {
+        let mut registry = Registry::with_prefix("madoguchi");
+        let calls = Family::default();
+        let errors = Family::default();
+        let latency: Family<_, _, fn() -> Histogram> =
+            Family::new_with_constructor(|| Histogram::new(BUCKETS));
+        let connections = Gauge::default();
+        let connections_refused = Counter::default();
+        registry.register("calls", "Tool calls", Clone::clone(&calls));
+        registry.register("call_errors", "Tool calls answered with an error", Clone::clone(&errors));
+        registry.register("call_seconds", "Time taken by tool calls", latency.clone());
+        registry.register("connections", "Open connections", connections.clone());
+        registry.register(
+            "connections_refused",
+            "Connections refused because too many were open",
+            connections_refused.clone(),
+        );
+        Self {
+            registry,
+            calls,
+            errors,
+            latency,
+            connections,
+            connections_refused,
+        }
+    }
+
+    pub fn of_tool(&self, counter: &'static str, tool: &'static str) -> ToolMetrics {
+        let labels = Labels { counter, tool };
+        ToolMetrics {
+            calls: self.calls.get_or_create(&labels).clone(),
+            errors: self.errors.get_or_create(&labels).clone(),
+            latency: self.latency.get_or_create(&labels).clone(),
+        }
+    }
+
+    pub fn text(&self) -> Result<String, std::fmt::Error> {
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}

@@ -1,0 +1,152 @@
+//! One call, one pipeline: every call of every counter on every transport passes
+//! these stations in this order.
+//!
+//! `identify → limit → resolve tool → authorize → normalise → validate → approve → run → audit → answer`
+//!
+//! A transport calls [`Desk::admit`] for each request with an id (the first two
+//! stations) and, when it is a tool call, [`Desk::call`] for the rest. What the
+//! protocol must refuse comes back as a [`Refusal`]; what the tool refuses comes
+//! back as an [`Answer`] that says so.
+
+use std::{sync::Arc, time::Instant};
+
+use kit::{Caller, Context, Error, Reply, context::Client, context::Language, ids::CallId};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    desk::{Desk, Found, PreparedTool, Window},
+    stations::{
+        approve, authorize,
+        audit::{Outcome, Record},
+        identify::Credentials,
+        run, validate,
+    },
+};
+
+/// A caller who passed `identify` and `limit`.
+#[derive(Debug, Clone)]
+pub struct Admitted {
+    pub caller: Caller,
+}
+
+/// A tool call in our own words, whatever dialect it came in.
+pub struct ToolCall {
+    pub admitted: Admitted,
+    pub name: String,
+    pub arguments: Map<String, Value>,
+    pub client: Arc<dyn Client>,
+    pub cancel: CancellationToken,
+    pub language: Language,
+}
+
+/// The tool's reply, or its refusal; either way a result, not a protocol error.
+#[derive(Debug)]
+pub struct Answer {
+    /// Also in the log, so that a caller's report leads to the right line.
+    pub call: CallId,
+    pub result: Result<Reply, Error>,
+}
+
+/// Refused before any tool was reached: a JSON-RPC error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    InvalidKey,
+    RateLimited { retry_after_ms: u64 },
+    UnknownTool { name: String, nearest: Option<String> },
+}
+
+impl Desk {
+    /// The stations every request passes, whatever its method.
+    pub fn admit(&self, window: &Window, credentials: &Credentials) -> Result<Admitted, Refusal> {
+        let counter = window.counter.about.name;
+
+        // identify
+        let Some(caller) = self.keyring.identify(credentials, counter) else {
+            self.audit.refused("unknown", counter, self.clock.now());
+            return Err(Refusal::InvalidKey);
+        };
+
+        // limit
+        if let Err(retry_after_ms) = self.limiter.admit(&caller.id, counter) {
+            self.audit.refused(&caller.id, counter, self.clock.now());
+            return Err(Refusal::RateLimited { retry_after_ms });
+        }
+        Ok(Admitted { caller })
+    }
+
+    /// The stations of a tool call.
+    pub async fn call(&self, window: &Window, call: ToolCall) -> Result<Answer, Refusal> {
+        let started = Instant::now();
+        let _under_way = self.under_way.token();
+
+        // resolve tool
+        let tool = match window.find(&call.name) {
+            Found::Tool(tool) => Ok(tool),
+            Found::Hidden(reason) => Err(authorize::not_offered(&call.name, reason)),
+            Found::Unknown => {
+                return Err(Refusal::UnknownTool {
+                    nearest: window.nearest_tool(&call.name).map(str::to_owned),
+                    name: call.name,
+                });
+            }
+        };
+
+        let mut context = Context::new(call.admitted.caller, self.clock.clone(), call.client);
+        context.cancel = call.cancel;
+        context.language = call.language;
+
+        // From here on the call is on record, even when its client goes away.
+        let mut record = self.audit.open(Record {
+            call: context.call,
+            caller: context.caller.clone(),
+            counter: window.counter.about.name,
+            tool: tool.as_ref().map_or("hidden", |tool| tool.tool.name),
+            started,
+            outcome: Outcome::Abandoned,
+        });
+
+        let result = match tool {
+            Ok(tool) => {
+                let result = self.work(window, tool, &mut context, call.arguments).await;
+                tool.metrics.observe(started.elapsed(), result.is_ok());
+                result
+            }
+            Err(error) => Err(error),
+        };
+
+        // audit
+        record.close(Outcome::of(&result));
+
+        // answer
+        Ok(Answer {
+            call: context.call,
+            result,
+        })
+    }
+
+    async fn work(
+        &self,
+        window: &Window,
+        tool: &PreparedTool,
+        context: &mut Context,
+        mut arguments: Map<String, Value>,
+    ) -> Result<Reply, Error> {
+        // authorize
+        authorize::check(&self.keyring, &context.caller, window, tool)?;
+
+        // normalise
+        (tool.tool.normalise)(context, &mut arguments);
+
+        // validate
+        let arguments = validate::input(tool, arguments)?;
+
+        // approve
+        approve::check(tool, context, &arguments)?;
+
+        // run
+        let reply = run::run(self, window, tool, context, arguments).await?;
+        validate::output(tool, &reply)?;
+        Ok(reply)
+    }
+}

@@ -1,0 +1,241 @@
+//! What can be configured about the desk. Each field's comment is its
+//! documentation: the default file and the schema are made from it.
+
+use std::collections::BTreeMap;
+
+use kit::{Effect, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The main listener: Streamable HTTP, WebSocket, probes.
+    pub http: Http,
+    /// WebSocket connections on the main listener.
+    pub websocket: WebSocket,
+    /// Where rows are kept.
+    pub database: Database,
+    /// Logs, always on stderr.
+    pub log: Log,
+    /// How many requests a caller may make.
+    pub limits: Limits,
+    /// Which tools the user must approve.
+    pub approval: Approval,
+    /// Which keys open the desk.
+    pub identity: Identity,
+    /// Which tools are offered.
+    pub tools: Tools,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Http {
+    /// The address to listen on. Any other than a loopback address needs `trusted_network`.
+    pub address: String,
+    /// The port; 0 switches the listener off.
+    pub port: u16,
+    /// Names under which clients may reach this listener (the Host header).
+    pub allowed_hosts: Vec<String>,
+    /// Web origins that may call besides those of the allowed hosts, such as https://app.example.com.
+    pub allowed_origins: Vec<String>,
+    /// Whether every request needs a key.
+    pub require_key: bool,
+    /// The address people reach this listener by, when a proxy stands in front.
+    pub public_url: String,
+    /// Allows a non-loopback address without TLS: a container network, or a proxy that ends TLS in front.
+    pub trusted_network: bool,
+    /// The largest request body, in bytes.
+    pub max_body_bytes: usize,
+    /// How many connections may be open at once.
+    pub max_connections: usize,
+    /// How long a client may take to send a request's headers, in seconds. Idle connections are closed after it too.
+    pub header_timeout_seconds: u64,
+    /// How long a client may take to send a request's body, in seconds.
+    pub body_timeout_seconds: u64,
+    /// How long calls in flight may take to finish when the program is asked to stop, in seconds.
+    pub shutdown_seconds: u64,
+    /// How long an unused session of an older client is kept, in seconds.
+    pub session_seconds: u64,
+    /// Answers plain stateless calls without the full protocol stack. Off only to compare the two.
+    pub direct_path: bool,
+}
+
+impl Default for Http {
+    fn default() -> Self {
+        Self {
+            address: "127.0.0.1".into(),
+            port: 8010,
+            allowed_hosts: ["localhost", "127.0.0.1", "::1"].map(String::from).into(),
+            allowed_origins: Vec::new(),
+            require_key: false,
+            public_url: String::new(),
+            trusted_network: false,
+            max_body_bytes: 4 * 1024 * 1024,
+            max_connections: 1024,
+            header_timeout_seconds: 60,
+            body_timeout_seconds: 30,
+            shutdown_seconds: 30,
+            session_seconds: 300,
+            direct_path: true,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WebSocket {
+    /// The largest message, in bytes.
+    pub max_message_bytes: usize,
+    /// The largest frame, in bytes.
+    pub max_frame_bytes: usize,
+    /// How many outgoing messages may wait for a slow client before the connection is closed.
+    pub queue: usize,
+    /// How often the server pings, in seconds; a client that stays silent for two pings is gone.
+    pub ping_seconds: u64,
+}
+
+impl Default for WebSocket {
+    fn default() -> Self {
+        Self {
+            max_message_bytes: 4 * 1024 * 1024,
+            max_frame_bytes: 1024 * 1024,
+            queue: 256,
+            ping_seconds: 30,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Database {
+    /// postgres://… or sqlite:///path. Empty: `madoguchi.db` in the data directory.
+    pub url: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    /// error, warn, info, debug or trace. `LOG_LEVEL` and `--log-level` win over it.
+    pub level: Level,
+    /// auto (pretty on a terminal, JSON otherwise), pretty or json.
+    pub format: LogFormat,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self {
+            level: Level::Info,
+            format: LogFormat::Auto,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+impl Level {
+    /// Any case, and the names other programs use for the same level.
+    pub fn parse(text: &str) -> Option<Self> {
+        Some(match text.to_ascii_lowercase().as_str() {
+            "error" | "critical" | "fatal" => Self::Error,
+            "warn" | "warning" => Self::Warn,
+            "info" | "notice" => Self::Info,
+            "debug" => Self::Debug,
+            "trace" => Self::Trace,
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    Auto,
+    Pretty,
+    Json,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Requests in any 60 seconds, per caller, for each counter named here: { cinema = 600 }. Counters not named have no limit.
+    pub requests_per_minute: BTreeMap<String, u32>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Approval {
+    /// allow, ask or deny for single tools: { "cinema.reserve_seats" = "deny" }. Tools that act on the outside world ask unless named here.
+    pub tools: BTreeMap<String, Policy>,
+}
+
+impl Approval {
+    pub fn policy(&self, counter: &str, tool: &Tool) -> Policy {
+        std::iter::once(tool.name)
+            .chain(tool.aliases.iter().copied())
+            .find_map(|name| self.tools.get(&format!("{counter}.{name}")).copied())
+            .unwrap_or(match tool.effect {
+                Effect::Outside => Policy::Ask,
+                Effect::Read | Effect::Write => Policy::Allow,
+            })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Policy {
+    Allow,
+    Ask,
+    Deny,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Identity {
+    /// Keys by the SHA-256 digest of their secret: [{ name = "phone", sha256 = "…" }]. An empty `counters` or `tools` means all.
+    pub keys: Vec<KeySettings>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeySettings {
+    pub name: String,
+    pub sha256: String,
+    #[serde(default)]
+    pub counters: Vec<String>,
+    #[serde(default)]
+    pub tools: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tools {
+    /// Hides and refuses every tool that changes something.
+    pub read_only: bool,
+    /// Offers these tools alone; empty: all.
+    pub only: Vec<String>,
+    /// Does not offer these.
+    pub exclude: Vec<String>,
+}
+
+impl Tools {
+    /// Why a tool is not offered, if it isn't.
+    pub fn hides(&self, tool: &Tool) -> Option<&'static str> {
+        let named = |list: &[String]| list.iter().any(|name| tool.answers_to(name));
+        if self.read_only && tool.writes() {
+            return Some("this desk is read-only");
+        }
+        if !self.only.is_empty() && !named(&self.only) {
+            return Some("it is not among the tools this desk offers");
+        }
+        named(&self.exclude).then_some("it is excluded on this desk")
+    }
+}

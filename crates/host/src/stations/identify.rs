@@ -1,0 +1,137 @@
+//! Who calls?
+//!
+//! Keys stand in the configuration as SHA-256 digests. A key is 130 random bits,
+//! so a plain digest is not open to guessing, and comparison takes the same time
+//! for every key.
+
+use kit::{Caller, Error, Result};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::settings::Identity;
+
+/// What a request brings along.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credentials {
+    /// Nothing, on a listener that may or may not ask for a key.
+    Nothing { key_required: bool },
+    Key(String),
+    /// A process that the user started.
+    LocalUser,
+}
+
+pub struct Keyring {
+    keys: Vec<Key>,
+}
+
+struct Key {
+    digest: [u8; 32],
+    caller: Caller,
+    counters: Vec<String>,
+    tools: Vec<String>,
+}
+
+impl Keyring {
+    pub fn new(identity: &Identity) -> Result<Self> {
+        let keys = identity
+            .keys
+            .iter()
+            .map(|key| {
+                Ok(Key {
+                    digest: parse_digest(&key.sha256).ok_or_else(|| {
+                        Error::new(
+                            "INVALID_CONFIG",
+                            format!("The sha256 of the key `{}` is not 64 hex digits.", key.name),
+                        )
+                        .next("Make it with: printf %s KEY | sha256sum")
+                    })?,
+                    caller: Caller::new(&format!("key:{}", key.name), &key.name),
+                    counters: key.counters.clone(),
+                    tools: key.tools.clone(),
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self { keys })
+    }
+
+    /// `None` when the caller is not who it should be.
+    pub fn identify(&self, credentials: &Credentials, counter: &str) -> Option<Caller> {
+        match credentials {
+            Credentials::LocalUser => Some(Caller::local_user()),
+            Credentials::Nothing {
+                key_required: false,
+            } => Some(Caller::anonymous()),
+            Credentials::Nothing { key_required: true } => None,
+            Credentials::Key(secret) => {
+                let digest = Sha256::digest(secret.as_bytes());
+                let mut found = None;
+                // No early exit: the time taken must not tell which key came near.
+                for key in &self.keys {
+                    if bool::from(key.digest.ct_eq(digest.as_slice())) {
+                        found = Some(key);
+                    }
+                }
+                found
+                    .filter(|key| key.counters.is_empty() || key.counters.iter().any(|c| c == counter))
+                    .map(|key| key.caller.clone())
+            }
+        }
+    }
+
+    /// A key's scope against the tool's own name, whatever alias was called.
+    pub fn allows(&self, caller: &str, _counter: &str, tool: &str) -> bool {
+        self.keys
+            .iter()
+            .find(|key| &*key.caller.id == caller)
+            .is_none_or(|key| key.tools.is_empty() || key.tools.iter().any(|t| t == tool))
+    }
+}
+
+fn parse_digest(hex: &str) -> Option<[u8; 32]> {
+    if hex.len() != 64 || !hex.is_ascii() {
+        return None;
+    }
+    let mut digest = [0; 32];
+    for (at, byte) in digest.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(hex.get(at * 2..at * 2 + 2)?, 16).ok()?;
+    }
+    Some(digest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::KeySettings;
+
+    fn keyring() -> Keyring {
+        let digest = Sha256::digest(b"secret");
+        Keyring::new(&Identity {
+            keys: vec![KeySettings {
+                name: "phone".into(),
+                sha256: digest.iter().map(|b| format!("{b:02x}")).collect(),
+                counters: vec!["cinema".into()],
+                tools: vec!["get_movie_list".into()],
+            }],
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn a_key_opens_its_own_counters_and_tools_only() {
+        let keyring = keyring();
+        let key = Credentials::Key("secret".into());
+        let caller = keyring.identify(&key, "cinema").unwrap();
+        assert_eq!(&*caller.name, "phone");
+        assert!(keyring.identify(&key, "rooms").is_none());
+        assert!(keyring.allows(&caller.id, "cinema", "get_movie_list"));
+        assert!(!keyring.allows(&caller.id, "cinema", "reserve_seats"));
+    }
+
+    #[test]
+    fn a_wrong_key_is_nobody_even_where_none_is_asked_for() {
+        let keyring = keyring();
+        assert!(keyring.identify(&Credentials::Key("Secret".into()), "cinema").is_none());
+        assert!(keyring.identify(&Credentials::Nothing { key_required: true }, "cinema").is_none());
+        assert!(keyring.identify(&Credentials::Nothing { key_required: false }, "cinema").is_some());
+    }
+}

@@ -1,0 +1,10 @@
+//! The stations of the pipeline that need more than a line. `pipeline.rs` shows
+//! their order.
+
+pub mod approve;
+pub mod audit;
+pub mod authorize;
+pub mod identify;
+pub mod limit;
+pub mod run;
+pub mod validate;

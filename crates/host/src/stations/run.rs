@@ -1,0 +1,103 @@
+//! Runs the tool: within its time limit, cancellable, and answered whatever
+//! happens, a panic included.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
+
+use futures::FutureExt;
+use kit::{Context, Error, Reply, Result, Run, sql::Budget};
+use serde_json::Value;
+
+use crate::{
+    desk::{Desk, PreparedTool, Window},
+    ledger::{self, Entry},
+};
+
+/// The store keeps to the time limit by itself. Should it be stuck, the caller
+/// is told so this much later, and that the outcome is not known.
+const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
+
+pub async fn run(
+    desk: &Desk,
+    window: &Window,
+    tool: &PreparedTool,
+    context: &mut Context,
+    arguments: Value,
+) -> Result<Reply> {
+    let limit = tool.tool.time_limit;
+    let deadline = Instant::now() + limit;
+    context.deadline = Some(deadline);
+    // When the client goes away this future is dropped; the guard then tells
+    // the store, and work that is not yet committed is undone.
+    context.cancel = context.cancel.child_token();
+    let _gone = context.cancel.clone().drop_guard();
+
+    let reply = match &tool.tool.run {
+        Run::Async(handler) => {
+            let work = AssertUnwindSafe(handler(context.clone(), arguments)).catch_unwind();
+            tokio::select! {
+                result = work => result.unwrap_or_else(|panic| Err(panicked(&*panic))),
+                () = tokio::time::sleep_until(deadline.into()) => Err(Error::timeout()),
+                () = context.cancel.cancelled() => Err(Error::cancelled()),
+            }
+        }
+        Run::Query(handler) => {
+            let (handler, inside) = (Arc::clone(handler), context.clone());
+            let work = store(window)?.query(budget(context), move |sql| {
+                handler(&inside, sql, arguments)
+            });
+            within(limit + GRACE, work).await
+        }
+        Run::Transaction(handler) => {
+            let (handler, inside) = (Arc::clone(handler), context.clone());
+            let entry = Entry::new(desk, window, tool, context, &arguments);
+            let work = store(window)?.transaction(budget(context), move |sql| {
+                // A repeated attempt must not announce its changes twice.
+                inside.take_changes();
+                ledger::once(&entry, &inside, sql, |sql| {
+                    handler(&inside, sql, arguments.clone())
+                })
+            });
+            within(limit + GRACE, work).await
+        }
+    }?;
+    window.publish(context.take_changes());
+    Ok(reply)
+}
+
+fn budget(context: &Context) -> Budget {
+    Budget {
+        deadline: context.deadline,
+        cancel: context.cancel.clone(),
+    }
+}
+
+fn store(window: &Window) -> Result<&Arc<dyn kit::Store>> {
+    window
+        .counter
+        .store
+        .as_ref()
+        .ok_or_else(|| Error::internal("a tool wants the store of a counter that has none"))
+}
+
+async fn within<T>(
+    limit: std::time::Duration,
+    work: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+        Err(Error::new(
+            kit::error::TIMEOUT,
+            "The store did not answer in time; it is not known whether the change was made.",
+        )
+        .next("Look before you retry, or retry with the same idempotency key."))
+    })
+}
+
+/// The message of a panic is for the log; the caller learns that it is our fault.
+fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
+    let message = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    Error::internal(format!("the tool panicked: {message}"))
+}

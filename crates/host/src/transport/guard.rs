@@ -1,0 +1,161 @@
+//! Who may reach a listener at all: the Host and Origin checks that keep web
+//! pages from calling a desk on the same machine, and where the key is found.
+
+use http::{HeaderMap, Uri, header, uri::Authority};
+
+use crate::{settings::Http, stations::identify::Credentials};
+
+pub struct Guard {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    key_required: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Barred {
+    Host,
+    Origin,
+}
+
+impl Guard {
+    pub fn new(http: &Http) -> Self {
+        let mut hosts: Vec<String> = http
+            .allowed_hosts
+            .iter()
+            .map(|host| normalised(host))
+            .collect();
+        hosts.push(normalised(&http.address));
+        if let Ok(public) = http.public_url.parse::<Uri>()
+            && let Some(host) = public.host()
+        {
+            hosts.push(normalised(host));
+        }
+        Self {
+            hosts,
+            origins: http
+                .allowed_origins
+                .iter()
+                .map(|origin| origin.trim_end_matches('/').to_ascii_lowercase())
+                .collect(),
+            key_required: http.require_key,
+        }
+    }
+
+    pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Barred> {
+        let host = match headers.get(header::HOST) {
+            Some(host) => host.to_str().ok().and_then(|host| host.parse().ok()),
+            None => uri.authority().cloned(),
+        };
+        if !host.is_some_and(|host: Authority| self.knows(host.host())) {
+            return Err(Barred::Host);
+        }
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        let Some(origin) = origins.next() else {
+            return Ok(());
+        };
+        let allowed = origins.next().is_none()
+            && origin
+                .to_str()
+                .is_ok_and(|origin| self.trusts(&origin.to_ascii_lowercase()));
+        if allowed { Ok(()) } else { Err(Barred::Origin) }
+    }
+
+    fn knows(&self, host: &str) -> bool {
+        let host = normalised(host);
+        self.hosts.contains(&host)
+    }
+
+    fn trusts(&self, origin: &str) -> bool {
+        if self.origins.iter().any(|allowed| allowed == origin) {
+            return true;
+        }
+        let Ok(uri) = origin.parse::<Uri>() else {
+            return false;
+        };
+        matches!(uri.scheme_str(), Some("http" | "https"))
+            && uri.host().is_some_and(|host| self.knows(host))
+    }
+
+    /// The key of a request: `Authorization: Bearer KEY`, or, for WebSocket
+    /// clients that cannot set headers, a subprotocol `mcp.auth.KEY`.
+    pub fn credentials(&self, headers: &HeaderMap) -> Credentials {
+        let nothing = Credentials::Nothing {
+            key_required: self.key_required,
+        };
+        if let Some(value) = headers.get(header::AUTHORIZATION) {
+            // A header that is there but not a bearer key opens nothing.
+            let key = value.to_str().ok().and_then(bearer).unwrap_or_default();
+            return Credentials::Key(key.to_owned());
+        }
+        headers
+            .get_all(header::SEC_WEBSOCKET_PROTOCOL)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .find_map(|protocol| protocol.trim().strip_prefix("mcp.auth."))
+            .map_or(nothing, |key| Credentials::Key(key.to_owned()))
+    }
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, key) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+}
+
+fn normalised(host: &str) -> String {
+    host.trim_start_matches('[')
+        .trim_end_matches(']')
+        .to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)))
+            .collect()
+    }
+
+    #[test]
+    fn only_known_hosts_and_origins_pass() {
+        let guard = Guard::new(&Http {
+            allowed_origins: vec!["https://app.example.com".into()],
+            ..Http::default()
+        });
+        let check = |pairs: &[_]| guard.check(&Uri::from_static("/mcp/cinema"), &headers(pairs));
+        assert_eq!(check(&[("host", "localhost:8010")]), Ok(()));
+        assert_eq!(check(&[("host", "[::1]:8010")]), Ok(()));
+        assert_eq!(check(&[("host", "LOCALHOST")]), Ok(()));
+        assert_eq!(check(&[]), Err(Barred::Host));
+        assert_eq!(check(&[("host", "evil.example")]), Err(Barred::Host));
+        assert_eq!(check(&[("host", "localhost.evil.example")]), Err(Barred::Host));
+        let with = |origin| check(&[("host", "localhost"), ("origin", origin)]);
+        assert_eq!(with("http://localhost:5173"), Ok(()));
+        assert_eq!(with("https://app.example.com"), Ok(()));
+        assert_eq!(with("https://evil.example"), Err(Barred::Origin));
+        assert_eq!(with("null"), Err(Barred::Origin));
+        assert_eq!(with("http://localhost.evil.example"), Err(Barred::Origin));
+    }
+
+    #[test]
+    fn keys_come_in_a_header_or_a_subprotocol_never_in_an_address() {
+        let guard = Guard::new(&Http::default());
+        let credentials = |pairs: &[_]| guard.credentials(&headers(pairs));
+        let key = |key: &str| Credentials::Key(key.into());
+        assert_eq!(credentials(&[("authorization", "Bearer abc")]), key("abc"));
+        assert_eq!(credentials(&[("authorization", "Basic abc")]), key(""));
+        assert_eq!(
+            credentials(&[("sec-websocket-protocol", "mcp, mcp.auth.abc")]),
+            key("abc")
+        );
+        assert_eq!(
+            credentials(&[]),
+            Credentials::Nothing { key_required: false }
+        );
+    }
+}

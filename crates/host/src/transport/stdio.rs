@@ -1,0 +1,121 @@
+//! One counter on stdin and stdout: a JSON-RPC message a line, and nothing else.
+//!
+//! Two plain threads read and write: that works alike for pipes, the sockets
+//! that Node's clients hand over, files and terminals, and costs less than
+//! asking the runtime to watch each kind.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::language;
+use crate::{
+    desk::{Desk, Window},
+    stations::identify::Credentials,
+    wire::channel::{self, Channel, Outgoing},
+};
+
+/// The longest line, as for HTTP bodies.
+const MAX_LINE: u64 = 4 * 1024 * 1024;
+
+/// Messages waiting in either direction.
+const QUEUE: usize = 256;
+
+/// Serves until stdin ends and the last request is answered.
+pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credentials) {
+    let (to_wire, incoming) = mpsc::channel(QUEUE);
+    let (outgoing, from_wire) = mpsc::channel(QUEUE);
+    let oversize = outgoing.clone();
+    std::thread::spawn(move || read(&to_wire, &oversize));
+    let writer = std::thread::spawn(move || write(from_wire));
+    let channel = Channel {
+        incoming,
+        outgoing,
+        credentials,
+        bare_dialect: false,
+        language: language::of_environment(),
+    };
+    channel::serve(desk, window, channel, CancellationToken::new()).await;
+    // The reader may be blocked on stdin and hold a sender: the writer is told
+    // by a flush that all answers are out.
+    let _ = tokio::task::spawn_blocking(move || {
+        for _ in 0..200 {
+            if writer.is_finished() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    })
+    .await;
+}
+
+fn read(to_wire: &mpsc::Sender<Bytes>, oversize: &mpsc::Sender<Outgoing>) {
+    let mut input = BufReader::with_capacity(64 * 1024, std::io::stdin().lock());
+    loop {
+        let mut line = Vec::new();
+        match input.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        if line.len() as u64 > MAX_LINE {
+            let message = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: the message is longer than 4 MiB."}}"#;
+            let _ = oversize.blocking_send(Outgoing::Message(message.into()));
+            if skip_line(&mut input).is_err() {
+                return;
+            }
+            continue;
+        }
+        let trimmed = line.trim_ascii();
+        if trimmed.is_empty() {
+            continue;
+        }
+        if to_wire.blocking_send(Bytes::copy_from_slice(trimmed)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads on to the end of a line that is too long to be kept.
+fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
+    loop {
+        let chunk = input.fill_buf()?;
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        match chunk.iter().position(|byte| *byte == b'\n') {
+            Some(end) => {
+                input.consume(end + 1);
+                return Ok(());
+            }
+            None => {
+                let all = chunk.len();
+                input.consume(all);
+            }
+        }
+    }
+}
+
+fn write(mut from_wire: mpsc::Receiver<Outgoing>) {
+    let mut output = std::io::stdout().lock();
+    let mut pending = Vec::new();
+    while let Some(first) = from_wire.blocking_recv() {
+        // Whatever else is ready goes out in the same write.
+        let mut next = Some(first);
+        while let Some(outgoing) = next {
+            if let Outgoing::Message(text) = outgoing {
+                pending.extend_from_slice(text.as_bytes());
+                pending.push(b'\n');
+            }
+            next = from_wire.try_recv().ok();
+        }
+        if output.write_all(&pending).and_then(|()| output.flush()).is_err() {
+            return;
+        }
+        pending.clear();
+    }
+}

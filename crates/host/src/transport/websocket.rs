@@ -1,0 +1,158 @@
+//! MCP over WebSocket: one message a text frame, both protocol eras, and bare
+//! requests without any handshake.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use axum::{
+    extract::{
+        WebSocketUpgrade,
+        ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code},
+    },
+    http::HeaderMap,
+    response::Response,
+};
+use bytes::Bytes;
+use futures::{
+    SinkExt, StreamExt,
+    stream::{SplitSink, SplitStream},
+};
+use tokio::{sync::mpsc, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+use super::{http::Shared, language};
+use crate::{
+    desk::{Desk, Window},
+    settings,
+    wire::channel::{self, Channel, Outgoing},
+};
+
+/// Requests read ahead while earlier ones are being taken up.
+const READ_AHEAD: usize = 16;
+
+pub fn accept(
+    shared: &Arc<Shared>,
+    window: &Arc<Window>,
+    headers: &HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    let settings = shared.desk.settings.websocket.clone();
+    let credentials = shared.guard.credentials(headers);
+    let language = language::of_headers(headers);
+    let (desk, window) = (Arc::clone(&shared.desk), Arc::clone(window));
+    upgrade
+        .protocols(["mcp"])
+        .max_message_size(settings.max_message_bytes)
+        .max_frame_size(settings.max_frame_bytes)
+        .on_upgrade(move |socket| async move {
+            let (to_wire, incoming) = mpsc::channel(READ_AHEAD);
+            let (outgoing, from_wire) = mpsc::channel(settings.queue.max(1));
+            let channel = Channel {
+                incoming,
+                outgoing,
+                credentials,
+                bare_dialect: true,
+                language,
+            };
+            serve(desk, window, socket, settings, channel, to_wire, from_wire).await;
+        })
+}
+
+async fn serve(
+    desk: Arc<Desk>,
+    window: Arc<Window>,
+    socket: WebSocket,
+    settings: settings::WebSocket,
+    channel: Channel,
+    to_wire: mpsc::Sender<Bytes>,
+    from_wire: mpsc::Receiver<Outgoing>,
+) {
+    let (sink, stream) = socket.split();
+    let ping = Duration::from_secs(settings.ping_seconds.max(1));
+    let heard = Arc::new(Mutex::new(Instant::now()));
+    let mut writer = tokio::spawn(write(
+        sink,
+        from_wire,
+        ping,
+        Arc::clone(&heard),
+        desk.stopping.clone(),
+    ));
+    // Tells calls under way that their client has gone.
+    let gone = CancellationToken::new();
+    let work = channel::serve(Arc::clone(&desk), window, channel, gone.clone());
+    let mut work = desk.under_way.spawn(work);
+    tokio::select! {
+        () = read(stream, to_wire, heard) => gone.cancel(),
+        _ = &mut writer => gone.cancel(),
+        // The desk is stopping, and everything under way has been answered.
+        _ = &mut work => {}
+    }
+    // Whichever is left ends by itself: the writer when nobody can send to it
+    // any more, the work when it learns that the client has gone.
+    let _ = work.await;
+    let _ = writer.await;
+}
+
+async fn read(
+    mut stream: SplitStream<WebSocket>,
+    to_wire: mpsc::Sender<Bytes>,
+    heard: Arc<Mutex<Instant>>,
+) {
+    while let Some(Ok(message)) = stream.next().await {
+        *heard
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        let bytes = match message {
+            Message::Text(text) => Bytes::from(text),
+            Message::Binary(bytes) => bytes,
+            Message::Ping(_) | Message::Pong(_) => continue,
+            Message::Close(_) => return,
+        };
+        if to_wire.send(bytes).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn write(
+    mut sink: SplitSink<WebSocket, Message>,
+    mut from_wire: mpsc::Receiver<Outgoing>,
+    ping: Duration,
+    heard: Arc<Mutex<Instant>>,
+    stopping: CancellationToken,
+) {
+    let mut pings = tokio::time::interval_at(Instant::now() + ping, ping);
+    let farewell = loop {
+        let message = tokio::select! {
+            outgoing = from_wire.recv() => match outgoing {
+                Some(Outgoing::Message(text)) => Message::Text(Utf8Bytes::from(text)),
+                Some(Outgoing::Unauthorized) => break (close_code::POLICY, "Invalid API key"),
+                None if stopping.is_cancelled() => break (close_code::AWAY, "the desk is stopping"),
+                None => break (close_code::NORMAL, ""),
+            },
+            _ = pings.tick() => {
+                let silent = heard
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .elapsed();
+                if silent > ping * 2 {
+                    return;
+                }
+                Message::Ping(Bytes::new())
+            }
+        };
+        // A client that does not read at all is given up on.
+        match tokio::time::timeout(ping * 2, sink.send(message)).await {
+            Ok(Ok(())) => {}
+            _ => return,
+        }
+    };
+    let (code, reason) = farewell;
+    let close = Message::Close(Some(CloseFrame {
+        code,
+        reason: Utf8Bytes::from_static(reason),
+    }));
+    let _ = tokio::time::timeout(Duration::from_secs(2), sink.send(close)).await;
+}

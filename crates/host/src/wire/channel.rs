@@ -1,0 +1,202 @@
+//! A connection that carries whole messages, one after another: what stdio and
+//! WebSocket have in common. Parsing, admission and the bare dialect happen
+//! here; the protocol crate does the rest.
+
+use std::{convert::Infallible, sync::Arc};
+
+use bytes::Bytes;
+use kit::context::Language;
+use rmcp::{
+    RoleServer,
+    model::{ClientRequest, GetExtensions, GetMeta},
+    service::{RxJsonRpcMessage, TxJsonRpcMessage, serve_directly_with_ct},
+    transport::Transport,
+};
+use serde_json::Value;
+use tokio::sync::{Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    handler::Handler,
+    inbound,
+    outbound::{Fault, error_message},
+};
+use crate::{
+    desk::{Desk, Window},
+    pipeline::Refusal,
+    stations::identify::Credentials,
+};
+
+/// Requests one connection may have under way. Further ones wait unread.
+const IN_FLIGHT: u32 = 256;
+
+/// What goes out: a message, or the end with the reason for it.
+#[derive(Debug)]
+pub enum Outgoing {
+    Message(String),
+    /// The key was not valid; nothing else will be answered.
+    Unauthorized,
+}
+
+/// The two ends a transport pumps bytes through, and who is on the other side.
+pub struct Channel {
+    pub incoming: mpsc::Receiver<Bytes>,
+    pub outgoing: mpsc::Sender<Outgoing>,
+    pub credentials: Credentials,
+    /// Whether requests without handshake and metadata are served.
+    pub bare_dialect: bool,
+    pub language: Language,
+}
+
+/// Serves the connection until it ends and its last request is answered, or
+/// until `gone` says that nobody is there to read the answers.
+pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, channel: Channel, gone: CancellationToken) {
+    let handler = Handler::new(Arc::clone(&desk), Arc::clone(&window));
+    let (ready, incoming) = mpsc::channel(1);
+    let transport = ChannelTransport {
+        incoming,
+        outgoing: channel.outgoing.clone(),
+    };
+    let intake = Intake {
+        desk,
+        window,
+        channel,
+        ready,
+        initialized: false,
+        in_flight: Arc::new(Semaphore::new(IN_FLIGHT as usize)),
+    };
+    // A task of its own: the protocol crate drops and repeats `receive` at will,
+    // so nothing may be half done in there.
+    let intake = tokio::spawn(intake.run());
+    // Without a prescribed handshake: each request says by itself, or by an
+    // earlier `initialize`, which era it belongs to.
+    let service = serve_directly_with_ct(handler, transport, None, gone);
+    let _ = service.waiting().await;
+    intake.abort();
+}
+
+struct Intake {
+    desk: Arc<Desk>,
+    window: Arc<Window>,
+    channel: Channel,
+    ready: mpsc::Sender<RxJsonRpcMessage<RoleServer>>,
+    initialized: bool,
+    in_flight: Arc<Semaphore>,
+}
+
+impl Intake {
+    async fn run(mut self) {
+        let stopping = self.desk.stopping.clone();
+        loop {
+            let bytes = tokio::select! {
+                bytes = self.channel.incoming.recv() => bytes,
+                () = stopping.cancelled() => None,
+            };
+            let Some(bytes) = bytes else {
+                break;
+            };
+            if let Some(message) = self.take(&bytes).await
+                && self.ready.send(message).await.is_err()
+            {
+                return;
+            }
+        }
+        // No more requests. Those under way are answered before the end is
+        // passed on, for the protocol crate would not wait for them.
+        let _ = self.in_flight.acquire_many(IN_FLIGHT).await;
+    }
+
+    /// The message for the protocol crate, unless it is answered here.
+    async fn take(&mut self, bytes: &[u8]) -> Option<RxJsonRpcMessage<RoleServer>> {
+        let mut message = match inbound::message(bytes) {
+            Ok(message) => message,
+            Err((id, fault)) => {
+                self.answer(id.as_ref(), &fault).await;
+                return None;
+            }
+        };
+        let RxJsonRpcMessage::<RoleServer>::Request(request) = &mut message else {
+            return Some(message);
+        };
+        let id = serde_json::to_value(&request.id).ok();
+        let admitted = match self.desk.admit(&self.window, &self.channel.credentials) {
+            Ok(admitted) => admitted,
+            Err(refusal) => {
+                self.answer(id.as_ref(), &Fault::from(&refusal)).await;
+                if refusal == Refusal::InvalidKey {
+                    let _ = self.channel.outgoing.send(Outgoing::Unauthorized).await;
+                }
+                return None;
+            }
+        };
+        if matches!(&request.request, ClientRequest::InitializeRequest(_)) {
+            self.initialized = true;
+        } else if !self.era_is_known(&request.request) {
+            let fault = Fault {
+                code: -32602,
+                message: "The request's _meta lacks io.modelcontextprotocol/protocolVersion. Send it with each request, or start with initialize.".into(),
+                data: None,
+            };
+            self.answer(id.as_ref(), &fault).await;
+            return None;
+        }
+        let permit = Arc::clone(&self.in_flight).acquire_owned().await.ok()?;
+        let extensions = request.request.extensions_mut();
+        extensions.insert(admitted);
+        extensions.insert(self.channel.language);
+        // Lives as long as the request's context, and so counts those under way.
+        extensions.insert(Arc::new(permit));
+        Some(message)
+    }
+
+    async fn answer(&self, id: Option<&Value>, fault: &Fault) {
+        let message = error_message(id, fault).to_string();
+        // A closed channel shows itself on the next receive.
+        let _ = self.channel.outgoing.send(Outgoing::Message(message)).await;
+    }
+
+    /// Whether a request may be served without handshake and without metadata.
+    fn era_is_known(&self, request: &ClientRequest) -> bool {
+        self.initialized
+            || self.channel.bare_dialect
+            || request.get_meta().protocol_version().is_some()
+            // These say themselves what they lack.
+            || matches!(
+                request,
+                ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_)
+            )
+    }
+}
+
+struct ChannelTransport {
+    incoming: mpsc::Receiver<RxJsonRpcMessage<RoleServer>>,
+    outgoing: mpsc::Sender<Outgoing>,
+}
+
+impl Transport<RoleServer> for ChannelTransport {
+    type Error = Infallible;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let outgoing = self.outgoing.clone();
+        async move {
+            match serde_json::to_string(&item) {
+                // Waiting here is what slows down a client that does not read.
+                Ok(text) => drop(outgoing.send(Outgoing::Message(text)).await),
+                Err(error) => tracing::error!(%error, "a message could not be written"),
+            }
+            Ok(())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        self.incoming.recv().await
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.incoming.close();
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! What a counter offers, in the protocol's shape. Built once, at start.
+
+use std::sync::Arc;
+
+use kit::{Counter, Tool, prompt::Prompt};
+use rmcp::model as mcp;
+use serde_json::{Value, json};
+
+use crate::desk::PreparedTool;
+
+/// How long clients may keep the lists of tools, prompts and templates. They
+/// change only when the program is replaced or reconfigured.
+pub const LIST_TTL_MS: u64 = 5 * 60 * 1000;
+
+/// Entries per page of a list.
+pub const PAGE: usize = 50;
+
+pub struct Definitions {
+    pub tools: Vec<Value>,
+    pub mcp_tools: Vec<mcp::Tool>,
+    pub prompts: Vec<mcp::Prompt>,
+    pub templates: Vec<mcp::ResourceTemplate>,
+    pub info: mcp::ServerConfig,
+    /// `serverInfo` as JSON text, for stamping results.
+    pub server_info: String,
+    pub server_info_meta: mcp::MetaObject,
+}
+
+impl Definitions {
+    pub fn new(counter: &Counter, tools: &[Arc<PreparedTool>]) -> Self {
+        let tools: Vec<Value> = tools
+            .iter()
+            .map(|prepared| tool_definition(&prepared.tool, prepared.listed_name))
+            .collect();
+        let mcp_tools = tools.iter().filter_map(|tool| from_json(tool.clone())).collect();
+        let server_info = json!({
+            "name": counter.about.server_name,
+            "title": counter.about.title,
+            "version": counter.about.version,
+        });
+        let mut meta = mcp::MetaObject::new();
+        meta.0.insert(
+            "io.modelcontextprotocol/serverInfo".into(),
+            server_info.clone(),
+        );
+        Self {
+            tools,
+            mcp_tools,
+            prompts: counter.prompts.iter().map(|prompt| prompt_definition(prompt)).collect(),
+            templates: counter
+                .resources
+                .iter()
+                .flat_map(|resources| resources.templates())
+                .map(|template| {
+                    mcp::ResourceTemplate::new(template.uri_template, template.name)
+                        .with_title(template.title)
+                        .with_description(template.description)
+                        .with_mime_type(template.mime_type)
+                })
+                .collect(),
+            info: info(counter),
+            server_info: server_info.to_string(),
+            server_info_meta: meta,
+        }
+    }
+
+    pub fn tool(&self, name: &str) -> Option<&mcp::Tool> {
+        self.mcp_tools.iter().find(|tool| tool.name == name)
+    }
+}
+
+/// A tool as `tools/list` shows it.
+pub fn tool_definition(tool: &Tool, name: &str) -> Value {
+    let mut definition = serde_json::Map::new();
+    let mut put = |key: &str, value: Value| definition.insert(key.into(), value);
+    put("name", name.into());
+    put("title", tool.title.into());
+    put("description", tool.description.into());
+    put("inputSchema", tool.input.clone());
+    if let Some(output) = &tool.output {
+        put("outputSchema", output.clone());
+    }
+    let hints = json!({
+        "title": tool.title,
+        "readOnlyHint": tool.hints.read_only,
+        "destructiveHint": tool.hints.destructive,
+        "idempotentHint": tool.hints.idempotent,
+        "openWorldHint": tool.hints.open_world,
+    });
+    put("annotations", hints);
+    if let Some(meta) = &tool.meta {
+        put("_meta", meta.clone());
+    }
+    Value::Object(definition)
+}
+
+fn prompt_definition(prompt: &Prompt) -> mcp::Prompt {
+    let arguments = prompt
+        .arguments
+        .iter()
+        .map(|argument| {
+            mcp::PromptArgument::new(argument.name)
+                .with_description(argument.description)
+                .with_required(argument.required)
+        })
+        .collect();
+    mcp::Prompt::new(prompt.name, Some(prompt.description), Some(arguments)).with_title(prompt.title)
+}
+
+fn info(counter: &Counter) -> mcp::ServerConfig {
+    let about = &counter.about;
+    let lists = if about.lists_change {
+        json!({ "listChanged": true })
+    } else {
+        json!({})
+    };
+    let mut capabilities = json!({ "logging": {}, "tools": lists });
+    if let Some(object) = capabilities.as_object_mut() {
+        if !counter.prompts.is_empty() {
+            object.insert("prompts".into(), lists);
+        }
+        if counter.resources.is_some() {
+            object.insert(
+                "resources".into(),
+                json!({ "subscribe": true, "listChanged": true }),
+            );
+            object.insert("completions".into(), json!({}));
+        }
+    }
+    let capabilities = from_json(capabilities).unwrap_or_default();
+    mcp::ServerConfig::new(capabilities)
+        .with_server_info(
+            mcp::Implementation::new(about.server_name, about.version).with_title(about.title),
+        )
+        .with_instructions(about.instructions)
+}
+
+/// The protocol crate reads what it writes, so this fails for no definition of
+/// ours; the tests compare the two lists.
+fn from_json<T: serde::de::DeserializeOwned>(value: Value) -> Option<T> {
+    serde_json::from_value(value)
+        .inspect_err(|error| tracing::error!(%error, "a definition is not valid"))
+        .ok()
+}

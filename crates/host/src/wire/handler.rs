@@ -1,0 +1,592 @@
+//! Every method of both protocol eras, for one counter. The protocol crate
+//! decides which era a request belongs to and calls these.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use futures::FutureExt;
+use kit::{
+    Context, Error,
+    context::{Change, Language},
+    page,
+    prompt::{Rendered, Role},
+    resource::{Body, Question, Reference},
+};
+#[expect(deprecated, reason = "clients of the handshake era still use these")]
+use rmcp::model::{SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams};
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{self as mcp, ResultType},
+    service::{NotificationContext, Peer, RequestContext, SubscriptionContext},
+};
+use serde_json::{Value, json};
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::{
+    client::{LogLevel, RemoteClient, is_stateless},
+    definitions::{LIST_TTL_MS, PAGE},
+    outbound::{self, Destination, Fault},
+    seal,
+};
+use crate::{
+    desk::{Desk, Window},
+    events::Event,
+    pipeline::{Admitted, ToolCall},
+    transport::language,
+};
+
+/// How long reading a resource, rendering a prompt or completing may take.
+const READ_LIMIT: Duration = Duration::from_secs(30);
+
+/// Serves one connection, session or stateless request. Cheap to make.
+#[derive(Clone)]
+pub struct Handler {
+    desk: Arc<Desk>,
+    window: Arc<Window>,
+    connection: Arc<Connection>,
+}
+
+/// What a client of the handshake era has set up.
+#[derive(Default)]
+struct Connection {
+    log_level: LogLevel,
+    watched: Arc<Mutex<HashSet<String>>>,
+    /// Ends the forwarding of changes when the connection does.
+    forwarding: OnceLock<DropGuard>,
+}
+
+impl Handler {
+    pub fn new(desk: Arc<Desk>, window: Arc<Window>) -> Self {
+        Self {
+            desk,
+            window,
+            connection: Arc::default(),
+        }
+    }
+
+    fn context(&self, request: &RequestContext<RoleServer>) -> Result<Context, ErrorData> {
+        let client = RemoteClient::new(
+            request,
+            &self.connection.log_level,
+            BTreeMap::new(),
+            None,
+        );
+        let mut context = Context::new(
+            admitted(request)?.caller,
+            self.desk.clock.clone(),
+            Arc::new(client),
+        );
+        context.cancel = request.ct.clone();
+        context.language = language_of(request);
+        Ok(context)
+    }
+
+    /// `serverInfo` goes on every result of the stateless era.
+    fn stamp(&self, request: &RequestContext<RoleServer>) -> Option<mcp::MetaObject> {
+        is_stateless(request).then(|| self.window.definitions.server_info_meta.clone())
+    }
+
+    /// Runs what a counter does outside the pipeline: in time, cancellable, and
+    /// answered even if it panics.
+    async fn guarded<T>(
+        &self,
+        context: &Context,
+        what: &str,
+        work: impl Future<Output = kit::Result<T>>,
+    ) -> Result<T, ErrorData> {
+        let work = AssertUnwindSafe(work).catch_unwind();
+        let result = tokio::select! {
+            result = work => result.unwrap_or_else(|_| Err(Error::internal("it panicked"))),
+            () = tokio::time::sleep(READ_LIMIT) => Err(Error::timeout()),
+            () = context.cancel.cancelled() => Err(Error::cancelled()),
+        };
+        result.map_err(|error| {
+            let call = context.call;
+            if error.is_internal() {
+                let counter = self.window.counter.about.name;
+                tracing::error!(%call, counter, what, cause = ?error.cause, "request failed");
+                return ErrorData::internal_error(
+                    format!("Something went wrong on our side (reference {call})."),
+                    None,
+                );
+            }
+            ErrorData::invalid_params(error.text(), Some(error.structured()))
+        })
+    }
+
+    /// Starts telling a client of the handshake era about changes, once.
+    fn forward_changes(&self, peer: &Peer<RoleServer>) {
+        self.connection.forwarding.get_or_init(|| {
+            let ended = CancellationToken::new();
+            let guard = ended.clone().drop_guard();
+            let mut events = self.window.events.subscribe();
+            let watched = Arc::clone(&self.connection.watched);
+            let peer = peer.clone();
+            tokio::spawn(async move {
+                loop {
+                    let event = tokio::select! {
+                        event = events.recv() => event,
+                        () = ended.cancelled() => return,
+                    };
+                    let sent = match event {
+                        Ok(Event(change)) => notify(&peer, &watched, change).await,
+                        Err(RecvError::Lagged(_)) => Ok(()),
+                        Err(RecvError::Closed) => return,
+                    };
+                    if sent.is_err() {
+                        return;
+                    }
+                }
+            });
+            guard
+        });
+    }
+}
+
+async fn notify(
+    peer: &Peer<RoleServer>,
+    watched: &Mutex<HashSet<String>>,
+    change: Change,
+) -> Result<(), rmcp::ServiceError> {
+    match change {
+        Change::Resource(uri) => {
+            let wanted = watched
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .contains(&uri);
+            if wanted {
+                peer.notify_resource_updated(mcp::ResourceUpdatedNotificationParam::new(uri))
+                    .await?;
+            }
+            Ok(())
+        }
+        Change::ResourceList => peer.notify_resource_list_changed().await,
+        Change::ToolList => peer.notify_tool_list_changed().await,
+        Change::PromptList => peer.notify_prompt_list_changed().await,
+    }
+}
+
+/// Transports admit a request before the protocol crate sees it.
+fn admitted(request: &RequestContext<RoleServer>) -> Result<Admitted, ErrorData> {
+    let over_http = request
+        .extensions
+        .get::<http::request::Parts>()
+        .and_then(|parts| parts.extensions.get::<Admitted>());
+    request
+        .extensions
+        .get::<Admitted>()
+        .or(over_http)
+        .cloned()
+        .ok_or_else(|| ErrorData::internal_error("This request was not admitted.", None))
+}
+
+fn language_of(request: &RequestContext<RoleServer>) -> Language {
+    let over_http = request.extensions.get::<http::request::Parts>();
+    match (request.extensions.get::<Language>(), over_http) {
+        (Some(language), _) => *language,
+        (None, Some(parts)) => language::of_headers(&parts.headers),
+        (None, None) => Language::English,
+    }
+}
+
+fn unknown_cursor(error: Error) -> ErrorData {
+    ErrorData::invalid_params(error.text(), None)
+}
+
+fn cursor(request: Option<&mcp::PaginatedRequestParams>) -> Option<&str> {
+    request.and_then(|request| request.cursor.as_deref())
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> mcp::ServerConfig {
+        self.window.definitions.info.clone()
+    }
+
+    fn get_tool(&self, name: &str) -> Option<mcp::Tool> {
+        self.window.definitions.tool(name).cloned()
+    }
+
+    async fn initialize(
+        &self,
+        request: mcp::InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<mcp::InitializeResult, ErrorData> {
+        let result = self.negotiate_initialize(&request)?;
+        // What was agreed on, not what was asked for, decides the era from now on.
+        let mut agreed = request;
+        agreed.protocol_version = result.protocol_version.clone();
+        context.peer.set_peer_info(agreed);
+        Ok(result)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.forward_changes(&context.peer);
+    }
+
+    async fn discover(
+        &self,
+        _: RequestContext<RoleServer>,
+    ) -> Result<mcp::DiscoverResult, ErrorData> {
+        let mut result = mcp::DiscoverResult::from_server_info(
+            self.supported_protocol_versions().into_owned(),
+            self.get_info(),
+        );
+        result.ttl_ms = LIST_TTL_MS;
+        result.cache_scope = mcp::CacheScope::Public;
+        Ok(result)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<mcp::PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<mcp::ListToolsResult, ErrorData> {
+        let tools = &self.window.definitions.mcp_tools;
+        let page = page::slice(tools, cursor(request.as_ref()), PAGE).map_err(unknown_cursor)?;
+        Ok(mcp::ListToolsResult {
+            result_type: Some(ResultType::COMPLETE),
+            meta: self.stamp(&context),
+            next_cursor: page.next_cursor,
+            ttl_ms: Some(LIST_TTL_MS),
+            cache_scope: Some(mcp::CacheScope::Public),
+            tools: page.items,
+        })
+    }
+
+    async fn call_tool(
+        &self,
+        request: mcp::CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<mcp::CallToolResponse, ErrorData> {
+        let admitted = admitted(&context)?;
+        let caller = Arc::clone(&admitted.caller.id);
+        let about = format!("{}/{}", self.window.counter.about.name, request.name);
+        let state = open_state(request.request_state.as_deref(), &caller, &about)?;
+        let client = RemoteClient::new(
+            &context,
+            &self.connection.log_level,
+            request.input_responses.unwrap_or_default(),
+            state,
+        );
+        let call = ToolCall {
+            admitted,
+            name: request.name.clone().into_owned(),
+            arguments: request.arguments.unwrap_or_default(),
+            client: Arc::new(client),
+            cancel: context.ct.clone(),
+            language: language_of(&context),
+        };
+        let answer = self
+            .desk
+            .call(&self.window, call)
+            .await
+            .map_err(|refusal| Fault::from(&refusal))?;
+        outbound::response(
+            answer,
+            &Destination {
+                window: &self.window,
+                caller: &caller,
+                tool: &request.name,
+                stateless: is_stateless(&context),
+            },
+        )
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<mcp::PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<mcp::ListPromptsResult, ErrorData> {
+        let prompts = &self.window.definitions.prompts;
+        let page = page::slice(prompts, cursor(request.as_ref()), PAGE).map_err(unknown_cursor)?;
+        Ok(mcp::ListPromptsResult {
+            result_type: Some(ResultType::COMPLETE),
+            meta: self.stamp(&context),
+            next_cursor: page.next_cursor,
+            ttl_ms: Some(LIST_TTL_MS),
+            cache_scope: Some(mcp::CacheScope::Public),
+            prompts: page.items,
+        })
+    }
+
+    async fn get_prompt(
+        &self,
+        request: mcp::GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<mcp::GetPromptResponse, ErrorData> {
+        let Some(prompt) = self
+            .window
+            .counter
+            .prompts
+            .iter()
+            .find(|prompt| prompt.name == request.name)
+        else {
+            return Err(ErrorData::invalid_params(
+                format!("Unknown prompt: {}. prompts/list names those there are.", request.name),
+                None,
+            ));
+        };
+        let arguments = request.arguments.unwrap_or_default();
+        for argument in &prompt.arguments {
+            if argument.required && !arguments.contains_key(argument.name) {
+                return Err(ErrorData::invalid_params(
+                    format!("The argument `{}` is missing.", argument.name),
+                    None,
+                ));
+            }
+        }
+        let mut inside = self.context(&context)?;
+        let caller = Arc::clone(&inside.caller.id);
+        let about = format!("{}/{}", self.window.counter.about.name, prompt.name);
+        inside.client = Arc::new(RemoteClient::new(
+            &context,
+            &self.connection.log_level,
+            request.input_responses.unwrap_or_default(),
+            open_state(request.request_state.as_deref(), &caller, &about)?,
+        ));
+        let work = (prompt.render)(inside.clone(), arguments);
+        match self.guarded(&inside, prompt.name, work).await? {
+            Rendered::Messages(messages) => {
+                let messages: Vec<Value> = messages
+                    .into_iter()
+                    .map(|message| {
+                        let role = match message.role {
+                            Role::User => "user",
+                            Role::Assistant => "assistant",
+                        };
+                        json!({ "role": role, "content": message.content })
+                    })
+                    .collect();
+                let messages = serde_json::from_value(Value::Array(messages))
+                    .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+                let mut result = mcp::GetPromptResult::new(messages);
+                result.description = Some(prompt.description.to_owned());
+                result.meta = self.stamp(&context);
+                Ok(result.into())
+            }
+            Rendered::InputRequired { requests, state } => {
+                let to = Destination {
+                    window: &self.window,
+                    caller: &caller,
+                    tool: prompt.name,
+                    stateless: true,
+                };
+                Ok(outbound::input_required(requests, state, &to)?
+                    .with_meta(self.window.definitions.server_info_meta.clone())
+                    .into())
+            }
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<mcp::PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<mcp::ListResourcesResult, ErrorData> {
+        let mut result = mcp::ListResourcesResult {
+            meta: self.stamp(&context),
+            ttl_ms: Some(LIST_TTL_MS),
+            cache_scope: Some(mcp::CacheScope::Private),
+            ..Default::default()
+        };
+        if let Some(resources) = &self.window.counter.resources {
+            let inside = self.context(&context)?;
+            let cursor = cursor(request.as_ref());
+            let work = resources.list(&inside, cursor);
+            let page = self.guarded(&inside, "resources/list", work).await?;
+            result.next_cursor = page.next_cursor;
+            result.ttl_ms = Some(resources.ttl_ms());
+            result.resources = page
+                .items
+                .into_iter()
+                .map(|item| {
+                    let mut resource = mcp::Resource::new(item.uri, item.name)
+                        .with_mime_type(item.mime_type);
+                    resource.title = item.title;
+                    resource.description = item.description;
+                    resource
+                })
+                .collect();
+        }
+        Ok(result)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<mcp::PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<mcp::ListResourceTemplatesResult, ErrorData> {
+        let templates = &self.window.definitions.templates;
+        let page = page::slice(templates, cursor(request.as_ref()), PAGE).map_err(unknown_cursor)?;
+        Ok(mcp::ListResourceTemplatesResult {
+            result_type: Some(ResultType::COMPLETE),
+            meta: self.stamp(&context),
+            next_cursor: page.next_cursor,
+            ttl_ms: Some(LIST_TTL_MS),
+            cache_scope: Some(mcp::CacheScope::Public),
+            resource_templates: page.items,
+        })
+    }
+
+    async fn read_resource(
+        &self,
+        request: mcp::ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<mcp::ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let not_found = || {
+            ErrorData::resource_not_found(
+                format!("There is no resource {uri}. resources/list names those there are."),
+                Some(json!({ "uri": uri })),
+            )
+        };
+        let Some(resources) = &self.window.counter.resources else {
+            return Err(not_found());
+        };
+        let inside = self.context(&context)?;
+        let work = resources.read(&inside, &uri);
+        let contents = self
+            .guarded(&inside, "resources/read", work)
+            .await?
+            .ok_or_else(not_found)?;
+        let body = match contents.body {
+            Body::Text(text) => mcp::ResourceContents::text(text, &uri),
+            Body::Blob(blob) => mcp::ResourceContents::blob(blob, &uri),
+        };
+        let mut result =
+            mcp::ReadResourceResult::new(vec![body.with_mime_type(contents.mime_type)]);
+        result.ttl_ms = Some(resources.ttl_ms());
+        result.cache_scope = Some(mcp::CacheScope::Private);
+        result.meta = self.stamp(&context);
+        Ok(result.into())
+    }
+
+    async fn complete(
+        &self,
+        request: mcp::CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<mcp::CompleteResult, ErrorData> {
+        let mut result = mcp::CompleteResult::default();
+        result.meta = self.stamp(&context);
+        if let Some(resources) = &self.window.counter.resources {
+            let inside = self.context(&context)?;
+            let question = Question {
+                about: match request.r#ref {
+                    mcp::Reference::Prompt(prompt) => Reference::Prompt(prompt.name),
+                    mcp::Reference::Resource(template) => Reference::Template(template.uri),
+                    _ => return Ok(result),
+                },
+                argument: request.argument.name,
+                typed: request.argument.value,
+                settled: request
+                    .context
+                    .and_then(|context| context.arguments)
+                    .into_iter()
+                    .flatten()
+                    .collect(),
+            };
+            let work = resources.complete(&inside, &question);
+            let mut values = self.guarded(&inside, "completion/complete", work).await?;
+            let total = values.len();
+            values.truncate(mcp::CompletionInfo::MAX_VALUES);
+            result.completion.has_more = Some(total > values.len());
+            result.completion.total = u32::try_from(total).ok();
+            result.completion.values = values;
+        }
+        Ok(result)
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &mcp::SubscriptionFilter,
+    ) -> Option<mcp::SubscriptionFilter> {
+        // The protocol crate cuts this down to what the counter advertises.
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut events = self.window.events.subscribe();
+        let sink = context.sink();
+        loop {
+            let event = tokio::select! {
+                event = events.recv() => event,
+                () = context.cancelled() => return Ok(()),
+                () = self.desk.stopping.cancelled() => return Ok(()),
+            };
+            let change = match event {
+                Ok(Event(change)) => change,
+                Err(RecvError::Lagged(_)) => continue,
+                Err(RecvError::Closed) => return Ok(()),
+            };
+            // A change the subscriber did not ask for is refused by the sink.
+            let _ = match change {
+                Change::Resource(uri) => sink.notify_resource_updated(uri).await,
+                Change::ResourceList => sink.notify_resource_list_changed().await,
+                Change::ToolList => sink.notify_tool_list_changed().await,
+                Change::PromptList => sink.notify_prompt_list_changed().await,
+            };
+        }
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.connection
+            .watched
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(request.uri);
+        self.forward_changes(&context.peer);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.connection
+            .watched
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&request.uri);
+        Ok(())
+    }
+
+    #[expect(deprecated, reason = "clients of the handshake era still use it")]
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if is_stateless(&context) {
+            return Err(ErrorData::method_not_found::<mcp::SetLevelRequestMethod>());
+        }
+        self.connection.log_level.set(request.level);
+        Ok(())
+    }
+}
+
+fn open_state(
+    sealed: Option<&str>,
+    caller: &str,
+    about: &str,
+) -> Result<Option<String>, ErrorData> {
+    sealed
+        .map(|sealed| {
+            seal::open(sealed, caller, about).ok_or_else(|| {
+                ErrorData::invalid_params(
+                    "The requestState was changed, is too old, or belongs to another call. Start the call again.",
+                    None,
+                )
+            })
+        })
+        .transpose()
+}

@@ -1,0 +1,22 @@
+//! Between the protocol's words and ours. The only part of the program that
+//! knows the protocol crate.
+//!
+//! - `definitions`: what a counter offers, in the protocol's shape, built once
+//! - `handler`: every method of both protocol eras, served by the protocol crate
+//! - `direct`: plain stateless calls over HTTP, without the protocol crate
+//! - `inbound`: bytes into messages; `outbound`: answers and refusals into bytes
+//! - `channel`: a connection of messages (stdio, WebSocket) for the protocol crate
+//! - `client`: the way back to the client while a call runs
+//! - `seal`: state that travels through the client and must come back unchanged
+
+pub mod channel;
+pub mod client;
+pub mod definitions;
+pub mod direct;
+pub mod handler;
+pub mod inbound;
+pub mod outbound;
+pub mod seal;
+
+/// The newest protocol revision, the first without a handshake.
+pub const STATELESS: &str = "2026-07-28";

@@ -1,0 +1,210 @@
+//! Answers and refusals in the protocol's words.
+
+use kit::{Error, Reply, context::ClientRequest, error::MISSING_CAPABILITY};
+use rmcp::model as mcp;
+use serde_json::{Value, json};
+
+use super::seal;
+use crate::{
+    desk::Window,
+    pipeline::{Answer, Refusal},
+};
+
+/// The key under which a result names its call, as the log does.
+pub const CALL_META: &str = "madoguchi/call";
+
+/// Where an answer is going: needed to seal the state it may carry.
+pub struct Destination<'a> {
+    pub window: &'a Window,
+    pub caller: &'a str,
+    pub tool: &'a str,
+    pub stateless: bool,
+}
+
+/// JSON-RPC code, message and data of a refusal.
+pub struct Fault {
+    pub code: i32,
+    pub message: String,
+    pub data: Option<Value>,
+}
+
+impl From<&Refusal> for Fault {
+    fn from(refusal: &Refusal) -> Self {
+        match refusal {
+            Refusal::InvalidKey => Self {
+                code: 401,
+                message: "Invalid API key".into(),
+                data: None,
+            },
+            Refusal::RateLimited { retry_after_ms } => Self {
+                code: 429,
+                message: "Rate limit exceeded".into(),
+                data: Some(json!({ "retry_after_ms": retry_after_ms })),
+            },
+            Refusal::UnknownTool { name, nearest } => Self {
+                code: -32602,
+                message: match nearest {
+                    Some(nearest) => format!("Unknown tool: {name}. Did you mean {nearest}?"),
+                    None => format!("Unknown tool: {name}. tools/list names those there are."),
+                },
+                data: None,
+            },
+        }
+    }
+}
+
+impl From<Fault> for mcp::ErrorData {
+    fn from(fault: Fault) -> Self {
+        Self::new(mcp::ErrorCode(fault.code), fault.message, fault.data)
+    }
+}
+
+/// A whole JSON-RPC error message.
+pub fn error_message(id: Option<&Value>, fault: &Fault) -> Value {
+    let error = match &fault.data {
+        Some(data) => json!({ "code": fault.code, "message": fault.message, "data": data }),
+        None => json!({ "code": fault.code, "message": fault.message }),
+    };
+    json!({ "jsonrpc": "2.0", "id": id.unwrap_or(&Value::Null), "error": error })
+}
+
+/// The answer for the protocol crate.
+pub fn response(
+    answer: Answer,
+    to: &Destination<'_>,
+) -> Result<mcp::CallToolResponse, mcp::ErrorData> {
+    let mut meta = if to.stateless {
+        to.window.definitions.server_info_meta.clone()
+    } else {
+        mcp::MetaObject::new()
+    };
+    meta.0.insert(CALL_META.into(), answer.call.to_string().into());
+    let result = match answer.result {
+        Ok(Reply::InputRequired { requests, state }) => {
+            let result = input_required(requests, state, to)?.with_meta(meta);
+            return Ok(result.into());
+        }
+        Ok(Reply::Structured(json)) => {
+            let structured = serde_json::from_str(&json).map_err(internal)?;
+            let mut result = mcp::CallToolResult::success(vec![mcp::ContentBlock::text(json)]);
+            result.structured_content = Some(structured);
+            result
+        }
+        Ok(Reply::Content(blocks)) => {
+            let blocks = serde_json::from_value(Value::Array(blocks)).map_err(internal)?;
+            mcp::CallToolResult::success(blocks)
+        }
+        Err(error) if error.code == MISSING_CAPABILITY => return Err(missing_capability(&error)),
+        Err(error) => {
+            let error = with_reference(error, answer.call);
+            let mut result =
+                mcp::CallToolResult::error(vec![mcp::ContentBlock::text(error.text())]);
+            result.structured_content = Some(error.structured());
+            result
+        }
+    };
+    Ok(result.with_meta(Some(meta)).into())
+}
+
+pub fn input_required(
+    requests: Vec<(String, ClientRequest)>,
+    state: Option<String>,
+    to: &Destination<'_>,
+) -> Result<mcp::InputRequiredResult, mcp::ErrorData> {
+    let mut wanted = mcp::InputRequests::new();
+    for (name, request) in requests {
+        let request = json!({ "method": request.method, "params": request.params });
+        wanted.insert(name, serde_json::from_value(request).map_err(internal)?);
+    }
+    let about = format!("{}/{}", to.window.counter.about.name, to.tool);
+    let state = state.map(|state| seal::seal(&state, to.caller, &about));
+    Ok(mcp::InputRequiredResult::new(Some(wanted), state))
+}
+
+pub fn missing_capability(error: &Error) -> mcp::ErrorData {
+    let required = error.details.clone().unwrap_or_default();
+    mcp::ErrorData::missing_required_client_capability(
+        serde_json::from_value(required).unwrap_or_default(),
+    )
+}
+
+/// Our own faults carry the reference under which the log explains them.
+fn with_reference(mut error: Error, call: kit::ids::CallId) -> Error {
+    if error.is_internal() {
+        error.details = Some(json!({ "reference": call.to_string() }));
+        error.message = format!("{} (reference {call})", error.message.trim_end_matches('.'));
+        error.message.push('.');
+    }
+    error
+}
+
+fn internal(error: serde_json::Error) -> mcp::ErrorData {
+    tracing::error!(%error, "an answer could not be put into the protocol's shape");
+    mcp::ErrorData::internal_error("Something went wrong on our side.", None)
+}
+
+/// The answer as a whole response of the stateless era, with its HTTP status.
+/// `id` is the request's id as JSON text.
+pub fn plain_response(id: &str, answer: Answer, to: &Destination<'_>) -> (u16, String) {
+    let (content, structured, is_error) = match answer.result {
+        Ok(Reply::Structured(json)) => (text_block(&json), Some(json), false),
+        Ok(Reply::Content(blocks)) => (Value::Array(blocks).to_string(), None, false),
+        Err(error) if error.code != MISSING_CAPABILITY => {
+            let error = with_reference(error, answer.call);
+            (
+                text_block(&error.text()),
+                Some(error.structured().to_string()),
+                true,
+            )
+        }
+        // Rare and intricate: let the protocol crate's types say it.
+        _ => return rare_response(id, answer, to),
+    };
+    let mut text =
+        String::with_capacity(content.len() + structured.as_ref().map_or(0, String::len) + 320);
+    text.push_str(r#"{"jsonrpc":"2.0","id":"#);
+    text.push_str(id);
+    text.push_str(r#","result":{"resultType":"complete","content":"#);
+    text.push_str(&content);
+    if let Some(structured) = structured {
+        text.push_str(r#","structuredContent":"#);
+        text.push_str(&structured);
+    }
+    text.push_str(if is_error {
+        r#","isError":true"#
+    } else {
+        r#","isError":false"#
+    });
+    text.push_str(r#","_meta":{"io.modelcontextprotocol/serverInfo":"#);
+    text.push_str(&to.window.definitions.server_info);
+    text.push_str(r#","madoguchi/call":""#);
+    text.push_str(&answer.call.to_string());
+    text.push_str(r#""}}}"#);
+    (200, text)
+}
+
+fn rare_response(id: &str, answer: Answer, to: &Destination<'_>) -> (u16, String) {
+    let id: Value = serde_json::from_str(id).unwrap_or_default();
+    match response(answer, to) {
+        Ok(response) => {
+            let result = mcp::ServerResult::from(response);
+            let message = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+            (200, message.to_string())
+        }
+        Err(error) => {
+            let message = json!({ "jsonrpc": "2.0", "id": id, "error": error });
+            let status = if error.code == mcp::ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY {
+                400
+            } else {
+                200
+            };
+            (status, message.to_string())
+        }
+    }
+}
+
+fn text_block(text: &str) -> String {
+    // A string always serialises.
+    let escaped = serde_json::to_string(text).unwrap_or_default();
+    format!(r#"[{{"type":"text","text":{escaped}}}]"#)
+}

@@ -1,0 +1,160 @@
+//! What the command line understands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use host::settings::Level;
+
+/// One program in which AI agents get real work done over MCP.
+#[derive(Debug, Parser)]
+#[command(name = "madoguchi", version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// The configuration file [default: ./madoguchi.toml when present]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The data directory [default: the platform's own]
+    #[arg(long, global = true, value_name = "DIR", env = "MADOGUCHI_DATA")]
+    pub data: Option<PathBuf>,
+    /// error, warn, info, debug or trace
+    #[arg(long, global = true, value_name = "LEVEL", value_parser = level)]
+    pub log_level: Option<Level>,
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    Level::parse(text).ok_or_else(|| {
+        let names = ["error", "warn", "info", "debug", "trace"];
+        match kit::text::nearest(text, names) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!("use one of {}", names.join(", ")),
+        }
+    })
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve all counters over HTTP and WebSocket
+    Serve(Serve),
+    /// Serve one counter on stdin and stdout
+    Stdio(Stdio),
+    /// Show the tools with their schemas
+    Tools(ToolsArgs),
+    /// Call one tool
+    Call(Call),
+    /// Load or remove the sample data
+    Demo(Demo),
+    /// The commented default file, a check of yours, or its JSON Schema
+    Config(ConfigArgs),
+    /// Say what is reachable and healthy
+    Doctor(Doctor),
+    /// Completions for a shell
+    Completions {
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Clone, Default, Args)]
+pub struct Offer {
+    /// Hide and refuse every tool that changes something
+    #[arg(long)]
+    pub read_only: bool,
+    /// Offer these tools alone
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub tools: Vec<String>,
+    /// Do not offer these tools
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub exclude_tools: Vec<String>,
+    /// Also open the counter that the conformance suite talks to
+    #[arg(long, hide = true)]
+    pub fixture: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The main port; 0 switches it off [default: 8010]
+    #[arg(long)]
+    pub port: Option<u16>,
+    #[command(flatten)]
+    pub offer: Offer,
+}
+
+#[derive(Debug, Args)]
+pub struct Stdio {
+    pub counter: String,
+    #[command(flatten)]
+    pub offer: Offer,
+}
+
+#[derive(Debug, Args)]
+pub struct ToolsArgs {
+    pub counter: Option<String>,
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub offer: Offer,
+}
+
+#[derive(Debug, Args)]
+pub struct Call {
+    pub counter: String,
+    pub tool: String,
+    /// The arguments, as a JSON object; `-` reads them from stdin
+    #[arg(value_name = "JSON", default_value = "{}")]
+    pub arguments: String,
+    /// Ask a running desk instead, such as http://127.0.0.1:8010
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The key for that desk
+    #[arg(long, env = "MADOGUCHI_KEY", hide_env_values = true, requires = "url")]
+    pub key: Option<String>,
+    /// Print the whole result instead of its structured content
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub offer: Offer,
+}
+
+#[derive(Debug, Args)]
+pub struct Demo {
+    #[command(subcommand)]
+    pub action: DemoAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DemoAction {
+    /// Load it beside whatever is there
+    Load { counter: String },
+    /// Remove it, and nothing else
+    Remove { counter: String },
+}
+
+#[derive(Debug, Args)]
+pub struct ConfigArgs {
+    #[command(subcommand)]
+    pub action: ConfigAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigAction {
+    /// Print the default file, with a comment for every key
+    Default,
+    /// Check a file and the environment
+    Check {
+        file: Option<PathBuf>,
+    },
+    /// Print the JSON Schema of the file
+    Schema,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    #[arg(long)]
+    pub json: bool,
+}

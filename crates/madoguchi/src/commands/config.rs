@@ -1,0 +1,31 @@
+//! `madoguchi config default|check|schema`.
+
+use std::process::ExitCode;
+
+use kit::Result;
+
+use super::print;
+use crate::{
+    cli::{ConfigAction, Global},
+    config::{self, Sources},
+    counters,
+};
+
+pub fn run(global: &Global, action: &ConfigAction) -> Result<ExitCode> {
+    let counters = counters::all();
+    match action {
+        ConfigAction::Default => print(&config::default_file(&counters)?),
+        ConfigAction::Schema => {
+            print(&serde_json::to_string_pretty(&config::schema(&counters)).unwrap_or_default())
+        }
+        ConfigAction::Check { file } => {
+            let named = file.as_deref().or(global.config.as_deref());
+            let sources = Sources::of_process(named);
+            config::load(&sources, &counters)?;
+            match &sources.file {
+                Some(file) => print(&format!("{} is fine.", file.display())),
+                None => print("There is no madoguchi.toml here; the defaults and the environment are fine."),
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! One file a command.
+
+mod call;
+mod config;
+mod demo;
+mod doctor;
+mod serve;
+mod stdio;
+mod tools;
+
+use std::{io::Write, process::ExitCode};
+
+use clap::CommandFactory;
+use kit::{Error, Result};
+
+use crate::cli::{Cli, Command};
+
+pub fn run(cli: Cli) -> Result<ExitCode> {
+    let global = cli.global;
+    match cli.command {
+        Command::Serve(arguments) => serve::run(&global, &arguments),
+        Command::Stdio(arguments) => stdio::run(&global, &arguments),
+        Command::Tools(arguments) => tools::run(&global, &arguments),
+        Command::Call(arguments) => call::run(&global, &arguments),
+        Command::Demo(arguments) => demo::run(&global, &arguments.action),
+        Command::Config(arguments) => config::run(&global, &arguments.action),
+        Command::Doctor(arguments) => doctor::run(&global, &arguments),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "madoguchi", &mut text);
+            print(&String::from_utf8_lossy(&text))
+        }
+    }
+}
+
+/// What a command answers goes to stdout; a reader who has seen enough may
+/// close it.
+fn print(text: &str) -> Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| {
+        if text.ends_with('\n') {
+            out.flush()
+        } else {
+            out.write_all(b"\n").and_then(|()| out.flush())
+        }
+    });
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::internal(error)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// One thread is enough for everything but `serve`, and starts faster.
+fn on_one_thread<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Error::internal)?
+        .block_on(work)
+}

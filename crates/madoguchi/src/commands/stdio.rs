@@ -1,0 +1,35 @@
+//! `madoguchi stdio COUNTER`: what a desktop client launches.
+
+use std::{process::ExitCode, sync::Arc};
+
+use host::{background, log, stations::identify::Credentials, transport};
+use kit::{Error, Result};
+
+use super::on_one_thread;
+use crate::{
+    cli::{Global, Stdio},
+    open,
+};
+
+pub fn run(global: &Global, arguments: &Stdio) -> Result<ExitCode> {
+    let config = open::configuration(global, &arguments.offer)?;
+    log::init(&config.settings.log);
+    on_one_thread(async {
+        let opened = open::desk(global, config, &arguments.offer, Some(&arguments.counter)).await?;
+        let desk = Arc::clone(&opened.desk);
+        let window = Arc::clone(
+            desk.window(&arguments.counter)
+                .ok_or_else(|| Error::internal("the counter was opened but is not there"))?,
+        );
+        // The process acts for the user who started it; a key narrows that.
+        let credentials = match std::env::var("MADOGUCHI_KEY") {
+            Ok(key) if !key.is_empty() => Credentials::Key(key),
+            _ => Credentials::LocalUser,
+        };
+        background::once(&desk).await;
+        tokio::spawn(background::run(Arc::clone(&desk)));
+        transport::stdio::serve(Arc::clone(&desk), window, credentials).await;
+        opened.database.close().await?;
+        Ok(ExitCode::SUCCESS)
+    })
+}

@@ -1,0 +1,58 @@
+//! `madoguchi tools`: what the counters offer.
+
+use std::process::ExitCode;
+
+use host::wire::definitions::tool_definition;
+use kit::Result;
+use serde_json::{Value, json};
+
+use super::print;
+use crate::{
+    cli::{Global, ToolsArgs},
+    open,
+};
+
+pub fn run(global: &Global, arguments: &ToolsArgs) -> Result<ExitCode> {
+    let config = open::configuration(global, &arguments.offer)?;
+    let only = arguments.counter.as_deref();
+    let hides = config.settings.tools.clone();
+    let counters = open::counters(&config, &arguments.offer, only)?;
+    let mut text = String::new();
+    let mut all = Vec::new();
+    for counter in &counters {
+        let tools = counter.tools.iter().filter(|tool| hides.hides(tool).is_none());
+        for tool in tools {
+            let name = tool.client_safe_name();
+            if arguments.json {
+                let mut definition = tool_definition(tool, name);
+                if let Some(object) = definition.as_object_mut() {
+                    object.insert("counter".into(), counter.about.name.into());
+                }
+                all.push(definition);
+            } else {
+                let required = tool.input.get("required").and_then(Value::as_array);
+                let names: Vec<String> = tool
+                    .input
+                    .get("properties")
+                    .and_then(Value::as_object)
+                    .into_iter()
+                    .flatten()
+                    .map(|(name, _)| {
+                        let needed = required.is_some_and(|r| r.iter().any(|n| n == name));
+                        if needed { name.clone() } else { format!("[{name}]") }
+                    })
+                    .collect();
+                text.push_str(&format!(
+                    "{} {name} {}\n    {}\n",
+                    counter.about.name,
+                    names.join(" "),
+                    tool.description
+                ));
+            }
+        }
+    }
+    if arguments.json {
+        return print(&serde_json::to_string_pretty(&json!(all)).unwrap_or_default());
+    }
+    print(&text)
+}

@@ -1,0 +1,192 @@
+//! The configuration: a TOML file, environment variables over it, and a schema
+//! that both are checked against.
+//!
+//! `MADOGUCHI_<SECTION>__<KEY>` sets any key. Unknown keys are refused, with the
+//! nearest name there is.
+
+mod default_file;
+mod overlay;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use host::{Settings, settings::Level};
+use kit::{Error, Result};
+use serde_json::{Map, Value, json};
+
+use crate::counters::Registration;
+
+pub use default_file::default_file;
+
+/// What was configured: the desk's sections, and one for each counter.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub settings: Settings,
+    pub counters: BTreeMap<String, toml::Table>,
+}
+
+/// Where settings come from besides the defaults.
+#[derive(Debug, Default)]
+pub struct Sources {
+    pub file: Option<PathBuf>,
+    pub environment: Vec<(String, String)>,
+}
+
+impl Sources {
+    /// The named file, else `madoguchi.toml` here, and the process's environment.
+    pub fn of_process(named: Option<&Path>) -> Self {
+        let beside = Path::new("madoguchi.toml");
+        Self {
+            file: named
+                .map(Path::to_owned)
+                .or_else(|| beside.exists().then(|| beside.to_owned())),
+            environment: std::env::vars().collect(),
+        }
+    }
+}
+
+pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
+    let schema = schema(counters);
+    let mut table = match &sources.file {
+        None => toml::Table::new(),
+        Some(path) => read(path)?,
+    };
+    overlay::environment(&mut table, &schema, &sources.environment)?;
+    check(&table, &schema)?;
+    let mut sections = BTreeMap::new();
+    for counter in counters {
+        let own = match table.remove(counter.name) {
+            Some(toml::Value::Table(own)) => own,
+            _ => toml::Table::new(),
+        };
+        let mut settings = counter.default_settings.clone();
+        settings.extend(own);
+        sections.insert(counter.name.to_owned(), settings);
+    }
+    let mut settings: Settings = table.try_into().map_err(|error: toml::de::Error| {
+        invalid(format!("{}.", error.message().trim_end_matches('.')))
+    })?;
+    if let Some(level) = log_level(&sources.environment)? {
+        settings.log.level = level;
+    }
+    Ok(Config {
+        settings,
+        counters: sections,
+    })
+}
+
+fn read(path: &Path) -> Result<toml::Table> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        invalid(format!("{} can't be read: {error}.", path.display()))
+            .next("Name another file with --config.")
+    })?;
+    text.parse().map_err(|error: toml::de::Error| {
+        let line = error
+            .span()
+            .and_then(|span| text.get(..span.start))
+            .map_or(1, |before| before.matches('\n').count() + 1);
+        invalid(format!(
+            "{} line {line}: {}.",
+            path.display(),
+            error.message()
+        ))
+    })
+}
+
+/// `LOG_LEVEL`, as many programs spell it.
+fn log_level(environment: &[(String, String)]) -> Result<Option<Level>> {
+    let Some((_, text)) = environment
+        .iter()
+        .find(|(name, value)| name == "LOG_LEVEL" && !value.is_empty())
+    else {
+        return Ok(None);
+    };
+    Level::parse(text)
+        .map(Some)
+        .ok_or_else(|| invalid(format!("LOG_LEVEL is `{text}`; use error, warn, info, debug or trace.")))
+}
+
+/// The JSON Schema of the whole file.
+pub fn schema(counters: &[Registration]) -> Value {
+    let mut schema = kit::schema::input::<Settings>();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        for counter in counters {
+            let mut section = counter.settings_schema.clone();
+            if let Some(object) = section.as_object_mut() {
+                object.insert(
+                    "description".into(),
+                    format!("The {} counter.", counter.name).into(),
+                );
+            }
+            properties.insert(counter.name.into(), section);
+        }
+    }
+    if let Some(object) = schema.as_object_mut() {
+        let mut whole = Map::new();
+        whole.insert(
+            "$schema".into(),
+            "https://json-schema.org/draft/2020-12/schema".into(),
+        );
+        whole.insert("title".into(), "Madoguchi configuration".into());
+        whole.append(object);
+        return Value::Object(whole);
+    }
+    schema
+}
+
+/// Unknown keys by name, everything else by the schema.
+fn check(table: &toml::Table, schema: &Value) -> Result<()> {
+    unknown_keys(table, schema, "")?;
+    let value = serde_json::to_value(table).map_err(Error::internal)?;
+    let validator = jsonschema::draft202012::new(schema)
+        .map_err(|error| Error::internal(error.to_string()))?;
+    match validator.iter_errors(&value).next() {
+        None => Ok(()),
+        Some(error) => {
+            let key = error.instance_path().to_string();
+            let key = key.trim_start_matches('/').replace('/', ".");
+            Err(invalid(format!("{key}: {error}.")))
+        }
+    }
+}
+
+fn unknown_keys(table: &toml::Table, schema: &Value, path: &str) -> Result<()> {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return Ok(());
+    };
+    // A map with names of the user's own choosing declares no properties.
+    if properties.is_empty() {
+        return Ok(());
+    }
+    for (key, value) in table {
+        let full = if path.is_empty() {
+            key.clone()
+        } else {
+            format!("{path}.{key}")
+        };
+        let Some(inner) = properties.get(key) else {
+            return Err(unknown(&full, key, properties.keys().map(String::as_str)));
+        };
+        if let toml::Value::Table(inner_table) = value {
+            unknown_keys(inner_table, inner, &full)?;
+        }
+    }
+    Ok(())
+}
+
+fn unknown<'a>(full: &str, key: &str, names: impl Iterator<Item = &'a str> + Clone) -> Error {
+    let hint = match kit::text::nearest(key, names.clone()) {
+        Some(nearest) => format!("Did you mean `{nearest}`?"),
+        None => format!("There are: {}.", names.collect::<Vec<_>>().join(", ")),
+    };
+    invalid(format!("There is no key `{full}`.")).next(hint)
+}
+
+fn invalid(message: String) -> Error {
+    Error::new("INVALID_CONFIG", message).details(json!({}))
+}
+
+#[cfg(test)]
+mod tests;

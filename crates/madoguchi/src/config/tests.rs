@@ -1,0 +1,105 @@
+use super::*;
+use crate::counters;
+
+fn load_text(text: &str, environment: &[(&str, &str)]) -> Result<Config> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("madoguchi.toml");
+    std::fs::write(&file, text).unwrap();
+    let sources = Sources {
+        file: Some(file),
+        environment: environment
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect(),
+    };
+    load(&sources, &counters::all())
+}
+
+#[test]
+fn the_default_file_says_what_the_defaults_are() {
+    let counters = counters::all();
+    let file = default_file(&counters).unwrap();
+    let from_file = load_text(&file, &[]).unwrap();
+    let from_nothing = load(&Sources::default(), &counters).unwrap();
+    assert_eq!(from_file.settings, from_nothing.settings);
+    assert_eq!(from_file.counters, from_nothing.counters);
+    for line in file.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')) {
+        let at = file.find(line).unwrap();
+        let before = file[..at].trim_end().lines().last().unwrap();
+        assert!(before.starts_with('#'), "no comment above: {line}");
+    }
+}
+
+#[test]
+fn unknown_keys_are_refused_with_the_nearest_name() {
+    let error = load_text("[http]\nprot = 1", &[]).unwrap_err();
+    assert_eq!(error.text(), "INVALID_CONFIG: There is no key `http.prot`. Did you mean `port`?");
+    let error = load_text("[htp]\nport = 1", &[]).unwrap_err();
+    assert!(error.text().contains("Did you mean `http`?"), "{error}");
+    let error = load_text("[cinema]\ntime_zon = \"UTC\"", &[]).unwrap_err();
+    assert!(error.text().contains("Did you mean `time_zone`?"), "{error}");
+    let error = load_text("", &[("MADOGUCHI_HTTP__PROT", "1")]).unwrap_err();
+    assert!(error.text().contains("Did you mean `port`?"), "{error}");
+}
+
+#[test]
+fn wrong_values_are_refused_by_name() {
+    for (text, key) in [
+        ("[http]\nport = \"x\"", "http.port"),
+        ("[http]\nport = 70000", "http.port"),
+        ("[log]\nlevel = \"loud\"", "log.level"),
+        ("[approval]\ntools = { \"cinema.reserve_seats\" = \"maybe\" }", "approval.tools"),
+    ] {
+        let error = load_text(text, &[]).unwrap_err();
+        assert!(error.text().contains(key), "{text}: {error}");
+    }
+    let error = load_text("[http", &[]).unwrap_err();
+    assert!(error.text().contains("line 1"), "{error}");
+}
+
+#[test]
+fn the_environment_wins_over_the_file_for_every_kind_of_key() {
+    let config = load_text(
+        "[http]\nport = 1\nrequire_key = false\n[cinema]\ntime_zone = \"UTC\"",
+        &[
+            ("MADOGUCHI_HTTP__PORT", "9000"),
+            ("MADOGUCHI_HTTP__REQUIRE_KEY", "true"),
+            ("MADOGUCHI_HTTP__ALLOWED_HOSTS", "a.example, b.example"),
+            ("MADOGUCHI_DATABASE__URL", "postgres://x/y"),
+            ("MADOGUCHI_LIMITS__REQUESTS_PER_MINUTE", "{ cinema = 5 }"),
+            ("MADOGUCHI_CINEMA__TIME_ZONE", "America/New_York"),
+            ("LOG_LEVEL", "DEBUG"),
+            ("MADOGUCHI_DATA", "/nowhere"),
+        ],
+    )
+    .unwrap();
+    assert_eq!(config.settings.http.port, 9000);
+    assert!(config.settings.http.require_key);
+    assert_eq!(config.settings.http.allowed_hosts, ["a.example", "b.example"]);
+    assert_eq!(config.settings.database.url, "postgres://x/y");
+    assert_eq!(config.settings.limits.requests_per_minute["cinema"], 5);
+    assert_eq!(config.settings.log.level, Level::Debug);
+    assert_eq!(config.counters["cinema"]["time_zone"].as_str(), Some("America/New_York"));
+}
+
+#[test]
+fn every_key_has_an_environment_variable() {
+    let counters = counters::all();
+    let schema = schema(&counters);
+    for (section, about) in schema["properties"].as_object().unwrap() {
+        for (key, kind) in about["properties"].as_object().unwrap() {
+            let value = match kind["type"].as_str() {
+                Some("integer") => "7",
+                Some("boolean") => "true",
+                Some("array") => "",
+                Some("object") => "{}",
+                _ => match kind["enum"].as_array() {
+                    Some(values) => values[0].as_str().unwrap(),
+                    None => "x",
+                },
+            };
+            let name = format!("MADOGUCHI_{}__{}", section.to_uppercase(), key.to_uppercase());
+            load_text("", &[(&name, value)]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The one list of counters. A new one is a folder of its own and a line here.
+
+use std::sync::Arc;
+
+use kit::{Counter, Error, Result, Store, counter::Migrations};
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+/// Every counter, in the order in which they are shown.
+pub fn all() -> Vec<Registration> {
+    vec![Registration::with_store(
+        "cinema",
+        cinema::MIGRATIONS,
+        cinema::counter,
+    )]
+}
+
+/// How one counter is configured and opened.
+pub struct Registration {
+    /// Also the name of its section in the configuration.
+    pub name: &'static str,
+    pub migrations: Migrations,
+    pub settings_schema: Value,
+    pub default_settings: toml::Table,
+    open: Open,
+}
+
+type Open = Box<dyn Fn(toml::Table, Arc<dyn Store>) -> Result<Counter> + Send + Sync>;
+
+impl Registration {
+    /// A counter that keeps its rows in the store.
+    fn with_store<S>(
+        name: &'static str,
+        migrations: Migrations,
+        counter: fn(S, Arc<dyn Store>) -> Counter,
+    ) -> Self
+    where
+        S: Default + Serialize + DeserializeOwned + JsonSchema + 'static,
+    {
+        Self {
+            name,
+            migrations,
+            settings_schema: kit::schema::input::<S>(),
+            default_settings: toml::Table::try_from(S::default()).unwrap_or_default(),
+            open: Box::new(move |settings, store| {
+                let settings = settings.try_into().map_err(|error: toml::de::Error| {
+                    Error::new("INVALID_CONFIG", format!("[{name}]: {}.", error.message()))
+                        .next("`madoguchi config default` shows what can be set.")
+                })?;
+                Ok(counter(settings, store))
+            }),
+        }
+    }
+
+    pub fn open(&self, settings: toml::Table, store: Arc<dyn Store>) -> Result<Counter> {
+        (self.open)(settings, store)
+    }
+}

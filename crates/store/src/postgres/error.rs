@@ -1,0 +1,129 @@
+//! What PostgreSQL's errors mean to an operator.
+
+use std::error::Error as _;
+
+use kit::Error;
+use tokio_postgres::error::SqlState;
+
+use crate::failure;
+
+/// The transaction should be repeated as a whole.
+pub(super) fn is_conflict(error: &tokio_postgres::Error) -> bool {
+    is_stale(error)
+        || matches!(
+            error.code(),
+            Some(&SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED)
+        )
+}
+
+/// Another instance changed a table under a prepared statement ("cached plan
+/// must not change result type"; the wording depends on the server's language).
+pub(super) fn is_stale(error: &tokio_postgres::Error) -> bool {
+    error
+        .as_db_error()
+        .is_some_and(|error| error.routine() == Some("RevalidateCachedQuery"))
+}
+
+/// The server has gone, or is going.
+pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
+    match error.code() {
+        Some(code) => {
+            code.code().starts_with("08")
+                || matches!(
+                    *code,
+                    SqlState::ADMIN_SHUTDOWN
+                        | SqlState::CRASH_SHUTDOWN
+                        | SqlState::CANNOT_CONNECT_NOW
+                )
+        }
+        None => {
+            error.is_closed()
+                || error
+                    .source()
+                    .is_some_and(|cause| cause.is::<std::io::Error>())
+        }
+    }
+}
+
+/// A statement failed. `begin` tells a job that may only read from a server
+/// that can't write.
+pub(super) fn statement(error: &tokio_postgres::Error, begin: &str) -> Error {
+    let cause = chain(error);
+    if is_lost(error) {
+        return failure::unreachable(cause);
+    }
+    match error.code() {
+        Some(&SqlState::QUERY_CANCELED) => Error::timeout().cause(cause),
+        Some(&SqlState::READ_ONLY_SQL_TRANSACTION) if begin == super::WRITE => {
+            failure::read_only(cause)
+        }
+        Some(code) => refusal(code, &cause).unwrap_or_else(|| Error::internal(cause)),
+        None => Error::internal(cause),
+    }
+}
+
+/// No connection could be made.
+pub(super) fn connecting(error: &tokio_postgres::Error) -> Error {
+    let cause = chain(error);
+    if is_lost(error) {
+        return failure::unreachable(cause);
+    }
+    match error.code() {
+        Some(code) => refusal(code, &cause).unwrap_or_else(|| failure::unreachable(cause)),
+        // Without a code the driver itself gave up: a login method it doesn't
+        // have, or a password that is missing.
+        None if error.source().is_some() => login(cause),
+        None => failure::unreachable(cause),
+    }
+}
+
+/// After this the rows may or may not be there.
+pub(super) fn unsure(cause: impl Into<String>) -> Error {
+    failure::storage(
+        "The database was lost while it was saving, so it isn't known whether the change was made.",
+        "Look before you try again.",
+        cause,
+    )
+}
+
+/// The refusals an operator can do something about.
+fn refusal(code: &SqlState, cause: &str) -> Option<Error> {
+    Some(match *code {
+        SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
+            login(cause.into())
+        }
+        SqlState::INVALID_CATALOG_NAME => failure::storage(
+            "The PostgreSQL database in the address doesn't exist.",
+            "Create it, or correct the address.",
+            cause,
+        ),
+        SqlState::INSUFFICIENT_PRIVILEGE => failure::storage(
+            "The PostgreSQL user lacks a right.",
+            "Let it own the schema `madoguchi`, or grant it CREATE on the database.",
+            cause,
+        ),
+        SqlState::DISK_FULL => failure::full(cause),
+        SqlState::TOO_MANY_CONNECTIONS | SqlState::LOCK_NOT_AVAILABLE => failure::busy(cause),
+        _ => return None,
+    })
+}
+
+fn login(cause: String) -> Error {
+    failure::storage(
+        "PostgreSQL refused the login.",
+        "Check the user and the password in the address.",
+        cause,
+    )
+}
+
+/// The driver's errors say "db error" and keep the rest in their source.
+fn chain(error: &tokio_postgres::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,219 @@
+//! One PostgreSQL transaction, driven from a blocking thread.
+
+use std::{future::Future, time::Duration};
+
+use deadpool_postgres::Client;
+use futures::future::try_join;
+use kit::{Error, Param, Result, Row, sql::Budget};
+use tokio::{runtime::Handle, time::timeout};
+use tokio_postgres::{NoTls, Statement, types::ToSql};
+
+use super::{
+    error::{is_conflict, is_lost, is_stale, statement, unsure},
+    value::{Bind, row, type_of},
+};
+use crate::job::{self, Engine};
+
+/// Prepared statements take memory on the server, and a multi-row `INSERT` is
+/// another statement for every number of rows.
+const CACHED_STATEMENTS: usize = 256;
+/// How long a commit may take before its outcome counts as unknown.
+const COMMIT_LIMIT: Duration = Duration::from_secs(30);
+const ROLLBACK_LIMIT: Duration = Duration::from_secs(2);
+
+pub(super) struct Transaction {
+    link: Link,
+    state: State,
+}
+
+struct Link {
+    client: Client,
+    handle: Handle,
+    begin: &'static str,
+}
+
+#[derive(Default)]
+struct State {
+    begun: bool,
+    /// PostgreSQL asked for the transaction to be repeated.
+    conflict: bool,
+    /// The budget ended while a statement ran: its answer is still to come.
+    adrift: bool,
+}
+
+/// How a write ended.
+pub(super) enum End {
+    Final(Result<()>),
+    /// Undone, and worth another attempt on the same connection.
+    Conflict(Client),
+}
+
+impl Transaction {
+    pub fn new(client: Client, handle: Handle, begin: &'static str) -> Self {
+        Self {
+            link: Link {
+                client,
+                handle,
+                begin,
+            },
+            state: State::default(),
+        }
+    }
+
+    /// Commits if the job succeeded, rolls back if not.
+    pub fn end(self, outcome: Result<()>) -> End {
+        let Self { link, state } = self;
+        match outcome {
+            outcome if !state.begun => End::Final(outcome),
+            outcome if state.adrift => {
+                link.discard();
+                End::Final(outcome)
+            }
+            Ok(()) => link.commit(),
+            Err(error) => link.roll_back(error, state.conflict),
+        }
+    }
+
+    /// Ends a read, without waiting for it.
+    pub fn leave(self) {
+        let Self { link, state } = self;
+        if state.adrift {
+            link.discard();
+        } else if state.begun {
+            let Link { client, handle, .. } = link;
+            handle.spawn(async move {
+                let end = timeout(ROLLBACK_LIMIT, client.batch_execute("COMMIT")).await;
+                if !matches!(end, Ok(Ok(()))) {
+                    drop(Client::take(client));
+                }
+            });
+        }
+    }
+}
+
+impl Engine for Transaction {
+    fn query(&mut self, sql: &str, params: &[Param<'_>], budget: &Budget) -> Result<Vec<Row>> {
+        let Self { link, state } = self;
+        let rows = link.wait(state, budget, async {
+            let statement = link.prepare(sql, params).await?;
+            let binds: Vec<_> = params.iter().map(Bind).collect();
+            link.client.query(&statement, &references(&binds)).await
+        })?;
+        rows.iter().map(row).collect()
+    }
+
+    fn execute(&mut self, sql: &str, params: &[Param<'_>], budget: &Budget) -> Result<u64> {
+        let Self { link, state } = self;
+        link.wait(state, budget, async {
+            let statement = link.prepare(sql, params).await?;
+            let binds: Vec<_> = params.iter().map(Bind).collect();
+            link.client.execute(&statement, &references(&binds)).await
+        })
+    }
+
+    fn script(&mut self, text: &str, budget: &Budget) -> Result<()> {
+        let Self { link, state } = self;
+        link.wait(state, budget, link.client.batch_execute(text))
+    }
+}
+
+fn references<'a>(binds: &'a [Bind<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    binds.iter().map(|bind| bind as _).collect()
+}
+
+impl Link {
+    async fn prepare(
+        &self,
+        sql: &str,
+        params: &[Param<'_>],
+    ) -> Result<Statement, tokio_postgres::Error> {
+        if self.client.statement_cache.size() >= CACHED_STATEMENTS {
+            self.client.statement_cache.clear();
+        }
+        let types: Vec<_> = params.iter().map(type_of).collect();
+        self.client.prepare_typed_cached(sql, &types).await
+    }
+
+    /// Waits for `work`; the first time, `BEGIN` is sent ahead of it without
+    /// waiting for its answer.
+    fn wait<T>(
+        &self,
+        state: &mut State,
+        budget: &Budget,
+        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T> {
+        let begun = std::mem::replace(&mut state.begun, true);
+        let answer = async {
+            if begun {
+                work.await
+            } else {
+                let begin = self.client.batch_execute(self.begin);
+                try_join(begin, work).await.map(|((), answer)| answer)
+            }
+        };
+        let answer = self.handle.block_on(async {
+            tokio::select! {
+                biased;
+                answer = answer => Ok(answer),
+                over = job::over(budget) => Err(over),
+            }
+        });
+        match answer {
+            Ok(answer) => answer.map_err(|error| {
+                state.conflict = is_conflict(&error);
+                // The next attempt must not meet it on another connection.
+                if is_stale(&error)
+                    && let Some(pool) = Client::pool(&self.client)
+                {
+                    pool.manager().statement_caches.clear();
+                }
+                statement(&error, self.begin)
+            }),
+            Err(over) => {
+                state.adrift = true;
+                Err(over)
+            }
+        }
+    }
+
+    fn commit(self) -> End {
+        match self.finish("COMMIT", COMMIT_LIMIT) {
+            Some(Ok(())) => End::Final(Ok(())),
+            Some(Err(error)) if is_conflict(&error) => End::Conflict(self.client),
+            Some(Err(error)) if is_lost(&error) => End::Final(Err(unsure(error.to_string()))),
+            Some(Err(error)) => End::Final(Err(statement(&error, self.begin))),
+            None => {
+                self.discard();
+                End::Final(Err(unsure("no answer to COMMIT")))
+            }
+        }
+    }
+
+    fn roll_back(self, error: Error, conflict: bool) -> End {
+        match self.finish("ROLLBACK", ROLLBACK_LIMIT) {
+            Some(Ok(())) if conflict => End::Conflict(self.client),
+            Some(Ok(())) => End::Final(Err(error)),
+            _ => {
+                self.discard();
+                End::Final(Err(error))
+            }
+        }
+    }
+
+    /// `None` when there was no answer in time.
+    fn finish(&self, sql: &str, limit: Duration) -> Option<Result<(), tokio_postgres::Error>> {
+        self.handle
+            .block_on(async { timeout(limit, self.client.batch_execute(sql)).await.ok() })
+    }
+
+    /// Stops what the server still does and gives the connection up, so that
+    /// the late end of one job never meets the next one.
+    fn discard(self) {
+        let cancel = self.client.cancel_token();
+        let client = Client::take(self.client);
+        self.handle.spawn(async move {
+            let _ = timeout(ROLLBACK_LIMIT, cancel.cancel_query(NoTls)).await;
+            drop(client);
+        });
+    }
+}

@@ -1,0 +1,323 @@
+//! The one thread of this process that writes to the file.
+//!
+//! Every commit waits for the disk, and that wait costs the same for one job
+//! as for a hundred. So the writer takes all jobs that wait, runs each in a
+//! savepoint of one transaction, and commits them together: a job that fails
+//! undoes only itself, and nobody is answered before the disk has it.
+
+use std::{
+    collections::VecDeque,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use kit::{Error, Result, sql::Budget};
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use super::connection::{Access, control, failure_of, is_busy, open_writer, with_session};
+use crate::{
+    failure,
+    job::{self, Work},
+};
+
+/// How many jobs may wait; further callers wait for a place.
+const QUEUE: usize = 1_024;
+/// The most jobs that are committed together.
+const BATCH: usize = 256;
+/// How long a batch works before it commits: another process may be waiting
+/// for the lock.
+const BATCH_TIME: Duration = Duration::from_millis(20);
+/// How often the lock is tried before the waiting jobs are looked over.
+const LOCK_ATTEMPTS: i32 = 50;
+
+pub(super) struct Writer {
+    queue: mpsc::Sender<Message>,
+}
+
+enum Message {
+    Job(Job),
+    Close(oneshot::Sender<()>),
+}
+
+struct Job {
+    work: Work,
+    budget: Budget,
+    /// When a job without a deadline stops waiting for the lock.
+    patience: Instant,
+    /// Set by whoever comes first: the writer that starts the job, or the
+    /// caller that gives up on it.
+    claimed: Arc<AtomicBool>,
+    started: bool,
+    answer: oneshot::Sender<Result<()>>,
+}
+
+impl Writer {
+    pub async fn open(path: &Path, patience: Duration) -> Result<Self> {
+        let (queue, waiting) = mpsc::channel(QUEUE);
+        let (ready, opened) = oneshot::channel();
+        let path = path.to_owned();
+        thread::Builder::new()
+            .name("sqlite-writer".into())
+            .spawn(move || match open_writer(&path, patience) {
+                Ok(connection) => {
+                    // A caller that has gone leaves an empty queue behind.
+                    let _ = ready.send(Ok(()));
+                    Loop::new(connection, waiting).run();
+                }
+                Err(error) => drop(ready.send(Err(error))),
+            })
+            .map_err(Error::internal)?;
+        opened.await.map_err(Error::internal)??;
+        Ok(Self { queue })
+    }
+
+    pub async fn run(&self, budget: Budget, work: Work, patience: Duration) -> Result<()> {
+        budget.check()?;
+        let (budget, _guard) = job::tie(budget);
+        let (answer, mut answered) = oneshot::channel();
+        let claimed = Arc::new(AtomicBool::new(false));
+        let job = Message::Job(Job {
+            work,
+            budget: budget.clone(),
+            patience: Instant::now() + patience,
+            claimed: Arc::clone(&claimed),
+            started: false,
+            answer,
+        });
+        tokio::select! {
+            biased;
+            sent = self.queue.send(job) => sent.map_err(|_| failure::closed())?,
+            error = job::over(&budget) => return Err(error),
+        }
+        tokio::select! {
+            biased;
+            outcome = &mut answered => return outcome.unwrap_or_else(|_| Err(failure::closed())),
+            error = job::over(&budget) => {
+                if !claimed.swap(true, Ordering::AcqRel) {
+                    return Err(error);
+                }
+            }
+        }
+        // It has been started: only the writer knows how it ends.
+        answered.await.unwrap_or_else(|_| Err(failure::closed()))
+    }
+
+    pub fn check(&self) -> Result<()> {
+        if self.queue.is_closed() {
+            return Err(failure::closed());
+        }
+        Ok(())
+    }
+
+    /// Waits until everything accepted is done and the file is let go.
+    pub async fn close(&self) -> Result<()> {
+        let (answer, closed) = oneshot::channel();
+        if self.queue.send(Message::Close(answer)).await.is_err() {
+            return Ok(());
+        }
+        closed.await.map_err(Error::internal)
+    }
+}
+
+impl Job {
+    fn claim(&mut self) -> bool {
+        self.started = self.started || !self.claimed.swap(true, Ordering::AcqRel);
+        self.started
+    }
+
+    /// The caller may have gone; nobody else wants the answer.
+    fn answer(self, outcome: Result<()>) {
+        let _ = self.answer.send(outcome);
+    }
+
+    /// Why it should not wait for the lock any longer.
+    fn impatient(&self) -> Option<Error> {
+        if let Err(over) = self.budget.check() {
+            return Some(over);
+        }
+        let late = self.budget.deadline.is_none() && Instant::now() >= self.patience;
+        late.then(|| failure::busy("another process holds the write lock"))
+    }
+}
+
+struct Loop {
+    connection: Connection,
+    queue: mpsc::Receiver<Message>,
+    waiting: VecDeque<Job>,
+    closing: Option<oneshot::Sender<()>>,
+}
+
+impl Loop {
+    fn new(connection: Connection, queue: mpsc::Receiver<Message>) -> Self {
+        Self {
+            connection,
+            queue,
+            waiting: VecDeque::new(),
+            closing: None,
+        }
+    }
+
+    fn run(mut self) {
+        // Short and steady waits: with SQLite's own growing ones, a process
+        // rarely gets the lock from another that writes without a pause.
+        let wait = |attempt| {
+            thread::sleep(Duration::from_millis(1));
+            attempt < LOCK_ATTEMPTS
+        };
+        if self.connection.busy_handler(Some(wait)).is_err() {
+            return;
+        }
+        loop {
+            if self.waiting.is_empty() {
+                match self.queue.blocking_recv() {
+                    Some(message) => self.accept(message),
+                    None => break,
+                }
+            }
+            self.collect();
+            if self.lock() {
+                // More may have come while the lock was awaited.
+                self.collect();
+                self.batch();
+            }
+        }
+        self.finish();
+    }
+
+    fn accept(&mut self, message: Message) {
+        match message {
+            Message::Job(job) => self.waiting.push_back(job),
+            Message::Close(answer) => {
+                // What is in the queue is still taken out of it.
+                self.queue.close();
+                self.closing = Some(answer);
+            }
+        }
+    }
+
+    fn collect(&mut self) {
+        while self.waiting.len() < BATCH
+            && let Ok(message) = self.queue.try_recv()
+        {
+            self.accept(message);
+        }
+    }
+
+    /// Opens the transaction for the waiting jobs. `false` when none is left
+    /// that wants it.
+    fn lock(&mut self) -> bool {
+        if !self.connection.is_autocommit() {
+            let _ = control(&self.connection, "ROLLBACK");
+        }
+        while !self.waiting.is_empty() {
+            let error = match control(&self.connection, "BEGIN IMMEDIATE") {
+                Ok(()) => return true,
+                Err(error) => error,
+            };
+            for mut job in std::mem::take(&mut self.waiting) {
+                let refusal = if is_busy(&error) {
+                    job.impatient()
+                } else {
+                    Some(failure_of(&error))
+                };
+                match refusal {
+                    None => self.waiting.push_back(job),
+                    Some(refusal) if job.claim() => job.answer(Err(refusal)),
+                    Some(_) => {}
+                }
+            }
+        }
+        false
+    }
+
+    fn batch(&mut self) {
+        let begun = Instant::now();
+        let alone = self.waiting.len() == 1;
+        let mut done = Vec::with_capacity(self.waiting.len());
+        while let Some(mut job) = self.waiting.pop_front() {
+            if !job.claim() {
+                continue;
+            }
+            match self.attempt(&mut job, alone) {
+                Ok(()) => done.push(job),
+                Err(error) => job.answer(Err(error)),
+            }
+            if self.connection.is_autocommit() {
+                // The failure took the whole transaction with it. The others
+                // did nothing wrong: they go first in the next one.
+                for mate in done.into_iter().rev() {
+                    self.waiting.push_front(mate);
+                }
+                return;
+            }
+            if begun.elapsed() >= BATCH_TIME {
+                break;
+            }
+        }
+        self.commit(done);
+    }
+
+    fn attempt(&mut self, job: &mut Job, alone: bool) -> Result<()> {
+        // Alone, the transaction itself does what a savepoint would.
+        let (enter, keep, undo): (&[_], &[_], &[_]) = if alone {
+            (&[], &[], &["ROLLBACK"])
+        } else {
+            (
+                &["SAVEPOINT job"],
+                &["RELEASE job"],
+                &["ROLLBACK TO job", "RELEASE job"],
+            )
+        };
+        self.control(enter)?;
+        let Job { work, budget, .. } = job;
+        let outcome = with_session(&mut self.connection, Access::Write, budget, |session| {
+            session.write(work)
+        });
+        if self.connection.is_autocommit() {
+            return outcome.and_then(|()| Err(Error::internal("a job ended its own transaction")));
+        }
+        let outcome = outcome.and_then(|()| self.control(keep));
+        if outcome.is_err() && self.control(undo).is_err() {
+            let _ = control(&self.connection, "ROLLBACK");
+        }
+        outcome
+    }
+
+    fn commit(&mut self, done: Vec<Job>) {
+        let outcome = control(&self.connection, "COMMIT");
+        if outcome.is_err() && !self.connection.is_autocommit() {
+            let _ = control(&self.connection, "ROLLBACK");
+        }
+        for job in done {
+            job.answer(match &outcome {
+                Ok(()) => Ok(()),
+                Err(error) => Err(failure_of(error)),
+            });
+        }
+    }
+
+    fn control(&self, statements: &[&str]) -> Result<()> {
+        statements
+            .iter()
+            .try_for_each(|sql| control(&self.connection, sql))
+            .map_err(|error| failure_of(&error))
+    }
+
+    fn finish(self) {
+        // Only tidies up: another process may still read the log, and then
+        // the last one to close the file does this.
+        let _ = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        drop(self.connection);
+        if let Some(answer) = self.closing {
+            let _ = answer.send(());
+        }
+    }
+}
