@@ -4,12 +4,32 @@ use std::{sync::Arc, time::Duration};
 
 use kit::Context;
 
-use crate::{Desk, ledger};
+use crate::{Desk, events, ledger};
 
 const EVERY: Duration = Duration::from_secs(60 * 60);
 
-/// Runs until the desk stops.
-pub async fn run(desk: Arc<Desk>) {
+/// Starts what goes on until the desk stops.
+pub fn start(desk: &Arc<Desk>) {
+    for window in &desk.windows {
+        if let Some(background) = &window.counter.background {
+            let window = Arc::clone(window);
+            background.start(Arc::new(move |change| window.publish([change])));
+        }
+    }
+    tokio::spawn(events::watch(Arc::clone(desk)));
+    tokio::spawn(run(Arc::clone(desk)));
+}
+
+/// Ends it, when no more calls come.
+pub async fn stop(desk: &Desk) {
+    for window in &desk.windows {
+        if let Some(background) = &window.counter.background {
+            background.stop().await;
+        }
+    }
+}
+
+async fn run(desk: Arc<Desk>) {
     loop {
         tokio::select! {
             () = tokio::time::sleep(EVERY) => once(&desk).await,

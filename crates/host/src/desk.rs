@@ -26,6 +26,8 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// One program, all counters. Shared by every transport.
 pub struct Desk {
+    /// Tells this process's writes from those of others on the same store.
+    pub process: String,
     pub windows: Vec<Arc<Window>>,
     pub settings: Settings,
     pub clock: Clock,
@@ -47,7 +49,8 @@ pub struct Window {
     /// In the order of `tools/list`, without those the settings hide.
     pub tools: Vec<Arc<PreparedTool>>,
     by_name: HashMap<&'static str, Arc<PreparedTool>>,
-    hidden: HashMap<&'static str, &'static str>,
+    /// By any of its names: a tool's own name, and why it is not offered.
+    hidden: HashMap<&'static str, (&'static str, &'static str)>,
     pub definitions: Definitions,
     pub events: broadcast::Sender<Event>,
 }
@@ -70,6 +73,7 @@ impl Desk {
             .map(|counter| Window::new(counter, &settings, &metrics).map(Arc::new))
             .collect::<Result<_>>()?;
         Ok(Self {
+            process: kit::ids::random("", 16),
             windows,
             keyring: Keyring::new(&settings.identity)?,
             limiter: Limiter::new(&settings.limits),
@@ -89,7 +93,10 @@ impl Desk {
         self.stopping.cancel();
         self.under_way.close();
         let limit = Duration::from_secs(self.settings.http.shutdown_seconds);
-        if tokio::time::timeout(limit, self.under_way.wait()).await.is_err() {
+        if tokio::time::timeout(limit, self.under_way.wait())
+            .await
+            .is_err()
+        {
             tracing::warn!("some calls were still under way at the end");
         }
         // The last answers are written but perhaps not yet sent.
@@ -108,8 +115,22 @@ impl Desk {
 pub enum Found<'a> {
     Tool(&'a Arc<PreparedTool>),
     /// It exists, but this desk does not offer it; the reason is for the caller.
-    Hidden(&'static str),
+    Hidden {
+        name: &'static str,
+        reason: &'static str,
+    },
     Unknown,
+}
+
+impl Found<'_> {
+    /// The tool's own name, whatever it was called by.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Tool(tool) => tool.tool.name,
+            Self::Hidden { name, .. } => name,
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 impl Window {
@@ -120,7 +141,7 @@ impl Window {
         for tool in &counter.tools {
             if let Some(reason) = settings.tools.hides(tool) {
                 for name in names(tool) {
-                    hidden.insert(name, reason);
+                    hidden.insert(name, (tool.name, reason));
                 }
                 continue;
             }
@@ -153,7 +174,7 @@ impl Window {
             return Found::Tool(tool);
         }
         match self.hidden.get(name) {
-            Some(reason) => Found::Hidden(reason),
+            Some((name, reason)) => Found::Hidden { name, reason },
             None => Found::Unknown,
         }
     }

@@ -1,8 +1,18 @@
-//! Changes of resources, on their way to subscribers.
+//! Changes of resources, on their way to subscribers: those of this process at
+//! once, those of other processes on the same store within [`EVERY`].
 
-use kit::context::Change;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use crate::desk::Window;
+use kit::{Result, context::Change, sql::Budget};
+
+use crate::desk::{Desk, Window};
+
+/// How often the store is asked what others changed, while somebody listens.
+const EVERY: Duration = Duration::from_millis(250);
+
+/// How far back to look each time: transactions commit later than they begin,
+/// and clocks of several machines differ a little.
+const OVERLAP_MS: i64 = 10_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event(pub Change);
@@ -14,5 +24,109 @@ impl Window {
             // An error only means that nobody listens.
             let _ = self.events.send(Event(change));
         }
+    }
+}
+
+/// Publishes what other processes change. Runs until the desk stops.
+pub async fn watch(desk: Arc<Desk>) {
+    let mut seen: HashMap<String, i64> = HashMap::new();
+    let mut listening_since = None;
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(EVERY) => {}
+            () = desk.stopping.cancelled() => return,
+        }
+        let now = desk.clock.now().as_millisecond();
+        let listened_to: Vec<_> = desk
+            .windows
+            .iter()
+            .filter(|window| window.events.receiver_count() > 0)
+            .collect();
+        if listened_to.is_empty() {
+            listening_since = None;
+            continue;
+        }
+        let since = *listening_since.get_or_insert(now - EVERY.as_millis() as i64);
+        let from = since.max(now - OVERLAP_MS);
+        for window in listened_to {
+            match changes_of_others(&desk, window, from).await {
+                Ok(rows) => {
+                    for (call, at, changes) in rows {
+                        if seen.insert(call, at).is_none() {
+                            window.publish(decode(&changes));
+                        }
+                    }
+                }
+                Err(error) => {
+                    tracing::debug!(cause = ?error.cause, "changes of others could not be read");
+                }
+            }
+        }
+        seen.retain(|_, at| *at >= now - 2 * OVERLAP_MS);
+    }
+}
+
+async fn changes_of_others(
+    desk: &Desk,
+    window: &Window,
+    from_ms: i64,
+) -> Result<Vec<(String, i64, String)>> {
+    let Some(store) = &window.counter.store else {
+        return Ok(Vec::new());
+    };
+    let (process, counter) = (desk.process.clone(), window.counter.about.name);
+    let budget = Budget::default();
+    store
+        .query(budget, move |sql| {
+            sql.query(
+                "SELECT call_id, at_ms, changes FROM desk_writes
+                 WHERE at_ms >= $1 AND process <> $2 AND counter = $3 AND changes <> ''
+                 ORDER BY at_ms, call_id",
+                &[from_ms.into(), (&process).into(), counter.into()],
+            )?
+            .iter()
+            .map(|row| Ok((row.text(0)?, row.int(1)?, row.text(2)?)))
+            .collect()
+        })
+        .await
+}
+
+/// One change a line. Addresses contain no line breaks.
+pub fn encode(changes: &[Change]) -> String {
+    let lines: Vec<&str> = changes
+        .iter()
+        .map(|change| match change {
+            Change::Resource(uri) => uri.as_str(),
+            Change::ResourceList => "*resources",
+            Change::ToolList => "*tools",
+            Change::PromptList => "*prompts",
+        })
+        .collect();
+    lines.join("\n")
+}
+
+fn decode(text: &str) -> impl Iterator<Item = Change> + '_ {
+    text.lines().map(|line| match line {
+        "*resources" => Change::ResourceList,
+        "*tools" => Change::ToolList,
+        "*prompts" => Change::PromptList,
+        uri => Change::Resource(uri.to_owned()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_survive_the_store() {
+        let changes = vec![
+            Change::Resource("cinema://shows/S1/seats".into()),
+            Change::ResourceList,
+            Change::ToolList,
+            Change::PromptList,
+        ];
+        assert_eq!(decode(&encode(&changes)).collect::<Vec<_>>(), changes);
+        assert_eq!(decode("").count(), 0);
     }
 }

@@ -1,7 +1,8 @@
 //! The desk's own rows, written in the same transaction as the work they are about.
 //!
 //! `desk_writes` says which call changed what: it survives a crash exactly when
-//! the change does. `desk_replies` keeps the answers of calls made with an
+//! the change does, and other processes on the same store learn from it what
+//! changed. `desk_replies` keeps the answers of calls made with an
 //! idempotency key, so that a retry gets the first answer instead of doing the
 //! work again.
 
@@ -15,9 +16,13 @@ use kit::{
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::desk::{Desk, PreparedTool, Window};
+use crate::{
+    desk::{Desk, PreparedTool, Window},
+    events,
+};
 
-/// How long a reply is kept for retries, in milliseconds.
+/// How long rows are kept, in milliseconds: a retry with the same key may come
+/// this late.
 pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
 pub const MIGRATIONS: Migrations = Migrations {
@@ -36,16 +41,11 @@ pub struct Entry {
     tool: &'static str,
     digest: String,
     key: Option<String>,
+    process: String,
 }
 
 impl Entry {
-    pub fn new(
-        desk: &Desk,
-        window: &Window,
-        tool: &PreparedTool,
-        _context: &Context,
-        arguments: &Value,
-    ) -> Self {
+    pub fn new(desk: &Desk, window: &Window, tool: &PreparedTool, arguments: &Value) -> Self {
         let key = tool
             .tool
             .idempotency_key
@@ -58,6 +58,7 @@ impl Entry {
             tool: tool.tool.name,
             digest: digest(arguments),
             key,
+            process: desk.process.clone(),
         }
     }
 }
@@ -76,8 +77,9 @@ pub fn once(
     }
     let reply = work(sql)?;
     sql.execute(
-        "INSERT INTO desk_writes (call_id, at_ms, caller, counter, tool, arguments_digest)
-         VALUES ($1, $2, $3, $4, $5, $6)",
+        "INSERT INTO desk_writes
+             (call_id, at_ms, caller, counter, tool, arguments_digest, process, changes)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         &[
             (&context.call.to_string()).into(),
             entry.at_ms.into(),
@@ -85,6 +87,8 @@ pub fn once(
             entry.counter.into(),
             entry.tool.into(),
             (&entry.digest).into(),
+            (&entry.process).into(),
+            (&events::encode(&context.changes())).into(),
         ],
     )?;
     if let (Some(key), Reply::Structured(json)) = (&entry.key, &reply) {
@@ -161,10 +165,12 @@ fn claim(entry: &Entry, context: &Context, key: &str, sql: &mut dyn Sql) -> Resu
 pub async fn purge(store: &Arc<dyn Store>, now_ms: i64) -> Result<()> {
     store
         .transaction(Budget::default(), move |sql| {
-            sql.execute(
+            for delete in [
                 "DELETE FROM desk_replies WHERE at_ms < $1",
-                &[(now_ms - KEPT_MS).into()],
-            )?;
+                "DELETE FROM desk_writes WHERE at_ms < $1",
+            ] {
+                sql.execute(delete, &[(now_ms - KEPT_MS).into()])?;
+            }
             Ok(())
         })
         .await
@@ -219,6 +225,9 @@ mod tests {
             digest(&json!({ "a": 1, "b": { "c": [1, 2], "d": null } })),
             digest(&json!({ "b": { "d": null, "c": [1, 2] }, "a": 1 }))
         );
-        assert_ne!(digest(&json!({ "a": [1, 2] })), digest(&json!({ "a": [12] })));
+        assert_ne!(
+            digest(&json!({ "a": [1, 2] })),
+            digest(&json!({ "a": [12] }))
+        );
     }
 }

@@ -47,6 +47,14 @@ pub fn init(log: &Log) {
         };
         *metadata.level() <= ceiling
     });
+    std::panic::set_hook(Box::new(|panic| {
+        let message = panic.payload_as_str().unwrap_or("no message");
+        let place = panic
+            .location()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        tracing::error!(place, "panic: {message}");
+    }));
     // A second call, as tests make it, changes nothing.
     let _ = tracing_subscriber::registry()
         .with(layer.with_filter(targets))

@@ -57,7 +57,11 @@ impl Metrics {
         let connections = Gauge::default();
         let connections_refused = Counter::default();
         registry.register("calls", "Tool calls", Clone::clone(&calls));
-        registry.register("call_errors", "Tool calls answered with an error", Clone::clone(&errors));
+        registry.register(
+            "call_errors",
+            "Tool calls answered with an error",
+            Clone::clone(&errors),
+        );
         registry.register("call_seconds", "Time taken by tool calls", latency.clone());
         registry.register("connections", "Open connections", connections.clone());
         registry.register(

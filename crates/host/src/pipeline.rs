@@ -17,8 +17,9 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     desk::{Desk, Found, PreparedTool, Window},
     stations::{
-        approve, authorize,
+        approve,
         audit::{Outcome, Record},
+        authorize,
         identify::Credentials,
         run, validate,
     },
@@ -52,8 +53,14 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     InvalidKey,
-    RateLimited { retry_after_ms: u64 },
-    UnknownTool { name: String, nearest: Option<String> },
+    RateLimited {
+        retry_after_ms: u64,
+    },
+    UnknownTool {
+        call: CallId,
+        name: String,
+        nearest: Option<String>,
+    },
 }
 
 impl Desk {
@@ -80,39 +87,38 @@ impl Desk {
         let started = Instant::now();
         let _under_way = self.under_way.token();
 
-        // resolve tool
-        let tool = match window.find(&call.name) {
-            Found::Tool(tool) => Ok(tool),
-            Found::Hidden(reason) => Err(authorize::not_offered(&call.name, reason)),
-            Found::Unknown => {
-                return Err(Refusal::UnknownTool {
-                    nearest: window.nearest_tool(&call.name).map(str::to_owned),
-                    name: call.name,
-                });
-            }
-        };
-
         let mut context = Context::new(call.admitted.caller, self.clock.clone(), call.client);
         context.cancel = call.cancel;
         context.language = call.language;
+
+        // resolve tool
+        let found = window.find(&call.name);
 
         // From here on the call is on record, even when its client goes away.
         let mut record = self.audit.open(Record {
             call: context.call,
             caller: context.caller.clone(),
             counter: window.counter.about.name,
-            tool: tool.as_ref().map_or("hidden", |tool| tool.tool.name),
+            tool: found.name(),
             started,
             outcome: Outcome::Abandoned,
         });
 
-        let result = match tool {
-            Ok(tool) => {
+        let result = match found {
+            Found::Tool(tool) => {
                 let result = self.work(window, tool, &mut context, call.arguments).await;
                 tool.metrics.observe(started.elapsed(), result.is_ok());
                 result
             }
-            Err(error) => Err(error),
+            Found::Hidden { reason, .. } => Err(authorize::not_offered(&call.name, reason)),
+            Found::Unknown => {
+                record.close(Outcome::Refused("UNKNOWN_TOOL".into()));
+                return Err(Refusal::UnknownTool {
+                    call: context.call,
+                    nearest: window.nearest_tool(&call.name).map(str::to_owned),
+                    name: call.name,
+                });
+            }
         };
 
         // audit

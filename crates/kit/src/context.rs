@@ -54,6 +54,13 @@ impl Context {
             .push(change);
     }
 
+    pub fn changes(&self) -> Vec<Change> {
+        self.changes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
     pub fn take_changes(&self) -> Vec<Change> {
         std::mem::take(&mut *self.changes.lock().unwrap_or_else(PoisonError::into_inner))
     }

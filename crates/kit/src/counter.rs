@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    BoxFuture, Context, Result, Store, Tool, prompt::Prompt, resource::Resources, sql::Migration,
+    BoxFuture, Context, Result, Store, Tool, context::Change, prompt::Prompt, resource::Resources,
+    sql::Migration,
 };
 
 /// What `serverInfo` and the docs say about a counter.
@@ -35,6 +36,7 @@ pub struct Counter {
     /// counter's queries and transactions on it.
     pub store: Option<Arc<dyn Store>>,
     pub demo: Option<Arc<dyn Demo>>,
+    pub background: Option<Arc<dyn Background>>,
 }
 
 impl Counter {
@@ -43,6 +45,17 @@ impl Counter {
         self.tools.iter().find(|tool| tool.answers_to(name))
     }
 }
+
+/// Work that goes on while the counter is open, beside the calls.
+pub trait Background: Send + Sync {
+    /// Called once, when the counter opens. `announce` tells subscribers of
+    /// changes that no call made.
+    fn start(&self, announce: Announce);
+    /// Called once, before the program ends.
+    fn stop(&self) -> BoxFuture<'_, ()>;
+}
+
+pub type Announce = Arc<dyn Fn(Change) + Send + Sync>;
 
 /// Sample data that shows what the counter can do.
 pub trait Demo: Send + Sync {

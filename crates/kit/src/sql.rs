@@ -6,6 +6,9 @@
 //!   `BIGINT` of 0 or 1, a time is a `BIGINT` of milliseconds since 1970
 //! - upserts are `INSERT … ON CONFLICT …`; `RETURNING` works on both
 //! - `SUM` of `BIGINT` is `NUMERIC` on PostgreSQL: write `CAST(SUM(x) AS BIGINT)`
+//! - on PostgreSQL what was read may change before it is written (READ
+//!   COMMITTED): let a constraint, `ON CONFLICT` or an `UPDATE` that comes first
+//!   decide, never an earlier `SELECT`
 //! - lock rows in a fixed order (sort before a multi-row insert), or two
 //!   transactions can wait for each other
 

@@ -152,7 +152,10 @@ fn whole_numbers(value: &mut Value) {
                 && real.fract() == 0.0
                 && real.abs() < 9_007_199_254_740_992.0
             {
-                #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "it is whole and small enough"
+                )]
                 let whole = real as i64;
                 *value = whole.into();
             }

@@ -55,9 +55,7 @@ pub enum Command {
     /// Say what is reachable and healthy
     Doctor(Doctor),
     /// Completions for a shell
-    Completions {
-        shell: clap_complete::Shell,
-    },
+    Completions { shell: clap_complete::Shell },
 }
 
 #[derive(Debug, Clone, Default, Args)]
@@ -146,9 +144,7 @@ pub enum ConfigAction {
     /// Print the default file, with a comment for every key
     Default,
     /// Check a file and the environment
-    Check {
-        file: Option<PathBuf>,
-    },
+    Check { file: Option<PathBuf> },
     /// Print the JSON Schema of the file
     Schema,
 }

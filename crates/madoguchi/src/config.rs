@@ -103,9 +103,11 @@ fn log_level(environment: &[(String, String)]) -> Result<Option<Level>> {
     else {
         return Ok(None);
     };
-    Level::parse(text)
-        .map(Some)
-        .ok_or_else(|| invalid(format!("LOG_LEVEL is `{text}`; use error, warn, info, debug or trace.")))
+    Level::parse(text).map(Some).ok_or_else(|| {
+        invalid(format!(
+            "LOG_LEVEL is `{text}`; use error, warn, info, debug or trace."
+        ))
+    })
 }
 
 /// The JSON Schema of the whole file.
@@ -140,8 +142,8 @@ pub fn schema(counters: &[Registration]) -> Value {
 fn check(table: &toml::Table, schema: &Value) -> Result<()> {
     unknown_keys(table, schema, "")?;
     let value = serde_json::to_value(table).map_err(Error::internal)?;
-    let validator = jsonschema::draft202012::new(schema)
-        .map_err(|error| Error::internal(error.to_string()))?;
+    let validator =
+        jsonschema::draft202012::new(schema).map_err(|error| Error::internal(error.to_string()))?;
     match validator.iter_errors(&value).next() {
         None => Ok(()),
         Some(error) => {

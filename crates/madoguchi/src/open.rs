@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use host::{Desk, ledger};
+use host::{Desk, background, ledger};
 use kit::{
     BoxFuture, Context, Counter, Error, Result, Store,
     counter::Migrations,
@@ -39,15 +39,20 @@ pub fn data_directory(global: &Global) -> Result<PathBuf> {
         None => dirs::data_dir()
             .map(|data| data.join("madoguchi"))
             .ok_or_else(|| {
-                Error::new("NO_DATA_DIRECTORY", "This platform names no data directory.")
-                    .next("Name one with --data DIR.")
+                Error::new(
+                    "NO_DATA_DIRECTORY",
+                    "This platform names no data directory.",
+                )
+                .next("Name one with --data DIR.")
             }),
     }
 }
 
 pub fn database_url(global: &Global, config: &Config) -> Result<DatabaseUrl> {
     match config.settings.database.url.as_str() {
-        "" => Ok(DatabaseUrl::Sqlite(data_directory(global)?.join("madoguchi.db"))),
+        "" => Ok(DatabaseUrl::Sqlite(
+            data_directory(global)?.join("madoguchi.db"),
+        )),
         url => DatabaseUrl::parse(url),
     }
 }
@@ -70,15 +75,21 @@ struct Shut;
 
 impl Store for Shut {
     fn read(&self, _: Budget, _: ReadJob<'static>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(std::future::ready(Err(Error::internal("the store is shut"))))
+        Box::pin(std::future::ready(Err(Error::internal(
+            "the store is shut",
+        ))))
     }
 
     fn write(&self, _: Budget, _: WriteJob<'static>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(std::future::ready(Err(Error::internal("the store is shut"))))
+        Box::pin(std::future::ready(Err(Error::internal(
+            "the store is shut",
+        ))))
     }
 
     fn migrate(&self, _: Migrations) -> BoxFuture<'_, Result<()>> {
-        Box::pin(std::future::ready(Err(Error::internal("the store is shut"))))
+        Box::pin(std::future::ready(Err(Error::internal(
+            "the store is shut",
+        ))))
     }
 
     fn engine(&self) -> &'static str {
@@ -156,9 +167,10 @@ fn check_counter_names(config: &Config) -> Result<()> {
     let known = |name: &str| name == "fixture" || all.iter().any(|r| r.name == name);
     let limits = config.settings.limits.requests_per_minute.keys();
     let policies = config.settings.approval.tools.keys();
-    for name in limits.map(String::as_str).chain(
-        policies.map(|tool| tool.split_once('.').map_or(tool.as_str(), |(counter, _)| counter)),
-    ) {
+    for name in limits.map(String::as_str).chain(policies.map(|tool| {
+        tool.split_once('.')
+            .map_or(tool.as_str(), |(counter, _)| counter)
+    })) {
         if !known(name) {
             let nearest = kit::text::nearest(name, all.iter().map(|r| r.name));
             let hint = nearest.map_or_else(String::new, |name| format!("Did you mean `{name}`?"));
@@ -182,13 +194,21 @@ fn check_offered_tools(config: &Config, open: &[Counter]) -> Result<()> {
                 .flat_map(|counter| counter.tools.iter().map(|tool| tool.name));
             let hint = kit::text::nearest(name, names)
                 .map_or_else(String::new, |nearest| format!("Did you mean `{nearest}`?"));
-            return Err(Error::new("UNKNOWN_TOOL", format!("There is no tool `{name}`.")).next(hint));
+            return Err(
+                Error::new("UNKNOWN_TOOL", format!("There is no tool `{name}`.")).next(hint),
+            );
         }
     }
     Ok(())
 }
 
 impl Opened {
+    /// Lets go of everything, once no more calls come.
+    pub async fn close(&self) -> Result<()> {
+        background::stop(&self.desk).await;
+        self.database.close().await
+    }
+
     /// Sample data for a store that holds nothing, on the embedded engine only.
     pub async fn first_demo(&self) -> Result<()> {
         for window in &self.desk.windows {

@@ -35,7 +35,7 @@ cd /
 if ! [ -d "$template" ]; then
     fresh=$(mktemp -d "$template.XXXXXX")
     "$bin/initdb" -D "$fresh/data" -U postgres -A trust -E UTF8 --locale=C -N \
-        --no-instructions --wal-segsize=1 >&2
+        --no-instructions --wal-segsize=1 >/dev/null
     # Another test may have been quicker.
     mv -T "$fresh/data" "$template" 2>/dev/null || true
     rm -rf "$fresh"

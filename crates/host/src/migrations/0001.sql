@@ -4,8 +4,12 @@ CREATE TABLE desk_writes (
     caller TEXT NOT NULL,
     counter TEXT NOT NULL,
     tool TEXT NOT NULL,
-    arguments_digest TEXT NOT NULL
+    arguments_digest TEXT NOT NULL,
+    process TEXT NOT NULL,
+    changes TEXT NOT NULL
 );
+
+CREATE INDEX desk_writes_by_age ON desk_writes (at_ms);
 
 CREATE TABLE desk_replies (
     caller TEXT NOT NULL,

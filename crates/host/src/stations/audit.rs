@@ -62,7 +62,10 @@ impl Outcome {
 }
 
 impl Audit {
-    #[expect(clippy::new_without_default, reason = "there is nothing default about it")]
+    #[expect(
+        clippy::new_without_default,
+        reason = "there is nothing default about it"
+    )]
     pub fn new() -> Self {
         Self::with_sink(Arc::new(log))
     }

@@ -7,7 +7,12 @@ use crate::{
     stations::identify::Keyring,
 };
 
-pub fn check(keyring: &Keyring, caller: &Caller, window: &Window, tool: &PreparedTool) -> Result<()> {
+pub fn check(
+    keyring: &Keyring,
+    caller: &Caller,
+    window: &Window,
+    tool: &PreparedTool,
+) -> Result<()> {
     if keyring.allows(&caller.id, window.counter.about.name, tool.tool.name) {
         return Ok(());
     }
@@ -20,6 +25,9 @@ pub fn check(keyring: &Keyring, caller: &Caller, window: &Window, tool: &Prepare
 
 /// A tool that exists but is switched off on this desk.
 pub fn not_offered(name: &str, reason: &str) -> Error {
-    Error::new("TOOL_NOT_OFFERED", format!("{name} is switched off here: {reason}."))
-        .next("Ask the operator, or use another tool.")
+    Error::new(
+        "TOOL_NOT_OFFERED",
+        format!("{name} is switched off here: {reason}."),
+    )
+    .next("Ask the operator, or use another tool.")
 }

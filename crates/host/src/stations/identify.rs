@@ -14,7 +14,9 @@ use crate::settings::Identity;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Credentials {
     /// Nothing, on a listener that may or may not ask for a key.
-    Nothing { key_required: bool },
+    Nothing {
+        key_required: bool,
+    },
     Key(String),
     /// A process that the user started.
     LocalUser,
@@ -72,7 +74,9 @@ impl Keyring {
                     }
                 }
                 found
-                    .filter(|key| key.counters.is_empty() || key.counters.iter().any(|c| c == counter))
+                    .filter(|key| {
+                        key.counters.is_empty() || key.counters.iter().any(|c| c == counter)
+                    })
                     .map(|key| key.caller.clone())
             }
         }
@@ -130,8 +134,25 @@ mod tests {
     #[test]
     fn a_wrong_key_is_nobody_even_where_none_is_asked_for() {
         let keyring = keyring();
-        assert!(keyring.identify(&Credentials::Key("Secret".into()), "cinema").is_none());
-        assert!(keyring.identify(&Credentials::Nothing { key_required: true }, "cinema").is_none());
-        assert!(keyring.identify(&Credentials::Nothing { key_required: false }, "cinema").is_some());
+        assert!(
+            keyring
+                .identify(&Credentials::Key("Secret".into()), "cinema")
+                .is_none()
+        );
+        assert!(
+            keyring
+                .identify(&Credentials::Nothing { key_required: true }, "cinema")
+                .is_none()
+        );
+        assert!(
+            keyring
+                .identify(
+                    &Credentials::Nothing {
+                        key_required: false
+                    },
+                    "cinema"
+                )
+                .is_some()
+        );
     }
 }

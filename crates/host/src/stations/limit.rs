@@ -56,9 +56,9 @@ impl Limiter {
             times.push_back(now);
             return Ok(());
         }
-        let wait = times
-            .front()
-            .map_or(WINDOW, |first| WINDOW.saturating_sub(now.duration_since(*first)));
+        let wait = times.front().map_or(WINDOW, |first| {
+            WINDOW.saturating_sub(now.duration_since(*first))
+        });
         Err(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1))
     }
 }
@@ -81,10 +81,17 @@ mod tests {
             }
         }
         for (index, at) in passed.iter().enumerate() {
-            let within = passed[index..].iter().take_while(|t| **t - *at < WINDOW).count();
+            let within = passed[index..]
+                .iter()
+                .take_while(|t| **t - *at < WINDOW)
+                .count();
             assert!(within <= 100);
         }
-        assert_eq!(passed.len(), 300, "150 seconds hold three full minutes' worth");
+        assert_eq!(
+            passed.len(),
+            300,
+            "150 seconds hold three full minutes' worth"
+        );
     }
 
     #[test]
@@ -92,7 +99,10 @@ mod tests {
         let limiter = Limiter::new(&Limits::default());
         let now = Instant::now();
         assert_eq!(limiter.admit_at("a", "c", 1, now), Ok(()));
-        assert_eq!(limiter.admit_at("a", "c", 1, now + Duration::from_secs(20)), Err(40_000));
+        assert_eq!(
+            limiter.admit_at("a", "c", 1, now + Duration::from_secs(20)),
+            Err(40_000)
+        );
         assert_eq!(limiter.admit_at("b", "c", 1, now), Ok(()));
         assert_eq!(limiter.admit_at("a", "c", 1, now + WINDOW), Ok(()));
     }

@@ -36,20 +36,19 @@ pub async fn run(
             let work = AssertUnwindSafe(handler(context.clone(), arguments)).catch_unwind();
             tokio::select! {
                 result = work => result.unwrap_or_else(|panic| Err(panicked(&*panic))),
-                () = tokio::time::sleep_until(deadline.into()) => Err(Error::timeout()),
+                () = tokio::time::sleep_until(deadline.into()) => Err(late(tool)),
                 () = context.cancel.cancelled() => Err(Error::cancelled()),
             }
         }
         Run::Query(handler) => {
             let (handler, inside) = (Arc::clone(handler), context.clone());
-            let work = store(window)?.query(budget(context), move |sql| {
-                handler(&inside, sql, arguments)
-            });
+            let work =
+                store(window)?.query(budget(context), move |sql| handler(&inside, sql, arguments));
             within(limit + GRACE, work).await
         }
         Run::Transaction(handler) => {
             let (handler, inside) = (Arc::clone(handler), context.clone());
-            let entry = Entry::new(desk, window, tool, context, &arguments);
+            let entry = Entry::new(desk, window, tool, &arguments);
             let work = store(window)?.transaction(budget(context), move |sql| {
                 // A repeated attempt must not announce its changes twice.
                 inside.take_changes();
@@ -62,6 +61,14 @@ pub async fn run(
     }?;
     window.publish(context.take_changes());
     Ok(reply)
+}
+
+/// What is not done in a transaction may be half done.
+fn late(tool: &PreparedTool) -> Error {
+    if tool.tool.writes() {
+        return Error::timeout().next("Look whether it took effect before you try again.");
+    }
+    Error::timeout()
 }
 
 fn budget(context: &Context) -> Budget {
@@ -79,10 +86,7 @@ fn store(window: &Window) -> Result<&Arc<dyn kit::Store>> {
         .ok_or_else(|| Error::internal("a tool wants the store of a counter that has none"))
 }
 
-async fn within<T>(
-    limit: std::time::Duration,
-    work: impl Future<Output = Result<T>>,
-) -> Result<T> {
+async fn within<T>(limit: std::time::Duration, work: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
         Err(Error::new(
             kit::error::TIMEOUT,

@@ -44,7 +44,9 @@ fn explain(tool: &PreparedTool, error: &ValidationError<'_>) -> Error {
     let mut segments = path.split('/').skip(1);
     let keyword = error.kind().keyword();
     let field = match error.kind() {
-        ValidationErrorKind::Required { property } => property.as_str().unwrap_or_default().to_owned(),
+        ValidationErrorKind::Required { property } => {
+            property.as_str().unwrap_or_default().to_owned()
+        }
         _ => segments.next().unwrap_or_default().to_owned(),
     };
     let rule = tool

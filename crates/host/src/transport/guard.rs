@@ -133,7 +133,10 @@ mod tests {
         assert_eq!(check(&[("host", "LOCALHOST")]), Ok(()));
         assert_eq!(check(&[]), Err(Barred::Host));
         assert_eq!(check(&[("host", "evil.example")]), Err(Barred::Host));
-        assert_eq!(check(&[("host", "localhost.evil.example")]), Err(Barred::Host));
+        assert_eq!(
+            check(&[("host", "localhost.evil.example")]),
+            Err(Barred::Host)
+        );
         let with = |origin| check(&[("host", "localhost"), ("origin", origin)]);
         assert_eq!(with("http://localhost:5173"), Ok(()));
         assert_eq!(with("https://app.example.com"), Ok(()));
@@ -155,7 +158,9 @@ mod tests {
         );
         assert_eq!(
             credentials(&[]),
-            Credentials::Nothing { key_required: false }
+            Credentials::Nothing {
+                key_required: false
+            }
         );
     }
 }

@@ -41,13 +41,17 @@ impl Listener {
             )
             .next("Listen on 127.0.0.1, or set trusted_network = true in [http] if a proxy or a closed network protects it."));
         }
-        let listener = TcpListener::bind((address, http.port)).await.map_err(|error| {
-            Error::new(
-                "PORT_TAKEN",
-                format!("Port {} on {address} can't be opened: {error}.", http.port),
-            )
-            .next(format!("Choose another with {flag} PORT, or switch it off with {flag} 0."))
-        })?;
+        let listener = TcpListener::bind((address, http.port))
+            .await
+            .map_err(|error| {
+                Error::new(
+                    "PORT_TAKEN",
+                    format!("Port {} on {address} can't be opened: {error}.", http.port),
+                )
+                .next(format!(
+                    "Choose another with {flag} PORT, or switch it off with {flag} 0."
+                ))
+            })?;
         let address = listener.local_addr().map_err(Error::internal)?;
         Ok(Self { listener, address })
     }

@@ -30,7 +30,8 @@ const QUEUE: usize = 256;
 pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credentials) {
     let (to_wire, incoming) = mpsc::channel(QUEUE);
     let (outgoing, from_wire) = mpsc::channel(QUEUE);
-    let oversize = outgoing.clone();
+    // Weak: a reader blocked on stdin must not keep the writer waiting.
+    let oversize = outgoing.downgrade();
     std::thread::spawn(move || read(&to_wire, &oversize));
     let writer = std::thread::spawn(move || write(from_wire));
     let channel = Channel {
@@ -41,30 +42,27 @@ pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credential
         language: language::of_environment(),
     };
     channel::serve(desk, window, channel, CancellationToken::new()).await;
-    // The reader may be blocked on stdin and hold a sender: the writer is told
-    // by a flush that all answers are out.
-    let _ = tokio::task::spawn_blocking(move || {
-        for _ in 0..200 {
-            if writer.is_finished() {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-    })
-    .await;
+    // It ends when the last answer is out.
+    let _ = tokio::task::spawn_blocking(move || writer.join()).await;
 }
 
-fn read(to_wire: &mpsc::Sender<Bytes>, oversize: &mpsc::Sender<Outgoing>) {
+fn read(to_wire: &mpsc::Sender<Bytes>, oversize: &mpsc::WeakSender<Outgoing>) {
     let mut input = BufReader::with_capacity(64 * 1024, std::io::stdin().lock());
     loop {
         let mut line = Vec::new();
-        match input.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut line) {
+        match input
+            .by_ref()
+            .take(MAX_LINE + 1)
+            .read_until(b'\n', &mut line)
+        {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
         if line.len() as u64 > MAX_LINE {
             let message = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: the message is longer than 4 MiB."}}"#;
-            let _ = oversize.blocking_send(Outgoing::Message(message.into()));
+            if let Some(outgoing) = oversize.upgrade() {
+                let _ = outgoing.blocking_send(Outgoing::Message(message.into()));
+            }
             if skip_line(&mut input).is_err() {
                 return;
             }
@@ -74,7 +72,10 @@ fn read(to_wire: &mpsc::Sender<Bytes>, oversize: &mpsc::Sender<Outgoing>) {
         if trimmed.is_empty() {
             continue;
         }
-        if to_wire.blocking_send(Bytes::copy_from_slice(trimmed)).is_err() {
+        if to_wire
+            .blocking_send(Bytes::copy_from_slice(trimmed))
+            .is_err()
+        {
             return;
         }
     }
@@ -113,7 +114,11 @@ fn write(mut from_wire: mpsc::Receiver<Outgoing>) {
             }
             next = from_wire.try_recv().ok();
         }
-        if output.write_all(&pending).and_then(|()| output.flush()).is_err() {
+        if output
+            .write_all(&pending)
+            .and_then(|()| output.flush())
+            .is_err()
+        {
             return;
         }
         pending.clear();

@@ -101,9 +101,7 @@ async fn read(
     heard: Arc<Mutex<Instant>>,
 ) {
     while let Some(Ok(message)) = stream.next().await {
-        *heard
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         let bytes = match message {
             Message::Text(text) => Bytes::from(text),
             Message::Binary(bytes) => bytes,

@@ -50,7 +50,12 @@ pub struct Channel {
 
 /// Serves the connection until it ends and its last request is answered, or
 /// until `gone` says that nobody is there to read the answers.
-pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, channel: Channel, gone: CancellationToken) {
+pub async fn serve(
+    desk: Arc<Desk>,
+    window: Arc<Window>,
+    channel: Channel,
+    gone: CancellationToken,
+) {
     let handler = Handler::new(Arc::clone(&desk), Arc::clone(&window));
     let (ready, incoming) = mpsc::channel(1);
     let transport = ChannelTransport {

@@ -2,8 +2,8 @@
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::{AtomicU8, Ordering},
     sync::Arc,
+    sync::atomic::{AtomicU8, Ordering},
 };
 
 use kit::{
@@ -104,9 +104,12 @@ impl Client for RemoteClient {
                 .send_request(ServerRequest::CustomRequest(request))
                 .await
                 .map_err(|error| {
-                    Error::new("CLIENT_DID_NOT_ANSWER", "The client did not answer the question.")
-                        .next("Use a client that can ask its user.")
-                        .cause(error)
+                    Error::new(
+                        "CLIENT_DID_NOT_ANSWER",
+                        "The client did not answer the question.",
+                    )
+                    .next("Use a client that can ask its user.")
+                    .cause(error)
                 })?;
             serde_json::to_value(answer).map_err(Error::internal)
         })

@@ -32,7 +32,10 @@ impl Definitions {
             .iter()
             .map(|prepared| tool_definition(&prepared.tool, prepared.listed_name))
             .collect();
-        let mcp_tools = tools.iter().filter_map(|tool| from_json(tool.clone())).collect();
+        let mcp_tools = tools
+            .iter()
+            .filter_map(|tool| from_json(tool.clone()))
+            .collect();
         let server_info = json!({
             "name": counter.about.server_name,
             "title": counter.about.title,
@@ -46,7 +49,11 @@ impl Definitions {
         Self {
             tools,
             mcp_tools,
-            prompts: counter.prompts.iter().map(|prompt| prompt_definition(prompt)).collect(),
+            prompts: counter
+                .prompts
+                .iter()
+                .map(|prompt| prompt_definition(prompt))
+                .collect(),
             templates: counter
                 .resources
                 .iter()
@@ -104,7 +111,8 @@ fn prompt_definition(prompt: &Prompt) -> mcp::Prompt {
                 .with_required(argument.required)
         })
         .collect();
-    mcp::Prompt::new(prompt.name, Some(prompt.description), Some(arguments)).with_title(prompt.title)
+    mcp::Prompt::new(prompt.name, Some(prompt.description), Some(arguments))
+        .with_title(prompt.title)
 }
 
 fn info(counter: &Counter) -> mcp::ServerConfig {

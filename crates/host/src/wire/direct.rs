@@ -166,7 +166,7 @@ fn has_header_arguments(window: &Window, name: &str) -> bool {
     window.definitions.tool(name).is_some_and(|tool| {
         tool.input_schema
             .get("properties")
-            .is_some_and(|properties| mentions_header(properties))
+            .is_some_and(mentions_header)
     })
 }
 

@@ -1,17 +1,12 @@
 //! Every method of both protocol eras, for one counter. The protocol crate
 //! decides which era a request belongs to and calls these.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use kit::{
     Context, Error,
-    context::{Change, Language},
+    context::Language,
     page,
     prompt::{Rendered, Role},
     resource::{Body, Question, Reference},
@@ -21,21 +16,19 @@ use rmcp::model::{SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequ
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{self as mcp, ResultType},
-    service::{NotificationContext, Peer, RequestContext, SubscriptionContext},
+    service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use serde_json::{Value, json};
-use tokio::sync::broadcast::error::RecvError;
-use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
-    client::{LogLevel, RemoteClient, is_stateless},
+    client::{RemoteClient, is_stateless},
     definitions::{LIST_TTL_MS, PAGE},
     outbound::{self, Destination, Fault},
     seal,
+    subscriptions::{self, Connection},
 };
 use crate::{
     desk::{Desk, Window},
-    events::Event,
     pipeline::{Admitted, ToolCall},
     transport::language,
 };
@@ -51,15 +44,6 @@ pub struct Handler {
     connection: Arc<Connection>,
 }
 
-/// What a client of the handshake era has set up.
-#[derive(Default)]
-struct Connection {
-    log_level: LogLevel,
-    watched: Arc<Mutex<HashSet<String>>>,
-    /// Ends the forwarding of changes when the connection does.
-    forwarding: OnceLock<DropGuard>,
-}
-
 impl Handler {
     pub fn new(desk: Arc<Desk>, window: Arc<Window>) -> Self {
         Self {
@@ -70,12 +54,7 @@ impl Handler {
     }
 
     fn context(&self, request: &RequestContext<RoleServer>) -> Result<Context, ErrorData> {
-        let client = RemoteClient::new(
-            request,
-            &self.connection.log_level,
-            BTreeMap::new(),
-            None,
-        );
+        let client = RemoteClient::new(request, &self.connection.log_level, BTreeMap::new(), None);
         let mut context = Context::new(
             admitted(request)?.caller,
             self.desk.clock.clone(),
@@ -117,57 +96,6 @@ impl Handler {
             }
             ErrorData::invalid_params(error.text(), Some(error.structured()))
         })
-    }
-
-    /// Starts telling a client of the handshake era about changes, once.
-    fn forward_changes(&self, peer: &Peer<RoleServer>) {
-        self.connection.forwarding.get_or_init(|| {
-            let ended = CancellationToken::new();
-            let guard = ended.clone().drop_guard();
-            let mut events = self.window.events.subscribe();
-            let watched = Arc::clone(&self.connection.watched);
-            let peer = peer.clone();
-            tokio::spawn(async move {
-                loop {
-                    let event = tokio::select! {
-                        event = events.recv() => event,
-                        () = ended.cancelled() => return,
-                    };
-                    let sent = match event {
-                        Ok(Event(change)) => notify(&peer, &watched, change).await,
-                        Err(RecvError::Lagged(_)) => Ok(()),
-                        Err(RecvError::Closed) => return,
-                    };
-                    if sent.is_err() {
-                        return;
-                    }
-                }
-            });
-            guard
-        });
-    }
-}
-
-async fn notify(
-    peer: &Peer<RoleServer>,
-    watched: &Mutex<HashSet<String>>,
-    change: Change,
-) -> Result<(), rmcp::ServiceError> {
-    match change {
-        Change::Resource(uri) => {
-            let wanted = watched
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .contains(&uri);
-            if wanted {
-                peer.notify_resource_updated(mcp::ResourceUpdatedNotificationParam::new(uri))
-                    .await?;
-            }
-            Ok(())
-        }
-        Change::ResourceList => peer.notify_resource_list_changed().await,
-        Change::ToolList => peer.notify_tool_list_changed().await,
-        Change::PromptList => peer.notify_prompt_list_changed().await,
     }
 }
 
@@ -225,7 +153,7 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.forward_changes(&context.peer);
+        self.connection.forward(&self.window, &context.peer);
     }
 
     async fn discover(
@@ -327,7 +255,10 @@ impl ServerHandler for Handler {
             .find(|prompt| prompt.name == request.name)
         else {
             return Err(ErrorData::invalid_params(
-                format!("Unknown prompt: {}. prompts/list names those there are.", request.name),
+                format!(
+                    "Unknown prompt: {}. prompts/list names those there are.",
+                    request.name
+                ),
                 None,
             ));
         };
@@ -405,8 +336,8 @@ impl ServerHandler for Handler {
                 .items
                 .into_iter()
                 .map(|item| {
-                    let mut resource = mcp::Resource::new(item.uri, item.name)
-                        .with_mime_type(item.mime_type);
+                    let mut resource =
+                        mcp::Resource::new(item.uri, item.name).with_mime_type(item.mime_type);
                     resource.title = item.title;
                     resource.description = item.description;
                     resource
@@ -422,7 +353,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::ListResourceTemplatesResult, ErrorData> {
         let templates = &self.window.definitions.templates;
-        let page = page::slice(templates, cursor(request.as_ref()), PAGE).map_err(unknown_cursor)?;
+        let page =
+            page::slice(templates, cursor(request.as_ref()), PAGE).map_err(unknown_cursor)?;
         Ok(mcp::ListResourceTemplatesResult {
             result_type: Some(ResultType::COMPLETE),
             meta: self.stamp(&context),
@@ -510,27 +442,8 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut events = self.window.events.subscribe();
-        let sink = context.sink();
-        loop {
-            let event = tokio::select! {
-                event = events.recv() => event,
-                () = context.cancelled() => return Ok(()),
-                () = self.desk.stopping.cancelled() => return Ok(()),
-            };
-            let change = match event {
-                Ok(Event(change)) => change,
-                Err(RecvError::Lagged(_)) => continue,
-                Err(RecvError::Closed) => return Ok(()),
-            };
-            // A change the subscriber did not ask for is refused by the sink.
-            let _ = match change {
-                Change::Resource(uri) => sink.notify_resource_updated(uri).await,
-                Change::ResourceList => sink.notify_resource_list_changed().await,
-                Change::ToolList => sink.notify_tool_list_changed().await,
-                Change::PromptList => sink.notify_prompt_list_changed().await,
-            };
-        }
+        subscriptions::listen(&self.desk, &self.window, &context).await;
+        Ok(())
     }
 
     async fn subscribe(
@@ -538,12 +451,8 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.connection
-            .watched
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(request.uri);
-        self.forward_changes(&context.peer);
+        self.connection.watch(request.uri);
+        self.connection.forward(&self.window, &context.peer);
         Ok(())
     }
 
@@ -552,11 +461,7 @@ impl ServerHandler for Handler {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.connection
-            .watched
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&request.uri);
+        self.connection.unwatch(&request.uri);
         Ok(())
     }
 

@@ -37,7 +37,10 @@ pub fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, (Option<Value>, Fault)> {
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err((
             None,
-            fault(-32600, "Invalid Request: batches are not supported. Send one message at a time."),
+            fault(
+                -32600,
+                "Invalid Request: batches are not supported. Send one message at a time.",
+            ),
         ));
     }
     serde_json::from_slice(bytes)
@@ -107,11 +110,26 @@ mod tests {
 
     #[test]
     fn tells_requests_from_notifications() {
-        assert!(envelope(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).unwrap().is_request());
-        assert!(!envelope(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).unwrap().is_request());
-        assert!(!envelope(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap().is_request());
+        assert!(
+            envelope(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)
+                .unwrap()
+                .is_request()
+        );
+        assert!(
+            !envelope(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
+                .unwrap()
+                .is_request()
+        );
+        assert!(
+            !envelope(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#)
+                .unwrap()
+                .is_request()
+        );
         assert_eq!(envelope(b"{").unwrap_err().1.code, -32700);
         assert_eq!(envelope(b" [{}]").unwrap_err().1.code, -32600);
-        assert_eq!(message(br#"{"id":7,"method":"ping"}"#).unwrap_err().0, Some(7.into()));
+        assert_eq!(
+            message(br#"{"id":7,"method":"ping"}"#).unwrap_err().0,
+            Some(7.into())
+        );
     }
 }

@@ -7,6 +7,7 @@
 //! - `inbound`: bytes into messages; `outbound`: answers and refusals into bytes
 //! - `channel`: a connection of messages (stdio, WebSocket) for the protocol crate
 //! - `client`: the way back to the client while a call runs
+//! - `subscriptions`: changes on their way to the client
 //! - `seal`: state that travels through the client and must come back unchanged
 
 pub mod channel;
@@ -17,6 +18,7 @@ pub mod handler;
 pub mod inbound;
 pub mod outbound;
 pub mod seal;
+pub mod subscriptions;
 
 /// The newest protocol revision, the first without a handshake.
 pub const STATELESS: &str = "2026-07-28";

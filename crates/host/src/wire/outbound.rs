@@ -22,6 +22,7 @@ pub struct Destination<'a> {
 }
 
 /// JSON-RPC code, message and data of a refusal.
+#[derive(Debug)]
 pub struct Fault {
     pub code: i32,
     pub message: String,
@@ -41,13 +42,17 @@ impl From<&Refusal> for Fault {
                 message: "Rate limit exceeded".into(),
                 data: Some(json!({ "retry_after_ms": retry_after_ms })),
             },
-            Refusal::UnknownTool { name, nearest } => Self {
+            Refusal::UnknownTool {
+                call,
+                name,
+                nearest,
+            } => Self {
                 code: -32602,
                 message: match nearest {
                     Some(nearest) => format!("Unknown tool: {name}. Did you mean {nearest}?"),
                     None => format!("Unknown tool: {name}. tools/list names those there are."),
                 },
-                data: None,
+                data: Some(json!({ CALL_META: call.to_string() })),
             },
         }
     }
@@ -78,7 +83,8 @@ pub fn response(
     } else {
         mcp::MetaObject::new()
     };
-    meta.0.insert(CALL_META.into(), answer.call.to_string().into());
+    meta.0
+        .insert(CALL_META.into(), answer.call.to_string().into());
     let result = match answer.result {
         Ok(Reply::InputRequired { requests, state }) => {
             let result = input_required(requests, state, to)?.with_meta(meta);

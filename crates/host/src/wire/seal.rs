@@ -44,7 +44,10 @@ mod tests {
     #[test]
     fn opens_only_for_the_same_caller_and_call() {
         let sealed = seal("round 1", "me", "cinema/tool");
-        assert_eq!(open(&sealed, "me", "cinema/tool").as_deref(), Some("round 1"));
+        assert_eq!(
+            open(&sealed, "me", "cinema/tool").as_deref(),
+            Some("round 1")
+        );
         assert_eq!(open(&sealed, "you", "cinema/tool"), None);
         assert_eq!(open(&sealed, "me", "cinema/other"), None);
         assert_eq!(open(&format!("{sealed}x"), "me", "cinema/tool"), None);

@@ -44,8 +44,11 @@ fn parse(text: &str) -> Result<Map<String, Value>> {
         text
     };
     serde_json::from_str(text).map_err(|error| {
-        Error::new("INVALID_JSON", format!("The arguments are no JSON object: {error}."))
-            .next(r#"Write them like '{"date": "2026-11-15"}'."#)
+        Error::new(
+            "INVALID_JSON",
+            format!("The arguments are no JSON object: {error}."),
+        )
+        .next(r#"Write them like '{"date": "2026-11-15"}'."#)
     })
 }
 
@@ -87,7 +90,7 @@ async fn local(
         stateless: true,
     };
     let (_, text) = plain_response("1", answer, &to);
-    opened.database.close().await?;
+    opened.close().await?;
     serde_json::from_str(&text).map_err(Error::internal)
 }
 
@@ -98,13 +101,22 @@ async fn remote(url: &str, arguments: &Call, tool_arguments: Map<String, Value>)
     };
     let uri: hyper::Uri = format!("{}/mcp/{}", url.trim_end_matches('/'), arguments.counter)
         .parse()
-        .map_err(|_| Error::new("INVALID_URL", format!("`{url}` is no address.")).next("Write it like http://127.0.0.1:8010."))?;
+        .map_err(|_| {
+            Error::new("INVALID_URL", format!("`{url}` is no address."))
+                .next("Write it like http://127.0.0.1:8010.")
+        })?;
     if uri.scheme_str() != Some("http") {
-        return Err(Error::new("INVALID_URL", format!("`{url}` is not an http:// address.")));
+        return Err(Error::new(
+            "INVALID_URL",
+            format!("`{url}` is not an http:// address."),
+        ));
     }
     let host = uri.authority().map(ToString::to_string).unwrap_or_default();
     let address = (
-        uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned(),
+        uri.host()
+            .unwrap_or_default()
+            .trim_matches(['[', ']'])
+            .to_owned(),
         uri.port_u16().unwrap_or(80),
     );
     let stream = tokio::net::TcpStream::connect(address)
@@ -151,13 +163,19 @@ async fn remote(url: &str, arguments: &Call, tool_arguments: Map<String, Value>)
         .to_bytes();
     serde_json::from_slice(&body).map_err(|_| {
         let text = String::from_utf8_lossy(&body);
-        Error::new("REFUSED", format!("The desk answered {status}: {}", text.trim()))
+        Error::new(
+            "REFUSED",
+            format!("The desk answered {status}: {}", text.trim()),
+        )
     })
 }
 
 fn show(response: &Value, whole: bool) -> Result<ExitCode> {
     if let Some(error) = response.get("error") {
-        let message = error.get("message").and_then(Value::as_str).unwrap_or("refused");
+        let message = error
+            .get("message")
+            .and_then(Value::as_str)
+            .unwrap_or("refused");
         return Err(Error::new("REFUSED", message));
     }
     let null = Value::Null;

@@ -24,7 +24,9 @@ pub fn run(global: &Global, action: &ConfigAction) -> Result<ExitCode> {
             config::load(&sources, &counters)?;
             match &sources.file {
                 Some(file) => print(&format!("{} is fine.", file.display())),
-                None => print("There is no madoguchi.toml here; the defaults and the environment are fine."),
+                None => print(
+                    "There is no madoguchi.toml here; the defaults and the environment are fine.",
+                ),
             }
         }
     }

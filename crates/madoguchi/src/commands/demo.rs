@@ -27,7 +27,7 @@ pub fn run(global: &Global, action: &DemoAction) -> Result<ExitCode> {
             DemoAction::Load { .. } => demo.load(&context).await?,
             DemoAction::Remove { .. } => demo.remove(&context).await?,
         };
-        opened.database.close().await?;
+        opened.close().await?;
         print(&message)
     })
 }

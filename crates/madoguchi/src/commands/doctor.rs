@@ -32,7 +32,14 @@ pub fn run(global: &Global, arguments: &Doctor) -> Result<ExitCode> {
     } else {
         let text: String = findings
             .iter()
-            .map(|f| format!("{} {:<14} {}\n", if f.ok { "ok  " } else { "FAIL" }, f.what, f.message))
+            .map(|f| {
+                format!(
+                    "{} {:<14} {}\n",
+                    if f.ok { "ok  " } else { "FAIL" },
+                    f.what,
+                    f.message
+                )
+            })
             .collect();
         print(&text)?;
     }
@@ -67,7 +74,7 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
                     format!("{} tools", window.tools.len()),
                 ));
             }
-            opened.database.close().await?;
+            opened.close().await?;
         }
         Err(error) => findings.push(bad("store", &error)),
     }
@@ -101,7 +108,8 @@ async fn answers(address: &str) -> bool {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let ask = async {
         let mut stream = tokio::net::TcpStream::connect(address).await?;
-        let request = format!("GET /livez HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        let request =
+            format!("GET /livez HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await?;
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).await?;

@@ -23,20 +23,22 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
         .map_err(Error::internal)?
         .block_on(async {
             if config.settings.http.port == 0 {
-                return Err(Error::new("NOTHING_TO_SERVE", "Every listener is switched off.")
-                    .next("Give one a port: --port 8010."));
+                return Err(
+                    Error::new("NOTHING_TO_SERVE", "Every listener is switched off.")
+                        .next("Give one a port: --port 8010."),
+                );
             }
             let listener = Listener::bind(&config.settings.http, "--port").await?;
             let opened = open::desk(global, config, &arguments.offer, None).await?;
             opened.first_demo().await?;
             background::once(&opened.desk).await;
             let desk = Arc::clone(&opened.desk);
-            tokio::spawn(background::run(Arc::clone(&desk)));
+            background::start(&desk);
             tokio::spawn(stop_on_signal(desk.stopping.clone()));
             announce(&listener, &desk);
             let router = http::router(Arc::new(http::Shared::new(Arc::clone(&desk))));
             listener.serve(desk, router).await;
-            opened.database.close().await?;
+            opened.close().await?;
             tracing::info!("stopped");
             Ok(ExitCode::SUCCESS)
         })

@@ -27,9 +27,9 @@ pub fn run(global: &Global, arguments: &Stdio) -> Result<ExitCode> {
             _ => Credentials::LocalUser,
         };
         background::once(&desk).await;
-        tokio::spawn(background::run(Arc::clone(&desk)));
+        background::start(&desk);
         transport::stdio::serve(Arc::clone(&desk), window, credentials).await;
-        opened.database.close().await?;
+        opened.close().await?;
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -20,7 +20,10 @@ pub fn run(global: &Global, arguments: &ToolsArgs) -> Result<ExitCode> {
     let mut text = String::new();
     let mut all = Vec::new();
     for counter in &counters {
-        let tools = counter.tools.iter().filter(|tool| hides.hides(tool).is_none());
+        let tools = counter
+            .tools
+            .iter()
+            .filter(|tool| hides.hides(tool).is_none());
         for tool in tools {
             let name = tool.client_safe_name();
             if arguments.json {
@@ -39,7 +42,11 @@ pub fn run(global: &Global, arguments: &ToolsArgs) -> Result<ExitCode> {
                     .flatten()
                     .map(|(name, _)| {
                         let needed = required.is_some_and(|r| r.iter().any(|n| n == name));
-                        if needed { name.clone() } else { format!("[{name}]") }
+                        if needed {
+                            name.clone()
+                        } else {
+                            format!("[{name}]")
+                        }
                     })
                     .collect();
                 text.push_str(&format!(

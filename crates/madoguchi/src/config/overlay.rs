@@ -32,7 +32,10 @@ pub fn environment(
             .and_then(|section| section.get("properties"))
             .and_then(Value::as_object)
         else {
-            let names = sections.into_iter().flatten().map(|(name, _)| name.as_str());
+            let names = sections
+                .into_iter()
+                .flatten()
+                .map(|(name, _)| name.as_str());
             return Err(unknown(name, &section, names));
         };
         let Some(kind) = properties.get(&key) else {

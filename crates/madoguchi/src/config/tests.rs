@@ -23,7 +23,10 @@ fn the_default_file_says_what_the_defaults_are() {
     let from_nothing = load(&Sources::default(), &counters).unwrap();
     assert_eq!(from_file.settings, from_nothing.settings);
     assert_eq!(from_file.counters, from_nothing.counters);
-    for line in file.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')) {
+    for line in file
+        .lines()
+        .filter(|line| line.contains(" = ") && !line.starts_with('#'))
+    {
         let at = file.find(line).unwrap();
         let before = file[..at].trim_end().lines().last().unwrap();
         assert!(before.starts_with('#'), "no comment above: {line}");
@@ -33,11 +36,17 @@ fn the_default_file_says_what_the_defaults_are() {
 #[test]
 fn unknown_keys_are_refused_with_the_nearest_name() {
     let error = load_text("[http]\nprot = 1", &[]).unwrap_err();
-    assert_eq!(error.text(), "INVALID_CONFIG: There is no key `http.prot`. Did you mean `port`?");
+    assert_eq!(
+        error.text(),
+        "INVALID_CONFIG: There is no key `http.prot`. Did you mean `port`?"
+    );
     let error = load_text("[htp]\nport = 1", &[]).unwrap_err();
     assert!(error.text().contains("Did you mean `http`?"), "{error}");
     let error = load_text("[cinema]\ntime_zon = \"UTC\"", &[]).unwrap_err();
-    assert!(error.text().contains("Did you mean `time_zone`?"), "{error}");
+    assert!(
+        error.text().contains("Did you mean `time_zone`?"),
+        "{error}"
+    );
     let error = load_text("", &[("MADOGUCHI_HTTP__PROT", "1")]).unwrap_err();
     assert!(error.text().contains("Did you mean `port`?"), "{error}");
 }
@@ -48,7 +57,10 @@ fn wrong_values_are_refused_by_name() {
         ("[http]\nport = \"x\"", "http.port"),
         ("[http]\nport = 70000", "http.port"),
         ("[log]\nlevel = \"loud\"", "log.level"),
-        ("[approval]\ntools = { \"cinema.reserve_seats\" = \"maybe\" }", "approval.tools"),
+        (
+            "[approval]\ntools = { \"cinema.reserve_seats\" = \"maybe\" }",
+            "approval.tools",
+        ),
     ] {
         let error = load_text(text, &[]).unwrap_err();
         assert!(error.text().contains(key), "{text}: {error}");
@@ -75,11 +87,17 @@ fn the_environment_wins_over_the_file_for_every_kind_of_key() {
     .unwrap();
     assert_eq!(config.settings.http.port, 9000);
     assert!(config.settings.http.require_key);
-    assert_eq!(config.settings.http.allowed_hosts, ["a.example", "b.example"]);
+    assert_eq!(
+        config.settings.http.allowed_hosts,
+        ["a.example", "b.example"]
+    );
     assert_eq!(config.settings.database.url, "postgres://x/y");
     assert_eq!(config.settings.limits.requests_per_minute["cinema"], 5);
     assert_eq!(config.settings.log.level, Level::Debug);
-    assert_eq!(config.counters["cinema"]["time_zone"].as_str(), Some("America/New_York"));
+    assert_eq!(
+        config.counters["cinema"]["time_zone"].as_str(),
+        Some("America/New_York")
+    );
 }
 
 #[test]
@@ -98,7 +116,11 @@ fn every_key_has_an_environment_variable() {
                     None => "x",
                 },
             };
-            let name = format!("MADOGUCHI_{}__{}", section.to_uppercase(), key.to_uppercase());
+            let name = format!(
+                "MADOGUCHI_{}__{}",
+                section.to_uppercase(),
+                key.to_uppercase()
+            );
             load_text("", &[(&name, value)]).unwrap_or_else(|error| panic!("{name}: {error}"));
         }
     }

@@ -19,6 +19,9 @@ use tokio::{sync::Semaphore, task::spawn_blocking};
 use super::connection::{Access, control, failure_of, open_reader, with_session};
 use crate::{failure, job};
 
+/// How long closing waits for reads that still run.
+const CLOSE_LIMIT: Duration = Duration::from_secs(5);
+
 pub(super) struct Readers {
     permits: Arc<Semaphore>,
     size: u32,
@@ -72,12 +75,11 @@ impl Readers {
         }
     }
 
-    /// Waits for running reads; later ones are refused.
+    /// Waits for running reads, but not for ever; later ones are refused.
     pub async fn close(&self) {
-        if let Ok(all) = self.permits.acquire_many(self.size).await {
-            self.permits.close();
-            drop(all);
-        }
+        let all = self.permits.acquire_many(self.size);
+        let _all = tokio::time::timeout(CLOSE_LIMIT, all).await;
+        self.permits.close();
         self.idle.lock().clear();
     }
 }

@@ -290,7 +290,13 @@ impl Loop {
     }
 
     fn commit(&mut self, done: Vec<Job>) {
-        let outcome = control(&self.connection, "COMMIT");
+        // With nothing to keep there is nothing to wait for the disk for.
+        let end = if done.is_empty() {
+            "ROLLBACK"
+        } else {
+            "COMMIT"
+        };
+        let outcome = control(&self.connection, end);
         if outcome.is_err() && !self.connection.is_autocommit() {
             let _ = control(&self.connection, "ROLLBACK");
         }

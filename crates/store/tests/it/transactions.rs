@@ -5,14 +5,15 @@ use kit::Error;
 
 use crate::{both, ids, insert, read, write};
 
+/// More than wait in the writer's queue, and many times what one commit takes.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_concurrent_writes_all_land() {
     for scratch in both().await {
-        let jobs = (0..500).map(|id| write(&scratch.database, move |sql| insert(sql, id)));
+        let jobs = (0..1_500).map(|id| write(&scratch.database, move |sql| insert(sql, id)));
         for outcome in join_all(jobs).await {
             assert_eq!(outcome.unwrap(), 1);
         }
-        assert_eq!(ids(&scratch.database).await, (0..500).collect::<Vec<_>>());
+        assert_eq!(ids(&scratch.database).await, (0..1_500).collect::<Vec<_>>());
     }
 }
 

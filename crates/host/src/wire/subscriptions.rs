@@ -1,0 +1,118 @@
+//! Changes on their way to the client: `subscriptions/listen` of the stateless
+//! era, and what a client of the handshake era subscribed to on its connection.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use kit::context::Change;
+use rmcp::{
+    RoleServer, ServiceError,
+    model::ResourceUpdatedNotificationParam,
+    service::{Peer, SubscriptionContext},
+};
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::client::LogLevel;
+use crate::{
+    desk::{Desk, Window},
+    events::Event,
+};
+
+/// Forwards changes until the client or the desk ends the subscription.
+pub async fn listen(desk: &Desk, window: &Window, context: &SubscriptionContext) {
+    let mut events = window.events.subscribe();
+    let sink = context.sink();
+    loop {
+        let event = tokio::select! {
+            event = events.recv() => event,
+            () = context.cancelled() => return,
+            () = desk.stopping.cancelled() => return,
+        };
+        let change = match event {
+            Ok(Event(change)) => change,
+            Err(RecvError::Lagged(_)) => continue,
+            Err(RecvError::Closed) => return,
+        };
+        // A change the subscriber did not ask for is refused by the sink.
+        let _ = match change {
+            Change::Resource(uri) => sink.notify_resource_updated(uri).await,
+            Change::ResourceList => sink.notify_resource_list_changed().await,
+            Change::ToolList => sink.notify_tool_list_changed().await,
+            Change::PromptList => sink.notify_prompt_list_changed().await,
+        };
+    }
+}
+
+/// What a client of the handshake era has set up on its connection.
+#[derive(Default)]
+pub struct Connection {
+    pub log_level: LogLevel,
+    watched: Arc<Mutex<HashSet<String>>>,
+    /// Ends the forwarding of changes when the connection does.
+    forwarding: OnceLock<DropGuard>,
+}
+
+impl Connection {
+    pub fn watch(&self, uri: String) {
+        locked(&self.watched).insert(uri);
+    }
+
+    pub fn unwatch(&self, uri: &str) {
+        locked(&self.watched).remove(uri);
+    }
+
+    /// Starts telling the client about changes, once.
+    pub fn forward(&self, window: &Window, peer: &Peer<RoleServer>) {
+        self.forwarding.get_or_init(|| {
+            let ended = CancellationToken::new();
+            let guard = ended.clone().drop_guard();
+            let mut events = window.events.subscribe();
+            let watched = Arc::clone(&self.watched);
+            let peer = peer.clone();
+            tokio::spawn(async move {
+                loop {
+                    let event = tokio::select! {
+                        event = events.recv() => event,
+                        () = ended.cancelled() => return,
+                    };
+                    let sent = match event {
+                        Ok(Event(change)) => notify(&peer, &watched, change).await,
+                        Err(RecvError::Lagged(_)) => Ok(()),
+                        Err(RecvError::Closed) => return,
+                    };
+                    if sent.is_err() {
+                        return;
+                    }
+                }
+            });
+            guard
+        });
+    }
+}
+
+async fn notify(
+    peer: &Peer<RoleServer>,
+    watched: &Mutex<HashSet<String>>,
+    change: Change,
+) -> Result<(), ServiceError> {
+    match change {
+        Change::Resource(uri) => {
+            let wanted = locked(watched).contains(&uri);
+            if wanted {
+                peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri))
+                    .await?;
+            }
+            Ok(())
+        }
+        Change::ResourceList => peer.notify_resource_list_changed().await,
+        Change::ToolList => peer.notify_tool_list_changed().await,
+        Change::PromptList => peer.notify_prompt_list_changed().await,
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
