@@ -2,6 +2,7 @@
 //! one; anything else is answered with candidates. Never a guess, and never
 //! what was looked at last.
 
+use jiff::civil::Date;
 use kit::{Context, Result, Sql};
 
 use crate::{
@@ -16,7 +17,9 @@ use crate::{
 };
 
 /// How many screenings an error proposes at most.
-const CANDIDATES: i64 = 20;
+const CANDIDATES: usize = 20;
+/// More screenings than any cinema has in a day.
+const MOST_PER_DAY: usize = 1_000;
 
 /// The film that an id or a title names.
 pub fn film(sql: &mut dyn Sql, wanted: &str) -> Result<Name> {
@@ -123,33 +126,24 @@ pub fn screening(
 
 /// The day's screenings. Those that have begun are left out while others are
 /// still to come, and those of the night before count when the day itself has none.
-fn of_the_day(
-    sql: &mut dyn Sql,
-    films: &[&str],
-    date: jiff::civil::Date,
-    now: i64,
-) -> Result<Vec<Listing>> {
-    let before = date.yesterday().unwrap_or(date).to_string();
-    let day = date.to_string();
-    let filter = Filter {
+fn of_the_day(sql: &mut dyn Sql, films: &[&str], date: Date, now: i64) -> Result<Vec<Listing>> {
+    let on = |date: Date| Filter {
         films: films.to_vec(),
-        dates: vec![before.clone(), day.clone()],
+        dates: vec![date.to_string()],
         ..Filter::default()
     };
-    let mut all = store::listings(sql, &filter, now, 10 * CANDIDATES)?;
-    let any_today = all.iter().any(|listing| listing.show.date == day);
-    all.retain(|listing| {
-        let show = &listing.show;
-        if any_today {
-            show.date == day
-        } else {
-            show.start.minutes() >= DAY
-        }
-    });
-    if all.iter().any(|listing| !listing.show.has_begun(now)) {
-        all.retain(|listing| !listing.show.has_begun(now));
+    let mut found = store::listings(sql, &on(date), now, MOST_PER_DAY)?;
+    if found.is_empty()
+        && let Ok(before) = date.yesterday()
+    {
+        found = store::listings(sql, &on(before), now, MOST_PER_DAY)?;
+        found.retain(|listing| listing.show.start.minutes() >= DAY);
     }
-    Ok(all)
+    if found.iter().any(|listing| !listing.show.has_begun(now)) {
+        found.retain(|listing| !listing.show.has_begun(now));
+    }
+    found.truncate(CANDIDATES);
+    Ok(found)
 }
 
 /// A schedule id decides; but title, date and time, where they are given too,
@@ -158,7 +152,7 @@ fn agreeing(
     house: &House,
     show: Show,
     wanted: &Wanted<'_>,
-    date: Option<jiff::civil::Date>,
+    date: Option<Date>,
     time: Option<HouseTime>,
 ) -> Result<Show> {
     let title_fits = given(wanted.movie_title).is_none_or(|title| {

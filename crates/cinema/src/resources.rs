@@ -24,7 +24,7 @@ const SEATS_TEMPLATE: &str = "cinema://shows/{schedule_id}/seats";
 const JSON: &str = "application/json";
 const PAGE: usize = 50;
 /// Completion answers at most a hundred values; this many are looked through.
-const LOOKED_THROUGH: i64 = 2_000;
+const LOOKED_THROUGH: usize = 2_000;
 const COMPLETIONS: usize = 100;
 
 /// The address of a screening's seat map.
@@ -87,7 +87,7 @@ impl Resources for Shelf {
             let mut shows = self
                 .query(context, move |_, _, sql| {
                     // One more than fits says whether there is another page.
-                    store::shows_from(sql, &from, i64::try_from(room).unwrap_or(0) + 1)
+                    store::shows_from(sql, &from, room + 1)
                 })
                 .await?;
             let more = shows.len() > room;

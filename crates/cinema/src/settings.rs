@@ -1,5 +1,7 @@
 //! What an operator can set for this counter.
 
+use std::num::NonZeroU8;
+
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
@@ -11,14 +13,14 @@ pub struct Settings {
     #[serde(deserialize_with = "known_zone")]
     pub time_zone: String,
     /// How many seats one reservation may have.
-    pub max_seats_per_booking: usize,
+    pub max_seats_per_booking: NonZeroU8,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
             time_zone: "Asia/Tokyo".into(),
-            max_seats_per_booking: 10,
+            max_seats_per_booking: NonZeroU8::MIN.saturating_add(9),
         }
     }
 }
@@ -52,6 +54,7 @@ mod tests {
         assert!(read(r#"{"time_zone": "Europe/Paris"}"#).is_ok());
         let refused = read(r#"{"time_zone": "Asia/Tokio"}"#).unwrap_err();
         assert!(refused.to_string().contains("Asia/Tokio"), "{refused}");
+        assert!(read(r#"{"max_seats_per_booking": 0}"#).is_err());
         assert!(read(r#"{"timezone": "Asia/Tokyo"}"#).is_err());
     }
 }

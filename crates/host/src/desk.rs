@@ -181,7 +181,8 @@ impl Window {
 
     /// What somebody probably meant who called an unknown tool.
     pub fn nearest_tool(&self, name: &str) -> Option<&str> {
-        kit::text::nearest(name, self.by_name.keys().copied())
+        let names = self.tools.iter().flat_map(|tool| names(&tool.tool));
+        kit::text::nearest(name, names)
     }
 }
 

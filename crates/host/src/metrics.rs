@@ -1,7 +1,7 @@
 //! What `/metrics` shows, in Prometheus' text format: calls, errors and latency
 //! per counter and tool. The handles are looked up once, at start.
 
-use std::{sync::atomic::AtomicI64, time::Duration};
+use std::time::Duration;
 
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
@@ -25,7 +25,7 @@ pub struct Metrics {
     calls: Family<Labels, Counter>,
     errors: Family<Labels, Counter>,
     latency: Family<Labels, Histogram, fn() -> Histogram>,
-    pub connections: Gauge<i64, AtomicI64>,
+    pub connections: Gauge,
     pub connections_refused: Counter,
 }
 

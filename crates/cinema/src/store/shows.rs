@@ -57,9 +57,9 @@ pub fn listings(
     sql: &mut dyn Sql,
     filter: &Filter<'_>,
     now: i64,
-    limit: i64,
+    limit: usize,
 ) -> Result<Vec<Listing>> {
-    let mut params = vec![Param::Int(now), Param::Int(limit)];
+    let mut params = vec![Param::Int(now), Param::Int(rows(limit))];
     let mut conditions = Vec::new();
     let one_of: [(&str, Vec<Param<'_>>); 4] = [
         (
@@ -101,7 +101,7 @@ pub fn listings(
     } else {
         format!("WHERE {}", conditions.join(" AND "))
     };
-    let rows = sql.query(
+    let found = sql.query(
         &format!(
             "SELECT {COLUMNS}, (SELECT COUNT(*) FROM cinema_taken_seats k WHERE k.show_id = s.id \
              AND (k.expires_at IS NULL OR k.expires_at > $1)) \
@@ -109,7 +109,8 @@ pub fn listings(
         ),
         &params,
     )?;
-    rows.iter()
+    found
+        .iter()
         .map(|row| {
             let show = read(row)?;
             let free = (show.seat_count - row.int(WIDTH)?).max(0);
@@ -126,7 +127,7 @@ pub struct ListFrom {
 }
 
 /// Screenings after a place in the list of all of them.
-pub fn shows_from(sql: &mut dyn Sql, from: &ListFrom, limit: i64) -> Result<Vec<Show>> {
+pub fn shows_from(sql: &mut dyn Sql, from: &ListFrom, limit: usize) -> Result<Vec<Show>> {
     // The first condition is what the index understands; the second one drops
     // the few that start at the same moment and were already listed.
     sql.query(
@@ -137,7 +138,7 @@ pub fn shows_from(sql: &mut dyn Sql, from: &ListFrom, limit: i64) -> Result<Vec<
         &[
             Param::Int(from.starts_at),
             Param::Text(&from.id),
-            Param::Int(limit),
+            Param::Int(rows(limit)),
         ],
     )?
     .iter()
@@ -146,12 +147,16 @@ pub fn shows_from(sql: &mut dyn Sql, from: &ListFrom, limit: i64) -> Result<Vec<
 }
 
 /// Ids of screenings from an instant on.
-pub fn coming_ids(sql: &mut dyn Sql, from: i64, limit: i64) -> Result<Vec<String>> {
+pub fn coming_ids(sql: &mut dyn Sql, from: i64, limit: usize) -> Result<Vec<String>> {
     sql.query(
         "SELECT id FROM cinema_shows WHERE starts_at >= $1 ORDER BY starts_at, id LIMIT $2",
-        &[Param::Int(from), Param::Int(limit)],
+        &[Param::Int(from), Param::Int(rows(limit))],
     )?
     .iter()
     .map(|row| row.text(0))
     .collect()
+}
+
+fn rows(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
 }

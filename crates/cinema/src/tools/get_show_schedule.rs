@@ -54,11 +54,11 @@ pub struct Output {
     alternatives: Option<Vec<Schedule>>,
 }
 
-/// No hall shows one film more often than this in a day.
-const MOST_PER_DAY: i64 = 200;
+/// More often than any cinema shows one film in a day.
+const MOST_PER_DAY: usize = 200;
 const ALTERNATIVES: usize = 5;
 /// How many of the next screenings are looked at for free seats.
-const LOOK_AHEAD: i64 = 60;
+const LOOK_AHEAD: usize = 60;
 
 pub fn tool(house: &Arc<House>) -> Tool {
     Tool {

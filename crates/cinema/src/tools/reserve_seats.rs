@@ -123,7 +123,10 @@ pub fn tool(house: &Arc<House>) -> Tool {
 }
 
 fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
-    let (seats, carried) = read_seats(&input.seat_ids, house.settings.max_seats_per_booking)?;
+    let (seats, carried) = read_seats(
+        &input.seat_ids,
+        house.settings.max_seats_per_booking.get().into(),
+    )?;
     let schedule_id = given(input.schedule_id.as_deref());
     if let (Some(one), Some(other)) = (schedule_id, carried.as_deref())
         && one != other

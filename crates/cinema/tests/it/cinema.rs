@@ -23,36 +23,52 @@ pub struct Cinema {
     pub scratch: Scratch,
 }
 
-/// One cinema of each engine, with tables and nothing in them.
-pub async fn empty() -> Vec<Cinema> {
-    let mut cinemas = Vec::new();
-    let t = std::time::Instant::now();
-    for scratch in store::testing::both().await {
-        eprintln!("OPEN {:?}", t.elapsed());
+impl Cinema {
+    /// Tables, and nothing in them.
+    async fn open(scratch: Scratch) -> Self {
         let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
         store.migrate(cinema::MIGRATIONS).await.unwrap();
         let clock = Clock::fixed(TEN_O_CLOCK.parse().unwrap());
-        cinemas.push(Cinema {
+        Self {
             counter: cinema::counter(cinema::Settings::default(), Arc::clone(&store)),
             context: Context::new(Caller::local_user(), clock, Arc::new(NoClient)),
             store,
             scratch,
-        });
+        }
+    }
+
+    async fn with_demo(self) -> Self {
+        let demo = self.counter.demo.as_ref().unwrap();
+        demo.load(&self.context).await.unwrap();
+        self.context.take_changes();
+        self
+    }
+}
+
+/// One cinema of each engine, empty.
+pub async fn both_empty() -> Vec<Cinema> {
+    let mut cinemas = Vec::new();
+    for scratch in store::testing::both().await {
+        cinemas.push(Cinema::open(scratch).await);
     }
     cinemas
 }
 
 /// One cinema of each engine, with the sample data.
 pub async fn both() -> Vec<Cinema> {
-    let cinemas = empty().await;
-    for cinema in &cinemas {
-        let demo = cinema.counter.demo.as_ref().unwrap();
-        let t = std::time::Instant::now();
-        demo.load(&cinema.context).await.unwrap();
-        eprintln!("LOAD {} {:?}", cinema.store.engine(), t.elapsed());
-        cinema.context.take_changes();
+    let mut cinemas = Vec::new();
+    for scratch in store::testing::both().await {
+        cinemas.push(Cinema::open(scratch).await.with_demo().await);
     }
     cinemas
+}
+
+/// One with the sample data, for what has nothing to do with the engine.
+pub async fn one() -> Cinema {
+    Cinema::open(store::testing::sqlite().await)
+        .await
+        .with_demo()
+        .await
 }
 
 impl Cinema {

@@ -73,7 +73,7 @@ async fn never_two_owners_of_a_seat() {
     }
 }
 
-/// 200 bookings of different seats all succeed, each with an id of its own.
+/// Bookings of different seats all succeed, each with an id of its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn neighbours_do_not_disturb_each_other() {
     for cinema in both().await {

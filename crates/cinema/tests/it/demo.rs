@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::cinema::{both, empty};
+use crate::cinema::{both, both_empty};
 
 #[tokio::test]
 async fn it_comes_and_goes() {
-    for cinema in empty().await {
+    for cinema in both_empty().await {
         let demo = cinema.counter.demo.clone().unwrap();
         let context = &cinema.context;
         assert!(demo.is_empty(context).await.unwrap());

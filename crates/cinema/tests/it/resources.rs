@@ -7,7 +7,7 @@ use kit::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::cinema::{Cinema, both};
+use crate::cinema::{Cinema, both, one};
 
 async fn read(cinema: &Cinema, uri: &str) -> Option<Value> {
     let resources = cinema.counter.resources.as_ref().unwrap();
@@ -102,8 +102,7 @@ async fn seat_maps_and_films_can_be_read() {
 
 #[tokio::test]
 async fn the_clerk_speaks_both_languages() {
-    let cinemas = both().await;
-    let cinema = &cinemas[0];
+    let cinema = one().await;
     let prompt = &cinema.counter.prompts[0];
     assert_eq!(prompt.name, "box_office_clerk");
     let render = async |language: Language, arguments: Value| {

@@ -4,7 +4,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
     extract::{Path, Request, State, WebSocketUpgrade},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
@@ -23,6 +23,7 @@ use tokio::sync::Mutex;
 
 use super::{
     guard::{Barred, Guard},
+    listener::OpenConnection,
     websocket,
 };
 use crate::{
@@ -267,10 +268,11 @@ async fn ws(
     State(shared): State<Arc<Shared>>,
     Path(counter): Path<String>,
     headers: HeaderMap,
+    Extension(open): Extension<Arc<OpenConnection>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     match shared.services.get(counter.as_str()) {
-        Some(services) => websocket::accept(&shared, &services.window, &headers, upgrade),
+        Some(services) => websocket::accept(&shared, &services.window, &headers, open, upgrade),
         None => no_such_counter(&shared, &counter),
     }
 }

@@ -4,10 +4,14 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
-use hyper::service::service_fn;
+use hyper::{Request, body::Incoming, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use kit::{Error, Result};
-use tokio::{net::TcpListener, sync::Semaphore};
+use prometheus_client::metrics::gauge::Gauge;
+use tokio::{
+    net::TcpListener,
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
 use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
@@ -21,6 +25,26 @@ const CLOSING: Duration = Duration::from_secs(2);
 pub struct Listener {
     listener: TcpListener,
     pub address: SocketAddr,
+}
+
+/// Counts a connection for as long as somebody holds it: the HTTP server, and
+/// after an upgrade the socket.
+pub struct OpenConnection {
+    _slot: OwnedSemaphorePermit,
+    open: Gauge,
+}
+
+impl OpenConnection {
+    fn new(slot: OwnedSemaphorePermit, open: Gauge) -> Self {
+        open.inc();
+        Self { _slot: slot, open }
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.open.dec();
+    }
 }
 
 impl Listener {
@@ -85,13 +109,15 @@ impl Listener {
             // Without it an answer in two parts waits for the client's
             // acknowledgement, 40 ms each.
             let _ = stream.set_nodelay(true);
-            let router = router.clone();
-            let service = service_fn(move |request| router.clone().call(request));
+            let open = Arc::new(OpenConnection::new(slot, desk.metrics.connections.clone()));
+            let (router, held) = (router.clone(), Arc::clone(&open));
+            let service = service_fn(move |mut request: Request<Incoming>| {
+                request.extensions_mut().insert(Arc::clone(&held));
+                router.clone().call(request)
+            });
             let connection = builder
                 .serve_connection(TokioIo::new(stream), service)
                 .with_upgrades();
-            let open = desk.metrics.connections.clone();
-            open.inc();
             let stopping = desk.stopping.clone();
             connections.spawn(async move {
                 let mut connection = std::pin::pin!(connection);
@@ -103,8 +129,7 @@ impl Listener {
                         let _ = connection.await;
                     }
                 }
-                open.dec();
-                drop(slot);
+                drop(open);
             });
         }
         drop(self.listener);

@@ -22,7 +22,7 @@ use futures::{
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::{http::Shared, language};
+use super::{http::Shared, language, listener::OpenConnection};
 use crate::{
     desk::{Desk, Window},
     settings,
@@ -36,6 +36,7 @@ pub fn accept(
     shared: &Arc<Shared>,
     window: &Arc<Window>,
     headers: &HeaderMap,
+    open: Arc<OpenConnection>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     let settings = shared.desk.settings.websocket.clone();
@@ -57,6 +58,7 @@ pub fn accept(
                 language,
             };
             serve(desk, window, socket, settings, channel, to_wire, from_wire).await;
+            drop(open);
         })
 }
 

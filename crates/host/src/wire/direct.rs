@@ -10,6 +10,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use http::{HeaderMap, header};
 use kit::page;
+use rmcp::model as mcp;
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 use tokio_util::sync::CancellationToken;
@@ -104,7 +105,8 @@ pub async fn serve(
         && meta.progress_token.is_none()
         && meta.log_level.is_none()
         && request.params.input_responses.is_none()
-        && request.params.request_state.is_none();
+        && request.params.request_state.is_none()
+        && are_capabilities(&meta.client_capabilities);
     if !plain {
         return None;
     }
@@ -113,6 +115,11 @@ pub async fn serve(
         "tools/call" => call(desk, window, admitted, headers, request).await,
         _ => None,
     }
+}
+
+/// Most clients send none.
+fn are_capabilities(declared: &Map<String, Value>) -> bool {
+    declared.is_empty() || mcp::ClientCapabilities::deserialize(declared).is_ok()
 }
 
 /// A number or a string; anything else is for the protocol crate to refuse.

@@ -1,0 +1,55 @@
+"""Calls that take their time: progress on the way, and giving up."""
+
+import time
+
+import anyio
+
+from desk import client, equal, ok
+
+
+async def progress(desk):
+    heard = []
+
+    async def report(done, total, message):
+        heard.append((done, total, message))
+
+    result = await desk.call_tool("test_tool_with_progress", {}, progress_callback=report)
+    assert not result.is_error, result
+    equal(
+        heard,
+        [(0.0, 100.0, "Starting"), (50.0, 100.0, "Halfway"), (100.0, 100.0, "Complete")],
+    )
+
+
+async def cancel(desk):
+    """Giving up ends the call, and nothing else on the connection."""
+    began = time.monotonic()
+    with anyio.move_on_after(0.5):
+        await desk.call_tool("fixture_sleep", {"milliseconds": 30_000})
+        raise AssertionError("it was not cancelled")
+    equal(ok(await desk.call_tool("fixture_echo", {"text": "still here"})), {"text": "still here"})
+    assert time.monotonic() - began < 10
+
+
+async def together(desk):
+    """Slow calls do not hold up quick ones."""
+    done = []
+
+    async def sleep(milliseconds):
+        ok(await desk.call_tool("fixture_sleep", {"milliseconds": milliseconds}))
+        done.append(milliseconds)
+
+    async with anyio.create_task_group() as group:
+        for milliseconds in (900, 600, 300):
+            group.start_soon(sleep, milliseconds)
+    equal(done, [300, 600, 900])
+
+
+async def main():
+    async with client("fixture") as desk:
+        await progress(desk)
+        await cancel(desk)
+        await together(desk)
+
+
+anyio.run(main)

@@ -1,0 +1,218 @@
+//! What comes from the network is not trusted.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::harness::{Desk, Socket, modern, plain, request, result};
+
+async fn status(desk: &Desk, headers: &[(&str, &str)]) -> u16 {
+    let call = plain(1, "tools/list", json!({})).to_string();
+    request(desk.port, "POST", "/mcp/cinema", headers, call)
+        .await
+        .status
+}
+
+#[tokio::test]
+async fn hosts_and_origins_of_others_are_refused() {
+    let desk = Desk::setup()
+        .config("[http]\nallowed_hosts = [\"desk.example\", \"127.0.0.1\"]\nallowed_origins = [\"https://app.example\"]\n")
+        .start()
+        .await;
+    assert_eq!(status(&desk, &[]).await, 200);
+    assert_eq!(status(&desk, &[("host", "desk.example")]).await, 200);
+    assert_eq!(status(&desk, &[("host", "evil.example")]).await, 403);
+    assert_eq!(status(&desk, &[("host", "localhost")]).await, 403);
+    assert_eq!(
+        status(&desk, &[("origin", "https://app.example")]).await,
+        200
+    );
+    assert_eq!(
+        status(&desk, &[("origin", "http://desk.example:3000")]).await,
+        200
+    );
+    assert_eq!(
+        status(&desk, &[("origin", "https://evil.example")]).await,
+        403
+    );
+    assert_eq!(status(&desk, &[("origin", "null")]).await, 403);
+    // WebSockets know no same-origin policy, so the check is ours alone.
+    let headers = [
+        ("origin", "https://evil.example"),
+        ("connection", "upgrade"),
+        ("upgrade", "websocket"),
+        ("sec-websocket-version", "13"),
+        ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+    ];
+    assert_eq!(
+        request(desk.port, "GET", "/ws/cinema", &headers, "")
+            .await
+            .status,
+        403
+    );
+    // A probe may come by any name.
+    let headers = [("host", "10.0.0.7")];
+    assert_eq!(
+        request(desk.port, "GET", "/livez", &headers, "")
+            .await
+            .status,
+        200
+    );
+}
+
+#[tokio::test]
+async fn large_and_deep_bodies_are_refused() {
+    let desk = Desk::setup()
+        .config("[http]\nmax_body_bytes = 10000\n")
+        .start()
+        .await;
+    let post = |body: String| request(desk.port, "POST", "/mcp/cinema", &[], body);
+    assert_eq!(post(" ".repeat(20_000)).await.status, 413);
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"x","arguments":{{"a":{}{}}}}}}}"#,
+        "[".repeat(100),
+        "]".repeat(100)
+    );
+    let answer = post(deep).await;
+    assert_eq!(answer.status, 400);
+    assert_eq!(answer.message()["error"]["code"], -32600);
+    let answer = post("{\"jsonrpc\":".into()).await;
+    assert_eq!(
+        (answer.status, &answer.message()["error"]["code"]),
+        (400, &json!(-32700))
+    );
+    let answer = post(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#.into()).await;
+    assert_eq!(
+        (answer.status, &answer.message()["error"]["code"]),
+        (400, &json!(-32600))
+    );
+}
+
+#[tokio::test]
+async fn a_client_that_dawdles_is_hung_up_on() {
+    let desk = Desk::setup()
+        .config("[http]\nheader_timeout_seconds = 1\nbody_timeout_seconds = 1\n")
+        .start()
+        .await;
+    // Headers that never end, and a connection on which nothing comes.
+    for start in ["POST /mcp/cinema HTTP/1.1\r\nhost: 127.0.0.1\r\n", ""] {
+        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+        stream.write_all(start.as_bytes()).await.unwrap();
+        let began = Instant::now();
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest).await;
+        let took = began.elapsed();
+        assert!(
+            took < Duration::from_secs(5),
+            "{start:?} was kept for {took:?}"
+        );
+    }
+    // A body that never ends.
+    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    let head = "POST /mcp/cinema HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 100\r\n\r\n{";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 12];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert_eq!(answer, b"HTTP/1.1 408");
+}
+
+#[tokio::test]
+async fn no_more_connections_than_allowed() {
+    let desk = Desk::setup()
+        .config("[http]\nmax_connections = 3\n")
+        .start()
+        .await;
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        held.push(Socket::open(&desk, "cinema").await);
+    }
+    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    let mut rest = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut rest));
+    let _ = read.await.expect("the fourth was kept open");
+    assert!(rest.is_empty());
+    drop(held);
+    let began = Instant::now();
+    loop {
+        let headers = [("host", "127.0.0.1")];
+        let answer = crate::harness::try_request(desk.port, "GET", "/metrics", &headers, "").await;
+        if let Ok(answer) = answer {
+            assert!(
+                answer
+                    .text()
+                    .contains("madoguchi_connections_refused_total 1")
+            );
+            return;
+        }
+        assert!(
+            began.elapsed() < Duration::from_secs(5),
+            "no place became free"
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn large_messages_close_a_socket() {
+    let desk = Desk::setup()
+        .config("[websocket]\nmax_message_bytes = 10000\nmax_frame_bytes = 10000\n")
+        .start()
+        .await;
+    let mut socket = Socket::open(&desk, "cinema").await;
+    result(&socket.request(&modern(1, "tools/list", json!({}))).await);
+    socket.send(&json!({ "text": "x".repeat(20_000) })).await;
+    socket.closed().await;
+    assert_eq!(status(&desk, &[]).await, 200, "the desk goes on");
+}
+
+#[tokio::test]
+async fn a_silent_socket_is_pinged_and_given_up() {
+    let desk = Desk::setup()
+        .config("[websocket]\nping_seconds = 1\n")
+        .start()
+        .await;
+    // A client that never reads never answers a ping.
+    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    let head = "GET /ws/cinema HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\n\
+        upgrade: websocket\r\nsec-websocket-version: 13\r\n\
+        sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut all = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(15), stream.read_to_end(&mut all));
+    read.await.expect("still open").unwrap();
+    let end = all.windows(4).position(|w| w == b"\r\n\r\n").unwrap() + 4;
+    assert!(
+        all[end..].starts_with(&[0x89, 0x00]),
+        "no ping: {:?}",
+        &all[end..]
+    );
+}
+
+#[tokio::test]
+async fn a_taken_port_names_the_flag_that_moves_it() {
+    let desk = Desk::start().await;
+    let other = crate::harness::Place::new();
+    let said = other
+        .run(&["serve", "--port", &desk.port.to_string()])
+        .failed();
+    assert!(said.contains("--port"), "{said}");
+    let said = other.run(&["serve", "--port", "0"]).failed();
+    assert!(said.contains("--port 8010"), "{said}");
+}
+
+#[tokio::test]
+async fn other_machines_are_let_in_only_on_purpose() {
+    let place = crate::harness::Place::new();
+    let config = place.file("open.toml", "[http]\naddress = \"0.0.0.0\"\n");
+    let said = place
+        .run(&["serve", "--config", config.to_str().unwrap()])
+        .failed();
+    assert!(
+        said.contains("UNSAFE_LISTENER") && said.contains("trusted_network"),
+        "{said}"
+    );
+}

@@ -1,0 +1,101 @@
+//! The real clients that `scripts/test` installs.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use super::{Output, Place};
+
+/// Longer than any of them takes.
+const SECONDS: &str = "150";
+
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/clients");
+
+/// Where `scripts/test` puts them.
+pub fn environment() -> PathBuf {
+    match std::env::var_os("MADOGUCHI_TEST_ENV") {
+        Some(named) => named.into(),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.test-env"),
+    }
+}
+
+fn tool(path: &str) -> PathBuf {
+    let path = environment().join(path);
+    assert!(
+        path.exists(),
+        "{} is missing: run scripts/test, which installs it",
+        path.display()
+    );
+    path
+}
+
+/// A command that is ended when it takes too long, in a home of its own.
+fn command(place: &Place, program: &Path) -> Command {
+    let mut command = Command::new("timeout");
+    place.enter(&mut command);
+    command
+        .args(["--kill-after=5", SECONDS])
+        .arg(program)
+        .env("MADOGUCHI_BIN", env!("CARGO_BIN_EXE_madoguchi"))
+        .env("MADOGUCHI_DATA", place.data());
+    command
+}
+
+async fn run(mut command: Command, input: String) -> Output {
+    tokio::task::spawn_blocking(move || Output::of(&mut command, &input))
+        .await
+        .unwrap()
+}
+
+/// A script of `clients/` with the current Python client.
+pub async fn python(place: &Place, script: &str, arguments: &[&str]) -> Output {
+    in_venv("python", place, script, arguments).await
+}
+
+/// A script of `clients/` with the last Python client that spoke WebSocket.
+pub async fn python_websocket(place: &Place, script: &str, arguments: &[&str]) -> Output {
+    in_venv("python-websocket", place, script, arguments).await
+}
+
+async fn in_venv(venv: &str, place: &Place, script: &str, arguments: &[&str]) -> Output {
+    let mut command = command(place, &tool(&format!("{venv}/bin/python")));
+    command
+        .arg("-B")
+        .arg(Path::new(SOURCES).join(script))
+        .args(arguments);
+    run(command, String::new()).await
+}
+
+/// A module of `clients/`. It comes on stdin, so that what it imports is looked
+/// for where the packages are.
+pub async fn node(place: &Place, script: &str, arguments: &[&str]) -> Output {
+    let mut command = node_command(place);
+    command
+        .args(["--input-type=module", "-"])
+        .args(arguments)
+        .current_dir(tool("node"));
+    let source = std::fs::read_to_string(Path::new(SOURCES).join(script)).unwrap();
+    run(command, source).await
+}
+
+/// The official conformance suite.
+pub async fn conformance(place: &Place, arguments: &[&str]) -> Output {
+    let suite = "node/node_modules/@modelcontextprotocol/conformance/dist/index.js";
+    let mut command = node_command(place);
+    command.arg(tool(suite)).args(arguments);
+    run(command, String::new()).await
+}
+
+/// The official Inspector.
+pub async fn inspector(place: &Place, arguments: &[&str]) -> Output {
+    let inspector =
+        "node/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
+    let mut command = node_command(place);
+    command.arg(tool(inspector)).arg("--cli").args(arguments);
+    run(command, String::new()).await
+}
+
+fn node_command(place: &Place) -> Command {
+    command(place, &tool("node/node_modules/.bin/node"))
+}

@@ -1,0 +1,255 @@
+//! A running `madoguchi serve`.
+
+use std::{
+    io::{BufRead, BufReader},
+    net::TcpListener,
+    path::PathBuf,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use super::{Answer, MODERN, Place, http, modern, result};
+
+const START: Duration = Duration::from_secs(60);
+
+/// Killed when it goes out of scope.
+pub struct Desk {
+    pub port: u16,
+    pub place: Place,
+    child: Child,
+    log: Arc<Mutex<String>>,
+}
+
+/// What a desk is started with.
+pub struct Setup {
+    place: Place,
+    config: String,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+}
+
+impl Setup {
+    /// The text of its configuration file.
+    pub fn config(mut self, toml: &str) -> Self {
+        self.config = toml.into();
+        self
+    }
+
+    pub fn argument(mut self, argument: &str) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// On the data of another desk.
+    pub fn place(mut self, place: &Place) -> Self {
+        self.place = place.clone();
+        self
+    }
+
+    /// On a database elsewhere. `serve` puts no sample data there.
+    pub fn database(self, url: &str) -> Self {
+        self.env("MADOGUCHI_DATABASE__URL", url)
+    }
+
+    /// Loads the sample data, as an operator would.
+    pub fn demo(self) -> Self {
+        self.place.load_demo(&self.environment);
+        self
+    }
+
+    pub async fn start(self) -> Desk {
+        // Another process may take the port before the desk does.
+        for _ in 0..5 {
+            if let Some(desk) = self.try_start().await {
+                return desk;
+            }
+        }
+        panic!("no port was free");
+    }
+
+    async fn try_start(&self) -> Option<Desk> {
+        let port = free_port();
+        let config = format!("madoguchi-{port}.toml");
+        let config = self.place.file(&config, &self.config);
+        let mut child = self
+            .place
+            .command()
+            .args(["serve", "--fixture", "--port", &port.to_string()])
+            .arg("--config")
+            .arg(config)
+            .args(&self.arguments)
+            .envs(self.environment.iter().cloned())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = Arc::new(Mutex::new(String::new()));
+        let (stderr, kept) = (child.stderr.take().unwrap(), Arc::clone(&log));
+        thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                let mut kept = kept.lock().unwrap();
+                kept.push_str(&line);
+                kept.push('\n');
+            }
+        });
+        let mut desk = Desk {
+            port,
+            place: self.place.clone(),
+            child,
+            log,
+        };
+        let began = Instant::now();
+        while !desk.is_ready().await {
+            if desk.child.try_wait().unwrap().is_some() {
+                thread::sleep(Duration::from_millis(50));
+                let log = desk.log();
+                assert!(log.contains("--port"), "the desk did not start:\n{log}");
+                return None;
+            }
+            assert!(began.elapsed() < START, "the desk is not ready");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Some(desk)
+    }
+}
+
+impl Desk {
+    pub fn setup() -> Setup {
+        Setup {
+            place: Place::new(),
+            config: String::new(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+        }
+    }
+
+    pub async fn start() -> Self {
+        Self::setup().start().await
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// Its configuration file.
+    pub fn config(&self) -> PathBuf {
+        self.place
+            .path()
+            .join(format!("madoguchi-{}.toml", self.port))
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What it has logged so far.
+    pub fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// Waits for a log entry.
+    pub async fn logs(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        for _ in 0..100 {
+            let log = self.log();
+            let mut entries = log
+                .lines()
+                .filter_map(|line| serde_json::from_str(line).ok());
+            if let Some(entry) = entries.find(&wanted) {
+                return entry;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("the desk never logged {what}");
+    }
+
+    /// Waits for the record of a call whose client did not wait for it.
+    pub async fn logs_giving_up(&self, tool: &str) {
+        let gave_up = |entry: &Value| {
+            let abandoned = entry["message"] == "call abandoned by its client";
+            entry["tool"] == tool && (abandoned || entry["code"] == "CANCELLED")
+        };
+        self.logs("that a client gave up", gave_up).await;
+    }
+
+    async fn is_ready(&self) -> bool {
+        let answer = http::try_request(self.port, "GET", "/readyz", &[], "").await;
+        answer.is_ok_and(|answer| answer.status == 200)
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        http::request(self.port, "GET", path, &[], "").await
+    }
+
+    /// Any request of the modern era. Answers the whole message.
+    pub async fn rpc(&self, counter: &str, method: &str, params: Value) -> Value {
+        let headers = modern_headers(method, &params);
+        let headers: Vec<_> = headers.iter().map(|(k, v)| (*k, v.as_str())).collect();
+        let body = modern(1, method, params).to_string();
+        let path = format!("/mcp/{counter}");
+        let answer = http::request(self.port, "POST", &path, &headers, body).await;
+        answer.message()
+    }
+
+    /// The result of a tool call in the modern era.
+    pub async fn call(&self, counter: &str, tool: &str, arguments: Value) -> Value {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let message = self.rpc(counter, "tools/call", params).await;
+        result(&message).clone()
+    }
+
+    /// Sends a signal such as `TERM`.
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill")
+            .args([format!("-{name}"), self.pid().to_string()])
+            .status();
+        assert!(status.unwrap().success());
+    }
+
+    /// Waits for the process to end by itself.
+    pub async fn ended(&mut self) -> ExitStatus {
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            eprintln!("--- the desk's log\n{}", self.log());
+        }
+    }
+}
+
+/// The headers that the modern era asks for.
+pub fn modern_headers(method: &str, params: &Value) -> Vec<(&'static str, String)> {
+    let mut headers = vec![
+        ("mcp-protocol-version", MODERN.to_owned()),
+        ("mcp-method", method.to_owned()),
+    ];
+    let name = params.get("name").or_else(|| params.get("uri"));
+    if let Some(name) = name.and_then(Value::as_str) {
+        headers.push(("mcp-name", name.to_owned()));
+    }
+    headers
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}

@@ -1,0 +1,77 @@
+//! How tests start the program and talk to it.
+//!
+//! [`Desk::start`] is a running `madoguchi serve` with fresh data, the sample
+//! cinema and the fixture counter; [`Desk::setup`] when it needs more than that.
+//! [`Place::run`] is any other command. [`Session`], [`Socket`] and [`Pipe`] speak
+//! the handshake era over HTTP, WebSocket and stdio; [`clients`] runs the real
+//! clients.
+
+mod cinema;
+pub mod clients;
+mod desk;
+mod http;
+mod pipe;
+mod place;
+mod socket;
+
+use serde_json::{Value, json};
+
+pub use cinema::{day_after_tomorrow, free_seats, seats_of, show_to_book};
+pub use desk::Desk;
+pub use http::{Answer, Session, request, try_request};
+pub use pipe::Pipe;
+pub use place::{Output, Place};
+pub use socket::Socket;
+
+/// The revision without handshake and sessions.
+pub const MODERN: &str = "2026-07-28";
+/// The newest revision with them.
+pub const LEGACY: &str = "2025-11-25";
+
+/// A request of the modern era.
+pub fn modern(id: u64, method: &str, mut params: Value) -> Value {
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    plain(id, method, params)
+}
+
+/// A request with nothing about any era.
+pub fn plain(id: u64, method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+/// The first message of the handshake era.
+pub fn initialize(id: u64, version: &str) -> Value {
+    let params = json!({
+        "protocolVersion": version,
+        "capabilities": {},
+        "clientInfo": { "name": "tests", "version": "1" },
+    });
+    plain(id, "initialize", params)
+}
+
+pub fn initialized() -> Value {
+    json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })
+}
+
+/// The result of a message that must have one.
+#[track_caller]
+pub fn result(message: &Value) -> &Value {
+    message.get("result").unwrap_or_else(|| panic!("{message}"))
+}
+
+/// What a tool call answered, when it must have gone well.
+#[track_caller]
+pub fn structured(result: &Value) -> &Value {
+    assert_ne!(result["isError"], true, "{result}");
+    &result["structuredContent"]
+}
+
+/// The error of a tool call that must have failed, with the given code.
+#[track_caller]
+pub fn refused<'a>(result: &'a Value, code: &str) -> &'a Value {
+    assert_eq!(result["isError"], true, "{result}");
+    let error = &result["structuredContent"]["error"];
+    assert_eq!(error["code"], code, "{result}");
+    error
+}

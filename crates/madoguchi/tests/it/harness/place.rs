@@ -1,0 +1,120 @@
+//! Where the program runs: its data, its home, its working directory.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::Arc,
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A directory of its own, gone with its last clone. Nothing of the
+/// environment reaches the program but `PATH`.
+#[derive(Clone)]
+pub struct Place(Arc<TempDir>);
+
+impl Place {
+    pub fn new() -> Self {
+        Self(Arc::new(tempfile::tempdir().unwrap()))
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.path().join("data")
+    }
+
+    /// Writes a file and returns its path.
+    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The program with this place's data, still without arguments.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_madoguchi"));
+        self.enter(&mut command);
+        command.env("MADOGUCHI_DATA", self.data());
+        command
+    }
+
+    /// Makes this place the home and working directory of a command.
+    pub fn enter(&self, command: &mut Command) {
+        command
+            .env_clear()
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
+            .envs(std::env::var_os("LLVM_PROFILE_FILE").map(|file| ("LLVM_PROFILE_FILE", file)))
+            .env("HOME", self.path())
+            .current_dir(self.path());
+    }
+
+    /// Runs a command of the program to its end.
+    pub fn run<S: AsRef<str>>(&self, arguments: &[S]) -> Output {
+        let mut command = self.command();
+        command.args(arguments.iter().map(AsRef::as_ref));
+        Output::of(&mut command, "")
+    }
+
+    pub fn load_demo(&self, environment: &[(String, String)]) {
+        let mut command = self.command();
+        command
+            .args(["demo", "load", "cinema"])
+            .envs(environment.iter().cloned());
+        Output::of(&mut command, "").ok();
+    }
+}
+
+/// What a command left behind.
+#[derive(Debug)]
+pub struct Output {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Output {
+    pub fn of(command: &mut Command, input: &str) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.to_owned();
+        // A command that never reads its input is none the worse for it.
+        let writer = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// It must have gone well.
+    #[track_caller]
+    pub fn ok(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// It must have failed; returns what it said about it.
+    #[track_caller]
+    pub fn failed(self) -> String {
+        assert!(self.code.is_some_and(|code| code != 0), "{self:?}");
+        self.stderr
+    }
+
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}

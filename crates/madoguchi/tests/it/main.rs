@@ -1,0 +1,28 @@
+//! End-to-end tests: the program as its users meet it, driven from outside by
+//! real clients. `harness` starts it; each other module is one side of it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "tests"
+)]
+
+mod architecture;
+mod cli;
+mod concurrency;
+mod conformance;
+mod documents;
+mod hardening;
+mod harness;
+mod python_client;
+mod short_way;
+mod shutdown;
+mod stations;
+mod stdio;
+mod trouble;
+mod typescript_client;
+mod watching;
+mod websocket;

@@ -1,0 +1,64 @@
+//! A watched seat map tells its watchers, whoever books, in both eras.
+
+use serde_json::{Value, json};
+
+use crate::harness::{
+    Desk, Pipe, Socket, initialize, initialized, modern, plain, result, show_to_book, structured,
+};
+
+/// Waits for a notification with this method.
+async fn notified(socket: &mut Socket, method: &str) -> Value {
+    loop {
+        let message = socket.receive().await;
+        if message["method"] == method {
+            return message;
+        }
+    }
+}
+
+#[tokio::test]
+async fn bookings_of_another_process_reach_subscribers_of_both_eras() {
+    let desk = Desk::start().await;
+    let show = show_to_book(&desk, "M001", 0).await;
+    let schedule = show["schedule_id"].as_str().unwrap();
+    let uri = format!("cinema://shows/{schedule}/seats");
+
+    let mut newer = Socket::open(&desk, "cinema").await;
+    let filter = json!({ "notifications": { "resourceSubscriptions": [uri] } });
+    newer.send(&modern(9, "subscriptions/listen", filter)).await;
+    let acknowledged = notified(&mut newer, "notifications/subscriptions/acknowledged").await;
+    assert_eq!(
+        acknowledged["params"]["notifications"]["resourceSubscriptions"][0],
+        uri.as_str()
+    );
+
+    let mut older = Socket::open(&desk, "cinema").await;
+    result(&older.request(&initialize(1, "2025-06-18")).await);
+    older.send(&initialized()).await;
+    result(
+        &older
+            .request(&plain(2, "resources/subscribe", json!({ "uri": uri })))
+            .await,
+    );
+
+    // A booking in another process on the same data.
+    let mut other = Pipe::start(desk.place.command().args(["stdio", "cinema"]));
+    let arguments = json!({ "schedule_id": schedule, "seat_ids": ["A1"] });
+    let params = json!({ "name": "reserve_seats", "arguments": arguments });
+    structured(result(&other.request(&modern(1, "tools/call", params))));
+
+    let update = notified(&mut newer, "notifications/resources/updated").await;
+    assert_eq!(update["params"]["uri"], uri.as_str());
+    let tag = &update["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
+    assert_eq!(*tag, json!(9), "{update}");
+    let update = notified(&mut older, "notifications/resources/updated").await;
+    assert_eq!(update["params"]["uri"], uri.as_str());
+
+    // And one in this process; a refused booking is no change.
+    let taken = json!({ "schedule_id": schedule, "seat_ids": ["A1"] });
+    desk.call("cinema", "reserve_seats", taken).await;
+    let free = json!({ "schedule_id": schedule, "seat_ids": ["A2"] });
+    structured(&desk.call("cinema", "reserve_seats", free).await);
+    notified(&mut newer, "notifications/resources/updated").await;
+    notified(&mut older, "notifications/resources/updated").await;
+}
