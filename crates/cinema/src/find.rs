@@ -47,7 +47,7 @@ pub fn screening(
     wanted: &Wanted<'_>,
 ) -> Result<Show> {
     let date = given(wanted.date)
-        .map(|text| house.read_date(context, text))
+        .map(|text| house.read_date(text))
         .transpose()?;
     let time = given(wanted.start_time)
         .map(|text| HouseTime::parse(text).ok_or_else(errors::invalid_time))

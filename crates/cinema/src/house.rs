@@ -66,8 +66,8 @@ impl House {
             .map_or(now.date(), |then| then.date())
     }
 
-    pub fn read_date(&self, context: &Context, text: &str) -> Result<Date> {
-        when::read_date(text, self.today(context)).ok_or_else(errors::invalid_date)
+    pub fn read_date(&self, text: &str) -> Result<Date> {
+        when::read_date(text).ok_or_else(errors::invalid_date)
     }
 
     pub fn instant(&self, date: Date, time: HouseTime) -> Result<i64> {

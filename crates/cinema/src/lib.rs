@@ -52,6 +52,7 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Counter {
     let house = Arc::new(house::House::new(settings));
     Counter {
         about: ABOUT,
+        time_zone: house.zone.clone(),
         tools: vec![
             Arc::new(tools::get_movie_list::tool(&house)),
             Arc::new(tools::get_show_schedule::tool(&house)),

@@ -70,7 +70,7 @@ fn render(house: &House, context: &Context, arguments: &Map<String, Value>) -> R
         }
     };
     let date = argument("date")
-        .map(|text| house.read_date(context, &tidy_date(text).unwrap_or_default()))
+        .map(|text| house.read_date(&tidy_date(text, house.today(context)).unwrap_or_default()))
         .transpose()?;
     let today = house.today(context);
     let zone = &house.settings.time_zone;

@@ -90,6 +90,7 @@ impl Desk {
         let mut context = Context::new(call.admitted.caller, self.clock.clone(), call.client);
         context.cancel = call.cancel;
         context.language = call.language;
+        context.zone = window.counter.time_zone.clone();
 
         // resolve tool
         let found = window.find(&call.name);

@@ -6,6 +6,7 @@ use std::{
     time::Instant,
 };
 
+use jiff::{civil::Date, tz::TimeZone};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,8 @@ pub struct Context {
     pub caller: Caller,
     pub language: Language,
     pub clock: Clock,
+    /// The counter's own time zone, in which "tomorrow" is meant.
+    pub zone: TimeZone,
     /// Cancelled when the client gives up or goes away.
     pub cancel: CancellationToken,
     /// When the call's time limit runs out.
@@ -33,6 +36,7 @@ impl Context {
             caller,
             language: Language::English,
             clock,
+            zone: TimeZone::UTC,
             cancel: CancellationToken::new(),
             deadline: None,
             client,
@@ -43,6 +47,11 @@ impl Context {
     /// For work the program does on its own account, with no client behind it.
     pub fn of_the_desk(clock: Clock) -> Self {
         Self::new(Caller::desk(), clock, Arc::new(NoClient))
+    }
+
+    /// The day it is at the counter.
+    pub fn today(&self) -> Date {
+        self.clock.now_in(&self.zone).date()
     }
 
     /// Says that a resource changed. The desk tells subscribers once the work

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
+
 use crate::{
     BoxFuture, Context, Result, Store, Tool, context::Change, prompt::Prompt, resource::Resources,
     sql::Migration,
@@ -28,6 +30,8 @@ pub struct About {
 #[derive(Clone)]
 pub struct Counter {
     pub about: About,
+    /// Where it stands: what "tomorrow" means there.
+    pub time_zone: TimeZone,
     /// In the order in which they are listed.
     pub tools: Vec<Arc<Tool>>,
     pub prompts: Vec<Arc<Prompt>>,

@@ -21,9 +21,11 @@ pub async fn call(
     let tool = counter
         .tool(tool)
         .ok_or_else(|| Error::new("UNKNOWN_TOOL", tool))?;
+    let mut context = context.clone();
+    context.zone = counter.time_zone.clone();
     let mut arguments = arguments;
     if let Some(object) = arguments.as_object_mut() {
-        (tool.normalise)(context, object);
+        (tool.normalise)(&context, object);
     }
     let reply = match tool.run.clone() {
         Run::Query(handler) => {
@@ -42,7 +44,7 @@ pub async fn call(
                 })
                 .await?
         }
-        Run::Async(handler) => handler(context.clone(), arguments).await?,
+        Run::Async(handler) => handler(context, arguments).await?,
     };
     match reply {
         Reply::Structured(json) => serde_json::from_str(&json).map_err(Error::internal),

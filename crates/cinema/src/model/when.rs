@@ -67,11 +67,8 @@ pub fn rfc3339(milliseconds: i64, zone: &TimeZone) -> String {
         .to_string()
 }
 
-/// Reads a date argument: `YYYY-MM-DD`, or a relative day (see [`tidy_date`]).
-pub fn read_date(text: &str, today: Date) -> Option<Date> {
-    if let Some(days) = text.strip_prefix(RELATIVE) {
-        return today.checked_add(digits(days, 2..=2)?.days()).ok();
-    }
+/// Reads `YYYY-MM-DD`.
+pub fn read_date(text: &str) -> Option<Date> {
     let mut parts = text.splitn(3, '-');
     let year = digits(parts.next()?, 4..=4)?;
     date(
@@ -81,15 +78,10 @@ pub fn read_date(text: &str, today: Date) -> Option<Date> {
     )
 }
 
-/// Arguments are tidied before the cinema's zone is known and then checked
-/// against the published pattern, so "tomorrow" travels in between as a day of
-/// a month that no calendar has.
-const RELATIVE: &str = "0000-99-";
-
 /// Turns `2026/11/15`, `2026.11.15`, `2026年11月15日`, full-width digits and
 /// 今日/today, 明日/tomorrow, 明後日 into what [`read_date`] reads. `None`
 /// leaves the text to be refused.
-pub fn tidy_date(text: &str) -> Option<String> {
+pub fn tidy_date(text: &str, today: Date) -> Option<String> {
     let text = kit::text::narrow(text).to_lowercase();
     let days = match text.as_str() {
         "今日" | "本日" | "きょう" | "today" => Some(0),
@@ -98,7 +90,7 @@ pub fn tidy_date(text: &str) -> Option<String> {
         _ => None,
     };
     if let Some(days) = days {
-        return Some(format!("{RELATIVE}{days:02}"));
+        return Some(today.checked_add(days.days()).ok()?.to_string());
     }
     let text = text.strip_suffix('日').unwrap_or(&text);
     let mut parts = text.split(['-', '/', '.', '年', '月']).map(str::trim);
@@ -177,7 +169,7 @@ mod tests {
     const TODAY: Date = jiff::civil::date(2026, 11, 15);
 
     fn understood(text: &str) -> Option<String> {
-        Some(read_date(&tidy_date(text)?, TODAY)?.to_string())
+        Some(read_date(&tidy_date(text, TODAY)?)?.to_string())
     }
 
     #[test]

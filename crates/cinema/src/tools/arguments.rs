@@ -1,6 +1,7 @@
 //! What people and models really send, turned into what the schemas say. What
 //! is not understood stays as it is, and is refused by the schema.
 
+use kit::Context;
 use serde_json::{Map, Value};
 
 use crate::model::{
@@ -32,9 +33,9 @@ pub fn id(arguments: &mut Arguments, name: &str) {
     });
 }
 
-pub fn date(arguments: &mut Arguments, name: &str) {
+pub fn date(context: &Context, arguments: &mut Arguments, name: &str) {
     change(arguments, name, |value| {
-        Some(tidy_date(value.as_str()?)?.into())
+        Some(tidy_date(value.as_str()?, context.today())?.into())
     });
 }
 
@@ -120,6 +121,8 @@ mod tests {
         assert_eq!(after(integer, json!("many")), json!("many"));
         assert_eq!(after(id, json!(" Ｍ００１ ")), json!("M001"));
         assert_eq!(after(id, json!(7)), json!("7"));
+        let context = Context::of_the_desk(kit::time::Clock::system());
+        let date = |arguments: &mut Arguments, name: &str| super::date(&context, arguments, name);
         assert_eq!(after(date, json!("2026/1/2")), json!("2026-01-02"));
         assert_eq!(after(date, json!("soon")), json!("soon"));
         assert_eq!(after(time, json!("午後7時")), json!("19:00"));

@@ -120,9 +120,9 @@ pub fn tool(house: &Arc<House>) -> Tool {
         time_limit: kit::tool::TIME_LIMIT,
         idempotency_key: None,
         rules: &[errors::DATE_PATTERN, errors::DATE_TYPE],
-        normalise: |_, arguments| {
+        normalise: |context, arguments| {
             arguments::drop_nulls(arguments);
-            arguments::date(arguments, "date");
+            arguments::date(context, arguments, "date");
             arguments::text(arguments, "search_query");
             arguments::text(arguments, "genre");
             arguments::integer(arguments, "limit");
@@ -134,7 +134,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
 
 fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
     let showing = match input.date {
-        Some(date) => Showing::On(house.read_date(context, &date)?),
+        Some(date) => Showing::On(house.read_date(&date)?),
         None => Showing::From(house.programme_day(context)),
     };
     let mut films = store::films(sql, &showing)?;

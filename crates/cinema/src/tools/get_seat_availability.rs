@@ -107,11 +107,11 @@ pub fn tool(house: &Arc<House>) -> Tool {
             errors::TIME_PATTERN,
             errors::TIME_TYPE,
         ],
-        normalise: |_, arguments| {
+        normalise: |context, arguments| {
             arguments::drop_nulls(arguments);
             arguments::id(arguments, "schedule_id");
             arguments::text(arguments, "movie_title");
-            arguments::date(arguments, "date");
+            arguments::date(context, arguments, "date");
             arguments::time(arguments, "start_time");
         },
         meta: None,

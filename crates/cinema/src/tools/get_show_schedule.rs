@@ -78,11 +78,11 @@ pub fn tool(house: &Arc<House>) -> Tool {
             errors::DATE_TYPE,
             errors::MOVIE_REQUIRED,
         ],
-        normalise: |_, arguments| {
+        normalise: |context, arguments| {
             arguments::drop_nulls(arguments);
             arguments::text(arguments, "movie_id");
             arguments::text(arguments, "movie_title");
-            arguments::date(arguments, "date");
+            arguments::date(context, arguments, "date");
             // The schema asks for movie_id; a title is as good.
             let nameless = arguments.get("movie_id").is_none_or(|id| id == "");
             if let (true, Some(title)) = (nameless, arguments.get("movie_title").cloned()) {
@@ -95,7 +95,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
 }
 
 fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
-    let date = house.read_date(context, &input.date)?;
+    let date = house.read_date(&input.date)?;
     let now = house.now(context);
     let film = film(sql, &input)?;
     let of_the_day = Filter {

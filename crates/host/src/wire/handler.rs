@@ -62,6 +62,7 @@ impl Handler {
         );
         context.cancel = request.ct.clone();
         context.language = language_of(request);
+        context.zone = self.window.counter.time_zone.clone();
         Ok(context)
     }
 

@@ -1,1 +1,321 @@
-//! ...
+//! The commands besides `serve` and `stdio`.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Desk, MODERN, Output, Place};
+
+#[test]
+fn tools_for_people_and_programs() {
+    let place = Place::new();
+    let text = place.run(&["tools"]).ok().stdout;
+    assert!(text.contains("cinema get_show_schedule movie_id [movie_title] date\n"));
+    let tools = place.run(&["tools", "cinema", "--json"]).ok().json();
+    let tools = tools.as_array().unwrap();
+    assert!(tools.len() >= 5);
+    for tool in tools {
+        assert_eq!(tool["counter"], "cinema");
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+        assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+    }
+    let few = place.run(&["tools", "--json", "--read-only"]).ok().json();
+    assert!(
+        few.as_array()
+            .unwrap()
+            .iter()
+            .all(|t| t["name"] != "reserve_seats")
+    );
+    // Nothing is opened, so nothing is left behind.
+    assert!(!place.data().exists());
+}
+
+/// What the command shows is what clients are shown.
+#[tokio::test]
+async fn tools_are_those_of_the_desk() {
+    let desk = Desk::start().await;
+    let listed = desk.rpc("cinema", "tools/list", json!({})).await;
+    let mut shown = desk.place.run(&["tools", "cinema", "--json"]).ok().json();
+    for tool in shown.as_array_mut().unwrap() {
+        tool.as_object_mut().unwrap().remove("counter");
+    }
+    assert_eq!(shown, listed["result"]["tools"]);
+}
+
+#[test]
+fn call_in_process() {
+    let place = Place::new();
+    place.load_demo(&[]);
+    let call = |arguments: &[&str]| place.run(&[&["call", "cinema"], arguments].concat());
+    let movies = call(&["get_movie_list", r#"{"limit": 2}"#]).ok().json();
+    assert_eq!(movies["movies"].as_array().unwrap().len(), 2);
+    let whole = call(&["get_movie_list", r#"{"limit": 2}"#, "--json"])
+        .ok()
+        .json();
+    assert_eq!(whole["structuredContent"], movies);
+    assert_eq!(whole["content"][0]["type"], "text");
+
+    let mut command = place.command();
+    command.args(["call", "cinema", "get_movie_list", "-"]);
+    let piped = Output::of(&mut command, r#"{"limit": 2}"#).ok().json();
+    assert_eq!(piped, movies);
+
+    let wrong = call(&["get_movie_list", r#"{"date": "soon"}"#]);
+    assert_eq!(wrong.code, Some(1));
+    assert_eq!(wrong.json()["error"]["code"], "INVALID_DATE");
+    let said = call(&["get_movie_lists"]).failed();
+    assert!(said.contains("Did you mean get_movie_list?"), "{said}");
+    let said = call(&["get_movie_list", "[1]"]).failed();
+    assert!(said.contains("INVALID_JSON"), "{said}");
+    let read_only = call(&["reserve_seats", r#"{"seat_ids": ["A1"]}"#, "--read-only"]);
+    assert_eq!(read_only.json()["error"]["code"], "TOOL_NOT_OFFERED");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn call_at_a_running_desk() {
+    let desk = Desk::start().await;
+    // Without data of its own: everything comes from the desk.
+    let place = Place::new();
+    let call = |arguments: &[&str]| {
+        let url = desk.url("");
+        place.run(&[&["call", "cinema"], arguments, &["--url", &url]].concat())
+    };
+    let movies = call(&["get_movie_list"]).ok().json();
+    assert!(movies["movies"].as_array().unwrap().len() >= 10);
+    let wrong = call(&["get_movie_list", r#"{"date": "soon"}"#]);
+    assert_eq!(
+        (wrong.code, &wrong.json()["error"]["code"]),
+        (Some(1), &json!("INVALID_DATE"))
+    );
+    let whole = call(&["get_movie_list", "--json"]).ok().json();
+    assert_eq!(whole["resultType"], "complete");
+    let said = call(&["get_movie_lists"]).failed();
+    assert!(said.contains("Did you mean get_movie_list?"), "{said}");
+    assert!(!place.data().exists());
+
+    let nobody = [
+        "call",
+        "cinema",
+        "get_movie_list",
+        "--url",
+        "http://127.0.0.1:1",
+    ];
+    let said = place.run(&nobody).failed();
+    assert!(
+        said.contains("Is `madoguchi serve` running there?"),
+        "{said}"
+    );
+}
+
+#[test]
+fn demo_comes_and_goes() {
+    let place = Place::new();
+    let count = || {
+        let movies = place.run(&["call", "cinema", "get_movie_list"]).ok().json();
+        movies["movies"].as_array().unwrap().len()
+    };
+    assert_eq!(count(), 0);
+    let loaded = place.run(&["demo", "load", "cinema"]).ok().stdout;
+    assert!(loaded.starts_with("Loaded 12 films"), "{loaded}");
+    assert_eq!(count(), 12);
+    let again = place.run(&["demo", "load", "cinema"]).ok().stdout;
+    assert!(again.contains(" 0 screenings"), "{again}");
+    place.run(&["demo", "remove", "cinema"]).ok();
+    assert_eq!(count(), 0);
+    let said = place.run(&["demo", "load", "cinma"]).failed();
+    assert!(said.contains("Did you mean `cinema`?"), "{said}");
+}
+
+/// The default file says what holds anyway, and passes its own check.
+#[test]
+fn config_default_and_schema() {
+    let place = Place::new();
+    let text = place.run(&["config", "default"]).ok().stdout;
+    for section in ["[http]", "[websocket]", "[database]", "[log]", "[cinema]"] {
+        assert!(text.contains(section), "{section}");
+    }
+    let file = place.file("madoguchi.toml", &text);
+    let said = place.run(&["config", "check"]).ok().stdout;
+    assert!(said.contains("madoguchi.toml is fine"), "{said}");
+    place.run(&["config", "check", file.to_str().unwrap()]).ok();
+    let schema = place.run(&["config", "schema"]).ok().json();
+    assert_eq!(
+        schema["properties"]["http"]["properties"]["port"]["default"],
+        8010
+    );
+    assert!(schema["properties"]["cinema"]["properties"]["time_zone"].is_object());
+}
+
+#[test]
+fn config_mistakes_are_named() {
+    let place = Place::new();
+    for (text, said) in [
+        ("[http]\nprt = 1", "Did you mean `port`?"),
+        ("[htp]\nport = 1", "Did you mean `http`?"),
+        ("[http]\nport = \"x\"", "http.port"),
+        ("[http]\nport = 70000", "http.port"),
+        ("[log]\nlevel = \"loud\"", "log.level"),
+        (
+            "[cinema]\ntimezone = \"Asia/Tokyo\"",
+            "Did you mean `time_zone`?",
+        ),
+        (
+            "[cinema]\nmax_seats_per_booking = 0",
+            "max_seats_per_booking",
+        ),
+        ("[http\n", "line 1"),
+        ("[http]\nport = 1\nport = 2", "line 3"),
+    ] {
+        let file = place.file("wrong.toml", text);
+        let file = file.to_str().unwrap();
+        let found = place.run(&["config", "check", file]).failed();
+        assert!(found.contains(said), "{text}\n{found}");
+        let found = place.run(&["serve", "--config", file]).failed();
+        assert!(found.contains(said), "{text}\n{found}");
+    }
+    let said = place.run(&["serve", "--config", "none.toml"]).failed();
+    assert!(said.contains("none.toml"), "{said}");
+}
+
+/// What `serve` refuses, `config check` does not call fine.
+#[test]
+fn config_check_asks_the_counters_too() {
+    let place = Place::new();
+    for text in [
+        "[cinema]\ntime_zone = \"Asia/Tokio\"",
+        "[limits]\nrequests_per_minute = { cinma = 5 }",
+        "[approval]\ntools = { \"cinma.reserve_seats\" = \"deny\" }",
+        "[tools]\nonly = [\"get_movie_lst\"]",
+    ] {
+        let file = place.file("wrong.toml", text);
+        let file = file.to_str().unwrap();
+        place
+            .run(&["serve", "--config", file, "--port", "1"])
+            .failed();
+        let checked = place.run(&["config", "check", file]);
+        assert_eq!(checked.code, Some(1), "{text}\n{}", checked.stdout);
+    }
+}
+
+#[test]
+fn environment_wins_over_the_file() {
+    let place = Place::new();
+    place.file("madoguchi.toml", "[http]\nport = 1\n");
+    let doctor = |name: &str, value: &str| {
+        let mut command = place.command();
+        Output::of(command.args(["doctor", "--json"]).env(name, value), "")
+    };
+    let port = |output: Output| {
+        let findings = output.json()["findings"].as_array().unwrap().clone();
+        let port = findings.into_iter().find(|f| f["what"] == "port").unwrap();
+        port["message"].as_str().unwrap().to_owned()
+    };
+    assert!(port(doctor("X", "")).contains("127.0.0.1:1"));
+    assert!(port(doctor("MADOGUCHI_HTTP__PORT", "34567")).contains("127.0.0.1:34567"));
+    let wrong = doctor("MADOGUCHI_HTTP__PROT", "1");
+    assert_eq!(wrong.code, Some(1));
+    assert!(wrong.stdout.contains("Did you mean `port`?"), "{wrong:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor() {
+    let desk = Desk::start().await;
+    let mut command = desk.place.command();
+    command
+        .args(["doctor", "--json"])
+        .env("MADOGUCHI_HTTP__PORT", desk.port.to_string());
+    let report = Output::of(&mut command, "").ok().json();
+    assert_eq!(report["healthy"], true, "{report}");
+    assert!(
+        report.to_string().contains("is served by a desk"),
+        "{report}"
+    );
+    let text = desk.place.run(&["doctor"]).stdout;
+    assert!(text.contains("sqlite reads and writes"), "{text}");
+
+    let mut command = desk.place.command();
+    command.args(["doctor", "--json"]);
+    command.env("MADOGUCHI_DATABASE__URL", "postgres://nobody@127.0.0.1:1/x");
+    let report = Output::of(&mut command, "");
+    assert_eq!(
+        (report.code, &report.json()["healthy"]),
+        (Some(1), &json!(false))
+    );
+}
+
+#[test]
+fn completions_for_every_shell() {
+    let place = Place::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = place.run(&["completions", shell]).ok().stdout;
+        assert!(
+            script.contains("madoguchi") && script.contains("exclude-tools"),
+            "{shell}"
+        );
+    }
+}
+
+#[test]
+fn mistakes_are_refused_with_the_nearest_name() {
+    let place = Place::new();
+    for (arguments, said) in [
+        (&["serv"][..], "'serve'"),
+        (&["serve", "--prot", "1"], "'--port'"),
+        (&["serve", "--port", "99999"], "99999"),
+        (&["serve", "--port", "0"], "--port"),
+        (
+            &["serve", "--port", "1", "--tools", "get_movie_lst"],
+            "`get_movie_list`",
+        ),
+        (&["serve", "--log-level", "inf"], "`info`"),
+        (&["stdio", "cinma"], "`cinema`"),
+        (
+            &["stdio", "cinema", "--exclude-tools", "reserve_seat"],
+            "`reserve_seats`",
+        ),
+        (&["tools", "cinma"], "`cinema`"),
+        (&["tools", "--jsn"], "'--json'"),
+        (&["tools", "--tools", "get_movie_lst"], "`get_movie_list`"),
+        (&["call", "cinma", "get_movie_list"], "`cinema`"),
+        (
+            &["call", "cinema", "get_movie_list", "--ulr", "x"],
+            "'--url'",
+        ),
+        (&["completions", "fsh"], "'fish'"),
+        (&["config", "chek"], "'check'"),
+    ] {
+        let output = place.run(arguments);
+        assert_eq!(output.stdout, "", "{arguments:?}");
+        let found = output.failed();
+        assert!(found.contains(said), "{arguments:?}\n{found}");
+    }
+}
+
+#[test]
+fn a_taken_port_is_named_with_its_flag() {
+    let place = Place::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let said = place.run(&["serve", "--port", &port]).failed();
+    assert!(said.contains("--port") && said.contains(&port), "{said}");
+}
+
+/// One page for a first look, and the version.
+#[tokio::test]
+async fn help_and_the_front_page() {
+    let place = Place::new();
+    let version = place.run(&["--version"]).ok().stdout;
+    assert_eq!(
+        version.trim(),
+        concat!("madoguchi ", env!("CARGO_PKG_VERSION"))
+    );
+    let help = place.run(&["--help"]).ok().stdout;
+    for command in [
+        "serve", "stdio", "tools", "call", "demo", "config", "doctor",
+    ] {
+        assert!(help.contains(command), "{command}");
+    }
+    let desk = Desk::start().await;
+    let page = desk.get("/").await.text();
+    assert!(page.contains("/mcp/cinema"), "{page}");
+    let about: Value = desk.rpc("cinema", "server/discover", json!({})).await;
+    assert!(about.to_string().contains(MODERN), "{about}");
+}
