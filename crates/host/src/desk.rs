@@ -131,6 +131,13 @@ impl Found<'_> {
             Self::Unknown => "unknown",
         }
     }
+
+    pub fn metrics(&self) -> Option<&ToolMetrics> {
+        match self {
+            Self::Tool(tool) => Some(&tool.metrics),
+            Self::Hidden { .. } | Self::Unknown => None,
+        }
+    }
 }
 
 impl Window {

@@ -36,6 +36,7 @@ pub async fn watch(desk: Arc<Desk>) {
             () = tokio::time::sleep(EVERY) => {}
             () = desk.stopping.cancelled() => return,
         }
+        desk.audit.report_refusals(desk.clock.now());
         let now = desk.clock.now().as_millisecond();
         let listened_to: Vec<_> = desk
             .windows

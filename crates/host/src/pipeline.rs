@@ -96,21 +96,20 @@ impl Desk {
         let found = window.find(&call.name);
 
         // From here on the call is on record, even when its client goes away.
-        let mut record = self.audit.open(Record {
-            call: context.call,
-            caller: context.caller.clone(),
-            counter: window.counter.about.name,
-            tool: found.name(),
-            started,
-            outcome: Outcome::Abandoned,
-        });
+        let mut record = self.audit.open(
+            Record {
+                call: context.call,
+                caller: context.caller.clone(),
+                counter: window.counter.about.name,
+                tool: found.name(),
+                started,
+                outcome: Outcome::Abandoned,
+            },
+            found.metrics(),
+        );
 
         let result = match found {
-            Found::Tool(tool) => {
-                let result = self.work(window, tool, &mut context, call.arguments).await;
-                tool.metrics.observe(started.elapsed(), result.is_ok());
-                result
-            }
+            Found::Tool(tool) => self.work(window, tool, &mut context, call.arguments).await,
             Found::Hidden { reason, .. } => Err(authorize::not_offered(&call.name, reason)),
             Found::Unknown => {
                 record.close(Outcome::Refused("UNKNOWN_TOOL".into()));

@@ -42,10 +42,20 @@ pub fn similarity(a: &str, b: &str) -> f64 {
 pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     among
         .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .map(|candidate| (likeness(name, candidate), candidate))
         .filter(|(score, _)| *score > 0.75)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, candidate)| candidate)
+}
+
+/// Jaro-Winkler forgives missing letters; in short words it takes two swapped
+/// letters for two wrong ones, which is what people mistype most.
+fn likeness(a: &str, b: &str) -> f64 {
+    let swapped = a.len() == b.len() && strsim::damerau_levenshtein(a, b) == 1;
+    if swapped {
+        return 0.9;
+    }
+    strsim::jaro_winkler(a, b)
 }
 
 #[cfg(test)]
@@ -74,6 +84,7 @@ mod tests {
     #[test]
     fn finds_the_nearest_name() {
         assert_eq!(nearest("cinma", ["rooms", "cinema"]), Some("cinema"));
+        assert_eq!(nearest("ulr", ["key", "url"]), Some("url"));
         assert_eq!(nearest("zzz", ["rooms", "cinema"]), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use host::settings::Level;
 
 /// One program in which AI agents get real work done over MCP.
@@ -13,6 +13,40 @@ pub struct Cli {
     pub global: Global,
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Ends the program over a command line it does not understand. Where clap has
+/// no suggestion for a misspelt flag, ours may.
+pub fn refuse(error: clap::Error) -> ! {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    if error.kind() == ErrorKind::UnknownArgument
+        && error.get(ContextKind::SuggestedArg).is_none()
+        && let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg)
+        && let Some(nearest) = nearest_flag(given.trim_start_matches('-'))
+    {
+        let _ = error.print();
+        eprintln!("\n  tip: did you mean '--{nearest}'?");
+        std::process::exit(2);
+    }
+    error.exit()
+}
+
+fn nearest_flag(given: &str) -> Option<String> {
+    let mut command = Cli::command();
+    command.build();
+    let words: Vec<String> = std::env::args().collect();
+    let mut here = &command;
+    while let Some(inner) = here
+        .get_subcommands()
+        .find(|inner| words.iter().any(|word| word == inner.get_name()))
+    {
+        here = inner;
+    }
+    let flags: Vec<&str> = here
+        .get_arguments()
+        .filter_map(clap::Arg::get_long)
+        .collect();
+    kit::text::nearest(given, flags.iter().copied()).map(str::to_owned)
 }
 
 #[derive(Debug, Clone, Args)]

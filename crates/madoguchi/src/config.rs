@@ -54,6 +54,10 @@ pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
         Some(path) => read(path)?,
     };
     overlay::environment(&mut table, &schema, &sources.environment)?;
+    for counter in counters {
+        let variables = (counter.name, counter.variables);
+        overlay::variables(&mut table, &schema, variables, &sources.environment)?;
+    }
     check(&table, &schema)?;
     let mut sections = BTreeMap::new();
     for counter in counters {

@@ -20,13 +20,17 @@ pub fn all() -> Vec<Registration> {
 pub struct Registration {
     /// Also the name of its section in the configuration.
     pub name: &'static str,
-    pub migrations: Migrations,
+    /// Its tables, for counters that keep rows in the store.
+    pub migrations: Option<Migrations>,
+    /// Environment variables that its document names, with the key each one
+    /// sets. They win over the file.
+    pub variables: &'static [(&'static str, &'static str)],
     pub settings_schema: Value,
     pub default_settings: toml::Table,
     open: Open,
 }
 
-type Open = Box<dyn Fn(toml::Table, Arc<dyn Store>) -> Result<Counter> + Send + Sync>;
+type Open = Box<dyn Fn(toml::Table, Option<Arc<dyn Store>>) -> Result<Counter> + Send + Sync>;
 
 impl Registration {
     /// A counter that keeps its rows in the store.
@@ -38,22 +42,29 @@ impl Registration {
     where
         S: Default + Serialize + DeserializeOwned + JsonSchema + 'static,
     {
+        let open: Open = Box::new(move |settings, store| {
+            let store = store.ok_or_else(|| Error::internal("no store was opened"))?;
+            Ok(counter(typed(name, settings)?, store))
+        });
         Self {
             name,
-            migrations,
+            migrations: Some(migrations),
+            variables: &[],
             settings_schema: kit::schema::input::<S>(),
             default_settings: toml::Table::try_from(S::default()).unwrap_or_default(),
-            open: Box::new(move |settings, store| {
-                let settings = settings.try_into().map_err(|error: toml::de::Error| {
-                    Error::new("INVALID_CONFIG", format!("[{name}]: {}.", error.message()))
-                        .next("`madoguchi config default` shows what can be set.")
-                })?;
-                Ok(counter(settings, store))
-            }),
+            open,
         }
     }
 
-    pub fn open(&self, settings: toml::Table, store: Arc<dyn Store>) -> Result<Counter> {
+    pub fn open(&self, settings: toml::Table, store: Option<Arc<dyn Store>>) -> Result<Counter> {
         (self.open)(settings, store)
     }
+}
+
+fn typed<S: DeserializeOwned>(name: &str, settings: toml::Table) -> Result<S> {
+    settings.try_into().map_err(|error: toml::de::Error| {
+        let message = error.message().trim_end_matches('.');
+        Error::new("INVALID_CONFIG", format!("[{name}]: {message}."))
+            .next("`madoguchi config default` shows what can be set.")
+    })
 }

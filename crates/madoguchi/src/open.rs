@@ -57,12 +57,12 @@ pub fn database_url(global: &Global, config: &Config) -> Result<DatabaseUrl> {
     }
 }
 
-/// The counters as they are described, without any data behind them.
-pub fn counters(config: &Config, offer: &Offer, only: Option<&str>) -> Result<Vec<Counter>> {
+/// The counters as they describe themselves, without any data behind them.
+pub fn described(config: &Config, offer: &Offer, only: Option<&str>) -> Result<Vec<Counter>> {
     let mut described = Vec::new();
     for registration in chosen(only, offer)? {
         let settings = config.counters.get(registration.name).cloned();
-        described.push(registration.open(settings.unwrap_or_default(), Arc::new(Shut))?);
+        described.push(registration.open(settings.unwrap_or_default(), Some(Arc::new(Shut)))?);
     }
     if offer.fixture && only.is_none_or(|only| only == "fixture") {
         described.push(fixture::counter());
@@ -100,7 +100,8 @@ impl Store for Shut {
 /// An open program: the desk, and the database to close at the end.
 pub struct Opened {
     pub desk: Arc<Desk>,
-    pub database: Database,
+    /// None when no open counter keeps rows.
+    database: Option<Database>,
 }
 
 /// Opens the store, brings it up to date and prepares the counters: all of
@@ -112,24 +113,31 @@ pub async fn desk(
     only: Option<&str>,
 ) -> Result<Opened> {
     let registrations = chosen(only, offer)?;
-    check_counter_names(&config)?;
-    let database = Database::open(&database_url(global, &config)?, Options::default()).await?;
-    let shared: Arc<dyn Store> = Arc::new(database.clone());
-    shared.migrate(ledger::MIGRATIONS).await?;
+    check_names(&config)?;
+    let keeps_rows = registrations.iter().any(|r| r.migrations.is_some());
+    let database = if keeps_rows {
+        Some(Database::open(&database_url(global, &config)?, Options::default()).await?)
+    } else {
+        None
+    };
+    let shared: Option<Arc<dyn Store>> = match &database {
+        Some(database) => Some(Arc::new(database.clone())),
+        None => None,
+    };
+    if let Some(store) = &shared {
+        store.migrate(ledger::MIGRATIONS).await?;
+        for migrations in registrations.iter().filter_map(|r| r.migrations) {
+            store.migrate(migrations).await?;
+        }
+    }
     let mut open = Vec::new();
     for registration in &registrations {
-        shared.migrate(registration.migrations).await?;
-        let settings = config
-            .counters
-            .get(registration.name)
-            .cloned()
-            .unwrap_or_default();
-        open.push(registration.open(settings, Arc::clone(&shared))?);
+        let settings = config.counters.get(registration.name).cloned();
+        open.push(registration.open(settings.unwrap_or_default(), shared.clone())?);
     }
     if offer.fixture && only.is_none_or(|only| only == "fixture") {
         open.push(fixture::counter());
     }
-    check_offered_tools(&config, &open)?;
     let desk = Desk::new(open, config.settings, Clock::system())?;
     Ok(Opened {
         desk: Arc::new(desk),
@@ -142,71 +150,91 @@ fn chosen(only: Option<&str>, offer: &Offer) -> Result<Vec<Registration>> {
     let Some(only) = only else {
         return Ok(all);
     };
-    let names: Vec<&str> = all.iter().map(|registration| registration.name).collect();
     if offer.fixture && only == "fixture" {
         return Ok(Vec::new());
     }
-    if !names.contains(&only) {
-        let hint = match kit::text::nearest(only, names.iter().copied()) {
-            Some(nearest) => format!("Did you mean `{nearest}`?"),
-            None => format!("There are: {}.", names.join(", ")),
-        };
-        return Err(
-            Error::new("UNKNOWN_COUNTER", format!("There is no counter `{only}`.")).next(hint),
-        );
-    }
+    known(
+        "counter",
+        only,
+        all.iter().map(|registration| registration.name),
+    )?;
     Ok(all
         .into_iter()
         .filter(|registration| registration.name == only)
         .collect())
 }
 
-/// Policies and limits name counters; a misspelt one would silently do nothing.
-fn check_counter_names(config: &Config) -> Result<()> {
-    let all = counters::all();
-    let known = |name: &str| name == "fixture" || all.iter().any(|r| r.name == name);
-    let limits = config.settings.limits.requests_per_minute.keys();
-    let policies = config.settings.approval.tools.keys();
-    for name in limits.map(String::as_str).chain(policies.map(|tool| {
-        tool.split_once('.')
-            .map_or(tool.as_str(), |(counter, _)| counter)
-    })) {
-        if !known(name) {
-            let nearest = kit::text::nearest(name, all.iter().map(|r| r.name));
-            let hint = nearest.map_or_else(String::new, |name| format!("Did you mean `{name}`?"));
-            return Err(Error::new(
-                "INVALID_CONFIG",
-                format!("A limit or policy names `{name}`, which is no counter."),
-            )
-            .next(hint));
-        }
+/// Limits, policies and tool lists name counters and tools; a misspelt name
+/// would silently do nothing.
+pub fn check_names(config: &Config) -> Result<()> {
+    let settings = &config.settings;
+    let counters = settings
+        .limits
+        .requests_per_minute
+        .keys()
+        .map(String::as_str);
+    let policies = settings.approval.tools.keys().map(String::as_str);
+    let tools = settings.tools.only.iter().chain(&settings.tools.exclude);
+    let (counters, policies): (Vec<_>, Vec<_>) = (counters.collect(), policies.collect());
+    let tools: Vec<_> = tools.map(String::as_str).collect();
+    if counters.is_empty() && policies.is_empty() && tools.is_empty() {
+        return Ok(());
+    }
+    let offer = Offer {
+        fixture: true,
+        ..Offer::default()
+    };
+    let all = described(config, &offer, None)?;
+    let names = || all.iter().map(|counter| counter.about.name);
+    for name in counters {
+        known("counter", name, names())?;
+    }
+    for policy in policies {
+        let (counter, tool) = policy.split_once('.').unwrap_or((policy, ""));
+        known("counter", counter, names())?;
+        let of_it = all.iter().filter(|c| c.about.name == counter);
+        known("tool", tool, of_it.flat_map(tool_names))?;
+    }
+    for tool in tools {
+        known("tool", tool, all.iter().flat_map(tool_names))?;
     }
     Ok(())
 }
 
-/// `--tools` and `--exclude-tools` name tools; a misspelt one is refused.
-fn check_offered_tools(config: &Config, open: &[Counter]) -> Result<()> {
-    let tools = &config.settings.tools;
-    for name in tools.only.iter().chain(&tools.exclude) {
-        if !open.iter().any(|counter| counter.tool(name).is_some()) {
-            let names = open
-                .iter()
-                .flat_map(|counter| counter.tools.iter().map(|tool| tool.name));
-            let hint = kit::text::nearest(name, names)
-                .map_or_else(String::new, |nearest| format!("Did you mean `{nearest}`?"));
-            return Err(
-                Error::new("UNKNOWN_TOOL", format!("There is no tool `{name}`.")).next(hint),
-            );
-        }
+fn tool_names(counter: &Counter) -> impl Iterator<Item = &'static str> + Clone {
+    counter
+        .tools
+        .iter()
+        .flat_map(|tool| std::iter::once(tool.name).chain(tool.aliases.iter().copied()))
+}
+
+/// An error with the nearest name unless `name` is one of `names`.
+fn known<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+    if names.clone().any(|known| known == name) {
+        return Ok(());
     }
-    Ok(())
+    let hint = match kit::text::nearest(name, names.clone()) {
+        Some(nearest) => format!("Did you mean `{nearest}`?"),
+        None => format!("There are: {}.", names.collect::<Vec<_>>().join(", ")),
+    };
+    let code = format!("UNKNOWN_{}", what.to_uppercase());
+    Err(Error::new(code, format!("There is no {what} `{name}`.")).next(hint))
 }
 
 impl Opened {
     /// Lets go of everything, once no more calls come.
     pub async fn close(&self) -> Result<()> {
         background::stop(&self.desk).await;
-        self.database.close().await
+        match &self.database {
+            Some(database) => database.close().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the store reads and writes; `None` when there is none.
+    pub async fn check_store(&self) -> Option<Result<&'static str>> {
+        let database = self.database.as_ref()?;
+        Some(database.check().await.map(|()| database.engine()))
     }
 
     /// Sample data for a store that holds nothing, on the embedded engine only.

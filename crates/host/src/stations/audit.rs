@@ -14,6 +14,8 @@ use std::{
 use jiff::Timestamp;
 use kit::{Caller, Error, Reply, ids::CallId};
 
+use crate::metrics::ToolMetrics;
+
 pub struct Audit {
     sink: Arc<dyn Fn(&Record) + Send + Sync>,
     refusals: Mutex<Refusals>,
@@ -77,44 +79,56 @@ impl Audit {
         }
     }
 
-    pub fn open(&self, record: Record) -> OpenRecord {
+    pub fn open<'a>(&'a self, record: Record, metrics: Option<&'a ToolMetrics>) -> OpenRecord<'a> {
         OpenRecord {
             record,
-            sink: Arc::clone(&self.sink),
+            metrics,
+            audit: self,
         }
     }
 
     pub fn refused(&self, caller: &str, counter: &'static str, now: Timestamp) {
+        self.report_refusals(now);
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        if refusals.second != now.as_second() {
-            let finished = std::mem::take(&mut refusals.counts);
-            refusals.second = now.as_second();
-            for ((caller, counter), count) in finished {
-                tracing::warn!(%caller, counter, count, "requests refused");
-            }
-        }
         *refusals
             .counts
             .entry((caller.to_owned(), counter))
             .or_default() += 1;
     }
+
+    /// Logs the counts of seconds that have passed.
+    pub fn report_refusals(&self, now: Timestamp) {
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        if refusals.second == now.as_second() {
+            return;
+        }
+        refusals.second = now.as_second();
+        for ((caller, counter), count) in std::mem::take(&mut refusals.counts) {
+            tracing::warn!(%caller, counter, count, "requests refused");
+        }
+    }
 }
 
-/// A record that writes itself, at the latest when it is dropped.
-pub struct OpenRecord {
+/// A record that writes and counts itself, at the latest when it is dropped.
+pub struct OpenRecord<'a> {
     record: Record,
-    sink: Arc<dyn Fn(&Record) + Send + Sync>,
+    metrics: Option<&'a ToolMetrics>,
+    audit: &'a Audit,
 }
 
-impl OpenRecord {
+impl OpenRecord<'_> {
     pub fn close(&mut self, outcome: Outcome) {
         self.record.outcome = outcome;
     }
 }
 
-impl Drop for OpenRecord {
+impl Drop for OpenRecord<'_> {
     fn drop(&mut self) {
-        (self.sink)(&self.record);
+        if let Some(metrics) = self.metrics {
+            let done = self.record.outcome == Outcome::Done;
+            metrics.observe(self.record.started.elapsed(), done);
+        }
+        (self.audit.sink)(&self.record);
     }
 }
 
@@ -166,10 +180,10 @@ mod tests {
             let seen = Arc::clone(&seen);
             move |record: &Record| seen.lock().unwrap().push(record.outcome.clone())
         }));
-        let mut done = audit.open(record());
+        let mut done = audit.open(record(), None);
         done.close(Outcome::Done);
         drop(done);
-        drop(audit.open(record()));
+        drop(audit.open(record(), None));
         assert_eq!(*seen.lock().unwrap(), [Outcome::Done, Outcome::Abandoned]);
     }
 }

@@ -72,6 +72,7 @@ async fn serve(
     from_wire: mpsc::Receiver<Outgoing>,
 ) {
     let (sink, stream) = socket.split();
+    let outgoing = channel.outgoing.clone();
     let ping = Duration::from_secs(settings.ping_seconds.max(1));
     let heard = Arc::new(Mutex::new(Instant::now()));
     let mut writer = tokio::spawn(write(
@@ -86,7 +87,7 @@ async fn serve(
     let work = channel::serve(Arc::clone(&desk), window, channel, gone.clone());
     let mut work = desk.under_way.spawn(work);
     tokio::select! {
-        () = read(stream, to_wire, heard) => gone.cancel(),
+        () = read(stream, to_wire, outgoing, heard) => gone.cancel(),
         _ = &mut writer => gone.cancel(),
         // The desk is stopping, and everything under way has been answered.
         _ = &mut work => {}
@@ -100,9 +101,19 @@ async fn serve(
 async fn read(
     mut stream: SplitStream<WebSocket>,
     to_wire: mpsc::Sender<Bytes>,
+    outgoing: mpsc::Sender<Outgoing>,
     heard: Arc<Mutex<Instant>>,
 ) {
-    while let Some(Ok(message)) = stream.next().await {
+    while let Some(message) = stream.next().await {
+        let message = match message {
+            Ok(message) => message,
+            Err(error) => {
+                if is_too_large(error) {
+                    let _ = outgoing.send(Outgoing::TooLarge).await;
+                }
+                return;
+            }
+        };
         *heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         let bytes = match message {
             Message::Text(text) => Bytes::from(text),
@@ -114,6 +125,12 @@ async fn read(
             return;
         }
     }
+}
+
+fn is_too_large(error: axum::Error) -> bool {
+    use tungstenite::Error;
+    let error = error.into_inner();
+    matches!(error.downcast_ref::<Error>(), Some(Error::Capacity(_)))
 }
 
 async fn write(
@@ -129,6 +146,7 @@ async fn write(
             outgoing = from_wire.recv() => match outgoing {
                 Some(Outgoing::Message(text)) => Message::Text(Utf8Bytes::from(text)),
                 Some(Outgoing::Unauthorized) => break (close_code::POLICY, "Invalid API key"),
+                Some(Outgoing::TooLarge) => break (close_code::SIZE, "the message is too large"),
                 None if stopping.is_cancelled() => break (close_code::AWAY, "the desk is stopping"),
                 None => break (close_code::NORMAL, ""),
             },

@@ -36,6 +36,8 @@ pub enum Outgoing {
     Message(String),
     /// The key was not valid; nothing else will be answered.
     Unauthorized,
+    /// The client sent more than a message may hold.
+    TooLarge,
 }
 
 /// The two ends a transport pumps bytes through, and who is on the other side.

@@ -85,7 +85,7 @@ pub fn tool_definition(tool: &Tool, name: &str) -> Value {
     put("description", tool.description.into());
     put("inputSchema", tool.input.clone());
     if let Some(output) = &tool.output {
-        put("outputSchema", output.clone());
+        put("outputSchema", published(output.clone()));
     }
     let hints = json!({
         "title": tool.title,
@@ -99,6 +99,24 @@ pub fn tool_definition(tool: &Tool, name: &str) -> Value {
         put("_meta", meta.clone());
     }
     Value::Object(definition)
+}
+
+/// The output schema for clients: true of refusals as well, because some clients
+/// hold `structuredContent` against it even when `isError` is set.
+fn published(mut schema: Value) -> Value {
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("required");
+        if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.insert(
+                "error".into(),
+                json!({
+                    "type": "object",
+                    "description": "Only when the call was refused: code, message, details",
+                }),
+            );
+        }
+    }
+    schema
 }
 
 fn prompt_definition(prompt: &Prompt) -> mcp::Prompt {

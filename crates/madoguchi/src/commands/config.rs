@@ -6,9 +6,9 @@ use kit::Result;
 
 use super::print;
 use crate::{
-    cli::{ConfigAction, Global},
+    cli::{ConfigAction, Global, Offer},
     config::{self, Sources},
-    counters,
+    counters, open,
 };
 
 pub fn run(global: &Global, action: &ConfigAction) -> Result<ExitCode> {
@@ -21,7 +21,9 @@ pub fn run(global: &Global, action: &ConfigAction) -> Result<ExitCode> {
         ConfigAction::Check { file } => {
             let named = file.as_deref().or(global.config.as_deref());
             let sources = Sources::of_process(named);
-            config::load(&sources, &counters)?;
+            let config = config::load(&sources, &counters)?;
+            open::described(&config, &Offer::default(), None)?;
+            open::check_names(&config)?;
             match &sources.file {
                 Some(file) => print(&format!("{} is fine.", file.display())),
                 None => print(

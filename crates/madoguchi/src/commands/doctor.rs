@@ -1,6 +1,6 @@
 //! `madoguchi doctor`: what is reachable and healthy.
 
-use std::{process::ExitCode, sync::Arc};
+use std::process::ExitCode;
 
 use kit::Result;
 use serde_json::json;
@@ -67,7 +67,13 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
     findings.push(port(&config).await);
     match open::desk(global, config, &offer, None).await {
         Ok(opened) => {
-            findings.push(engine(&opened).await);
+            match opened.check_store().await {
+                Some(Ok(engine)) => {
+                    findings.push(good("store", format!("{engine} reads and writes")));
+                }
+                Some(Err(error)) => findings.push(bad("store", &error)),
+                None => {}
+            }
             for window in &opened.desk.windows {
                 findings.push(good(
                     window.counter.about.name,
@@ -118,14 +124,6 @@ async fn answers(address: &str) -> bool {
     tokio::time::timeout(std::time::Duration::from_secs(2), ask)
         .await
         .is_ok_and(|answer| answer.unwrap_or(false))
-}
-
-async fn engine(opened: &open::Opened) -> Finding {
-    let database: Arc<dyn kit::Store> = Arc::new(opened.database.clone());
-    match opened.database.check().await {
-        Ok(()) => good("store", format!("{} reads and writes", database.engine())),
-        Err(error) => bad("store", &error),
-    }
 }
 
 fn good(what: &'static str, message: String) -> Finding {

@@ -16,7 +16,8 @@ pub fn run(global: &Global, arguments: &ToolsArgs) -> Result<ExitCode> {
     let config = open::configuration(global, &arguments.offer)?;
     let only = arguments.counter.as_deref();
     let hides = config.settings.tools.clone();
-    let counters = open::counters(&config, &arguments.offer, only)?;
+    open::check_names(&config)?;
+    let counters = open::described(&config, &arguments.offer, only)?;
     let mut text = String::new();
     let mut all = Vec::new();
     for counter in &counters {

@@ -42,16 +42,46 @@ pub fn environment(
             let names = properties.keys().map(String::as_str);
             return Err(unknown(name, &key, names));
         };
-        let value = parse(text, kind).ok_or_else(|| {
-            let wanted = kind.get("type").and_then(Value::as_str).unwrap_or("value");
-            invalid(format!("{name} is `{text}`, which is no {wanted}."))
-        })?;
-        let entry = table
-            .entry(section)
-            .or_insert_with(|| toml::Value::Table(toml::Table::new()));
-        if let toml::Value::Table(entry) = entry {
-            entry.insert(key, value);
+        set(table, &section, &key, kind, (name, text))?;
+    }
+    Ok(())
+}
+
+/// Sets the keys for which a counter's document names variables of its own.
+pub fn variables(
+    table: &mut toml::Table,
+    schema: &Value,
+    (section, variables): (&str, &[(&str, &str)]),
+    environment: &[(String, String)],
+) -> Result<()> {
+    for (name, key) in variables {
+        let given = environment.iter().find(|(given, _)| given == name);
+        let kind = schema.pointer(&format!("/properties/{section}/properties/{key}"));
+        if let (Some((name, text)), Some(kind)) = (given, kind)
+            && !text.is_empty()
+        {
+            set(table, section, key, kind, (name, text))?;
         }
+    }
+    Ok(())
+}
+
+fn set(
+    table: &mut toml::Table,
+    section: &str,
+    key: &str,
+    kind: &Value,
+    (name, text): (&str, &str),
+) -> Result<()> {
+    let value = parse(text, kind).ok_or_else(|| {
+        let wanted = kind.get("type").and_then(Value::as_str).unwrap_or("value");
+        invalid(format!("{name} is `{text}`, which is no {wanted}."))
+    })?;
+    let entry = table
+        .entry(section)
+        .or_insert_with(|| toml::Value::Table(toml::Table::new()));
+    if let toml::Value::Table(entry) = entry {
+        entry.insert(key.to_owned(), value);
     }
     Ok(())
 }
