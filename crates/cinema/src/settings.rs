@@ -29,15 +29,15 @@ impl Settings {
     /// A configuration with an unknown zone is refused when it is read, so the
     /// fallback is only met by settings that were put together in code.
     pub(crate) fn zone(&self) -> TimeZone {
-        TimeZone::get(&self.time_zone).unwrap_or(TimeZone::UTC)
+        kit::time::zone(&self.time_zone).unwrap_or(TimeZone::UTC)
     }
 }
 
 fn known_zone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let name = String::deserialize(deserializer)?;
-    match TimeZone::get(&name) {
-        Ok(_) => Ok(name),
-        Err(_) => Err(D::Error::custom(format!(
+    match kit::time::zone(&name) {
+        Some(_) => Ok(name),
+        None => Err(D::Error::custom(format!(
             "`{name}` is not an IANA time zone such as `Asia/Tokyo`"
         ))),
     }

@@ -3,10 +3,15 @@
 //! Everything that can be worked out once is worked out here, at start:
 //! validators are compiled, definitions are built, metrics have their handles.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use jsonschema::Validator;
 use kit::{Counter, Error, Result, Tool, time::Clock};
+use serde_json::Value;
 use tokio::sync::broadcast;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -59,8 +64,8 @@ pub struct PreparedTool {
     pub tool: Arc<Tool>,
     /// The spelling shown in lists.
     pub listed_name: &'static str,
-    pub input: Validator,
-    pub output: Option<Validator>,
+    input: OnceLock<Validator>,
+    output: OnceLock<Validator>,
     pub policy: Policy,
     pub metrics: ToolMetrics,
 }
@@ -204,18 +209,43 @@ impl PreparedTool {
         settings: &Settings,
         metrics: &Metrics,
     ) -> Result<Self> {
-        let compile = |schema| {
-            jsonschema::draft202012::new(schema).map_err(|error| {
-                Error::internal(format!("the schema of {} is not valid: {error}", tool.name))
-            })
-        };
-        Ok(Self {
-            input: compile(&tool.input)?,
-            output: tool.output.as_ref().map(compile).transpose()?,
+        let prepared = Self {
+            input: OnceLock::new(),
+            output: OnceLock::new(),
             listed_name: tool.client_safe_name(),
             policy: settings.approval.policy(counter.about.name, &tool),
             metrics: metrics.of_tool(counter.about.name, tool.client_safe_name()),
             tool,
-        })
+        };
+        // Where tests run, a schema that is not valid is found at once.
+        if cfg!(debug_assertions) {
+            prepared.input()?;
+            prepared.output()?;
+        }
+        Ok(prepared)
+    }
+
+    /// Compiled when it is first needed: a client that only looks, or uses one
+    /// tool of many, does not wait for the rest.
+    pub fn input(&self) -> Result<&Validator> {
+        self.compiled(&self.input, &self.tool.input)
+    }
+
+    pub fn output(&self) -> Result<Option<&Validator>> {
+        let schema = self.tool.output.as_ref();
+        schema
+            .map(|schema| self.compiled(&self.output, schema))
+            .transpose()
+    }
+
+    fn compiled<'a>(&self, cell: &'a OnceLock<Validator>, schema: &Value) -> Result<&'a Validator> {
+        if let Some(validator) = cell.get() {
+            return Ok(validator);
+        }
+        let validator = jsonschema::draft202012::new(schema).map_err(|error| {
+            let name = self.tool.name;
+            Error::internal(format!("the schema of {name} is not valid: {error}"))
+        })?;
+        Ok(cell.get_or_init(|| validator))
     }
 }

@@ -5,7 +5,20 @@ use std::sync::{
     atomic::{AtomicI64, Ordering},
 };
 
-use jiff::{Timestamp, Zoned, tz::TimeZone};
+use jiff::{
+    Timestamp, Zoned,
+    tz::{TimeZone, TimeZoneDatabase},
+};
+
+/// A time zone by its IANA name. The program carries the zones with it; looking
+/// through the system's takes longer than everything else at start, and happens
+/// only for names we do not have.
+pub fn zone(name: &str) -> Option<TimeZone> {
+    TimeZoneDatabase::bundled()
+        .get(name)
+        .or_else(|_| TimeZone::get(name))
+        .ok()
+}
 
 #[derive(Debug, Clone, Default)]
 pub struct Clock {

@@ -30,15 +30,18 @@ pub struct Config {
 /// Where settings come from besides the defaults.
 #[derive(Debug, Default)]
 pub struct Sources {
+    /// A data directory that was named, which some counters keep files in.
+    pub data: Option<PathBuf>,
     pub file: Option<PathBuf>,
     pub environment: Vec<(String, String)>,
 }
 
 impl Sources {
     /// The named file, else `madoguchi.toml` here, and the process's environment.
-    pub fn of_process(named: Option<&Path>) -> Self {
+    pub fn of_process(named: Option<&Path>, data: Option<&Path>) -> Self {
         let beside = Path::new("madoguchi.toml");
         Self {
+            data: data.map(Path::to_owned),
             file: named
                 .map(Path::to_owned)
                 .or_else(|| beside.exists().then(|| beside.to_owned())),
@@ -48,24 +51,31 @@ impl Sources {
 }
 
 pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
-    let schema = schema(counters);
     let mut table = match &sources.file {
         None => toml::Table::new(),
         Some(path) => read(path)?,
     };
-    overlay::environment(&mut table, &schema, &sources.environment)?;
-    for counter in counters {
-        let variables = (counter.name, counter.variables);
-        overlay::variables(&mut table, &schema, variables, &sources.environment)?;
+    // Nothing was set: nothing to check, and the schema takes time to make.
+    if !table.is_empty() || overlay::is_given(counters, &sources.environment) {
+        let schema = schema(counters);
+        overlay::environment(&mut table, &schema, &sources.environment)?;
+        for counter in counters {
+            let variables = (counter.name, counter.variables);
+            overlay::variables(&mut table, &schema, variables, &sources.environment)?;
+        }
+        check(&table, &schema)?;
     }
-    check(&table, &schema)?;
     let mut sections = BTreeMap::new();
     for counter in counters {
         let own = match table.remove(counter.name) {
             Some(toml::Value::Table(own)) => own,
             _ => toml::Table::new(),
         };
-        let mut settings = counter.default_settings.clone();
+        let mut settings = (counter.default_settings)();
+        if let (Some((key, folder)), Some(data)) = (counter.folder, &sources.data) {
+            let inside = data.join(folder).to_string_lossy().into_owned();
+            settings.insert(key.to_owned(), toml::Value::String(inside));
+        }
         settings.extend(own);
         sections.insert(counter.name.to_owned(), settings);
     }
@@ -119,7 +129,7 @@ pub fn schema(counters: &[Registration]) -> Value {
     let mut schema = kit::schema::input::<Settings>();
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         for counter in counters {
-            let mut section = counter.settings_schema.clone();
+            let mut section = (counter.settings_schema)();
             if let Some(object) = section.as_object_mut() {
                 object.insert(
                     "description".into(),

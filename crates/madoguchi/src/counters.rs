@@ -9,11 +9,12 @@ use serde_json::Value;
 
 /// Every counter, in the order in which they are shown.
 pub fn all() -> Vec<Registration> {
-    vec![Registration::with_store(
-        "cinema",
-        cinema::MIGRATIONS,
-        cinema::counter,
-    )]
+    vec![
+        Registration::with_store("cinema", cinema::MIGRATIONS, cinema::counter),
+        Registration::on_files("rooms", rooms::counter)
+            .variables(rooms::SEED_VARIABLES)
+            .folder("data_dir", "rooms"),
+    ]
 }
 
 /// How one counter is configured and opened.
@@ -25,8 +26,11 @@ pub struct Registration {
     /// Environment variables that its document names, with the key each one
     /// sets. They win over the file.
     pub variables: &'static [(&'static str, &'static str)],
-    pub settings_schema: Value,
-    pub default_settings: toml::Table,
+    /// The key that names its directory, and the one it has inside a data
+    /// directory that was named on the command line.
+    pub folder: Option<(&'static str, &'static str)>,
+    pub settings_schema: fn() -> Value,
+    pub default_settings: fn() -> toml::Table,
     open: Open,
 }
 
@@ -46,14 +50,41 @@ impl Registration {
             let store = store.ok_or_else(|| Error::internal("no store was opened"))?;
             Ok(counter(typed(name, settings)?, store))
         });
+        Self::new::<S>(name, Some(migrations), open)
+    }
+
+    /// A counter that keeps files of its own.
+    fn on_files<S>(name: &'static str, counter: fn(S) -> Counter) -> Self
+    where
+        S: Default + Serialize + DeserializeOwned + JsonSchema + 'static,
+    {
+        let open: Open = Box::new(move |settings, _| Ok(counter(typed(name, settings)?)));
+        Self::new::<S>(name, None, open)
+    }
+
+    fn new<S>(name: &'static str, migrations: Option<Migrations>, open: Open) -> Self
+    where
+        S: Default + Serialize + JsonSchema + 'static,
+    {
         Self {
             name,
-            migrations: Some(migrations),
+            migrations,
             variables: &[],
-            settings_schema: kit::schema::input::<S>(),
-            default_settings: toml::Table::try_from(S::default()).unwrap_or_default(),
+            folder: None,
+            settings_schema: kit::schema::input::<S>,
+            default_settings: || toml::Table::try_from(S::default()).unwrap_or_default(),
             open,
         }
+    }
+
+    fn variables(mut self, variables: &'static [(&'static str, &'static str)]) -> Self {
+        self.variables = variables;
+        self
+    }
+
+    fn folder(mut self, key: &'static str, inside_data: &'static str) -> Self {
+        self.folder = Some((key, inside_data));
+        self
     }
 
     pub fn open(&self, settings: toml::Table, store: Option<Arc<dyn Store>>) -> Result<Counter> {

@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub fn configuration(global: &Global, offer: &Offer) -> Result<Config> {
-    let sources = Sources::of_process(global.config.as_deref());
+    let sources = Sources::of_process(global.config.as_deref(), global.data.as_deref());
     let mut config = config::load(&sources, &counters::all())?;
     if let Some(level) = global.log_level {
         config.settings.log.level = level;

@@ -9,10 +9,11 @@ use crate::desk::PreparedTool;
 pub fn input(tool: &PreparedTool, arguments: Map<String, Value>) -> Result<Value> {
     let arguments = Value::Object(arguments);
     // The common case, no error, builds no error iterator.
-    if tool.input.is_valid(&arguments) {
+    let validator = tool.input()?;
+    if validator.is_valid(&arguments) {
         return Ok(arguments);
     }
-    let broken = tool.input.iter_errors(&arguments).next();
+    let broken = validator.iter_errors(&arguments).next();
     Err(match broken {
         Some(error) => explain(tool, &error),
         None => Error::internal("arguments are neither valid nor broken"),
@@ -25,7 +26,7 @@ pub fn output(tool: &PreparedTool, reply: &Reply) -> Result<()> {
     if !cfg!(debug_assertions) {
         return Ok(());
     }
-    let (Some(validator), Reply::Structured(json)) = (&tool.output, reply) else {
+    let (Some(validator), Reply::Structured(json)) = (tool.output()?, reply) else {
         return Ok(());
     };
     let value: Value = serde_json::from_str(json).map_err(Error::internal)?;

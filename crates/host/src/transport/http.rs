@@ -30,7 +30,7 @@ use crate::{
     desk::{Desk, Window},
     pipeline::Refusal,
     wire::{
-        direct,
+        direct::{self, Plain},
         handler::Handler,
         inbound,
         outbound::{Fault, error_message},
@@ -156,29 +156,28 @@ async fn mcp(
         Ok(body) => body,
         Err(response) => return response,
     };
+    let credentials = shared.guard.credentials(&parts.headers);
+    if shared.desk.settings.http.direct_path
+        && direct::headers_fit(&parts.headers)
+        && !inbound::too_deep(&body)
+        && let Some(plain) = Plain::read(&services.window, &parts.headers, &body)
+    {
+        return match shared.desk.admit(&services.window, &credentials) {
+            Ok(admitted) => {
+                let (desk, window) = (&shared.desk, &services.window);
+                let (status, text) = plain.serve(desk, window, admitted, &parts.headers).await;
+                json_response(status, text)
+            }
+            Err(refusal) => refusal_response(plain.id().as_ref(), &refusal),
+        };
+    }
     let envelope = match inbound::envelope(&body) {
         Ok(envelope) => envelope,
         Err((id, fault)) => return fault_response(StatusCode::BAD_REQUEST, id.as_ref(), &fault),
     };
-    let credentials = shared.guard.credentials(&parts.headers);
     if envelope.is_request() {
         match shared.desk.admit(&services.window, &credentials) {
-            Ok(admitted) => {
-                if shared.desk.settings.http.direct_path
-                    && direct::headers_fit(&parts.headers)
-                    && let Some((status, text)) = direct::serve(
-                        &shared.desk,
-                        &services.window,
-                        &admitted,
-                        &parts.headers,
-                        &body,
-                    )
-                    .await
-                {
-                    return json_response(status, text);
-                }
-                parts.extensions.insert(admitted);
-            }
+            Ok(admitted) => drop(parts.extensions.insert(admitted)),
             Err(refusal) => return refusal_response(envelope.id().as_ref(), &refusal),
         }
     } else if shared

@@ -111,7 +111,7 @@ fn published(mut schema: Value) -> Value {
                 "error".into(),
                 json!({
                     "type": "object",
-                    "description": "Only when the call was refused: code, message, details",
+                    "description": "Only when refused",
                 }),
             );
         }

@@ -9,7 +9,6 @@
 use std::{borrow::Cow, sync::Arc};
 
 use http::{HeaderMap, header};
-use kit::page;
 use rmcp::model as mcp;
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
@@ -88,32 +87,49 @@ fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     values.next().is_none().then_some(value)
 }
 
-/// Status and body of the answer, or `None` to go the long way.
-pub async fn serve(
-    desk: &Desk,
-    window: &Window,
-    admitted: &Admitted,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Option<(u16, String)> {
-    let request: Request<'_> = serde_json::from_slice(body).ok()?;
-    let meta = &request.params.meta;
-    let plain = request.jsonrpc == "2.0"
-        && is_id(request.id.get())
-        && single(headers, "mcp-method") == Some(request.method)
-        && meta.protocol_version == STATELESS
-        && meta.progress_token.is_none()
-        && meta.log_level.is_none()
-        && request.params.input_responses.is_none()
-        && request.params.request_state.is_none()
-        && are_capabilities(&meta.client_capabilities);
-    if !plain {
-        return None;
+/// A request that is plain in every respect.
+pub struct Plain<'a>(Request<'a>);
+
+impl<'a> Plain<'a> {
+    /// `None` to go the long way.
+    pub fn read(window: &Window, headers: &HeaderMap, body: &'a [u8]) -> Option<Self> {
+        let request: Request<'_> = serde_json::from_slice(body).ok()?;
+        let (params, meta) = (&request.params, &request.params.meta);
+        let plain = request.jsonrpc == "2.0"
+            && is_id(request.id.get())
+            && single(headers, "mcp-method") == Some(request.method)
+            && meta.protocol_version == STATELESS
+            && meta.progress_token.is_none()
+            && meta.log_level.is_none()
+            && params.input_responses.is_none()
+            && params.request_state.is_none()
+            && are_capabilities(&meta.client_capabilities);
+        let fits = match request.method {
+            "tools/list" => params.cursor.is_none() && params.name.is_none(),
+            "tools/call" => params.name.as_deref().is_some_and(|name| {
+                single(headers, "mcp-name") == Some(name) && !has_header_arguments(window, name)
+            }),
+            _ => false,
+        };
+        (plain && fits).then_some(Self(request))
     }
-    match request.method {
-        "tools/list" => list(window, request.id.get(), request.params.cursor.as_deref()),
-        "tools/call" => call(desk, window, admitted, headers, request).await,
-        _ => None,
+
+    pub fn id(&self) -> Option<Value> {
+        serde_json::from_str(self.0.id.get()).ok()
+    }
+
+    /// Status and body of the answer.
+    pub async fn serve(
+        self,
+        desk: &Desk,
+        window: &Window,
+        admitted: Admitted,
+        headers: &HeaderMap,
+    ) -> (u16, String) {
+        match self.0.params.name {
+            Some(_) => call(desk, window, admitted, headers, self.0).await,
+            None => (200, list(window, self.0.id.get())),
+        }
     }
 }
 
@@ -130,17 +146,15 @@ fn is_id(id: &str) -> bool {
 async fn call(
     desk: &Desk,
     window: &Window,
-    admitted: &Admitted,
+    admitted: Admitted,
     headers: &HeaderMap,
     request: Request<'_>,
-) -> Option<(u16, String)> {
-    let name = request.params.name?;
-    if single(headers, "mcp-name")? != name || has_header_arguments(window, &name) {
-        return None;
-    }
+) -> (u16, String) {
+    let caller = Arc::clone(&admitted.caller.id);
+    let tool = request.params.name.unwrap_or_default();
     let call = ToolCall {
-        admitted: admitted.clone(),
-        name: name.into_owned(),
+        admitted,
+        name: tool.clone().into_owned(),
         arguments: request.params.arguments.unwrap_or_default(),
         client: Arc::new(PlainClient {
             capabilities: Value::Object(request.params.meta.client_capabilities),
@@ -148,13 +162,12 @@ async fn call(
         cancel: CancellationToken::new(),
         language: language::of_headers(headers),
     };
-    let tool = call.name.clone();
     let id = request.id.get();
-    Some(match desk.call(window, call).await {
+    match desk.call(window, call).await {
         Ok(answer) => {
             let to = Destination {
                 window,
-                caller: &admitted.caller.id,
+                caller: &caller,
                 tool: &tool,
                 stateless: true,
             };
@@ -165,7 +178,7 @@ async fn call(
             let message = outbound::error_message(id.as_ref(), &Fault::from(&refusal));
             (200, message.to_string())
         }
-    })
+    }
 }
 
 /// Tools some of whose arguments must be repeated in HTTP headers.
@@ -186,19 +199,18 @@ fn mentions_header(value: &Value) -> bool {
     }
 }
 
-fn list(window: &Window, id: &str, cursor: Option<&str>) -> Option<(u16, String)> {
+/// The first page; for others the long way is short enough.
+fn list(window: &Window, id: &str) -> String {
     let definitions = &window.definitions;
-    let page = page::slice(&definitions.tools, cursor, PAGE).ok()?;
-    let tools = Value::Array(page.items);
-    let next = page
-        .next_cursor
-        .map(|cursor| format!(r#""nextCursor":{},"#, Value::String(cursor)))
-        .unwrap_or_default();
-    Some((
-        200,
-        format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{}}},{next}"ttlMs":{LIST_TTL_MS},"cacheScope":"public","tools":{tools}}}}}"#,
-            definitions.server_info
-        ),
-    ))
+    let tools = definitions.tools.iter().take(PAGE).cloned().collect();
+    let next = if definitions.tools.len() > PAGE {
+        format!(r#""nextCursor":"p{PAGE}","#)
+    } else {
+        String::new()
+    };
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{}}},{next}"ttlMs":{LIST_TTL_MS},"cacheScope":"public","tools":{}}}}}"#,
+        definitions.server_info,
+        Value::Array(tools)
+    )
 }

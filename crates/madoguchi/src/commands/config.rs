@@ -20,7 +20,7 @@ pub fn run(global: &Global, action: &ConfigAction) -> Result<ExitCode> {
         }
         ConfigAction::Check { file } => {
             let named = file.as_deref().or(global.config.as_deref());
-            let sources = Sources::of_process(named);
+            let sources = Sources::of_process(named, global.data.as_deref());
             let config = config::load(&sources, &counters)?;
             open::described(&config, &Offer::default(), None)?;
             open::check_names(&config)?;

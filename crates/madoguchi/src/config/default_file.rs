@@ -16,7 +16,7 @@ pub fn default_file(counters: &[Registration]) -> Result<String> {
     for counter in counters {
         defaults.insert(
             counter.name.to_owned(),
-            toml::Value::Table(counter.default_settings.clone()),
+            toml::Value::Table((counter.default_settings)()),
         );
     }
     let mut file = String::from(

@@ -4,11 +4,23 @@ use kit::Result;
 use serde_json::Value;
 
 use super::{invalid, unknown};
+use crate::counters::Registration;
 
 const PREFIX: &str = "MADOGUCHI_";
 
 /// Read elsewhere, and no keys of the file.
 const NOT_KEYS: [&str; 2] = ["MADOGUCHI_DATA", "MADOGUCHI_KEY"];
+
+/// Whether the environment sets anything at all.
+pub fn is_given(counters: &[Registration], environment: &[(String, String)]) -> bool {
+    environment.iter().any(|(name, _)| {
+        let ours = name
+            .strip_prefix(PREFIX)
+            .is_some_and(|rest| rest.contains("__"));
+        let mut variables = counters.iter().flat_map(|counter| counter.variables);
+        ours || variables.any(|(variable, _)| variable == name)
+    })
+}
 
 /// Sets every `MADOGUCHI_<SECTION>__<KEY>` in `table`.
 pub fn environment(

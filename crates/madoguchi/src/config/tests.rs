@@ -6,6 +6,7 @@ fn load_text(text: &str, environment: &[(&str, &str)]) -> Result<Config> {
     let file = folder.path().join("madoguchi.toml");
     std::fs::write(&file, text).unwrap();
     let sources = Sources {
+        data: None,
         file: Some(file),
         environment: environment
             .iter()

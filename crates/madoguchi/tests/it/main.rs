@@ -19,6 +19,7 @@ mod hardening;
 mod harness;
 mod ledger;
 mod python_client;
+mod rooms;
 mod short_way;
 mod shutdown;
 mod stations;

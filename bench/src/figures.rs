@@ -1,0 +1,108 @@
+//! Medians, and tables in Markdown.
+
+use std::fmt::Write as _;
+
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => f64::NAN,
+        count if count % 2 == 1 => values[middle],
+        _ => f64::midpoint(values[middle - 1], values[middle]),
+    }
+}
+
+pub struct Table {
+    columns: usize,
+    text: String,
+}
+
+impl Table {
+    /// The first column holds names, the others figures.
+    pub fn new(columns: &[&str]) -> Self {
+        let mut table = Self {
+            columns: columns.len(),
+            text: String::new(),
+        };
+        table.row(columns);
+        table.text.push_str("|---|");
+        table
+            .text
+            .push_str(&"---:|".repeat(columns.len().saturating_sub(1)));
+        table.text.push('\n');
+        table
+    }
+
+    pub fn row<S: AsRef<str>>(&mut self, cells: &[S]) {
+        debug_assert_eq!(cells.len(), self.columns);
+        self.text.push('|');
+        for cell in cells {
+            let _ = write!(self.text, " {} |", cell.as_ref());
+        }
+        self.text.push('\n');
+    }
+
+    pub fn print(&self, title: &str) {
+        println!("\n### {title}\n\n{}", self.text.trim_end());
+    }
+}
+
+/// What the project promises, and whether this run kept it.
+pub struct Goals(Table);
+
+impl Default for Goals {
+    fn default() -> Self {
+        Self(Table::new(&["goal", "here", "met"]))
+    }
+}
+
+impl Goals {
+    pub fn add(&mut self, goal: &str, here: String, met: bool) {
+        let met = if met { "yes" } else { "**no**" };
+        self.0.row(&[goal, &here, met]);
+    }
+
+    pub fn print(&self) {
+        self.0.print("Goals");
+    }
+}
+
+/// Three digits that mean something.
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    let decimals = match value.abs() {
+        size if size < 0.1 => 4,
+        size if size < 1.0 => 3,
+        size if size < 10.0 => 2,
+        size if size < 100.0 => 1,
+        _ => 0,
+    };
+    thousands(&format!("{value:.decimals$}"))
+}
+
+fn thousands(text: &str) -> String {
+    let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+    let mut grouped = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    if !rest.is_empty() {
+        grouped.push('.');
+        grouped.push_str(rest);
+    }
+    grouped
+}
+
+pub fn times(ratio: f64) -> String {
+    format!("{} ×", number(ratio))
+}
+
+pub fn megabytes(kilobytes: f64) -> String {
+    format!("{} MB", number(kilobytes / 1024.0))
+}

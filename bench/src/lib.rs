@@ -1,0 +1,16 @@
+//! What the benchmark programs share.
+//!
+//! A comparison: [`contestants`] says who takes part, [`server`] starts one and
+//! reads what it costs ([`process`]), [`load`] calls it over [`http`] with the
+//! requests of [`wire`], and [`figures`] turns measurements into tables.
+
+pub mod contestants;
+pub mod figures;
+pub mod http;
+pub mod instructions;
+pub mod load;
+pub mod places;
+pub mod process;
+pub mod server;
+pub mod stdio;
+pub mod wire;

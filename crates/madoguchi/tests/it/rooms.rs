@@ -1,0 +1,445 @@
+//! Agents in rooms: the same conversations on three set-ups. A stdio process for
+//! each agent, one desk for all, and both at once on one directory.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Desk, Pipe, Place, Socket, modern, plain, refused, result, structured};
+
+/// One way to the counter. Clones share it.
+#[derive(Clone)]
+enum Way {
+    Stdio(Arc<Mutex<Pipe>>),
+    Http(Arc<Desk>),
+}
+
+impl Way {
+    fn stdio(place: &Place) -> Self {
+        let mut command = place.command();
+        command.args(["stdio", "rooms"]);
+        command.env("AGENT_COMM_DATA_DIR", place.path().join("talk"));
+        Self::Stdio(Arc::new(Mutex::new(Pipe::start(&mut command))))
+    }
+
+    async fn http(place: &Place) -> Self {
+        let talk = place.path().join("talk");
+        let setup = Desk::setup().place(place);
+        let setup = setup.env("AGENT_COMM_DATA_DIR", talk.to_str().unwrap());
+        Self::Http(Arc::new(setup.start().await))
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Value {
+        match self {
+            Self::Http(desk) => desk.call("rooms", tool, arguments).await,
+            Self::Stdio(pipe) => {
+                let pipe = Arc::clone(pipe);
+                let params = json!({ "name": tool, "arguments": arguments });
+                let call = modern(1, "tools/call", params);
+                let answer = move || pipe.lock().unwrap().request(&call);
+                result(&tokio::task::spawn_blocking(answer).await.unwrap()).clone()
+            }
+        }
+    }
+
+    async fn ok(&self, tool: &str, arguments: Value) -> Value {
+        structured(&self.call(tool, arguments).await).clone()
+    }
+}
+
+/// Four agents on each set-up.
+async fn set_ups() -> Vec<(&'static str, Place, Vec<Way>)> {
+    let (apart, desk, mixed) = (Place::new(), Place::new(), Place::new());
+    let one = Way::http(&desk).await;
+    let other = Way::http(&mixed).await;
+    vec![
+        (
+            "stdio",
+            apart.clone(),
+            (0..4).map(|_| Way::stdio(&apart)).collect(),
+        ),
+        ("http", desk, vec![one; 4]),
+        (
+            "both",
+            mixed.clone(),
+            vec![Way::stdio(&mixed), other.clone(), Way::stdio(&mixed), other],
+        ),
+    ]
+}
+
+const NAMES: [&str; 4] = ["coordinator", "花子", "reviewer-2", "bob"];
+
+async fn meet(agents: &[Way], room: &str) {
+    agents[0]
+        .ok("create_room", json!({ "roomName": room }))
+        .await;
+    for (agent, name) in agents.iter().zip(NAMES) {
+        agent
+            .ok("enter_room", json!({ "agentName": name, "roomName": room }))
+            .await;
+    }
+}
+
+async fn say(agent: &Way, name: &str, room: &str, text: &str) -> Value {
+    let arguments = json!({ "agentName": name, "roomName": room, "message": text });
+    agent.ok("send_message", arguments).await
+}
+
+#[tokio::test]
+async fn agents_find_each_other_and_talk() {
+    for (way, place, agents) in set_ups().await {
+        meet(&agents, "dev-team").await;
+        let users = agents[3]
+            .ok("list_room_users", json!({ "roomName": "dev-team" }))
+            .await;
+        let names: Vec<&str> = users["users"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|u| u["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            names.iter().collect::<BTreeSet<_>>(),
+            NAMES.iter().collect(),
+            "{way}"
+        );
+        assert_eq!(users["onlineCount"], 4, "{way}");
+
+        let sent = say(
+            &agents[0],
+            NAMES[0],
+            "dev-team",
+            "レビューお願いします @花子 @bob",
+        )
+        .await;
+        assert_eq!(sent["mentions"], json!(["花子", "bob"]), "{way}");
+        say(&agents[3], "bob", "dev-team", "OK").await;
+        let mine = json!({ "roomName": "dev-team", "agentName": "花子", "mentionsOnly": true });
+        let mentions = agents[1].ok("get_messages", mine).await;
+        assert_eq!(mentions["count"], 1, "{way}");
+        assert_eq!(mentions["messages"][0]["id"], sent["messageId"], "{way}");
+        let found = agents[2]
+            .ok(
+                "search_messages",
+                json!({ "roomName": "dev-team", "query": "れびゅー" }),
+            )
+            .await;
+        assert!(
+            found
+                .to_string()
+                .contains(sent["messageId"].as_str().unwrap()),
+            "{way}: {found}"
+        );
+
+        // The log is the seed's format, whoever wrote.
+        let log = std::fs::read_to_string(place.path().join("talk/rooms/dev-team/messages.jsonl"));
+        let log = log.unwrap();
+        let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+        let keys: Vec<&String> = first.as_object().unwrap().keys().collect();
+        let seed = [
+            "id",
+            "roomName",
+            "agentName",
+            "message",
+            "mentions",
+            "timestamp",
+            "metadata",
+        ];
+        assert_eq!(keys, seed, "{way}");
+    }
+}
+
+#[tokio::test]
+async fn waiting_ends_with_the_message_that_was_waited_for() {
+    for (way, _place, agents) in set_ups().await {
+        meet(&agents, "dev-team").await;
+        let waiting = json!({
+            "agentName": NAMES[1], "roomName": "dev-team", "mentionsOnly": true, "timeout": 20,
+        });
+        let (woken, ()) = tokio::join!(
+            async {
+                let answer = agents[1].ok("wait_for_messages", waiting).await;
+                (answer, Instant::now())
+            },
+            async {
+                tokio::time::sleep(Duration::from_millis(300)).await;
+                say(&agents[2], NAMES[2], "dev-team", "not for you").await;
+                tokio::time::sleep(Duration::from_millis(200)).await;
+                say(&agents[2], NAMES[2], "dev-team", "@花子 now").await;
+            }
+        );
+        let (answer, _) = woken;
+        assert!(answer.to_string().contains("@花子 now"), "{way}: {answer}");
+        assert!(
+            !answer.to_string().contains("not for you"),
+            "{way}: {answer}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn messages_stay_in_their_room_and_none_is_lost() {
+    for (way, _place, agents) in set_ups().await {
+        let rooms = ["one", "two", "three"];
+        for room in rooms {
+            meet(&agents, room).await;
+        }
+        let mut work = Vec::new();
+        for (agent, name) in agents.iter().zip(NAMES) {
+            let agent = agent.clone();
+            work.push(async move {
+                for round in 0..10 {
+                    for room in rooms {
+                        say(&agent, name, room, &format!("{room} {name} {round}")).await;
+                    }
+                }
+            });
+        }
+        futures::future::join_all(work).await;
+        for room in rooms {
+            let all = json!({ "roomName": room, "limit": 1000 });
+            let read = agents[0].ok("get_messages", all).await;
+            assert_eq!(read["count"], 40, "{way} {room}");
+            let texts: BTreeSet<&str> = read["messages"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|m| m["message"].as_str().unwrap())
+                .collect();
+            assert_eq!(texts.len(), 40, "{way} {room}");
+            assert!(
+                texts
+                    .iter()
+                    .all(|text| text.starts_with(&format!("{room} "))),
+                "{way}"
+            );
+        }
+        let status = agents[3].ok("get_status", json!({})).await;
+        assert_eq!(status["totalMessages"], 120, "{way}");
+        assert_eq!(status["totalRooms"], 3, "{way}");
+    }
+}
+
+#[tokio::test]
+async fn every_error_of_the_seed_has_its_code() {
+    for (way, place, agents) in set_ups().await {
+        meet(&agents, "dev-team").await;
+        let agent = &agents[0];
+        let room = "dev-team";
+        for (tool, arguments, code) in [
+            (
+                "get_messages",
+                json!({ "roomName": "none" }),
+                "ROOM_NOT_FOUND",
+            ),
+            (
+                "create_room",
+                json!({ "roomName": room }),
+                "ROOM_ALREADY_EXISTS",
+            ),
+            (
+                "create_room",
+                json!({ "roomName": "../x" }),
+                "INVALID_ROOM_NAME",
+            ),
+            (
+                "leave_room",
+                json!({ "agentName": "nobody", "roomName": room }),
+                "AGENT_NOT_FOUND",
+            ),
+            (
+                "enter_room",
+                json!({ "agentName": "bob", "roomName": room }),
+                "AGENT_ALREADY_IN_ROOM",
+            ),
+            (
+                "send_message",
+                json!({ "agentName": "bob", "roomName": room, "message": "" }),
+                "INVALID_MESSAGE_FORMAT",
+            ),
+            (
+                "send_message",
+                json!({ "agentName": "bob", "roomName": room, "message": "x".repeat(10_001) }),
+                "INVALID_MESSAGE_FORMAT",
+            ),
+        ] {
+            let answer = agent.call(tool, arguments).await;
+            assert_eq!(
+                answer["structuredContent"]["error"]["code"], code,
+                "{way} {tool}: {answer}"
+            );
+        }
+        agent
+            .ok("create_room", json!({ "roomName": "other" }))
+            .await;
+        let message = json!({ "agentName": "bob", "roomName": "other", "message": "x" });
+        refused(
+            &agent.call("send_message", message).await,
+            "AGENT_NOT_IN_ROOM",
+        );
+        let clear = json!({ "roomName": room, "confirm": false });
+        assert_eq!(
+            agent.call("clear_room_messages", clear).await["isError"],
+            true,
+            "{way}"
+        );
+        say(agent, NAMES[0], room, "one").await;
+        let clear = json!({ "roomName": room, "confirm": true });
+        assert_eq!(
+            agent.ok("clear_room_messages", clear).await["clearedCount"],
+            1,
+            "{way}"
+        );
+        drop(place);
+    }
+}
+
+#[tokio::test]
+async fn tools_answer_to_all_three_spellings() {
+    let place = Place::new();
+    let agent = Way::stdio(&place);
+    for name in [
+        "agent_communication/list_rooms",
+        "agent_communication_list_rooms",
+        "list_rooms",
+    ] {
+        agent.ok(name, json!({})).await;
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_ends_takes_its_agents_offline() {
+    let place = Place::new();
+    let (stays, goes) = (Way::stdio(&place), Way::stdio(&place));
+    stays.ok("create_room", json!({ "roomName": "r" })).await;
+    stays
+        .ok(
+            "enter_room",
+            json!({ "agentName": "stays", "roomName": "r" }),
+        )
+        .await;
+    goes.ok(
+        "enter_room",
+        json!({ "agentName": "goes", "roomName": "r" }),
+    )
+    .await;
+    let Way::Stdio(pipe) = goes else {
+        unreachable!()
+    };
+    let pipe = Arc::into_inner(pipe).unwrap().into_inner().unwrap();
+    let (_, status, _) = pipe.finish();
+    assert!(status.success());
+    let users = stays
+        .ok("list_room_users", json!({ "roomName": "r" }))
+        .await;
+    assert_eq!(users["onlineCount"], 1, "{users}");
+}
+
+#[tokio::test]
+async fn the_four_variables_are_enforced() {
+    let place = Place::new();
+    let start = |more: &[(&str, &str)]| {
+        let mut command = place.command();
+        command.args(["stdio", "rooms"]);
+        command.env("AGENT_COMM_DATA_DIR", place.path().join("talk"));
+        command.envs(more.iter().copied());
+        Way::Stdio(Arc::new(Mutex::new(Pipe::start(&mut command))))
+    };
+    let few = start(&[
+        ("AGENT_COMM_MAX_ROOMS", "1"),
+        ("AGENT_COMM_MAX_MESSAGES", "3"),
+    ]);
+    few.ok("create_room", json!({ "roomName": "r" })).await;
+    refused(
+        &few.call("create_room", json!({ "roomName": "s" })).await,
+        "ROOM_LIMIT_EXCEEDED",
+    );
+    few.ok("enter_room", json!({ "agentName": "a", "roomName": "r" }))
+        .await;
+    for number in 0..5 {
+        say(&few, "a", "r", &format!("message {number}")).await;
+    }
+    let log = place.path().join("talk/rooms/r/messages.jsonl");
+    assert!(std::fs::read_to_string(&log).unwrap().lines().count() <= 3);
+    let found = few
+        .ok(
+            "search_messages",
+            json!({ "roomName": "r", "query": "message 0" }),
+        )
+        .await;
+    assert!(
+        found.to_string().contains("message 0"),
+        "the archive is searched too: {found}"
+    );
+
+    let mut command = place.command();
+    command
+        .args(["stdio", "rooms"])
+        .env("AGENT_COMM_LOCK_TIMEOUT", "soon");
+    let (_, status, said) = Pipe::start(&mut command).finish();
+    assert!(!status.success());
+    assert!(said.contains("AGENT_COMM_LOCK_TIMEOUT"), "{said}");
+}
+
+#[tokio::test]
+async fn watched_messages_tell_their_watchers_in_both_eras() {
+    let place = Place::new();
+    let way = Way::http(&place).await;
+    let Way::Http(desk) = &way else {
+        unreachable!()
+    };
+    way.ok("create_room", json!({ "roomName": "dev-team" }))
+        .await;
+    way.ok(
+        "enter_room",
+        json!({ "agentName": "a", "roomName": "dev-team" }),
+    )
+    .await;
+    let uri = "rooms://dev-team/messages";
+
+    let mut newer = Socket::open(desk, "rooms").await;
+    let filter = json!({ "notifications": { "resourceSubscriptions": [uri] } });
+    newer.send(&modern(9, "subscriptions/listen", filter)).await;
+    assert_eq!(
+        newer.receive().await["method"],
+        "notifications/subscriptions/acknowledged"
+    );
+    let mut older = Socket::open(desk, "rooms").await;
+    result(
+        &older
+            .request(&crate::harness::initialize(1, "2025-06-18"))
+            .await,
+    );
+    older.send(&crate::harness::initialized()).await;
+    result(
+        &older
+            .request(&plain(2, "resources/subscribe", json!({ "uri": uri })))
+            .await,
+    );
+
+    let other = Way::stdio(&place);
+    other
+        .ok(
+            "enter_room",
+            json!({ "agentName": "b", "roomName": "dev-team" }),
+        )
+        .await;
+    say(&other, "b", "dev-team", "hello").await;
+    for socket in [&mut newer, &mut older] {
+        loop {
+            let message = socket.receive().await;
+            if message["method"] == "notifications/resources/updated" {
+                assert_eq!(message["params"]["uri"], uri);
+                break;
+            }
+        }
+    }
+    let read = desk
+        .rpc("rooms", "resources/read", json!({ "uri": uri }))
+        .await;
+    assert!(result(&read).to_string().contains("hello"), "{read}");
+}

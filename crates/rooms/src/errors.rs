@@ -1,0 +1,253 @@
+//! How the counter says no: every code it has, in one place.
+
+use std::io;
+
+use kit::{Error, Rule};
+use serde_json::json;
+
+use crate::model::{message, names};
+
+const INVALID_ROOM_NAME: &str = "INVALID_ROOM_NAME";
+const INVALID_ROOM_NAME_MESSAGE: &str =
+    "A room's name is 1 to 50 letters, digits, hyphens and underscores (a-z, A-Z, 0-9, -, _).";
+const INVALID_AGENT_NAME: &str = "INVALID_AGENT_NAME";
+const INVALID_AGENT_NAME_MESSAGE: &str =
+    "An agent's name is 1 to 50 characters of any script, without control characters, / and \\.";
+const INVALID_MESSAGE_FORMAT: &str = "INVALID_MESSAGE_FORMAT";
+const MESSAGE_MESSAGE: &str = "A message is a text of 1 to 10,000 characters.";
+const METADATA_MESSAGE: &str = "The metadata must be a JSON object of at most 10,000 bytes.";
+const CONFIRMATION_REQUIRED: &str = "CONFIRMATION_REQUIRED";
+const CONFIRMATION_MESSAGE: &str = "This cannot be undone, so `confirm` must be true.";
+/// Answered when the files could not be read or written.
+pub const STORAGE_ERROR: &str = "STORAGE_ERROR";
+
+pub const ROOM: Rule = rule(
+    "roomName",
+    "*",
+    INVALID_ROOM_NAME,
+    INVALID_ROOM_NAME_MESSAGE,
+);
+pub const AGENT: Rule = rule(
+    "agentName",
+    "*",
+    INVALID_AGENT_NAME,
+    INVALID_AGENT_NAME_MESSAGE,
+);
+pub const MESSAGE: Rule = rule("message", "*", INVALID_MESSAGE_FORMAT, MESSAGE_MESSAGE);
+pub const METADATA: Rule = rule("metadata", "*", INVALID_MESSAGE_FORMAT, METADATA_MESSAGE);
+pub const CONFIRM: Rule = rule("confirm", "*", CONFIRMATION_REQUIRED, CONFIRMATION_MESSAGE);
+
+const fn rule(
+    field: &'static str,
+    keyword: &'static str,
+    code: &'static str,
+    message: &'static str,
+) -> Rule {
+    Rule {
+        field,
+        keyword,
+        code,
+        message,
+    }
+}
+
+pub fn invalid_room_name() -> Error {
+    Error::new(INVALID_ROOM_NAME, INVALID_ROOM_NAME_MESSAGE)
+        .next("Choose such a name, for example dev-team.")
+}
+
+pub fn invalid_agent_name() -> Error {
+    Error::new(INVALID_AGENT_NAME, INVALID_AGENT_NAME_MESSAGE).next("Choose such a name.")
+}
+
+pub fn reserved_agent_name() -> Error {
+    Error::new(
+        INVALID_AGENT_NAME,
+        format!("`{}` is reserved for the program itself.", names::SYSTEM),
+    )
+    .next("Choose another name.")
+}
+
+pub fn empty_message() -> Error {
+    Error::new(INVALID_MESSAGE_FORMAT, "The message is empty.").next("Say something.")
+}
+
+pub fn message_too_long() -> Error {
+    Error::new(INVALID_MESSAGE_FORMAT, "The message is too long.").next(format!(
+        "Send it in parts of at most {} characters.",
+        message::MAX_MESSAGE
+    ))
+}
+
+pub fn metadata_too_large() -> Error {
+    Error::new(INVALID_MESSAGE_FORMAT, METADATA_MESSAGE)
+        .next("Put less into it, or into the message itself.")
+}
+
+pub fn profile_too_large() -> Error {
+    Error::new(
+        kit::error::INVALID_ARGUMENT,
+        "The profile is larger than 10,000 bytes.",
+    )
+    .next("Shorten it.")
+}
+
+pub fn room_not_found(name: &str, nearest: Option<&str>) -> Error {
+    let next = match nearest {
+        Some(nearest) => {
+            format!("Did you mean `{nearest}`? list_rooms shows all; create_room makes a new one.")
+        }
+        None => "See list_rooms, or make it with create_room.".to_owned(),
+    };
+    Error::new("ROOM_NOT_FOUND", format!("There is no room `{name}`.")).next(next)
+}
+
+pub fn room_already_exists(name: &str) -> Error {
+    Error::new(
+        "ROOM_ALREADY_EXISTS",
+        format!("The room `{name}` exists already."),
+    )
+    .next("Go in with enter_room, or choose another name.")
+}
+
+pub fn room_limit_exceeded(most: u32) -> Error {
+    Error::new(
+        "ROOM_LIMIT_EXCEEDED",
+        format!("There are {most} rooms already, which is the limit."),
+    )
+    .next("Use one of list_rooms, or make space with delete_room.")
+    .details(json!({ "max_rooms": most }))
+}
+
+pub fn agent_not_found(agent: &str) -> Error {
+    Error::new(
+        "AGENT_NOT_FOUND",
+        format!("`{agent}` has never entered any room."),
+    )
+    .next("Enter the room first with enter_room, and keep to the same agentName.")
+}
+
+pub fn agent_not_in_room(agent: &str, room: &str) -> Error {
+    Error::new(
+        "AGENT_NOT_IN_ROOM",
+        format!("`{agent}` is not in the room `{room}`."),
+    )
+    .next("Enter it with enter_room.")
+}
+
+pub fn agent_already_in_room(agent: &str, room: &str) -> Error {
+    Error::new(
+        "AGENT_ALREADY_IN_ROOM",
+        format!("`{agent}` is already in the room `{room}`, online."),
+    )
+    .next(
+        "If that is you, go on with send_message or wait_for_messages; if not, take another name.",
+    )
+}
+
+pub fn confirmation_required() -> Error {
+    Error::new(CONFIRMATION_REQUIRED, CONFIRMATION_MESSAGE)
+        .next("Call again with confirm: true if you mean it.")
+}
+
+pub fn message_not_found(id: &str) -> Error {
+    Error::new(
+        "MESSAGE_NOT_FOUND",
+        format!("There is no message `{id}` in this room."),
+    )
+    .next("Take an id from get_messages or search_messages.")
+}
+
+pub fn client_message_id_reused() -> Error {
+    Error::new(
+        "CLIENT_MESSAGE_ID_REUSED",
+        "This clientMessageId belongs to another message of yours in this room.",
+    )
+    .next("Use a new clientMessageId for a new message, and the same one only to retry.")
+}
+
+pub fn rate_limited(per_minute: u32, retry_after_ms: i64) -> Error {
+    Error::new(
+        "RATE_LIMITED",
+        format!("One agent may send {per_minute} messages in 60 seconds."),
+    )
+    .next(format!("Wait {retry_after_ms} ms before you send again."))
+    .details(json!({ "retry_after_ms": retry_after_ms, "limit_per_minute": per_minute }))
+}
+
+pub fn agent_name_missing() -> Error {
+    Error::new(
+        kit::error::INVALID_ARGUMENT,
+        "mentionsOnly needs to know whose mentions are meant.",
+    )
+    .next("Give agentName.")
+}
+
+pub fn invalid_time(field: &str) -> Error {
+    Error::new(
+        kit::error::INVALID_ARGUMENT,
+        format!("`{field}` is not a time."),
+    )
+    .next("Write it like 2026-11-15T09:30:00Z.")
+}
+
+pub fn file_lock_timeout(timeout_ms: u128) -> Error {
+    Error::new(
+        "FILE_LOCK_TIMEOUT",
+        format!(
+            "Another process held the lock for more than {timeout_ms} ms; nothing was changed."
+        ),
+    )
+    .next("Try again; if it persists, see whether a process on this data directory hangs.")
+    .details(json!({ "timeout_ms": timeout_ms }))
+}
+
+pub fn storage(error: io::Error) -> Error {
+    let (message, next) = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => (
+            "The disk is full; nothing was changed.",
+            "Make space, for example with delete_room, and try again.",
+        ),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => (
+            "The data directory may not be written to.",
+            "Ask the operator to make it writable.",
+        ),
+        io::ErrorKind::InvalidInput
+            if error.get_ref().is_some_and(|inner| inner.is::<Symlink>()) =>
+        {
+            (
+                "A symbolic link stands in the data directory where none may be; it is not followed.",
+                "Ask the operator to put the real directory or file in its place.",
+            )
+        }
+        _ => (
+            "The data directory could not be read or written.",
+            "Try again; if it persists, ask the operator to look at the log.",
+        ),
+    };
+    Error::new(STORAGE_ERROR, message).next(next).cause(error)
+}
+
+/// Why a path was not opened.
+#[derive(Debug)]
+pub struct Symlink;
+
+impl std::fmt::Display for Symlink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a symbolic link in the data directory is not followed")
+    }
+}
+
+impl std::error::Error for Symlink {}
+
+/// The same refusal for each of those who sent together; the cause stays with
+/// the original, which is logged.
+pub fn again(error: &Error) -> Error {
+    Error {
+        code: error.code.clone(),
+        message: error.message.clone(),
+        next: error.next.clone(),
+        details: error.details.clone(),
+        cause: None,
+    }
+}

@@ -1,0 +1,121 @@
+//! What all handlers share: the store, the limit on sending, and the way onto
+//! threads that may block.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+use kit::{Error, Result};
+
+use crate::{Settings, errors, store::Store};
+
+/// Counts follow in the files after this long, so that a burst is counted once,
+const COUNTS_LAG: Duration = Duration::from_millis(200);
+/// and no more often than this: who sends meanwhile has to wait for the disk.
+const COUNTS_EVERY: Duration = Duration::from_secs(2);
+const MINUTE_MS: i64 = 60_000;
+/// Beyond this many agents those who sent nothing lately are forgotten.
+const REMEMBERED: usize = 1_000;
+
+pub struct House {
+    pub settings: Settings,
+    pub store: Arc<Store>,
+    sends: Mutex<HashMap<String, VecDeque<i64>>>,
+    counts_coming: AtomicBool,
+    counted: Mutex<Option<Instant>>,
+}
+
+impl House {
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            store: Arc::new(Store::new(settings.clone())),
+            settings,
+            sends: Mutex::default(),
+            counts_coming: AtomicBool::new(false),
+            counted: Mutex::default(),
+        }
+    }
+
+    /// Runs file work where it holds nobody else up.
+    pub async fn blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let house = Arc::clone(self);
+        let result = tokio::task::spawn_blocking(move || work(&house)).await;
+        result.unwrap_or_else(|error| Err(Error::internal(error)))
+    }
+
+    /// Writes the counts soon, if any have changed.
+    pub fn write_counts_soon(self: &Arc<Self>) {
+        if !self.store.has_counts_to_write() || self.counts_coming.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let house = Arc::clone(self);
+        tokio::spawn(async move {
+            let last = *house.counted.lock().unwrap_or_else(PoisonError::into_inner);
+            let pause = last.map_or(COUNTS_LAG, |last| {
+                COUNTS_EVERY.saturating_sub(last.elapsed()).max(COUNTS_LAG)
+            });
+            tokio::time::sleep(pause).await;
+            *house.counted.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+            house.counts_coming.store(false, Ordering::Release);
+            let written = house.blocking(|house| house.store.write_counts()).await;
+            if let Err(error) = written {
+                tracing::warn!(%error, cause = ?error.cause, "counts could not be written");
+            }
+        });
+    }
+
+    /// Lets an agent send, or says how long to wait: at most so many in any minute.
+    pub fn may_send(&self, agent: &str, now: Timestamp) -> Result<()> {
+        let most = self.settings.sends_per_minute;
+        if most == 0 {
+            return Ok(());
+        }
+        let now = now.as_millisecond();
+        let mut sends = self.sends.lock().unwrap_or_else(PoisonError::into_inner);
+        if sends.len() > REMEMBERED {
+            sends.retain(|_, times| times.back().is_some_and(|last| now - last < MINUTE_MS));
+        }
+        let times = sends.entry(agent.to_owned()).or_default();
+        while times.front().is_some_and(|first| now - first >= MINUTE_MS) {
+            times.pop_front();
+        }
+        if times.len() >= most as usize {
+            let oldest = times.front().copied().unwrap_or(now);
+            return Err(errors::rate_limited(most, oldest + MINUTE_MS - now));
+        }
+        times.push_back(now);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_in_any_minute_and_then_a_time_to_wait() {
+        let house = House::new(Settings {
+            sends_per_minute: 3,
+            ..Settings::default()
+        });
+        let at = |ms| Timestamp::from_millisecond(ms).unwrap();
+        for ms in [0, 10_000, 20_000] {
+            house.may_send("a", at(ms)).unwrap();
+        }
+        let refused = house.may_send("a", at(30_000)).unwrap_err();
+        assert_eq!(refused.code, "RATE_LIMITED");
+        assert_eq!(refused.details.unwrap()["retry_after_ms"], 30_000);
+        house.may_send("b", at(30_000)).unwrap();
+        house.may_send("a", at(60_000)).unwrap();
+        assert!(house.may_send("a", at(60_001)).is_err());
+    }
+}

@@ -1,0 +1,283 @@
+//! Who is in a room, and whether they are there right now.
+//!
+//! `presence.json` says who is a member; `activity.json` beside it says when a
+//! member was last heard of and through which process. Only the two together
+//! say who is online: see [`Activity::is_present`].
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// `rooms/{room}/presence.json`. Keys we do not know are kept.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Presence {
+    #[serde(default)]
+    pub room_name: String,
+    #[serde(default)]
+    pub users: Users,
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct User {
+    pub status: Status,
+    #[serde(default)]
+    pub message_count: u64,
+    #[serde(default)]
+    pub joined_at: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Status {
+    Online,
+    Offline,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Profile {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+}
+
+/// The members, in the order in which they entered.
+pub type Users = ByName<User>;
+
+/// `rooms/{room}/activity.json`: ours alone, and worth nothing once everybody
+/// has gone, so it is never synced to the disk.
+pub type Activities = ByName<Activity>;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Activity {
+    pub last_active_at: Timestamp,
+    /// The process that last served this agent.
+    #[serde(default)]
+    pub process: String,
+    /// Set while the agent waits for messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_until: Option<Timestamp>,
+}
+
+impl Activity {
+    pub fn is_waiting(&self, now: Timestamp) -> bool {
+        self.waiting_until.is_some_and(|until| until > now)
+    }
+
+    fn is_recent(&self, now: Timestamp, idle_ms: i64) -> bool {
+        self.is_waiting(now)
+            || now.as_millisecond() - self.last_active_at.as_millisecond() < idle_ms
+    }
+
+    /// Whether a member with this record is there: heard of lately, through a
+    /// process that still lives.
+    pub fn is_present(
+        &self,
+        now: Timestamp,
+        idle_ms: i64,
+        lives: &mut impl FnMut(&str) -> bool,
+    ) -> bool {
+        self.is_recent(now, idle_ms) && (self.process.is_empty() || lives(&self.process))
+    }
+}
+
+impl User {
+    pub fn new(now: &str, profile: Option<Profile>) -> Self {
+        Self {
+            status: Status::Online,
+            message_count: 0,
+            joined_at: now.to_owned(),
+            profile,
+            other: Map::new(),
+        }
+    }
+
+    /// What the member's status is now, whatever the file still says.
+    pub fn status(
+        &self,
+        activity: Option<&Activity>,
+        now: Timestamp,
+        idle_ms: i64,
+        lives: &mut impl FnMut(&str) -> bool,
+    ) -> Status {
+        if self.status == Status::Offline {
+            return Status::Offline;
+        }
+        // A directory written by another program has no record of activity.
+        let entered = Activity {
+            last_active_at: self.joined_at.parse().unwrap_or_default(),
+            ..Activity::default()
+        };
+        if activity.unwrap_or(&entered).is_present(now, idle_ms, lives) {
+            Status::Online
+        } else {
+            Status::Offline
+        }
+    }
+}
+
+/// A JSON object that keeps its order. Rooms have few members, so that looking
+/// one up by walking the list is as quick as a map, and smaller.
+#[derive(Debug, Clone)]
+pub struct ByName<T>(Vec<(String, T)>);
+
+impl<T> Default for ByName<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> ByName<T> {
+    pub fn get(&self, name: &str) -> Option<&T> {
+        let found = self.0.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value)
+    }
+
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut T> {
+        let found = self.0.iter_mut().find(|(known, _)| known == name);
+        found.map(|(_, value)| value)
+    }
+
+    pub fn set(&mut self, name: &str, value: T) {
+        match self.get_mut(name) {
+            Some(known) => *known = value,
+            None => self.0.push((name.to_owned(), value)),
+        }
+    }
+
+    pub fn remove(&mut self, name: &str) -> Option<T> {
+        let at = self.0.iter().position(|(known, _)| known == name)?;
+        Some(self.0.remove(at).1)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> + Clone {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut T)> {
+        self.0
+            .iter_mut()
+            .map(|(name, value)| (name.as_str(), value))
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl<T: Serialize> Serialize for ByName<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for ByName<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Entries<T> {
+            type Value = ByName<T>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Self::Value, A::Error> {
+                let mut entries = ByName::default();
+                while let Some((name, value)) = map.next_entry::<String, T>()? {
+                    entries.0.push((name, value));
+                }
+                Ok(entries)
+            }
+        }
+        deserializer.deserialize_map(Entries(std::marker::PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEED: &str = r#"{
+  "roomName": "dev-team",
+  "users": {
+    "agent1": {
+      "status": "online",
+      "messageCount": 42,
+      "joinedAt": "2024-01-20T10:00:00Z",
+      "profile": {
+        "role": "coordinator",
+        "description": "Task coordination and workflow management",
+        "capabilities": [
+          "task_planning",
+          "resource_allocation",
+          "progress_tracking"
+        ],
+        "metadata": {
+          "team": "automation",
+          "version": "2.0"
+        }
+      }
+    }
+  }
+}"#;
+
+    #[test]
+    fn the_file_is_the_documents_byte_for_byte() {
+        let presence: Presence = serde_json::from_str(SEED).unwrap();
+        assert_eq!(serde_json::to_string_pretty(&presence).unwrap(), SEED);
+    }
+
+    #[test]
+    fn unknown_keys_are_kept() {
+        let text = r#"{"roomName":"a","users":{"x":{"status":"offline","messageCount":1,"joinedAt":"","mood":"fine"}},"v":2}"#;
+        let presence: Presence = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&presence).unwrap(), text);
+    }
+
+    #[test]
+    fn idleness_and_the_end_of_a_process_make_offline() {
+        let at = |minute: i64| Timestamp::from_second(1_700_000_000 + minute * 60).unwrap();
+        let user = User::new(&at(0).to_string(), None);
+        let heard = Activity {
+            last_active_at: at(5),
+            process: "p".into(),
+            waiting_until: None,
+        };
+        let idle = 30 * 60_000;
+        let status =
+            |activity, now, alive: bool| user.status(activity, now, idle, &mut |_: &str| alive);
+        assert_eq!(status(Some(&heard), at(34), true), Status::Online);
+        assert_eq!(status(Some(&heard), at(35), true), Status::Offline);
+        assert_eq!(status(Some(&heard), at(6), false), Status::Offline);
+        assert_eq!(status(None, at(29), false), Status::Online);
+        assert_eq!(status(None, at(31), false), Status::Offline);
+        let waiting = Activity {
+            waiting_until: Some(at(50)),
+            ..heard.clone()
+        };
+        assert_eq!(status(Some(&waiting), at(40), true), Status::Online);
+    }
+}

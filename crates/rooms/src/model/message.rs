@@ -1,0 +1,233 @@
+//! A message: as a line of the log, as it is drafted, and as it is answered.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use kit::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+
+use crate::errors;
+
+pub const MAX_MESSAGE: usize = 10_000;
+/// Of the metadata as JSON, in bytes.
+pub const MAX_METADATA: usize = 10_000;
+pub const MAX_CLIENT_ID: usize = 100;
+
+/// One line of `messages.jsonl`. The order of the fields is the file's; the
+/// last two are only written when they are used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Line {
+    pub id: String,
+    #[serde(default, deserialize_with = "lenient")]
+    pub room_name: String,
+    pub agent_name: String,
+    pub message: String,
+    #[serde(default, deserialize_with = "lenient")]
+    pub mentions: Vec<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub timestamp: String,
+    #[serde(default, deserialize_with = "lenient")]
+    pub metadata: Map<String, Value>,
+    #[serde(
+        default,
+        deserialize_with = "lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub reply_to: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_message_id: Option<String>,
+}
+
+impl Line {
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok()
+    }
+
+    pub fn time(&self) -> Option<Timestamp> {
+        self.timestamp.parse().ok()
+    }
+}
+
+/// What the index keeps of a line. `message` is there so that a line without a
+/// text counts as damaged.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Head<'a> {
+    #[serde(borrow)]
+    pub id: Cow<'a, str>,
+    #[serde(borrow)]
+    pub agent_name: Cow<'a, str>,
+    #[serde(borrow, rename = "message")]
+    _message: Cow<'a, str>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub mentions: Vec<String>,
+    #[serde(borrow, default)]
+    pub client_message_id: Option<Cow<'a, str>>,
+}
+
+impl<'a> Head<'a> {
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok()
+    }
+}
+
+/// What search looks at, borrowed from the line.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Glance<'a> {
+    #[serde(borrow)]
+    pub agent_name: Cow<'a, str>,
+    #[serde(borrow)]
+    pub message: Cow<'a, str>,
+    #[serde(default, deserialize_with = "lenient")]
+    timestamp: String,
+}
+
+impl<'a> Glance<'a> {
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok()
+    }
+
+    pub fn time(&self) -> Option<Timestamp> {
+        self.timestamp.parse().ok()
+    }
+}
+
+/// As [`kit::text::fold`], which takes its time, and quicker where the text is
+/// plain ASCII: most are, and search folds every message it passes.
+pub fn folded(text: &str) -> String {
+    if !text.is_ascii() {
+        return kit::text::fold(text);
+    }
+    let dropped =
+        |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b || b"-~:!?'\",.()".contains(byte);
+    let kept = text.bytes().filter(|byte| !dropped(byte));
+    kept.map(|byte| char::from(byte.to_ascii_lowercase()))
+        .collect()
+}
+
+/// Whatever it is if it fits, else nothing: other programs write `null`, and
+/// a message is worth more than its trimmings.
+fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
+}
+
+/// What somebody wants to say.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    pub agent: String,
+    pub text: String,
+    pub metadata: Map<String, Value>,
+    pub reply_to: Option<String>,
+    pub client_id: Option<String>,
+}
+
+impl Draft {
+    pub fn check(&self) -> Result<()> {
+        super::names::check_agent(&self.agent)?;
+        if self.text.trim().is_empty() {
+            return Err(errors::empty_message());
+        }
+        if self.text.chars().count() > MAX_MESSAGE {
+            return Err(errors::message_too_long());
+        }
+        let size = serde_json::to_string(&self.metadata).map_or(usize::MAX, |json| json.len());
+        if size > MAX_METADATA {
+            return Err(errors::metadata_too_large());
+        }
+        Ok(())
+    }
+
+    /// Whether `line` is what this draft became when it was sent before.
+    pub fn became(&self, line: &Line) -> bool {
+        self.agent == line.agent_name
+            && self.client_id == line.client_message_id
+            && self.text == line.message
+            && self.reply_to == line.reply_to
+            && self.metadata == line.metadata
+    }
+}
+
+/// A message as tools answer it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    pub id: String,
+    pub agent_name: String,
+    pub message: String,
+    pub timestamp: String,
+    pub mentions: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// The id of the message it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
+}
+
+impl From<Line> for Message {
+    fn from(line: Line) -> Self {
+        Self {
+            id: line.id,
+            agent_name: line.agent_name,
+            message: line.message,
+            timestamp: line.timestamp,
+            mentions: line.mentions,
+            metadata: Some(line.metadata).filter(|metadata| !metadata.is_empty()),
+            reply_to: line.reply_to,
+        }
+    }
+}
+
+/// As the files write a time: milliseconds, and none where they are zero.
+pub fn written(now: Timestamp) -> String {
+    Timestamp::from_millisecond(now.as_millisecond())
+        .unwrap_or(now)
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEED: &str = r#"{"id":"msg_1234567890","roomName":"dev-team","agentName":"agent1","message":"Hello @coordinator, task completed!","mentions":["coordinator"],"timestamp":"2024-01-20T10:30:00Z","metadata":{}}"#;
+
+    #[test]
+    fn a_line_is_the_documents_byte_for_byte() {
+        let line = Line::parse(SEED.as_bytes()).unwrap();
+        assert_eq!(serde_json::to_string(&line).unwrap(), SEED);
+    }
+
+    #[test]
+    fn lines_of_the_original_server_are_read() {
+        let line = r#"{"id":"6b0e","agentName":"system","message":"x","timestamp":"2025-06-17T09:27:18.123Z","mentions":[],"metadata":{"type":"system"}}"#;
+        let line = Line::parse(line.as_bytes()).unwrap();
+        assert_eq!(line.agent_name, "system");
+        assert!(line.time().is_some());
+        let bare = r#"{"id":"6b0f","agentName":"a","message":"x","timestamp":"2025-06-17T09:27:18Z","mentions":[]}"#;
+        assert!(Head::parse(bare.as_bytes()).is_some());
+        assert!(Head::parse(br#"{"id":"1","agentName":"a"}"#).is_none());
+    }
+
+    #[test]
+    fn the_quick_way_to_fold_is_the_same() {
+        let ascii: String = (0..128_u8).map(char::from).collect();
+        assert_eq!(folded(&ascii), kit::text::fold(&ascii));
+        assert_eq!(folded("ＡＢ ー"), kit::text::fold("ＡＢ ー"));
+    }
+
+    #[test]
+    fn times_are_written_as_in_the_document() {
+        let time = |text: &str| written(text.parse().unwrap());
+        assert_eq!(time("2024-01-20T10:30:00Z"), "2024-01-20T10:30:00Z");
+        assert_eq!(
+            time("2024-01-20T10:30:00.12345Z"),
+            "2024-01-20T10:30:00.123Z"
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! What clients can read and watch: each room with its members, and its latest
+//! messages.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use kit::{
+    BoxFuture, Context, Result,
+    page::{self, Page},
+    resource::{Body, Contents, Question, Reference, Resource, Resources, Template},
+};
+use serde::Serialize;
+
+use crate::{
+    house::House,
+    model::names::RoomName,
+    store::Listed,
+    tools::{get_messages, list_room_users},
+};
+
+const ROOM: &str = "rooms://{roomName}";
+const MESSAGES: &str = "rooms://{roomName}/messages";
+const JSON: &str = "application/json";
+const PAGE: usize = 50;
+const COMPLETIONS: usize = 100;
+
+pub fn room_uri(room: &RoomName) -> String {
+    format!("rooms://{room}")
+}
+
+pub fn messages_uri(room: &RoomName) -> String {
+    format!("rooms://{room}/messages")
+}
+
+pub struct Shelf {
+    house: Arc<House>,
+}
+
+impl Shelf {
+    pub fn new(house: &Arc<House>) -> Self {
+        Self {
+            house: Arc::clone(house),
+        }
+    }
+
+    async fn rooms(&self) -> Result<Vec<Listed>> {
+        self.house.blocking(|house| house.store.rooms()).await
+    }
+}
+
+impl Resources for Shelf {
+    fn list<'a>(
+        &'a self,
+        _: &'a Context,
+        cursor: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Page<Resource>>> {
+        Box::pin(async move {
+            let rooms = self.rooms().await?;
+            let all: Vec<Resource> = rooms.iter().flat_map(resources_of).collect();
+            page::slice(&all, cursor, PAGE)
+        })
+    }
+
+    fn templates(&self) -> Vec<Template> {
+        vec![
+            Template {
+                uri_template: ROOM,
+                name: "room",
+                title: "A room",
+                description: "Its members, as list_room_users answers them.",
+                mime_type: JSON,
+            },
+            Template {
+                uri_template: MESSAGES,
+                name: "messages",
+                title: "Messages of a room",
+                description: "The latest messages, as get_messages answers them.",
+                mime_type: JSON,
+            },
+        ]
+    }
+
+    fn read<'a>(
+        &'a self,
+        context: &'a Context,
+        uri: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Contents>>> {
+        Box::pin(async move {
+            let Some((name, messages)) = parse(uri) else {
+                return Ok(None);
+            };
+            let now = context.clock.now();
+            self.house
+                .blocking(move |house| read(house, &name, messages, now))
+                .await
+        })
+    }
+
+    fn complete<'a>(
+        &'a self,
+        _: &'a Context,
+        question: &'a Question,
+    ) -> BoxFuture<'a, Result<Vec<String>>> {
+        Box::pin(async move {
+            let known = matches!(&question.about, Reference::Template(template)
+                if template == ROOM || template == MESSAGES);
+            if !known || question.argument != "roomName" {
+                return Ok(Vec::new());
+            }
+            let typed = question.typed.to_lowercase();
+            let names = self.rooms().await?.into_iter();
+            Ok(names
+                .map(|listed| listed.name.to_string())
+                .filter(|name| name.to_lowercase().starts_with(&typed))
+                .take(COMPLETIONS)
+                .collect())
+        })
+    }
+
+    /// Rooms change at any moment; subscribers hear of it.
+    fn ttl_ms(&self) -> u64 {
+        0
+    }
+}
+
+fn resources_of(listed: &Listed) -> [Resource; 2] {
+    let resource = |uri, name, title| Resource {
+        uri,
+        name,
+        title: Some(title),
+        description: listed.description.clone(),
+        mime_type: JSON,
+    };
+    let name = &listed.name;
+    [
+        resource(room_uri(name), name.to_string(), format!("Room {name}")),
+        resource(
+            messages_uri(name),
+            format!("{name} messages"),
+            format!("Messages of {name}"),
+        ),
+    ]
+}
+
+/// The room an address names, and whether its messages are meant.
+fn parse(uri: &str) -> Option<(RoomName, bool)> {
+    let rest = uri.strip_prefix("rooms://")?;
+    let (name, messages) = match rest.strip_suffix("/messages") {
+        Some(name) => (name, true),
+        None => (rest, false),
+    };
+    Some((RoomName::parse(name).ok()?, messages))
+}
+
+fn read(
+    house: &House,
+    name: &RoomName,
+    messages: bool,
+    now: Timestamp,
+) -> Result<Option<Contents>> {
+    let room = match house.store.room(name) {
+        Ok(room) => room,
+        Err(error) if error.code == "ROOM_NOT_FOUND" => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if messages {
+        json(&get_messages::latest(house, &room)?).map(Some)
+    } else {
+        json(&list_room_users::users(house, &room, now)?).map(Some)
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<Contents> {
+    Ok(Contents {
+        mime_type: JSON,
+        body: Body::Text(serde_json::to_string(value).map_err(kit::Error::internal)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_go_there_and_back() {
+        let room = RoomName::parse("dev-team").unwrap();
+        assert_eq!(messages_uri(&room), "rooms://dev-team/messages");
+        assert_eq!(parse(&messages_uri(&room)), Some((room.clone(), true)));
+        assert_eq!(parse(&room_uri(&room)), Some((room, false)));
+        for uri in ["rooms://", "rooms://../x", "rooms://a/b/messages", "x"] {
+            assert_eq!(parse(uri), None, "{uri}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The counts that `rooms.json` and `presence.json` show to people who read the
+//! files. They follow a moment after the messages, off the senders' path, and
+//! can always be counted again from the logs.
+
+use std::sync::PoisonError;
+
+use kit::Result;
+
+use super::{Registry, Store, lock};
+use crate::{
+    errors,
+    model::{members::Presence, names::RoomName},
+};
+
+impl Store {
+    pub(super) fn mark_dirty(&self, room: &RoomName) {
+        let mut dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
+        if !dirty.contains(room) {
+            dirty.push(room.clone());
+        }
+    }
+
+    pub fn has_counts_to_write(&self) -> bool {
+        let dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
+        !dirty.is_empty()
+    }
+
+    /// Writes the counts of the rooms in which something happened.
+    pub fn write_counts(&self) -> Result<()> {
+        let dirty = std::mem::take(&mut *self.dirty.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut counted = Vec::new();
+        for name in dirty {
+            match self.count_room(&name) {
+                Ok(Some(counts)) => counted.push((name, counts)),
+                // Deleted meanwhile.
+                Ok(None) => {}
+                Err(error) => {
+                    self.mark_dirty(&name);
+                    return Err(error);
+                }
+            }
+        }
+        if counted.is_empty() {
+            return Ok(());
+        }
+        let _registry = lock::registry(&self.dir, self.settings.lock_timeout())?;
+        let before = self.registry()?;
+        let mut registry = Registry::clone(&before);
+        let mut changed = false;
+        for (name, (messages, users)) in counted {
+            if let Some(entry) = registry.rooms.get_mut(name.as_str())
+                && (entry.message_count, entry.user_count) != (messages, users)
+            {
+                (entry.message_count, entry.user_count) = (messages, users);
+                changed = true;
+            }
+        }
+        if changed {
+            self.registry
+                .save(self.dir.root(), &registry, true)
+                .map_err(errors::storage)?;
+        }
+        Ok(())
+    }
+
+    /// Counts one room, writes its `presence.json` where a count has changed,
+    /// and returns its messages and members.
+    fn count_room(&self, name: &RoomName) -> Result<Option<(u64, u64)>> {
+        let Ok(room) = self.room(name) else {
+            return Ok(None);
+        };
+        let _held = lock::room(&self.dir, name, self.settings.lock_timeout())?;
+        if self.require(name).is_err() {
+            return Ok(None);
+        }
+        let members = room.members()?;
+        let mut presence = Presence::clone(&members);
+        let mut changed = false;
+        let messages = room.look(|index, _| {
+            for (agent, user) in presence.users.iter_mut() {
+                let sent = index.sent_by(agent);
+                changed |= user.message_count != sent;
+                user.message_count = sent;
+            }
+            Ok(index.count() as u64)
+        })?;
+        if changed {
+            self.save_presence(&room, &presence)?;
+        }
+        Ok(Some((messages, members.users.len() as u64)))
+    }
+}

@@ -1,0 +1,186 @@
+//! The directory, opened with care: nothing below it is reached through a
+//! symbolic link, and whole files are only ever replaced, never edited.
+
+use std::{
+    fs::{self, File, Metadata, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use crate::{errors::Symlink, model::names::RoomName};
+
+pub const LOG: &str = "messages.jsonl";
+pub const ARCHIVE: &str = "messages.archive.jsonl";
+pub const PRESENCE: &str = "presence.json";
+pub const ACTIVITY: &str = "activity.json";
+pub const READS: &str = "read_status.json";
+pub const ROOMS: &str = "rooms.json";
+pub const AGENTS: &str = "agents.json";
+
+#[derive(Debug, Clone)]
+pub struct Dir {
+    root: PathBuf,
+}
+
+impl Dir {
+    pub fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn rooms(&self) -> PathBuf {
+        self.root.join("rooms")
+    }
+
+    /// A room's directory, once it is certain that it lies where it seems to.
+    pub fn room(&self, room: &RoomName) -> io::Result<PathBuf> {
+        let rooms = self.rooms();
+        refuse_symlink(&rooms)?;
+        let path = rooms.join(room.as_str());
+        refuse_symlink(&path)?;
+        Ok(path)
+    }
+
+    /// Where locks live: apart from the rooms, so that a deleted room's lock is
+    /// still one lock for everybody.
+    pub fn locks(&self) -> io::Result<PathBuf> {
+        let path = self.root.join(".locks");
+        refuse_symlink(&path)?;
+        Ok(path)
+    }
+}
+
+pub fn refuse_symlink(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.file_type().is_symlink() => Err(symlink()),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn symlink() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, Symlink)
+}
+
+/// Opens a file that must not be a symbolic link.
+pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(libc::O_NOFOLLOW);
+    }
+    #[cfg(not(unix))]
+    refuse_symlink(path)?;
+    options.open(path).map_err(|error| {
+        // What the kernel answers differs between systems; what is there does not.
+        match refuse_symlink(path) {
+            Err(refused) if refused.get_ref().is_some_and(|inner| inner.is::<Symlink>()) => refused,
+            _ => error,
+        }
+    })
+}
+
+/// `None` when there is no such file.
+pub fn open_to_read(path: &Path) -> io::Result<Option<File>> {
+    absent(open(path, OpenOptions::new().read(true)))
+}
+
+pub fn absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Replaces a file as a whole: readers see the old one or the new one. Only
+/// called under the lock that guards the file, so that one temporary name will
+/// do and a crash leaves at most one behind.
+pub fn replace(directory: &Path, name: &str, bytes: &[u8], durable: bool) -> io::Result<()> {
+    let temporary = directory.join(format!(".{name}.tmp"));
+    let written = (|| {
+        let mut file = open(
+            &temporary,
+            OpenOptions::new().write(true).create(true).truncate(true),
+        )?;
+        file.write_all(bytes)?;
+        if durable {
+            file.sync_data()?;
+        }
+        fs::rename(&temporary, directory.join(name))?;
+        if durable {
+            sync_directory(directory)?;
+        }
+        Ok(())
+    })();
+    if written.is_err() {
+        // The disk may be full: give back what the attempt took.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+pub fn sync_directory(directory: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    File::open(directory)?.sync_all()?;
+    #[cfg(not(unix))]
+    let _ = directory;
+    Ok(())
+}
+
+/// Tells two states of a file apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stamp {
+    pub inode: u64,
+    pub length: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    pub fn of(metadata: &Metadata) -> Self {
+        Self {
+            inode: inode(metadata),
+            length: metadata.len(),
+            modified: metadata.modified().ok(),
+        }
+    }
+
+    /// `None` when there is no file.
+    pub fn at(path: &Path) -> Option<Self> {
+        fs::symlink_metadata(path).ok().map(|m| Self::of(&m))
+    }
+
+    /// What the stamp will be, as far as it can be foreseen, once so many bytes
+    /// are added.
+    pub fn grown_by(self, bytes: u64) -> Self {
+        Self {
+            length: self.length + bytes,
+            ..self
+        }
+    }
+
+    /// A file this young may change again within the clock's resolution, and
+    /// inode numbers are used again: its stamp does not yet identify it.
+    pub fn is_settled(&self) -> bool {
+        self.modified
+            .and_then(|modified| SystemTime::now().duration_since(modified).ok())
+            .is_some_and(|age| age > Duration::from_millis(50))
+    }
+}
+
+#[cfg(unix)]
+fn inode(metadata: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(metadata)
+}
+
+#[cfg(not(unix))]
+fn inode(metadata: &Metadata) -> u64 {
+    let created = metadata.created().ok();
+    let since = created.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+    since.map_or(0, |since| since.as_nanos() as u64)
+}

@@ -1,0 +1,266 @@
+//! Who is in a room and who is there right now: entering, leaving, and signs of
+//! life. What happens when those stop coming is in `absence`.
+
+use jiff::Timestamp;
+use kit::Result;
+
+use super::{Room, Store, lock, process::lives, registry::FirstSeen};
+use crate::{
+    errors,
+    model::{
+        members::{Activities, Activity, Presence, Profile, Status, User},
+        message::written,
+    },
+};
+
+/// A sign of life is written down when the last one is this much older than
+/// a part of the idle time, so that busy agents cost next to nothing.
+const NOTED_PER_IDLE: i64 = 8;
+
+pub struct Member {
+    pub name: String,
+    pub status: Status,
+    pub message_count: u64,
+    pub profile: Option<Profile>,
+    pub is_waiting: bool,
+}
+
+impl Store {
+    /// Returns whether the agent was a member already, and had been offline.
+    pub fn enter(
+        &self,
+        room: &Room,
+        agent: &str,
+        profile: Option<Profile>,
+        now: Timestamp,
+    ) -> Result<bool> {
+        self.process
+            .announce(&self.dir, self.settings.lock_timeout())?;
+        let again = {
+            let _held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
+            self.require(&room.name)?;
+            let mut presence = Presence::clone(&*room.members()?);
+            presence.room_name = room.name.to_string();
+            // Whoever took the directory away left the room on the list.
+            std::fs::create_dir_all(room.directory()?).map_err(errors::storage)?;
+            let mut activities = Activities::clone(&*room.activities()?);
+            let idle = self.settings.idle_ms();
+            let again = match presence.users.get_mut(agent) {
+                Some(user) => {
+                    let mut lives = lives(&self.dir, self.process.id());
+                    let activity = activities.get(agent);
+                    if user.status(activity, now, idle, &mut lives) == Status::Online {
+                        return Err(errors::agent_already_in_room(agent, room.name.as_str()));
+                    }
+                    user.status = Status::Online;
+                    user.profile = profile.or(user.profile.take());
+                    true
+                }
+                None => {
+                    presence.users.set(agent, User::new(&written(now), profile));
+                    false
+                }
+            };
+            self.note(room, &mut activities, agent, now)?;
+            self.save_presence(room, &presence)?;
+            again
+        };
+        self.remember(agent, now)?;
+        self.mark_dirty(&room.name);
+        room.bump();
+        Ok(again)
+    }
+
+    pub fn leave(&self, room: &Room, agent: &str) -> Result<()> {
+        {
+            let _held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
+            self.require(&room.name)?;
+            let mut presence = Presence::clone(&*room.members()?);
+            if presence.users.remove(agent).is_none() {
+                return Err(self.stranger(agent, &room.name));
+            }
+            self.save_presence(room, &presence)?;
+            let mut activities = Activities::clone(&*room.activities()?);
+            if activities.remove(agent).is_some() {
+                save_activity(room, &activities)?;
+            }
+        }
+        room.local().heard.remove(agent);
+        self.mark_dirty(&room.name);
+        room.bump();
+        Ok(())
+    }
+
+    /// An error unless `agent` is a member.
+    pub fn require_member(&self, room: &Room, agent: &str) -> Result<()> {
+        if room.members()?.users.get(agent).is_some() {
+            return Ok(());
+        }
+        Err(self.stranger(agent, &room.name))
+    }
+
+    /// The members with their status of this moment, in the order they entered.
+    pub fn members(&self, room: &Room, now: Timestamp) -> Result<Vec<Member>> {
+        let presence = room.members()?;
+        let activities = room.activities()?;
+        let mut lives = lives(&self.dir, self.process.id());
+        let idle = self.settings.idle_ms();
+        let heard = room.local().heard.clone();
+        let members = presence.users.iter().map(|(name, user)| {
+            let mut activity = activities.get(name).cloned();
+            if let (Some(activity), Some(heard)) = (&mut activity, heard.get(name)) {
+                activity.last_active_at = activity.last_active_at.max(*heard);
+            }
+            let activity = activity.as_ref();
+            let status = user.status(activity, now, idle, &mut lives);
+            Member {
+                name: name.to_owned(),
+                status,
+                message_count: 0,
+                profile: user.profile.clone(),
+                is_waiting: status == Status::Online
+                    && activity.is_some_and(|activity| activity.is_waiting(now)),
+            }
+        });
+        let mut members: Vec<Member> = members.collect();
+        room.look(|index, _| {
+            for member in &mut members {
+                member.message_count = index.sent_by(&member.name);
+            }
+            Ok(())
+        })?;
+        Ok(members)
+    }
+
+    /// A sign of life from somebody who only reads. It keeps an agent of this
+    /// process online and turns nobody else online.
+    pub fn heard_of(&self, room: &Room, agent: &str, now: Timestamp) {
+        {
+            let mut local = room.local();
+            let Some(heard) = local.heard.get_mut(agent) else {
+                return;
+            };
+            *heard = now.max(*heard);
+        }
+        let noted = room.activities().ok().and_then(|activities| {
+            let activity = activities.get(agent)?;
+            Some(activity.last_active_at)
+        });
+        if noted.is_none_or(|noted| self.is_due(noted, now))
+            && let Err(error) = self.sign_of_life(room, agent, now)
+        {
+            tracing::debug!(%error, "a sign of life could not be written down");
+        }
+    }
+
+    fn is_due(&self, noted: Timestamp, now: Timestamp) -> bool {
+        now.as_millisecond() - noted.as_millisecond() >= self.settings.idle_ms() / NOTED_PER_IDLE
+    }
+
+    fn sign_of_life(&self, room: &Room, agent: &str, now: Timestamp) -> Result<()> {
+        let _held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
+        self.note_active(room, [agent].into_iter(), now)
+    }
+
+    /// Notes that these members act through this process, and that they are
+    /// online. Under the room's lock; writes only what has changed.
+    pub(super) fn note_active<'a>(
+        &self,
+        room: &Room,
+        agents: impl Iterator<Item = &'a str>,
+        now: Timestamp,
+    ) -> Result<()> {
+        let known = room.activities()?;
+        let mut activities = None;
+        let mut presence = None;
+        for agent in agents {
+            room.local().heard.insert(agent.to_owned(), now);
+            let members = room.members()?;
+            let Some(user) = members.users.get(agent) else {
+                continue;
+            };
+            if user.status == Status::Offline {
+                let presence = presence.get_or_insert_with(|| Presence::clone(&members));
+                if let Some(user) = presence.users.get_mut(agent) {
+                    user.status = Status::Online;
+                }
+            }
+            let noted = known.get(agent);
+            if noted.is_none_or(|noted| {
+                noted.process != self.process.id() || self.is_due(noted.last_active_at, now)
+            }) {
+                let activities = activities.get_or_insert_with(|| Activities::clone(&known));
+                activities.set(agent, self.activity(noted, now));
+            }
+        }
+        if let Some(activities) = activities {
+            save_activity(room, &activities)?;
+        }
+        if let Some(presence) = presence {
+            self.save_presence(room, &presence)?;
+        }
+        Ok(())
+    }
+
+    fn activity(&self, before: Option<&Activity>, now: Timestamp) -> Activity {
+        Activity {
+            last_active_at: now,
+            process: self.process.id().to_owned(),
+            waiting_until: before.and_then(|before| before.waiting_until),
+        }
+    }
+
+    fn note(
+        &self,
+        room: &Room,
+        activities: &mut Activities,
+        agent: &str,
+        now: Timestamp,
+    ) -> Result<()> {
+        let mut activity = self.activity(None, now);
+        activity.waiting_until = None;
+        activities.set(agent, activity);
+        room.local().heard.insert(agent.to_owned(), now);
+        save_activity(room, activities)
+    }
+
+    pub(super) fn save_presence(&self, room: &Room, presence: &Presence) -> Result<()> {
+        let directory = room.directory()?;
+        room.presence
+            .save(&directory, presence, true)
+            .map_err(errors::storage)?;
+        self.told_presence(room);
+        Ok(())
+    }
+
+    fn remember(&self, agent: &str, now: Timestamp) -> Result<()> {
+        let is_listed = || {
+            let agents = self.agents.load(self.dir.root()).map_err(errors::storage)?;
+            Ok(agents
+                .agents
+                .get(agent)
+                .is_some()
+                .then_some(())
+                .ok_or(agents))
+        };
+        if let Ok(()) = is_listed()? {
+            return Ok(());
+        }
+        let _registry = lock::registry(&self.dir, self.settings.lock_timeout())?;
+        let Err(agents) = is_listed()? else {
+            return Ok(());
+        };
+        let mut agents = super::Agents::clone(&agents);
+        let first_seen_at = written(now);
+        agents.agents.set(agent, FirstSeen { first_seen_at });
+        self.agents
+            .save(self.dir.root(), &agents, true)
+            .map_err(errors::storage)
+    }
+}
+
+pub(super) fn save_activity(room: &Room, activities: &Activities) -> Result<()> {
+    room.activity
+        .save(&room.directory()?, activities, false)
+        .map_err(errors::storage)
+}

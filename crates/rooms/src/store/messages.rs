@@ -1,0 +1,293 @@
+//! Reading: pages, what is new to somebody, and search.
+
+use std::{io, sync::Arc};
+
+use jiff::Timestamp;
+use kit::Result;
+
+use super::{Place, Position, Room, Store, index::Index, reads};
+use crate::{
+    errors,
+    model::message::{Glance, Line, folded},
+};
+
+/// A page ends before it grows larger than this, with a cursor to go on.
+const PAGE_BYTES: u64 = 1_000_000;
+/// Messages looked through at a time, so that others can use the index between.
+const SEARCHED_AT_ONCE: usize = 512;
+
+/// Where a page of messages starts, seen from the newest.
+pub enum Start {
+    Offset(usize),
+    /// Older than the message with this id.
+    Before(String),
+}
+
+pub struct Pick<'a> {
+    pub start: Start,
+    pub limit: usize,
+    /// Only messages that mention this agent.
+    pub mentions_of: Option<&'a str>,
+}
+
+pub struct Page {
+    pub messages: Vec<Line>,
+    pub has_more: bool,
+}
+
+pub struct Search {
+    /// Folded; all must be there.
+    pub terms: Vec<String>,
+    pub agent: Option<String>,
+    pub since: Option<Timestamp>,
+    pub until: Option<Timestamp>,
+    pub limit: usize,
+}
+
+/// What was found, newest first.
+pub struct Hits {
+    pub messages: Vec<(Arc<Room>, Line)>,
+    pub has_more: bool,
+}
+
+/// What an agent has not read yet.
+pub struct News {
+    /// Oldest first.
+    pub messages: Vec<Line>,
+    /// Where the agent stands once it has these.
+    pub position: Position,
+    /// How many are left unread then.
+    pub left: usize,
+}
+
+impl Store {
+    /// Newest first.
+    pub fn page(&self, room: &Room, pick: &Pick<'_>) -> Result<Page> {
+        let page = room.look(|index, files| {
+            let until = match &pick.start {
+                Start::Offset(offset) => Err(*offset),
+                Start::Before(id) => match index.find(id, files)? {
+                    Some(number) => Ok(number),
+                    None => return Ok(None),
+                },
+            };
+            let before = |numbers: usize, position: &dyn Fn(usize) -> usize| match until {
+                Ok(number) => position(number),
+                Err(offset) => numbers.saturating_sub(offset),
+            };
+            let (mut messages, has_more) = match pick.mentions_of {
+                None => {
+                    let until = before(index.count(), &|number| number);
+                    let taken = index.fit_before(until, pick.limit, PAGE_BYTES);
+                    let from = until - taken;
+                    (index.read(files, from..until)?, from > 0)
+                }
+                Some(agent) => {
+                    let all = index.mentions_of(agent);
+                    let until = before(all.len(), &|number| {
+                        all.partition_point(|mention| (*mention as usize) < number)
+                    });
+                    let from = until.saturating_sub(pick.limit);
+                    let numbers = all.get(from..until).unwrap_or_default();
+                    let numbers = numbers.iter().rev().map(|number| *number as usize);
+                    let mut messages = read_each(index, files, numbers)?;
+                    let has_more = until > messages.len();
+                    messages.reverse();
+                    (messages, has_more)
+                }
+            };
+            messages.reverse();
+            Ok(Some(Page { messages, has_more }))
+        })?;
+        page.ok_or_else(kit::page::unknown_cursor)
+    }
+
+    /// How many messages a room has, archived ones too.
+    pub fn count(&self, room: &Room) -> Result<usize> {
+        room.look(|index, _| Ok(index.count()))
+    }
+
+    pub fn unread(&self, room: &Room, agent: &str) -> Result<usize> {
+        let reads = self.reads(room)?;
+        room.look(|index, files| {
+            let (read, _) = reads::position(room, agent, index, files, &reads)?;
+            Ok(index.by_others(agent, read).count())
+        })
+    }
+
+    /// The oldest of what the agent has not read, or of the mentions it has not seen.
+    pub fn news(&self, room: &Room, agent: &str, mentions: bool, limit: usize) -> Result<News> {
+        let reads = self.reads(room)?;
+        room.look(|index, files| {
+            let (read, seen) = reads::position(room, agent, index, files, &reads)?;
+            let numbers: Vec<usize> = if mentions {
+                let all = index
+                    .mentions_of(agent)
+                    .iter()
+                    .map(|number| *number as usize);
+                let own: Vec<usize> = all.filter(|number| *number >= seen).collect();
+                let others = own.first().into_iter().flat_map(|first| {
+                    index
+                        .by_others(agent, *first)
+                        .filter(|n| own.binary_search(n).is_ok())
+                });
+                others.take(limit).collect()
+            } else {
+                index.by_others(agent, read).take(limit).collect()
+            };
+            let messages = read_each(index, files, numbers.iter().copied())?;
+            let last = messages
+                .last()
+                .zip(numbers.get(messages.len().wrapping_sub(1)));
+            let place = last.map(|(line, number)| Place::new(&line.id, *number));
+            let position = if mentions {
+                Position {
+                    mention: place,
+                    read: None,
+                }
+            } else {
+                Position {
+                    read: place,
+                    mention: None,
+                }
+            };
+            let read = match (mentions, last) {
+                (false, Some((_, number))) => number + 1,
+                _ => read,
+            };
+            Ok(News {
+                messages,
+                position,
+                left: index.by_others(agent, read).count(),
+            })
+        })
+    }
+
+    /// Marks everything up to a message as read, or everything there is.
+    /// Returns how many are unread then.
+    pub fn mark_read(
+        &self,
+        room: &Room,
+        agent: &str,
+        up_to: Option<&str>,
+        now: Timestamp,
+    ) -> Result<usize> {
+        let reads = self.reads(room)?;
+        let place = room.look(|index, files| {
+            reads::position(room, agent, index, files, &reads)?;
+            let number = match up_to {
+                Some(id) => index.find(id, files)?,
+                None => index.count().checked_sub(1),
+            };
+            let Some(number) = number else {
+                return Ok(None);
+            };
+            let line = index.read_one(files, number)?;
+            Ok(line.map(|line| Place::new(&line.id, number)))
+        })?;
+        match (place, up_to) {
+            (None, Some(id)) => return Err(errors::message_not_found(id)),
+            (None, None) => return Ok(0),
+            (read, _) => {
+                let mention = None;
+                self.advance(room, agent, Position { read, mention });
+            }
+        }
+        self.save_position(room, agent, now)?;
+        self.unread(room, agent)
+    }
+
+    /// Looks through all the given rooms.
+    pub fn search(
+        &self,
+        rooms: &[Arc<Room>],
+        search: &Search,
+        keep_on: impl Fn() -> Result<()>,
+    ) -> Result<Hits> {
+        let mut found: Vec<(Arc<Room>, Line)> = Vec::new();
+        for room in rooms {
+            let mut here = 0;
+            let mut until = room.look(|index, _| Ok(index.count()))?;
+            while until > 0 && here <= search.limit {
+                keep_on()?;
+                let from = until.saturating_sub(SEARCHED_AT_ONCE);
+                // Reopened each time: a message keeps its number, not its file.
+                let mut texts = Vec::new();
+                room.look(|index, files| {
+                    let until = until.min(index.count());
+                    index.read_raw(files, from.min(until)..until, |text| {
+                        texts.extend_from_slice(text);
+                        texts.push(b'\n');
+                    })
+                })?;
+                let fitting = texts
+                    .split(|byte| *byte == b'\n')
+                    .filter(|text| Glance::parse(text).is_some_and(|glance| search.fits(&glance)));
+                let lines: Vec<Line> = fitting.filter_map(Line::parse).collect();
+                for line in lines.into_iter().rev().take(search.limit + 1 - here) {
+                    found.push((Arc::clone(room), line));
+                    here += 1;
+                }
+                until = from;
+            }
+        }
+        if rooms.len() > 1 {
+            found.sort_by_key(|(_, line)| std::cmp::Reverse(line.time()));
+        }
+        let has_more = found.len() > search.limit;
+        found.truncate(search.limit);
+        Ok(Hits {
+            messages: found,
+            has_more,
+        })
+    }
+
+    fn reads(&self, room: &Room) -> Result<Arc<reads::Reads>> {
+        room.reads.load(&room.directory()?).map_err(errors::storage)
+    }
+}
+
+impl Search {
+    fn fits(&self, line: &Glance<'_>) -> bool {
+        let other = |agent: &String| *agent != line.agent_name;
+        if self.agent.as_ref().is_some_and(other) {
+            return false;
+        }
+        if self.since.is_some() || self.until.is_some() {
+            let Some(time) = line.time() else {
+                return false;
+            };
+            if self.since.is_some_and(|since| time < since)
+                || self.until.is_some_and(|until| time > until)
+            {
+                return false;
+            }
+        }
+        if self.terms.is_empty() {
+            return true;
+        }
+        let text = folded(&line.message);
+        self.terms.iter().all(|term| text.contains(term))
+    }
+}
+
+/// The messages with these numbers in this order, up to a page's size.
+fn read_each(
+    index: &Index,
+    files: &super::index::Files,
+    numbers: impl Iterator<Item = usize>,
+) -> io::Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    let mut bytes = 0;
+    for number in numbers {
+        let Some(line) = index.read_one(files, number)? else {
+            continue;
+        };
+        bytes += line.message.len() as u64;
+        if bytes > PAGE_BYTES && !lines.is_empty() {
+            break;
+        }
+        lines.push(line);
+    }
+    Ok(lines)
+}

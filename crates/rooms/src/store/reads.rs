@@ -1,0 +1,164 @@
+//! `read_status.json`: how far each agent has read, in the original server's
+//! format. Positions only move forward, so that it does not matter in which
+//! order processes write them.
+
+use kit::Result;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    Store,
+    index::{Files, Index},
+    lock,
+    room::Room,
+};
+use crate::{
+    errors,
+    model::{members::ByName, message::written},
+};
+
+pub type Reads = ByName<ReadStatus>;
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadStatus {
+    #[serde(default)]
+    agent_name: String,
+    #[serde(default)]
+    last_read_message_id: String,
+    #[serde(default)]
+    last_read_timestamp: String,
+    /// How far the agent has seen its mentions, where that is further.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_mention_message_id: Option<String>,
+    #[serde(flatten)]
+    other: Map<String, Value>,
+}
+
+/// A place in a room: after the message with this id, whose number it was.
+#[derive(Debug, Clone, Default)]
+pub struct Place {
+    id: String,
+    number: usize,
+}
+
+/// What an agent has read, and which mentions it has seen beyond that.
+#[derive(Debug, Clone, Default)]
+pub struct Position {
+    pub read: Option<Place>,
+    pub mention: Option<Place>,
+}
+
+impl Place {
+    pub fn new(id: &str, number: usize) -> Self {
+        Self {
+            id: id.to_owned(),
+            number,
+        }
+    }
+
+    /// The same place by the index's present numbers; `None` when its message
+    /// is gone.
+    fn found(self, index: &Index, files: &Files) -> std::io::Result<Option<Self>> {
+        if index.may_be(self.number, &self.id) {
+            return Ok(Some(self));
+        }
+        let number = index.find(&self.id, files)?;
+        Ok(number.map(|number| Self { number, ..self }))
+    }
+}
+
+/// The numbers of the first unread message and of the first unseen mention.
+pub fn position(
+    room: &Room,
+    agent: &str,
+    index: &Index,
+    files: &Files,
+    reads: &Reads,
+) -> std::io::Result<(usize, usize)> {
+    let known = room.local().positions.get(agent).cloned();
+    let Position { read, mention } = known.unwrap_or_default();
+    // A place whose message is gone is the beginning: what is there now came
+    // after it.
+    let found = |place: Option<Place>| match place {
+        Some(place) => place.found(index, files),
+        None => Ok(None),
+    };
+    let mut known = Position {
+        read: found(read)?,
+        mention: found(mention)?,
+    };
+    if let Some(status) = reads.get(agent) {
+        let read = Some(status.last_read_message_id.as_str()).filter(|id| !id.is_empty());
+        further(&mut known.read, read, index, files)?;
+        let mention = status.last_mention_message_id.as_deref();
+        further(&mut known.mention, mention, index, files)?;
+    }
+    let after = |place: &Option<Place>| place.as_ref().map_or(0, |place| place.number + 1);
+    let (read, mention) = (after(&known.read), after(&known.mention));
+    room.local().positions.insert(agent.to_owned(), known);
+    Ok((read, mention.max(read)))
+}
+
+fn further(
+    known: &mut Option<Place>,
+    id: Option<&str>,
+    index: &Index,
+    files: &Files,
+) -> std::io::Result<()> {
+    let Some(id) = id else { return Ok(()) };
+    if known.as_ref().is_some_and(|known| known.id == id) {
+        return Ok(());
+    }
+    if let Some(number) = index.find(id, files)?
+        && known.as_ref().is_none_or(|known| known.number < number)
+    {
+        *known = Some(Place::new(id, number));
+    }
+    Ok(())
+}
+
+impl Store {
+    /// Moves an agent's position in this process's memory, at once and without
+    /// failing; [`Store::save_position`] writes it down.
+    pub fn advance(&self, room: &Room, agent: &str, to: Position) {
+        let mut local = room.local();
+        let known = local.positions.entry(agent.to_owned()).or_default();
+        let later = |known: &mut Option<Place>, to: Option<Place>| {
+            if let Some(to) = to
+                && known.as_ref().is_none_or(|known| known.number < to.number)
+            {
+                *known = Some(to);
+            }
+        };
+        later(&mut known.read, to.read);
+        later(&mut known.mention, to.mention);
+    }
+
+    pub fn save_position(&self, room: &Room, agent: &str, now: jiff::Timestamp) -> Result<()> {
+        let _held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
+        self.require(&room.name)?;
+        let directory = room.directory()?;
+        let reads = room.reads.load(&directory).map_err(errors::storage)?;
+        // Takes in what other processes wrote meanwhile.
+        room.look(|index, files| position(room, agent, index, files, &reads))?;
+        let known = room
+            .local()
+            .positions
+            .get(agent)
+            .cloned()
+            .unwrap_or_default();
+        let mut reads = Reads::clone(&reads);
+        let mut status = reads.get(agent).cloned().unwrap_or_default();
+        status.agent_name = agent.to_owned();
+        if let Some(read) = known.read {
+            status.last_read_message_id = read.id;
+        }
+        status.last_read_timestamp = written(now);
+        status.last_mention_message_id = known.mention.map(|place| place.id);
+        reads.set(agent, status);
+        room.reads
+            .save(&directory, &reads, true)
+            .map_err(errors::storage)
+    }
+}

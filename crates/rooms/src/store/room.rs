@@ -1,0 +1,117 @@
+//! One room that this process has looked into: its index and what else is
+//! remembered of its files.
+
+use std::{
+    collections::HashMap,
+    io,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use jiff::Timestamp;
+use kit::Result;
+use tokio::sync::watch;
+
+use super::{
+    cached::Cached,
+    files::{ACTIVITY, Dir, PRESENCE, READS, Stamp},
+    index::{Files, Index},
+    reads::{Position, Reads},
+    send::Queue,
+};
+use crate::{
+    errors,
+    model::{
+        members::{Activities, Presence},
+        names::RoomName,
+    },
+};
+
+pub struct Room {
+    pub name: RoomName,
+    dir: Dir,
+    index: Mutex<Index>,
+    pub presence: Cached<Presence>,
+    pub activity: Cached<Activities>,
+    pub reads: Cached<Reads>,
+    pub queue: Mutex<Queue>,
+    local: Mutex<Local>,
+    changed: watch::Sender<u64>,
+}
+
+/// What only this process knows of the room.
+#[derive(Default)]
+pub struct Local {
+    /// When each agent was last heard of through this process; the file says so
+    /// only now and then.
+    pub heard: HashMap<String, Timestamp>,
+    /// How far each agent has read, when it is further than the file says.
+    pub positions: HashMap<String, Position>,
+    /// How many calls of each agent wait.
+    pub waiting: HashMap<String, u32>,
+    /// The log and the presence file as subscribers last heard of them.
+    pub told: (Option<Stamp>, Option<Stamp>),
+}
+
+impl Room {
+    pub fn new(name: RoomName, dir: Dir) -> Self {
+        Self {
+            name,
+            dir,
+            index: Mutex::default(),
+            presence: Cached::new(PRESENCE),
+            activity: Cached::new(ACTIVITY),
+            reads: Cached::new(READS),
+            queue: Mutex::default(),
+            local: Mutex::default(),
+            changed: watch::Sender::new(0),
+        }
+    }
+
+    pub fn directory(&self) -> Result<PathBuf> {
+        self.dir.room(&self.name).map_err(errors::storage)
+    }
+
+    /// Looks at the messages as they are now.
+    pub fn look<T>(&self, work: impl FnOnce(&Index, &Files) -> io::Result<T>) -> Result<T> {
+        self.look_mut(|index, files| work(index, files))
+    }
+
+    /// The files are opened while the index is held, so that an older view of
+    /// them never replaces a newer one.
+    pub fn look_mut<T>(&self, work: impl FnOnce(&mut Index, &Files) -> io::Result<T>) -> Result<T> {
+        let directory = self.directory()?;
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        (|| {
+            let files = Files::open(&directory)?;
+            index.refresh(&files)?;
+            work(&mut index, &files)
+        })()
+        .map_err(errors::storage)
+    }
+
+    pub fn members(&self) -> Result<Arc<Presence>> {
+        self.presence
+            .load(&self.directory()?)
+            .map_err(errors::storage)
+    }
+
+    pub fn activities(&self) -> Result<Arc<Activities>> {
+        self.activity
+            .load(&self.directory()?)
+            .map_err(errors::storage)
+    }
+
+    pub fn local(&self) -> MutexGuard<'_, Local> {
+        self.local.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes everybody who waits in this room, to look again.
+    pub fn bump(&self) {
+        self.changed.send_modify(|version| *version += 1);
+    }
+
+    pub fn subscribe(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+}

@@ -1,0 +1,203 @@
+//! Keeping logs whole and short: a torn last line is set aside, the oldest
+//! messages move to the archive, a room is cleared. All under the room's lock.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::Path,
+};
+
+use jiff::Timestamp;
+use kit::Result;
+
+use super::{
+    Room, Store,
+    files::{self, ARCHIVE, LOG},
+    index::{Files, Index},
+    lock,
+    segment::Segment,
+};
+use crate::{errors, model::message::Head};
+
+const TORN: &str = "messages.torn-";
+/// Rooms that hold more than this are shortened by a tenth at a time; smaller
+/// ones to their limit exactly, since rewriting them costs little.
+pub const LARGE: usize = 1_000;
+
+/// Makes both files end in a complete line. Nobody else writes now, so that
+/// whatever has no end is what a crash left.
+pub fn mend(directory: &Path, index: &mut Index, files: &Files) -> io::Result<()> {
+    if let Some(archive) = &files.archive
+        && let Some(tail) = tail_of(archive, &index.archive)?
+    {
+        // The log still has what was being moved.
+        finish(&directory.join(ARCHIVE), &index.archive, &tail)?;
+        index.refresh(files)?;
+    }
+    if let Some(log) = &files.log
+        && let Some(tail) = tail_of(log, &index.log)?
+    {
+        if Head::parse(&tail).is_none() {
+            let now = Timestamp::now();
+            let name = format!("{TORN}{}.jsonl", now.as_millisecond());
+            files::replace(directory, &name, &tail, true)?;
+            tracing::warn!(
+                bytes = tail.len(),
+                kept_in = name,
+                "a torn last line was cut from a log"
+            );
+        }
+        finish(&directory.join(LOG), &index.log, &tail)?;
+        index.refresh(files)?;
+    }
+    Ok(())
+}
+
+/// What follows the last complete line, if anything.
+fn tail_of(mut file: &File, segment: &Segment) -> io::Result<Option<Vec<u8>>> {
+    if !segment.is_behind(file)? {
+        return Ok(None);
+    }
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(segment.end()))?;
+    file.read_to_end(&mut tail)?;
+    Ok(Some(tail).filter(|tail| !tail.is_empty()))
+}
+
+/// Ends a message that only lacks its line end; cuts anything else.
+fn finish(path: &Path, segment: &Segment, tail: &[u8]) -> io::Result<()> {
+    let mut file = files::open(path, OpenOptions::new().append(true))?;
+    if Head::parse(tail).is_some() {
+        file.write_all(b"\n")?;
+    } else {
+        file.set_len(segment.end())?;
+    }
+    file.sync_data()
+}
+
+/// The files that hold what was cut from a room's log.
+pub fn torn_files(directory: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    let names = entries
+        .flatten()
+        .filter_map(|e| e.file_name().into_string().ok());
+    let mut torn: Vec<String> = names.filter(|name| name.starts_with(TORN)).collect();
+    torn.sort();
+    torn
+}
+
+pub struct Health {
+    /// Of everything in the room's directory.
+    pub bytes: u64,
+    /// What is or was wrong with the files.
+    pub warnings: Vec<String>,
+}
+
+impl Store {
+    pub fn health(&self, room: &Room) -> Result<Health> {
+        let directory = room.directory()?;
+        let (damaged, unfinished) = room.look(|index, files| {
+            let tail = match &files.log {
+                Some(log) => tail_of(log, &index.log)?,
+                None => None,
+            };
+            Ok((
+                index.damaged(),
+                tail.is_some_and(|tail| Head::parse(&tail).is_none()),
+            ))
+        })?;
+        let mut warnings = Vec::new();
+        if damaged > 0 {
+            warnings.push(format!(
+                "{damaged} damaged line(s) in the log are passed over and left as they are."
+            ));
+        }
+        if unfinished {
+            warnings.push("The log ends in a torn line; the next message sets it aside.".into());
+        }
+        let torn = torn_files(&directory);
+        if !torn.is_empty() {
+            warnings.push(format!(
+                "A torn last line was cut from the log and kept in {}.",
+                torn.join(", ")
+            ));
+        }
+        let entries = fs::read_dir(&directory).into_iter().flatten().flatten();
+        let sizes = entries.filter_map(|entry| entry.metadata().ok());
+        Ok(Health {
+            bytes: sizes.map(|metadata| metadata.len()).sum(),
+            warnings,
+        })
+    }
+
+    /// Moves the oldest messages to the archive when the log is over its limit,
+    /// and ends a move that was broken off. The archive has them safely before
+    /// the log loses them; in between they are in both, and counted once.
+    pub(super) fn shorten(&self, room: &Room) -> Result<()> {
+        let most = self.settings.max_messages.get() as usize;
+        let directory = room.directory()?;
+        room.look_mut(|index, files| {
+            let count = index.log.count();
+            if count <= most && index.log.repeated_until == 0 {
+                return Ok(());
+            }
+            let keep = if most > LARGE { most - most / 10 } else { most };
+            let moved = if count > most { count - keep } else { 0 };
+            let Some(log) = &files.log else { return Ok(()) };
+            let from = index.log.repeated_until;
+            let cut = index.log.start_of(moved).max(from);
+            archive(&directory, &read_range(log, from, cut)?)?;
+            let length = log.metadata()?.len();
+            files::replace(&directory, LOG, &read_range(log, cut, length)?, true)?;
+            let files = Files::open(&directory)?;
+            index.refresh(&files)
+        })?;
+        self.told_log(room);
+        Ok(())
+    }
+
+    /// Removes all messages of a room, archived ones too. Returns how many.
+    pub fn clear(&self, room: &Room) -> Result<usize> {
+        let _held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
+        self.require(&room.name)?;
+        let directory = room.directory()?;
+        let count = room.look(|index, _| Ok(index.count()))?;
+        (|| {
+            files::replace(&directory, LOG, b"", true)?;
+            files::absent(fs::remove_file(directory.join(ARCHIVE)))?;
+            for name in torn_files(&directory) {
+                fs::remove_file(directory.join(name))?;
+            }
+            files::sync_directory(&directory)
+        })()
+        .map_err(errors::storage)?;
+        self.told_log(room);
+        self.mark_dirty(&room.name);
+        room.bump();
+        Ok(count)
+    }
+}
+
+fn archive(directory: &Path, bytes: &[u8]) -> io::Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let path = directory.join(ARCHIVE);
+    let mut file = files::open(&path, OpenOptions::new().append(true).create(true))?;
+    let before = file.metadata()?.len();
+    let written = file.write_all(bytes).and_then(|()| file.sync_data());
+    if let Err(error) = written {
+        file.set_len(before)?;
+        return Err(error);
+    }
+    files::sync_directory(directory)
+}
+
+fn read_range(mut file: &File, from: u64, to: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(to - from).map_err(io::Error::other)?];
+    file.seek(SeekFrom::Start(from))?;
+    file.read_exact(&mut bytes)?;
+    Ok(bytes)
+}

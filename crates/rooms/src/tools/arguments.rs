@@ -1,0 +1,149 @@
+//! What people and models really send, turned into what the schemas say; and
+//! the schemas of the arguments that several tools share. What is not
+//! understood stays as it is, and is refused by the schema.
+
+use kit::Context;
+use serde_json::{Map, Value, json};
+
+use crate::model::names::{AGENT_PATTERN, MAX_NAME, ROOM_PATTERN};
+
+const SPELLINGS: [(&str, &str); 6] = [
+    ("room_name", "roomName"),
+    ("agent_name", "agentName"),
+    ("reply_to", "replyTo"),
+    ("client_message_id", "clientMessageId"),
+    ("mentions_only", "mentionsOnly"),
+    ("message_id", "messageId"),
+];
+
+/// For all tools: the same name means the same thing in each.
+pub fn tidy(_: &Context, arguments: &mut Map<String, Value>) {
+    // Models send `null` for what they do not know.
+    arguments.retain(|_, value| !value.is_null());
+    for (snake, camel) in SPELLINGS {
+        if !arguments.contains_key(camel)
+            && let Some(value) = arguments.remove(snake)
+        {
+            arguments.insert(camel.to_owned(), value);
+        }
+    }
+    for (name, value) in arguments.iter_mut() {
+        let tidied = match name.as_str() {
+            "roomName" => value.as_str().map(|name| kit::text::narrow(name).into()),
+            "agentName" => value.as_str().map(|name| name.trim().into()),
+            "limit" | "offset" | "timeout" => integer(value),
+            "confirm" | "mentionsOnly" => boolean(value),
+            "metadata" | "profile" => object(value),
+            _ => None,
+        };
+        if let Some(tidied) = tidied {
+            *value = tidied;
+        }
+    }
+}
+
+/// `"20"` and `20.0` for 20.
+fn integer(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(text) => Some(kit::text::narrow(text).parse::<i64>().ok()?.into()),
+        Value::Number(number) if number.is_f64() => {
+            let real = number.as_f64().filter(|real| real.fract() == 0.0)?;
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "it is whole; the cast saturates"
+            )]
+            let whole = real as i64;
+            Some(whole.into())
+        }
+        _ => None,
+    }
+}
+
+fn boolean(value: &Value) -> Option<Value> {
+    match value.as_str()?.trim().to_ascii_lowercase().as_str() {
+        "true" => Some(true.into()),
+        "false" => Some(false.into()),
+        _ => None,
+    }
+}
+
+/// An object that came as its JSON text.
+fn object(value: &Value) -> Option<Value> {
+    let parsed: Value = serde_json::from_str(value.as_str()?).ok()?;
+    parsed.is_object().then_some(parsed)
+}
+
+pub fn room(description: &str) -> Value {
+    json!({
+        "type": "string",
+        "description": description,
+        "minLength": 1,
+        "maxLength": MAX_NAME,
+        "pattern": ROOM_PATTERN
+    })
+}
+
+pub fn agent(description: &str) -> Value {
+    json!({
+        "type": "string",
+        "description": description,
+        "minLength": 1,
+        "maxLength": MAX_NAME,
+        "pattern": AGENT_PATTERN
+    })
+}
+
+pub const DEFAULT_LIMIT: usize = 50;
+pub const MAX_LIMIT: usize = 1_000;
+
+pub fn limit() -> Value {
+    json!({
+        "type": "integer",
+        "minimum": 1,
+        "maximum": MAX_LIMIT,
+        "default": DEFAULT_LIMIT
+    })
+}
+
+pub fn limit_of(limit: Option<usize>) -> usize {
+    limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT)
+}
+
+/// The arguments of a tool.
+pub fn input(properties: Value, required: &[&str]) -> Value {
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_models_send_becomes_what_the_schemas_say() {
+        let mut arguments = json!({
+            "room_name": " ｄｅｖ-team ",
+            "agentName": " 田中 ",
+            "limit": "２０",
+            "offset": 3.0,
+            "timeout": 1.5,
+            "confirm": "True",
+            "metadata": "{\"a\": 1}",
+            "reply_to": null,
+            "message": " spaces stay "
+        });
+        let arguments = arguments.as_object_mut().unwrap();
+        let context = Context::of_the_desk(kit::time::Clock::system());
+        tidy(&context, arguments);
+        let expected = json!({
+            "roomName": "dev-team",
+            "agentName": "田中",
+            "limit": 20,
+            "offset": 3,
+            "timeout": 1.5,
+            "confirm": true,
+            "metadata": {"a": 1},
+            "message": " spaces stay "
+        });
+        assert_eq!(Value::Object(arguments.clone()), expected);
+    }
+}

@@ -1,0 +1,118 @@
+//! `list_rooms`: which rooms there are, or which one is in.
+
+use std::sync::Arc;
+
+use kit::{Context, Effect, Result, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{LOOKS, arguments, blocking};
+use crate::{errors, house::House, model::names, store::Listed};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Input {
+    agent_name: Option<String>,
+}
+
+fn input() -> Value {
+    arguments::input(
+        json!({ "agentName": arguments::agent("Only rooms this agent is in, with its unread count") }),
+        &[],
+    )
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    rooms: Vec<Room>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct Room {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    user_count: usize,
+    message_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_joined: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread_count: Option<usize>,
+}
+
+pub fn tool(house: &Arc<House>) -> Tool {
+    Tool {
+        name: "agent_communication/list_rooms",
+        aliases: &["agent_communication_list_rooms", "list_rooms"],
+        title: "List rooms",
+        description: "List all rooms, or only those an agent is in.",
+        input: input(),
+        output: kit::schema::output::<Output>(),
+        hints: LOOKS,
+        effect: Effect::Read,
+        time_limit: kit::tool::TIME_LIMIT,
+        idempotency_key: None,
+        rules: &[errors::AGENT],
+        normalise: arguments::tidy,
+        meta: None,
+        run: blocking(house, handle),
+    }
+}
+
+fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
+    let agent = input.agent_name.as_deref();
+    if let Some(agent) = agent {
+        names::check_agent(agent)?;
+    }
+    let mut rooms = Vec::new();
+    for listed in house.store.rooms()? {
+        let name = listed.name.clone();
+        match describe(house, context, listed, agent) {
+            Ok(room) => rooms.extend(room),
+            // One room that cannot be read must not hide the others.
+            Err(error) => {
+                tracing::error!(%error, cause = ?error.cause, room = %name, "a room is left out");
+            }
+        }
+    }
+    let alone = agent.filter(|_| rooms.is_empty());
+    Ok(Output {
+        rooms,
+        message: alone.map(|agent| {
+            format!("{agent} is in no room; list_rooms without agentName shows all of them.")
+        }),
+    })
+}
+
+/// `None` for a room that the agent is not in.
+fn describe(
+    house: &House,
+    context: &Context,
+    listed: Listed,
+    agent: Option<&str>,
+) -> Result<Option<Room>> {
+    let room = house.store.room(&listed.name)?;
+    let members = room.members()?;
+    let is_joined = agent.map(|agent| members.users.get(agent).is_some());
+    if is_joined == Some(false) {
+        return Ok(None);
+    }
+    if let Some(agent) = agent {
+        house.store.heard_of(&room, agent, context.clock.now());
+    }
+    let unread = agent.map(|agent| house.store.unread(&room, agent));
+    Ok(Some(Room {
+        name: listed.name.to_string(),
+        description: listed.description,
+        user_count: members.users.len(),
+        message_count: house.store.count(&room)?,
+        is_joined,
+        unread_count: unread.transpose()?,
+    }))
+}

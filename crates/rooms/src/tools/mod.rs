@@ -1,0 +1,102 @@
+//! The counter's tools, one file each: input, output, description, handler.
+
+mod arguments;
+pub mod clear_room_messages;
+pub mod create_room;
+pub mod delete_room;
+pub mod enter_room;
+pub mod get_messages;
+pub mod get_status;
+pub mod leave_room;
+pub mod list_room_users;
+pub mod list_rooms;
+pub mod mark_read;
+pub mod search_messages;
+pub mod send_message;
+pub mod wait_for_messages;
+
+use std::sync::Arc;
+
+use kit::{Context, Error, Hints, Reply, Result, Run};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{errors, house::House};
+
+/// A tool that only looks.
+const LOOKS: Hints = Hints {
+    read_only: true,
+    destructive: false,
+    idempotent: true,
+    open_world: false,
+};
+
+/// A tool that adds something.
+const ADDS: Hints = Hints {
+    read_only: false,
+    destructive: false,
+    idempotent: false,
+    open_world: false,
+};
+
+/// A tool that throws something away.
+const REMOVES: Hints = Hints {
+    read_only: false,
+    destructive: true,
+    idempotent: true,
+    open_world: false,
+};
+
+/// A handler that works on files from beginning to end.
+fn blocking<I, O>(house: &Arc<House>, handler: fn(&House, &Context, I) -> Result<O>) -> Run
+where
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + Send + 'static,
+{
+    let house = Arc::clone(house);
+    Run::Async(Arc::new(move |context, arguments| {
+        let house = Arc::clone(&house);
+        Box::pin(async move {
+            let input: I = typed(arguments)?;
+            let result = house
+                .blocking(move |house| handler(house, &context, input))
+                .await;
+            answer(&house, result)
+        })
+    }))
+}
+
+/// A handler that waits for others.
+fn task<I, O, F>(house: &Arc<House>, handler: fn(Arc<House>, Context, I) -> F) -> Run
+where
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + 'static,
+    F: Future<Output = Result<O>> + Send + 'static,
+{
+    let house = Arc::clone(house);
+    Run::Async(Arc::new(move |context, arguments| {
+        let house = Arc::clone(&house);
+        Box::pin(async move {
+            let input: I = typed(arguments)?;
+            let result = handler(Arc::clone(&house), context, input).await;
+            answer(&house, result)
+        })
+    }))
+}
+
+fn typed<I: DeserializeOwned>(arguments: Value) -> Result<I> {
+    serde_json::from_value(arguments)
+        .map_err(|error| Error::new(kit::error::INVALID_ARGUMENT, format!("{error}.")))
+}
+
+fn answer<O: Serialize>(house: &Arc<House>, result: Result<O>) -> Result<Reply> {
+    house.write_counts_soon();
+    match &result {
+        // The caller is not told what exactly the disk said; the operator is.
+        Err(error) if error.code == errors::STORAGE_ERROR => {
+            tracing::error!(%error, cause = ?error.cause, "the data directory made trouble");
+        }
+        _ => {}
+    }
+    Reply::structured(&result?)
+}

@@ -1,0 +1,134 @@
+//! `send_message`: on the disk before it is answered.
+
+use std::sync::Arc;
+
+use kit::{Context, Effect, Result, Tool, context::Change};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{ADDS, arguments, task};
+use crate::{
+    errors,
+    house::House,
+    model::{
+        message::{Draft, MAX_CLIENT_ID, MAX_MESSAGE},
+        names::RoomName,
+    },
+    resources,
+};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Input {
+    agent_name: String,
+    room_name: String,
+    message: String,
+    #[serde(default)]
+    metadata: Map<String, Value>,
+    reply_to: Option<String>,
+    client_message_id: Option<String>,
+}
+
+fn input() -> Value {
+    arguments::input(
+        json!({
+            "agentName": arguments::agent("Your name"),
+            "roomName": arguments::room("The room"),
+            "message": {
+                "type": "string",
+                "description": "The text; @name mentions an agent",
+                "minLength": 1,
+                "maxLength": MAX_MESSAGE
+            },
+            "metadata": { "type": "object", "description": "Anything for other programs" },
+            "replyTo": { "type": "string", "description": "Id of the message this answers" },
+            "clientMessageId": {
+                "type": "string",
+                "description": "A key of your own; reuse it when you retry, and nothing is sent twice",
+                "minLength": 1,
+                "maxLength": MAX_CLIENT_ID
+            }
+        }),
+        &["agentName", "roomName", "message"],
+    )
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    success: bool,
+    message_id: String,
+    room_name: String,
+    timestamp: String,
+    mentions: Vec<String>,
+    /// True when this clientMessageId had been sent before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duplicate: Option<bool>,
+    /// What you have not read in this room.
+    unread_count: usize,
+}
+
+pub fn tool(house: &Arc<House>) -> Tool {
+    Tool {
+        name: "agent_communication/send_message",
+        aliases: &["agent_communication_send_message", "send_message"],
+        title: "Send a message",
+        description: "Send a message to a room you have entered. @name in the text mentions somebody.",
+        input: input(),
+        output: kit::schema::output::<Output>(),
+        hints: ADDS,
+        effect: Effect::Write,
+        time_limit: kit::tool::TIME_LIMIT,
+        // clientMessageId is kept with the message itself, for as long as that
+        // is kept and for every process on the directory.
+        idempotency_key: None,
+        rules: &[
+            errors::ROOM,
+            errors::AGENT,
+            errors::MESSAGE,
+            errors::METADATA,
+        ],
+        normalise: arguments::tidy,
+        meta: None,
+        run: task(house, handle),
+    }
+}
+
+async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Output> {
+    let name = RoomName::parse(&input.room_name)?;
+    let draft = Draft {
+        agent: input.agent_name,
+        text: input.message,
+        metadata: input.metadata,
+        reply_to: input.reply_to.filter(|id| !id.is_empty()),
+        client_id: input.client_message_id.filter(|id| !id.is_empty()),
+    };
+    draft.check()?;
+    house.may_send(&draft.agent, context.clock.now())?;
+    let room = match house.store.opened(&name) {
+        // Whether it still exists is checked when the message is written.
+        Some(room) => room,
+        None => {
+            let name = name.clone();
+            house.blocking(move |house| house.store.room(&name)).await?
+        }
+    };
+    let sent = house
+        .store
+        .send(&room, draft, context.clock.clone())
+        .await?;
+    if !sent.repeated {
+        context.changed(Change::Resource(resources::messages_uri(&name)));
+    }
+    let line = sent.line;
+    Ok(Output {
+        success: true,
+        message_id: line.id,
+        room_name: input.room_name,
+        timestamp: line.timestamp,
+        mentions: line.mentions,
+        duplicate: sent.repeated.then_some(true),
+        unread_count: sent.unread,
+    })
+}

@@ -1,0 +1,266 @@
+//! `wait_for_messages`: woken by a message, not by a clock.
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use kit::{Context, Effect, Result, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until};
+
+use super::{ADDS, arguments, task};
+use crate::{
+    errors,
+    house::House,
+    model::{
+        members::Status,
+        message::Message,
+        names::{self, RoomName},
+    },
+    store::{News, Room},
+};
+
+const DEFAULT_TIMEOUT: u64 = 30;
+const MAX_TIMEOUT: u64 = 300;
+/// Longer than anybody may wait, with time to look once more at the end.
+const TIME_LIMIT: Duration = Duration::from_secs(MAX_TIMEOUT + 30);
+const PROGRESS_EVERY: Duration = Duration::from_secs(5);
+/// How often to look without being woken: rarely while the files are watched,
+/// often where they cannot be.
+const LOOK_WATCHED: Duration = Duration::from_secs(1);
+const LOOK_UNWATCHED: Duration = Duration::from_millis(50);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Input {
+    agent_name: String,
+    room_name: String,
+    timeout: Option<u64>,
+    mentions_only: Option<bool>,
+    limit: Option<usize>,
+}
+
+fn input() -> Value {
+    arguments::input(
+        json!({
+            "agentName": arguments::agent("Your name"),
+            "roomName": arguments::room("The room"),
+            "timeout": {
+                "type": "integer",
+                "description": "Seconds",
+                "minimum": 1,
+                "maximum": MAX_TIMEOUT,
+                "default": DEFAULT_TIMEOUT
+            },
+            "mentionsOnly": {
+                "type": "boolean",
+                "description": "Only messages that mention you; others stay unread",
+                "default": false
+            },
+            "limit": arguments::limit()
+        }),
+        &["agentName", "roomName"],
+    )
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    room_name: String,
+    /// Oldest first.
+    messages: Vec<Message>,
+    count: usize,
+    has_new_messages: bool,
+    timed_out: bool,
+    /// What is left unread.
+    unread_count: usize,
+    /// Set when everybody online in the room waits, so that nobody will speak.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting_agents: Option<Vec<String>>,
+}
+
+pub fn tool(house: &Arc<House>) -> Tool {
+    Tool {
+        name: "agent_communication/wait_for_messages",
+        aliases: &["agent_communication_wait_for_messages", "wait_for_messages"],
+        title: "Wait for messages",
+        description: "Get your unread messages of a room, waiting until there are some; they then count as read. Call it again after a time-out instead of polling.",
+        input: input(),
+        output: kit::schema::output::<Output>(),
+        hints: ADDS,
+        effect: Effect::Write,
+        time_limit: TIME_LIMIT,
+        idempotency_key: None,
+        rules: &[errors::ROOM, errors::AGENT],
+        normalise: arguments::tidy,
+        meta: None,
+        run: task(house, handle),
+    }
+}
+
+struct Wait {
+    house: Arc<House>,
+    room: Arc<Room>,
+    agent: String,
+    mentions: bool,
+    limit: usize,
+}
+
+async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Output> {
+    let name = RoomName::parse(&input.room_name)?;
+    names::check_agent(&input.agent_name)?;
+    let seconds = input.timeout.unwrap_or(DEFAULT_TIMEOUT);
+    let timeout = Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT));
+    let deadline = Instant::now() + timeout;
+
+    let (agent, clock) = (input.agent_name.clone(), context.clock.clone());
+    let (room, watched) = house
+        .blocking(move |house| {
+            let room = house.store.room(&name)?;
+            house.store.require_member(&room, &agent)?;
+            house.store.heard_of(&room, &agent, clock.now());
+            Ok((room, house.store.watch()))
+        })
+        .await?;
+    let wait = Wait {
+        agent: input.agent_name,
+        mentions: input.mentions_only.unwrap_or_default(),
+        limit: arguments::limit_of(input.limit),
+        house,
+        room,
+    };
+
+    // From here on nothing that comes is missed: first listen, then look.
+    let mut woken = wait.room.subscribe();
+    let news = wait.look().await?;
+    if !news.messages.is_empty() {
+        return Ok(wait.deliver(&context, news, None));
+    }
+    let waiting = wait.mark(&context, timeout).await?;
+    let look_every = if watched {
+        LOOK_WATCHED
+    } else {
+        LOOK_UNWATCHED
+    };
+    let started = Instant::now();
+    let mut next_progress = started + PROGRESS_EVERY;
+    let mut everybody = None;
+    loop {
+        woken.borrow_and_update();
+        let news = wait.look().await?;
+        if !news.messages.is_empty() {
+            drop(waiting);
+            return Ok(wait.deliver(&context, news, everybody));
+        }
+        if let Some(all) = wait.who_waits(context.clock.now()).await?
+            && everybody.replace(all).is_none()
+        {
+            let message = Some("Everybody in the room is waiting.".to_owned());
+            let waited = started.elapsed().as_secs_f64();
+            let client = &context.client;
+            client
+                .progress(waited, Some(timeout.as_secs_f64()), message)
+                .await;
+        }
+        let now = Instant::now();
+        if now >= deadline {
+            drop(waiting);
+            return Ok(wait.output(news, true, everybody));
+        }
+        if now >= next_progress {
+            next_progress = now + PROGRESS_EVERY;
+            let waited = started.elapsed().as_secs_f64();
+            let message = Some(format!("Waiting for messages in {}.", wait.room.name));
+            let client = &context.client;
+            client
+                .progress(waited, Some(timeout.as_secs_f64()), message)
+                .await;
+        }
+        let look_again = deadline.min(now + look_every);
+        tokio::select! {
+            _ = woken.changed() => {}
+            () = sleep_until(look_again) => {}
+            () = context.cancel.cancelled() => return Err(kit::Error::cancelled()),
+        }
+    }
+}
+
+impl Wait {
+    async fn look(&self) -> Result<News> {
+        let (room, agent) = (Arc::clone(&self.room), self.agent.clone());
+        let (mentions, limit) = (self.mentions, self.limit);
+        self.house
+            .blocking(move |house| {
+                // The room may have gone, or the agent have left it meanwhile.
+                let room = house.store.room(&room.name)?;
+                house.store.require_member(&room, &agent)?;
+                house.store.news(&room, &agent, mentions, limit)
+            })
+            .await
+    }
+
+    async fn mark(&self, context: &Context, timeout: Duration) -> Result<crate::store::Waiting> {
+        let (room, agent) = (Arc::clone(&self.room), self.agent.clone());
+        let clock = context.clock.clone();
+        let until = clock.now() + timeout;
+        self.house
+            .blocking(move |house| Ok(house.store.waiting(&room, &agent, until, &clock)))
+            .await
+    }
+
+    /// Everybody who is online, if there are several and all of them wait.
+    async fn who_waits(&self, now: Timestamp) -> Result<Option<Vec<String>>> {
+        let room = Arc::clone(&self.room);
+        let members = self
+            .house
+            .blocking(move |house| house.store.members(&room, now))
+            .await?;
+        let online = members.into_iter().filter(|m| m.status == Status::Online);
+        let (waiting, busy): (Vec<_>, Vec<_>) = online.partition(|member| member.is_waiting);
+        let all = waiting.len() > 1 && busy.is_empty();
+        Ok(all.then(|| waiting.into_iter().map(|member| member.name).collect()))
+    }
+
+    /// Hands the messages over. They count as read from here, where nothing can
+    /// break the call off any more; the file follows.
+    fn deliver(&self, context: &Context, news: News, everybody: Option<Vec<String>>) -> Output {
+        let store = &self.house.store;
+        store.advance(&self.room, &self.agent, news.position.clone());
+        let (store, room, agent) = (
+            Arc::clone(store),
+            Arc::clone(&self.room),
+            self.agent.clone(),
+        );
+        let now = context.clock.now();
+        tokio::task::spawn_blocking(move || {
+            store.heard_of(&room, &agent, now);
+            if let Err(error) = store.save_position(&room, &agent, now) {
+                tracing::warn!(%error, cause = ?error.cause, "a read position could not be written");
+            }
+        });
+        self.output(news, false, everybody)
+    }
+
+    fn output(&self, news: News, timed_out: bool, everybody: Option<Vec<String>>) -> Output {
+        let messages: Vec<Message> = news.messages.into_iter().map(Message::from).collect();
+        Output {
+            room_name: self.room.name.to_string(),
+            count: messages.len(),
+            has_new_messages: !messages.is_empty(),
+            timed_out,
+            unread_count: news.left,
+            warning: everybody.as_ref().map(|all| {
+                format!(
+                    "All {} agents online in this room were waiting, so nobody would have spoken. \
+                     Say something with send_message before you wait again.",
+                    all.len()
+                )
+            }),
+            waiting_agents: everybody,
+            messages,
+        }
+    }
+}

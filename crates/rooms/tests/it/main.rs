@@ -1,0 +1,25 @@
+//! The counter on real directories, driven without any wire.
+//!
+//! `desk` sets one up; `seed` holds it against its document; `processes` and
+//! `crash` start this very binary again as other processes on the same
+//! directory (`worker`); the other modules mirror what people do there.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod crash;
+mod desk;
+mod faults;
+mod files;
+mod members;
+mod messages;
+mod processes;
+mod resources;
+mod seed;
+mod speed;
+mod waiting;
+mod worker;

@@ -1,0 +1,227 @@
+//! Sending, paging, searching, and what is unread.
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, texts};
+
+#[tokio::test]
+async fn pages_go_from_newest_to_oldest_by_offset_and_by_cursor() {
+    let desk = Desk::new();
+    desk.room("a", &["x"]).await;
+    for n in 0..25 {
+        desk.send("a", "x", &format!("m{n}")).await;
+    }
+    assert_eq!(desk.texts("a", json!({"limit": 2})).await, ["m24", "m23"]);
+    assert_eq!(
+        desk.texts("a", json!({"limit": 2, "offset": 23})).await,
+        ["m1", "m0"]
+    );
+    assert!(desk.texts("a", json!({"offset": 25})).await.is_empty());
+    let last = desk
+        .ok("get_messages", json!({"roomName": "a", "offset": 20}))
+        .await;
+    assert_eq!(last["hasMore"], false);
+    assert_eq!(last["count"], 5);
+
+    let mut seen = Vec::new();
+    let mut cursor = Value::Null;
+    loop {
+        let arguments = json!({"roomName": "a", "limit": 10, "cursor": cursor});
+        let page = desk.ok("get_messages", arguments).await;
+        seen.extend(texts(&page));
+        // What comes meanwhile does not shift the pages.
+        desk.send("a", "x", "meanwhile").await;
+        cursor = page["nextCursor"].clone();
+        if cursor.is_null() {
+            assert_eq!(page["hasMore"], false);
+            break;
+        }
+    }
+    let expected: Vec<String> = (0..25).rev().map(|n| format!("m{n}")).collect();
+    assert_eq!(seen, expected);
+}
+
+#[tokio::test]
+async fn a_large_page_is_cut_and_says_how_to_go_on() {
+    let desk = Desk::new();
+    desk.room("a", &["x"]).await;
+    for _ in 0..150 {
+        desk.send("a", "x", &"x".repeat(10_000)).await;
+    }
+    let page = desk
+        .ok("get_messages", json!({"roomName": "a", "limit": 1000}))
+        .await;
+    let count = page["count"].as_u64().unwrap();
+    assert!((90..110).contains(&count), "{count}");
+    assert_eq!(page["hasMore"], true);
+    let rest = json!({"roomName": "a", "limit": 1000, "cursor": page["nextCursor"]});
+    let rest = desk.ok("get_messages", rest).await;
+    assert_eq!(rest["count"].as_u64().unwrap() + count, 150);
+}
+
+#[tokio::test]
+async fn mentions_are_found_by_whom_they_mean() {
+    let desk = Desk::new();
+    desk.room("a", &["x", "田中", "レビュー担当"]).await;
+    desk.send("a", "x", "@田中さん、見てください").await;
+    desk.send("a", "x", "nobody").await;
+    desk.send("a", "x", "＠レビュー担当 と @田中").await;
+    let of = |agent: &str| json!({"agentName": agent, "mentionsOnly": true});
+    assert_eq!(
+        desk.texts("a", of("田中")).await,
+        ["＠レビュー担当 と @田中", "@田中さん、見てください"]
+    );
+    assert_eq!(desk.texts("a", of("レビュー担当")).await.len(), 1);
+    assert!(desk.texts("a", of("x")).await.is_empty());
+    let one = json!({"roomName": "a", "agentName": "田中", "mentionsOnly": true, "limit": 1});
+    let page = desk.ok("get_messages", one.clone()).await;
+    assert_eq!(page["hasMore"], true);
+    let mut next = one;
+    next["cursor"] = page["nextCursor"].clone();
+    let page = desk.ok("get_messages", next).await;
+    assert_eq!(texts(&page), ["@田中さん、見てください"]);
+    assert_eq!(page["hasMore"], false);
+}
+
+#[tokio::test]
+async fn search_folds_japanese_and_filters() {
+    let desk = Desk::new();
+    desk.room("a", &["x", "y"]).await;
+    desk.room("b", &["x"]).await;
+    desk.send("a", "x", "リリース計画を共有します").await;
+    desk.send("a", "y", "Ｒｅｌｅａｓｅ plan, 2nd draft").await;
+    desk.send("b", "x", "りりーすノート").await;
+    let search = async |arguments: Value| texts(&desk.ok("search_messages", arguments).await);
+    let expected = ["りりーすノート", "リリース計画を共有します"];
+    assert_eq!(search(json!({"query": "ﾘﾘｰｽ"})).await, expected);
+    assert_eq!(search(json!({"query": "release DRAFT"})).await.len(), 1);
+    assert!(search(json!({"query": "release missing"})).await.is_empty());
+    assert_eq!(
+        search(json!({"query": "リリース", "roomName": "a"}))
+            .await
+            .len(),
+        1
+    );
+    assert_eq!(search(json!({"agentName": "x"})).await.len(), 2);
+    assert_eq!(search(json!({"since": "2020-01-01"})).await.len(), 3);
+    assert!(search(json!({"until": "2020-01-01"})).await.is_empty());
+    let first = desk.ok("search_messages", json!({"limit": 1})).await;
+    assert_eq!(first["hasMore"], true);
+    assert_eq!(first["messages"][0]["roomName"], "b");
+    assert_eq!(
+        desk.no("search_messages", json!({"since": "yesterday"}))
+            .await,
+        "INVALID_ARGUMENT"
+    );
+}
+
+#[tokio::test]
+async fn unread_counts_what_others_said_after_ones_position() {
+    let desk = Desk::new();
+    desk.room("a", &["x", "y"]).await;
+    let unread = async |agent: &str| {
+        let rooms = desk.ok("list_rooms", json!({"agentName": agent})).await;
+        rooms["rooms"][0]["unreadCount"].as_u64().unwrap()
+    };
+    let first = desk.send("a", "x", "one").await;
+    desk.send("a", "x", "two").await;
+    assert_eq!(unread("y").await, 2);
+    assert_eq!(unread("x").await, 0);
+    // Sending does not advance one's position, and reading does neither.
+    desk.send("a", "y", "mine").await;
+    desk.texts("a", json!({"agentName": "y"})).await;
+    assert_eq!(unread("y").await, 2);
+    assert_eq!(unread("x").await, 1);
+    let mark = json!({"roomName": "a", "agentName": "y", "messageId": first});
+    assert_eq!(desk.ok("mark_read", mark.clone()).await["unreadCount"], 1);
+    let all = json!({"roomName": "a", "agentName": "y"});
+    assert_eq!(desk.ok("mark_read", all).await["unreadCount"], 0);
+    assert_eq!(
+        desk.ok("mark_read", mark).await["unreadCount"],
+        0,
+        "never backwards"
+    );
+    let page = desk
+        .ok("get_messages", json!({"roomName": "a", "agentName": "x"}))
+        .await;
+    assert_eq!(page["unreadCount"], 1);
+    // Another process knows as well, and so does the original server.
+    let other = desk.beside();
+    let rooms = other.ok("list_rooms", json!({"agentName": "y"})).await;
+    assert_eq!(rooms["rooms"][0]["unreadCount"], 0);
+    let status: Value = serde_json::from_str(&desk.read("rooms/a/read_status.json")).unwrap();
+    assert_eq!(status["y"]["agentName"], "y");
+    assert!(status["y"]["lastReadMessageId"].is_string());
+    assert!(status["y"]["lastReadTimestamp"].is_string());
+}
+
+#[tokio::test]
+async fn replies_name_what_they_answer() {
+    let desk = Desk::new();
+    desk.room("a", &["x", "y"]).await;
+    let question = desk.send("a", "x", "ready?").await;
+    let reply = json!({"roomName": "a", "agentName": "y", "message": "yes", "reply_to": question});
+    desk.ok("send_message", reply).await;
+    let page = desk.ok("get_messages", json!({"roomName": "a"})).await;
+    assert_eq!(page["messages"][0]["replyTo"], question);
+    let line = desk.read("rooms/a/messages.jsonl");
+    let line = line.lines().last().unwrap();
+    assert!(
+        line.ends_with(&format!("\"metadata\":{{}},\"replyTo\":\"{question}\"}}")),
+        "{line}"
+    );
+}
+
+#[tokio::test]
+async fn a_retry_with_the_same_id_sends_once() {
+    let desk = Desk::new();
+    desk.room("a", &["x", "y"]).await;
+    let send = |agent: &str, message: &str| json!({"roomName": "a", "agentName": agent, "message": message, "clientMessageId": "k1"});
+    // At once, in the same batch and in the next ones.
+    let calls = (0..8).map(|_| desk.ok("send_message", send("x", "once")));
+    let answers = join_all(calls).await;
+    let id = &answers[0]["messageId"];
+    assert!(answers.iter().all(|answer| answer["messageId"] == *id));
+    assert_eq!(answers.iter().filter(|a| a["duplicate"] == true).count(), 7);
+    assert_eq!(desk.count("a").await, 1);
+    // In another process, which has only the file.
+    let again = desk.beside().ok("send_message", send("x", "once")).await;
+    assert_eq!(
+        (&again["messageId"], &again["timestamp"]),
+        (id, &answers[0]["timestamp"])
+    );
+    assert_eq!(
+        desk.no("send_message", send("x", "other")).await,
+        "CLIENT_MESSAGE_ID_REUSED"
+    );
+    // The key is each agent's own.
+    assert_ne!(
+        desk.ok("send_message", send("y", "once")).await["messageId"],
+        *id
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_rooms_at_once_never_cross() {
+    let desk = Desk::new();
+    let rooms: Vec<String> = (0..20).map(|n| format!("room-{n}")).collect();
+    for room in &rooms {
+        desk.room(room, &["x", "y", "z"]).await;
+    }
+    let desk = &desk;
+    let calls = rooms.iter().flat_map(|room| {
+        (0..30).map(move |n| async move {
+            let agent = ["x", "y", "z"][n % 3];
+            desk.send(room, agent, &format!("{room} {n}")).await;
+        })
+    });
+    join_all(calls).await;
+    for room in &rooms {
+        let all = desk.texts(room, json!({"limit": 1000})).await;
+        assert_eq!(all.len(), 30);
+        assert!(all.iter().all(|text| text.starts_with(&format!("{room} "))));
+    }
+    let status = desk.ok("get_status", json!({})).await;
+    assert_eq!(status["totalMessages"], 600);
+}

@@ -1,0 +1,417 @@
+//! The counter against its document: names, formats, codes, variables, and each
+//! defect of the server that the document came from.
+
+use jiff::Timestamp;
+use kit::time::Clock;
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+
+const NINE: [&str; 9] = [
+    "list_rooms",
+    "create_room",
+    "enter_room",
+    "leave_room",
+    "list_room_users",
+    "send_message",
+    "get_messages",
+    "get_status",
+    "clear_room_messages",
+];
+
+#[test]
+fn every_tool_answers_to_its_three_names_and_is_described() {
+    let desk = Desk::new();
+    for name in NINE {
+        for spelling in [
+            format!("agent_communication/{name}"),
+            format!("agent_communication_{name}"),
+            name.to_owned(),
+        ] {
+            assert!(desk.counter.tool(&spelling).is_some(), "{spelling}");
+        }
+    }
+    assert_eq!(desk.counter.about.server_name, "agent-communication");
+    for tool in &desk.counter.tools {
+        assert!(tool.name.starts_with("agent_communication/"));
+        assert_eq!(tool.aliases.len(), 2, "{}", tool.name);
+        assert_eq!(tool.hints.read_only, !tool.writes(), "{}", tool.name);
+        assert!(tool.description.matches(['.', '!']).count() <= 2);
+        let schemas = format!("{}{}", tool.input, tool.output.as_ref().unwrap());
+        for unwanted in ["$ref", "anyOf", "oneOf", "allOf", "\"null\"", "uint"] {
+            assert!(!schemas.contains(unwanted), "{}: {unwanted}", tool.name);
+        }
+    }
+    let wait = desk.counter.tool("wait_for_messages").unwrap();
+    assert!(wait.time_limit.as_secs() > 300);
+}
+
+/// About four characters make a token; the list must stay below 4,000.
+#[test]
+fn the_tool_list_is_small() {
+    let desk = Desk::new();
+    let list: Vec<Value> = desk
+        .counter
+        .tools
+        .iter()
+        .map(|tool| {
+            json!({
+                "name": tool.client_safe_name(), "title": tool.title,
+                "description": tool.description, "inputSchema": tool.input,
+                "outputSchema": tool.output,
+                "annotations": {"readOnlyHint": true, "destructiveHint": true,
+                    "idempotentHint": true, "openWorldHint": true}
+            })
+        })
+        .collect();
+    let size = serde_json::to_string(&list).unwrap().len();
+    assert!(size < 16_000, "{size} bytes");
+}
+
+#[tokio::test]
+async fn files_are_the_documents_byte_for_byte() {
+    let mut desk = Desk::new();
+    let at = |text: &str| text.parse::<Timestamp>().unwrap();
+    desk.clock = Clock::fixed(at("2024-01-20T09:30:00Z"));
+    let description = "Development team discussions";
+    let room = json!({"roomName": "dev-team", "description": description});
+    desk.ok("create_room", room).await;
+    desk.clock.set(at("2024-01-20T10:00:00Z"));
+    let profile = json!({
+        "role": "coordinator",
+        "description": "Task coordination and workflow management",
+        "capabilities": ["task_planning", "resource_allocation", "progress_tracking"],
+        "metadata": {"team": "automation", "version": "2.0"}
+    });
+    let enter = json!({"roomName": "dev-team", "agentName": "agent1", "profile": profile});
+    desk.ok("enter_room", enter).await;
+    desk.clock.set(at("2024-01-20T10:30:00Z"));
+    let text = "Hello @coordinator, task completed!";
+    let id = desk.send("dev-team", "agent1", text).await;
+
+    assert_eq!(
+        desk.read("rooms/dev-team/messages.jsonl"),
+        format!(
+            "{{\"id\":\"{id}\",\"roomName\":\"dev-team\",\"agentName\":\"agent1\",\"message\":\"Hello @coordinator, task completed!\",\"mentions\":[\"coordinator\"],\"timestamp\":\"2024-01-20T10:30:00Z\",\"metadata\":{{}}}}\n"
+        )
+    );
+    desk.counter.background.as_ref().unwrap().stop().await;
+    assert_eq!(
+        desk.read("rooms.json"),
+        r#"{
+  "rooms": {
+    "dev-team": {
+      "description": "Development team discussions",
+      "createdAt": "2024-01-20T09:30:00Z",
+      "messageCount": 1,
+      "userCount": 1
+    }
+  }
+}"#
+    );
+    assert_eq!(
+        desk.read("rooms/dev-team/presence.json"),
+        r#"{
+  "roomName": "dev-team",
+  "users": {
+    "agent1": {
+      "status": "offline",
+      "messageCount": 1,
+      "joinedAt": "2024-01-20T10:00:00Z",
+      "profile": {
+        "role": "coordinator",
+        "description": "Task coordination and workflow management",
+        "capabilities": [
+          "task_planning",
+          "resource_allocation",
+          "progress_tracking"
+        ],
+        "metadata": {
+          "team": "automation",
+          "version": "2.0"
+        }
+      }
+    }
+  }
+}"#
+    );
+}
+
+#[tokio::test]
+async fn answers_have_the_documents_fields() {
+    let desk = Desk::new();
+    let keys =
+        |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    let has = |value: &Value, wanted: &[&str]| {
+        for key in wanted {
+            assert!(value.get(key).is_some(), "{key} in {:?}", keys(value));
+        }
+    };
+    let created = desk.ok("create_room", json!({"roomName": "a"})).await;
+    has(&created, &["success", "roomName", "message"]);
+    has(
+        &desk.enter("a", "x").await,
+        &["success", "roomName", "message"],
+    );
+    let send = json!({"roomName": "a", "agentName": "x", "message": "hi @y", "metadata": {"k": 1}});
+    let sent = desk.ok("send_message", send).await;
+    has(
+        &sent,
+        &["success", "messageId", "roomName", "timestamp", "mentions"],
+    );
+    assert_eq!(sent["mentions"], json!(["y"]));
+    let got = desk.ok("get_messages", json!({"roomName": "a"})).await;
+    has(&got, &["roomName", "messages", "count", "hasMore"]);
+    let message = &got["messages"][0];
+    has(
+        message,
+        &[
+            "id",
+            "agentName",
+            "message",
+            "timestamp",
+            "mentions",
+            "metadata",
+        ],
+    );
+    assert_eq!(message["id"], sent["messageId"]);
+    let users = desk.ok("list_room_users", json!({"roomName": "a"})).await;
+    has(&users, &["roomName", "users", "onlineCount"]);
+    assert_eq!(users["users"][0]["messageCount"], 1);
+    let status = desk.ok("get_status", json!({})).await;
+    has(
+        &status,
+        &["rooms", "totalRooms", "totalOnlineUsers", "totalMessages"],
+    );
+    has(
+        &status["rooms"][0],
+        &["name", "onlineUsers", "totalMessages", "storageSize"],
+    );
+    assert!(status["rooms"][0]["storageSize"].as_u64().unwrap() > 100);
+    let rooms = desk.ok("list_rooms", json!({"agentName": "x"})).await;
+    assert_eq!(
+        rooms["rooms"][0],
+        json!({"name": "a", "userCount": 1, "messageCount": 1, "isJoined": true, "unreadCount": 0})
+    );
+    let cleared = desk
+        .ok(
+            "clear_room_messages",
+            json!({"roomName": "a", "confirm": true}),
+        )
+        .await;
+    assert_eq!(
+        cleared,
+        json!({"success": true, "roomName": "a", "clearedCount": 1})
+    );
+    let left = desk
+        .ok("leave_room", json!({"roomName": "a", "agentName": "x"}))
+        .await;
+    has(&left, &["success", "roomName", "message"]);
+}
+
+#[tokio::test]
+async fn every_code_of_the_document_and_ours() {
+    let desk = Desk::with(|settings| settings.max_rooms = 2.try_into().unwrap());
+    desk.room("a", &["x"]).await;
+    desk.room("b", &["y"]).await;
+    let said = |room: &str, agent: &str, message: &str| json!({"roomName": room, "agentName": agent, "message": message});
+    for (tool, arguments, code) in [
+        (
+            "get_messages",
+            json!({"roomName": "nowhere"}),
+            "ROOM_NOT_FOUND",
+        ),
+        (
+            "get_status",
+            json!({"roomName": "nowhere"}),
+            "ROOM_NOT_FOUND",
+        ),
+        ("send_message", said("nowhere", "x", "hi"), "ROOM_NOT_FOUND"),
+        (
+            "create_room",
+            json!({"roomName": "a"}),
+            "ROOM_ALREADY_EXISTS",
+        ),
+        (
+            "create_room",
+            json!({"roomName": "c"}),
+            "ROOM_LIMIT_EXCEEDED",
+        ),
+        (
+            "create_room",
+            json!({"roomName": "a b"}),
+            "INVALID_ROOM_NAME",
+        ),
+        (
+            "create_room",
+            json!({"roomName": "../a"}),
+            "INVALID_ROOM_NAME",
+        ),
+        ("create_room", json!({}), "INVALID_ROOM_NAME"),
+        (
+            "create_room",
+            json!({"roomName": "x".repeat(51)}),
+            "INVALID_ROOM_NAME",
+        ),
+        (
+            "create_room",
+            json!({"roomName": "c", "description": "x".repeat(201)}),
+            "INVALID_ARGUMENT",
+        ),
+        (
+            "enter_room",
+            json!({"roomName": "a", "agentName": "x"}),
+            "AGENT_ALREADY_IN_ROOM",
+        ),
+        (
+            "enter_room",
+            json!({"roomName": "a", "agentName": "system"}),
+            "INVALID_AGENT_NAME",
+        ),
+        (
+            "enter_room",
+            json!({"roomName": "a", "agentName": "a/b"}),
+            "INVALID_AGENT_NAME",
+        ),
+        (
+            "leave_room",
+            json!({"roomName": "a", "agentName": "y"}),
+            "AGENT_NOT_IN_ROOM",
+        ),
+        (
+            "leave_room",
+            json!({"roomName": "a", "agentName": "z"}),
+            "AGENT_NOT_FOUND",
+        ),
+        ("send_message", said("a", "y", "hi"), "AGENT_NOT_IN_ROOM"),
+        ("send_message", said("a", "z", "hi"), "AGENT_NOT_FOUND"),
+        ("send_message", said("a", "x", ""), "INVALID_MESSAGE_FORMAT"),
+        (
+            "send_message",
+            said("a", "x", " \n"),
+            "INVALID_MESSAGE_FORMAT",
+        ),
+        (
+            "send_message",
+            said("a", "x", &"あ".repeat(10_001)),
+            "INVALID_MESSAGE_FORMAT",
+        ),
+        (
+            "send_message",
+            json!({"roomName": "a", "agentName": "x"}),
+            "INVALID_MESSAGE_FORMAT",
+        ),
+        (
+            "send_message",
+            json!({"roomName": "a", "agentName": "x", "message": "hi", "metadata": [1]}),
+            "INVALID_MESSAGE_FORMAT",
+        ),
+        (
+            "send_message",
+            json!({"roomName": "a", "agentName": "x", "message": "hi", "metadata": {"k": "x".repeat(10_000)}}),
+            "INVALID_MESSAGE_FORMAT",
+        ),
+        (
+            "send_message",
+            json!({"roomName": "a", "agentName": "x", "message": "hi", "replyTo": "no"}),
+            "MESSAGE_NOT_FOUND",
+        ),
+        (
+            "wait_for_messages",
+            json!({"roomName": "a", "agentName": "y"}),
+            "AGENT_NOT_IN_ROOM",
+        ),
+        (
+            "wait_for_messages",
+            json!({"roomName": "a", "agentName": "x", "timeout": 301}),
+            "INVALID_ARGUMENT",
+        ),
+        (
+            "mark_read",
+            json!({"roomName": "a", "agentName": "y"}),
+            "AGENT_NOT_IN_ROOM",
+        ),
+        (
+            "mark_read",
+            json!({"roomName": "a", "agentName": "x", "messageId": "no"}),
+            "MESSAGE_NOT_FOUND",
+        ),
+        (
+            "get_messages",
+            json!({"roomName": "a", "mentionsOnly": true}),
+            "INVALID_ARGUMENT",
+        ),
+        (
+            "get_messages",
+            json!({"roomName": "a", "limit": 1001}),
+            "INVALID_ARGUMENT",
+        ),
+        (
+            "get_messages",
+            json!({"roomName": "a", "cursor": "no"}),
+            "INVALID_CURSOR",
+        ),
+        (
+            "clear_room_messages",
+            json!({"roomName": "a", "confirm": false}),
+            "CONFIRMATION_REQUIRED",
+        ),
+        (
+            "clear_room_messages",
+            json!({"roomName": "a"}),
+            "CONFIRMATION_REQUIRED",
+        ),
+        (
+            "delete_room",
+            json!({"roomName": "a"}),
+            "CONFIRMATION_REQUIRED",
+        ),
+    ] {
+        let shown = arguments.to_string();
+        assert_eq!(desk.no(tool, arguments).await, code, "{tool} {shown:.100}");
+    }
+    assert_eq!(desk.count("a").await, 0);
+    desk.ok("send_message", said("a", "x", &"あ".repeat(10_000)))
+        .await;
+}
+
+/// The original never read its limits, always counted 0, let people send after
+/// they had left, and let them enter twice.
+#[tokio::test]
+async fn defects_of_the_original() {
+    let desk = Desk::with(|settings| {
+        settings.max_rooms = 1.try_into().unwrap();
+        settings.max_messages = 3.try_into().unwrap();
+    });
+    desk.room("a", &["x", "田中"]).await;
+    assert_eq!(
+        desk.no("create_room", json!({"roomName": "b"})).await,
+        "ROOM_LIMIT_EXCEEDED"
+    );
+    desk.ok("delete_room", json!({"roomName": "a", "confirm": true}))
+        .await;
+    desk.room("b", &["x", "田中"]).await;
+    assert_eq!(
+        desk.no("enter_room", json!({"roomName": "b", "agentName": "x"}))
+            .await,
+        "AGENT_ALREADY_IN_ROOM"
+    );
+    for n in 0..5 {
+        desk.send("b", "x", &format!("@田中さん、{n}番です")).await;
+    }
+    assert_eq!(desk.lines("rooms/b/messages.jsonl").len(), 3);
+    let rooms = desk.ok("list_rooms", json!({})).await;
+    assert_eq!(rooms["rooms"][0]["messageCount"], 5);
+    let mentions = json!({"roomName": "b", "agentName": "田中", "mentionsOnly": true});
+    assert_eq!(desk.ok("get_messages", mentions).await["count"], 5);
+    desk.ok("leave_room", json!({"roomName": "b", "agentName": "x"}))
+        .await;
+    assert_eq!(
+        desk.no(
+            "send_message",
+            json!({"roomName": "b", "agentName": "x", "message": "?"})
+        )
+        .await,
+        "AGENT_NOT_IN_ROOM"
+    );
+}
