@@ -59,13 +59,16 @@ impl Default for Goals {
 
 impl Goals {
     pub fn add(&mut self, goal: &str, here: String, met: bool) {
-        let met = if met { "yes" } else { "**no**" };
-        self.0.row(&[goal, &here, met]);
+        self.0.row(&[goal, &here, yes_or_no(met)]);
     }
 
     pub fn print(&self) {
         self.0.print("Goals");
     }
+}
+
+pub fn yes_or_no(met: bool) -> &'static str {
+    if met { "yes" } else { "**no**" }
 }
 
 /// Three digits that mean something.

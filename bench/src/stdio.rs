@@ -21,13 +21,14 @@ use crate::{
 /// The slow ones are started once for so many starts of ours.
 const SLOW_SHARE: usize = 4;
 const GRACE: Duration = Duration::from_secs(2);
-const GOAL_MS: f64 = 10.0;
+pub const GOAL_MS: f64 = 10.0;
 const GOAL_MB: f64 = 15.0;
 
-struct Start {
-    milliseconds: f64,
-    cpu: f64,
-    resident: f64,
+/// Times in milliseconds, memory in kB.
+pub struct Start {
+    pub milliseconds: f64,
+    pub cpu: f64,
+    pub resident: f64,
 }
 
 pub fn compare(places: &Places, starts: usize) -> Result<()> {
@@ -65,7 +66,8 @@ pub fn compare(places: &Places, starts: usize) -> Result<()> {
     Ok(())
 }
 
-fn first_answer(mut command: Command) -> Result<Start> {
+/// Starts a server, asks for its tools, and ends it.
+pub fn first_answer(mut command: Command) -> Result<Start> {
     let started = Instant::now();
     let mut child = command
         .stdin(Stdio::piped())

@@ -17,6 +17,13 @@ pub fn list_line() -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{{META}}}}}"#)
 }
 
+/// A call of a tool as one line, for stdio.
+pub fn call_line(id: u64, tool: &str, arguments: &Value) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments},{META}}}}}"#
+    )
+}
+
 /// Where calls of one tool go.
 #[derive(Debug, Clone)]
 pub struct Target {

@@ -103,6 +103,9 @@ pub struct Offer {
     /// Do not offer these tools
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub exclude_tools: Vec<String>,
+    /// The project whose `.todo/` is served [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
     /// Also open the counter that the conformance suite talks to
     #[arg(long, hide = true)]
     pub fixture: bool,

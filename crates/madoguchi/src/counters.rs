@@ -14,6 +14,7 @@ pub fn all() -> Vec<Registration> {
         Registration::on_files("rooms", rooms::counter)
             .variables(rooms::SEED_VARIABLES)
             .folder("data_dir", "rooms"),
+        Registration::on_files("todo", todo::counter),
     ]
 }
 

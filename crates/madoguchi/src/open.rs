@@ -29,6 +29,10 @@ pub fn configuration(global: &Global, offer: &Offer) -> Result<Config> {
         tools.only.clone_from(&offer.tools);
     }
     tools.exclude.extend(offer.exclude_tools.iter().cloned());
+    if let (Some(root), Some(todo)) = (&offer.root, config.counters.get_mut("todo")) {
+        let root = root.to_string_lossy().into_owned();
+        todo.insert("root".into(), toml::Value::String(root));
+    }
     Ok(config)
 }
 

@@ -25,6 +25,7 @@ mod shutdown;
 mod stations;
 mod stdio;
 mod streamable_http;
+mod todo;
 mod trouble;
 mod typescript_client;
 mod watching;

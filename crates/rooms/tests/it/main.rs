@@ -20,6 +20,5 @@ mod messages;
 mod processes;
 mod resources;
 mod seed;
-mod speed;
 mod waiting;
 mod worker;

@@ -1,0 +1,320 @@
+//! How the counter says no: every code it has, in one place.
+
+use std::{io, ops::Range};
+
+use kit::{Error, Rule};
+use serde_json::{Value, json};
+
+use crate::model::{self, TaskId, board::join};
+
+pub const FILE_NOT_FOUND: &str = "FILE_NOT_FOUND";
+pub const FILE_READ_ERROR: &str = "FILE_READ_ERROR";
+pub const FILE_WRITE_ERROR: &str = "FILE_WRITE_ERROR";
+pub const PERMISSION_DENIED: &str = "PERMISSION_DENIED";
+pub const INVALID_TASK_ID: &str = "INVALID_TASK_ID";
+pub const INVALID_ADR_NUMBER: &str = "INVALID_ADR_NUMBER";
+pub const INVALID_STATUS: &str = "INVALID_STATUS";
+pub const INVALID_CATEGORY: &str = "INVALID_CATEGORY";
+pub const CONTENT_TOO_LONG: &str = "CONTENT_TOO_LONG";
+pub const TASK_NOT_FOUND: &str = "TASK_NOT_FOUND";
+pub const ADR_NOT_FOUND: &str = "ADR_NOT_FOUND";
+pub const REFERENCE_TASK_NOT_FOUND: &str = "REFERENCE_TASK_NOT_FOUND";
+pub const INVALID_POSITION: &str = "INVALID_POSITION";
+pub const TASK_LIMIT_EXCEEDED: &str = "TASK_LIMIT_EXCEEDED";
+pub const ADR_LIMIT_EXCEEDED: &str = "ADR_LIMIT_EXCEEDED";
+// Beyond the seed's list.
+pub const DUPLICATE_TASK_ID: &str = "DUPLICATE_TASK_ID";
+pub const DUPLICATE_ADR_NUMBER: &str = "DUPLICATE_ADR_NUMBER";
+pub const CYCLE: &str = "DEPENDENCY_CYCLE";
+pub const EDIT_CONFLICT: &str = "EDIT_CONFLICT";
+pub const NOTHING_TO_UNDO: &str = "NOTHING_TO_UNDO";
+pub const INVALID_DATE: &str = "INVALID_DATE";
+
+const fn rule(
+    field: &'static str,
+    keyword: &'static str,
+    code: &'static str,
+    message: &'static str,
+) -> Rule {
+    Rule {
+        field,
+        keyword,
+        code,
+        message,
+    }
+}
+
+const TASK_ID_MESSAGE: &str = "A task id is T and three digits, such as T001.";
+const STATUS_MESSAGE: &str = "A task's status is todo, in_progress or done.";
+const ADR_STATUS_MESSAGE: &str = "An ADR's status is Proposed, Accepted or Deprecated.";
+const SUBTASKS_MESSAGE: &str = "A task has at most 20 sub-tasks of up to 100 characters each.";
+
+const fn too_long_rule(field: &'static str) -> Rule {
+    rule(
+        field,
+        "maxLength",
+        CONTENT_TOO_LONG,
+        "The text is too long.",
+    )
+}
+
+pub const TASK_ID: Rule = rule("task_id", "*", INVALID_TASK_ID, TASK_ID_MESSAGE);
+pub const REFERENCE_ID: Rule = rule("reference_task_id", "*", INVALID_TASK_ID, TASK_ID_MESSAGE);
+pub const TARGET: Rule = rule("target", "*", INVALID_TASK_ID, TARGET_MESSAGE);
+const TARGET_MESSAGE: &str =
+    "A link goes to a task, such as T002, or with decided_by to an ADR, such as 3.";
+pub const ADR_NUMBER: Rule = rule("adr_number", "*", INVALID_ADR_NUMBER, ADR_NUMBER_MESSAGE);
+pub const SUPERSEDED_BY: Rule = rule("superseded_by", "*", INVALID_ADR_NUMBER, ADR_NUMBER_MESSAGE);
+const ADR_NUMBER_MESSAGE: &str = "An ADR's number is a whole number from 1 to 999.";
+pub const STATUS: Rule = rule("status", "*", INVALID_STATUS, STATUS_MESSAGE);
+pub const ADR_STATUS: Rule = rule("status", "*", INVALID_STATUS, ADR_STATUS_MESSAGE);
+pub const POSITION: Rule = rule(
+    "position",
+    "*",
+    INVALID_POSITION,
+    "A position is first, last, before or after.",
+);
+pub const CATEGORY: Rule = rule(
+    "category",
+    "*",
+    INVALID_CATEGORY,
+    "A category is one line of up to 50 characters.",
+);
+pub const DUE: Rule = rule("due", "*", INVALID_DATE, DUE_MESSAGE);
+const DUE_MESSAGE: &str = "A due date is written YYYY-MM-DD; an empty text takes it away.";
+pub const TITLE_LONG: Rule = too_long_rule("title");
+pub const DESCRIPTION_LONG: Rule = too_long_rule("description");
+pub const CONTENT_LONG: Rule = too_long_rule("content");
+pub const SECTION_LONG: Rule = too_long_rule("section");
+pub const QUERY_LONG: Rule = too_long_rule("query");
+pub const REASON_LONG: Rule = too_long_rule("reason");
+pub const CONTEXT_LONG: Rule = too_long_rule("context");
+pub const DECISION_LONG: Rule = too_long_rule("decision");
+pub const RATIONALE_LONG: Rule = too_long_rule("rationale");
+pub const CONSEQUENCES_LONG: Rule = too_long_rule("consequences");
+pub const SUBTASK_STATUS: Rule = rule("subtasks", "enum", INVALID_STATUS, STATUS_MESSAGE);
+pub const SUBTASKS_LONG: Rule = rule("subtasks", "maxLength", CONTENT_TOO_LONG, SUBTASKS_MESSAGE);
+pub const SUBTASKS_MANY: Rule = rule("subtasks", "maxItems", CONTENT_TOO_LONG, SUBTASKS_MESSAGE);
+
+fn about(error: Error, field: &str, value: impl Into<Value>) -> Error {
+    error.details(json!({ "field": field, "value": value.into() }))
+}
+
+pub fn task_not_found(field: &str, id: &str) -> Error {
+    let code = if field == "reference_task_id" {
+        REFERENCE_TASK_NOT_FOUND
+    } else {
+        TASK_NOT_FOUND
+    };
+    let error = Error::new(code, format!("There is no task {id}."))
+        .next("See what there is with list_tasks.");
+    about(error, field, id)
+}
+
+pub fn invalid_task_id(field: &str, value: &str) -> Error {
+    about(Error::new(INVALID_TASK_ID, TASK_ID_MESSAGE), field, value)
+}
+
+pub fn duplicate_task(field: &str, id: TaskId, lines: &[usize]) -> Error {
+    let lines = join(lines);
+    let error = Error::new(
+        DUPLICATE_TASK_ID,
+        format!("Several tasks in task.md carry #{id}, in lines {lines}."),
+    )
+    .next("Ask which one is meant, and have all but one given another id.");
+    about(error, field, id.to_string())
+}
+
+pub fn adr_not_found(field: &str, number: u16) -> Error {
+    let error = Error::new(ADR_NOT_FOUND, format!("There is no ADR {number}."))
+        .next("See what there is with list_adrs.");
+    about(error, field, number)
+}
+
+pub fn duplicate_adr(field: &str, number: u16, files: &[String]) -> Error {
+    let error = Error::new(
+        DUPLICATE_ADR_NUMBER,
+        format!(
+            "Several files have the number {number}: {}.",
+            files.join(", ")
+        ),
+    )
+    .next("Have all but one renamed.");
+    about(error, field, number)
+}
+
+pub fn invalid_adr(field: &str, value: impl Into<Value>, message: &str) -> Error {
+    about(Error::new(INVALID_ADR_NUMBER, message), field, value)
+}
+
+pub fn invalid_status(value: &str, of_adr: bool) -> Error {
+    let message = if of_adr {
+        ADR_STATUS_MESSAGE
+    } else {
+        STATUS_MESSAGE
+    };
+    about(Error::new(INVALID_STATUS, message), "status", value)
+}
+
+pub fn superseded_needs_deprecated(value: &str) -> Error {
+    let error = Error::new(
+        INVALID_STATUS,
+        "A record that is superseded has the status Deprecated.",
+    )
+    .next("Give status Deprecated together with superseded_by.");
+    about(error, "status", value)
+}
+
+pub fn invalid_category(value: &str) -> Error {
+    let error = Error::new(INVALID_CATEGORY, "This cannot be the name of a category.")
+        .next("Give one line of up to 50 characters that does not end in #.");
+    about(error, "category", value)
+}
+
+pub fn invalid_position(field: &str, value: &str, message: impl Into<String>) -> Error {
+    about(Error::new(INVALID_POSITION, message), field, value)
+}
+
+pub fn invalid_date(value: &str) -> Error {
+    about(Error::new(INVALID_DATE, DUE_MESSAGE), "due", value)
+}
+
+pub fn invalid_argument(field: &str, value: &str, message: &str) -> Error {
+    about(
+        Error::new(kit::error::INVALID_ARGUMENT, message),
+        field,
+        shortened(value),
+    )
+}
+
+pub fn too_long(field: &str, value: &str, most: usize) -> Error {
+    let error = Error::new(
+        CONTENT_TOO_LONG,
+        format!(
+            "`{field}` has {} characters; {most} are allowed.",
+            value.chars().count()
+        ),
+    )
+    .next("Shorten it.");
+    about(error, field, shortened(value))
+}
+
+pub fn too_many_subtasks(count: usize) -> Error {
+    let error = Error::new(CONTENT_TOO_LONG, SUBTASKS_MESSAGE).next("Make several tasks of it.");
+    about(error, "subtasks", count)
+}
+
+fn shortened(value: &str) -> String {
+    match value.char_indices().nth(200) {
+        Some((at, _)) => format!("{}…", model::lines::slice(value, 0..at)),
+        None => value.to_owned(),
+    }
+}
+
+pub fn task_limit() -> Error {
+    let error = Error::new(
+        TASK_LIMIT_EXCEEDED,
+        "There are 999 tasks, which is the most.",
+    )
+    .next("Delete tasks that are done.");
+    about(error, "task_id", "T999")
+}
+
+pub fn adr_limit() -> Error {
+    let error = Error::new(ADR_LIMIT_EXCEEDED, "There are 999 ADRs, which is the most.");
+    about(error, "adr_number", 999)
+}
+
+pub fn cycle(field: &str, value: &str, path: &[TaskId]) -> Error {
+    let steps: Vec<String> = path.iter().map(TaskId::to_string).collect();
+    let error = Error::new(
+        CYCLE,
+        format!(
+            "These tasks would wait for each other: {}.",
+            steps.join(" after ")
+        ),
+    )
+    .next("Take one of the links away first.");
+    about(error, field, value)
+}
+
+pub fn no_context(id: TaskId) -> Error {
+    let error = Error::new(FILE_NOT_FOUND, format!("{id} has no context file yet."))
+        .next("update_context makes one.");
+    about(error, "task_id", id.to_string())
+}
+
+pub fn nothing_to_undo() -> Error {
+    Error::new(
+        NOTHING_TO_UNDO,
+        "You have changed nothing since this program started.",
+    )
+}
+
+/// Two changes of one file that cannot be brought together.
+pub fn conflict(file: &str, lines: Option<Range<usize>>) -> Error {
+    let place = match lines {
+        Some(lines) if lines.len() > 1 => {
+            format!(" in lines {} to {}", lines.start, lines.end - 1)
+        }
+        Some(lines) => format!(" in line {}", lines.start),
+        None => String::new(),
+    };
+    let error = Error::new(
+        EDIT_CONFLICT,
+        format!("{file} was changed by somebody else{place} meanwhile; nothing was written."),
+    )
+    .next("Read it again and decide what should stand there.");
+    about(error, "file", file)
+}
+
+/// Something in the file keeps the change from being read back.
+pub fn unplaceable(file: &str) -> Error {
+    let error = Error::new(
+        FILE_WRITE_ERROR,
+        format!("{file} has a code fence or comment that is never closed; nothing was written."),
+    )
+    .next("Have the file mended.");
+    about(error, "file", file)
+}
+
+pub fn unreadable(file: &str, why: &str) -> Error {
+    let error = Error::new(FILE_READ_ERROR, format!("{file} cannot be read: {why}."))
+        .next("The file was left as it is; have it mended first.");
+    about(error, "file", file)
+}
+
+pub fn outside(file: &str) -> Error {
+    let error = Error::new(
+        PERMISSION_DENIED,
+        format!("{file} leads out of the project."),
+    );
+    about(error, "file", file)
+}
+
+pub fn read_only(file: &str) -> Error {
+    let error = Error::new(PERMISSION_DENIED, format!("{file} is write-protected."));
+    about(error, "file", file)
+}
+
+/// What the operating system said, without its paths.
+pub fn io(file: &str, writing: bool, cause: io::Error) -> Error {
+    let (code, what) = match cause.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            (PERMISSION_DENIED, "may not be accessed")
+        }
+        io::ErrorKind::NotFound => (FILE_NOT_FOUND, "does not exist"),
+        _ if writing => (FILE_WRITE_ERROR, "could not be written"),
+        _ => (FILE_READ_ERROR, "could not be read"),
+    };
+    about(Error::new(code, format!("{file} {what}.")), "file", file).cause(cause)
+}
+
+pub fn busy(file: &str) -> Error {
+    let error = Error::new(
+        FILE_WRITE_ERROR,
+        format!("Another process has been writing in {file} for too long."),
+    )
+    .next("Try again.");
+    about(error, "file", file)
+}

@@ -1,0 +1,333 @@
+//! `.todo/` on disk: reading without seeing half a file, and where things are.
+//!
+//! `write` puts files in their place, `lock` keeps processes apart, `numbers`
+//! gives out ids across worktrees, `journal` finishes what a crash interrupted.
+
+pub mod journal;
+pub mod lock;
+pub mod numbers;
+pub mod write;
+
+use std::{
+    fs::{self, File, Metadata},
+    io::{self, Read},
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use kit::Result;
+
+use crate::errors;
+
+pub const TASKS: &str = "task.md";
+pub const INDEX: &str = "index.md";
+pub const ADRS: &str = "adr";
+pub const CONTEXTS: &str = "context";
+
+/// Nobody keeps more than this in one of these files; what does is something else.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// A file written in place is read when it has been left alone for this long,
+/// or for this much longer when it has become shorter: then it may have been
+/// emptied to be written anew.
+const QUIET: Duration = Duration::from_millis(25);
+const SHORTER_QUIET: Duration = Duration::from_millis(100);
+const LOOKS: usize = 12;
+
+/// Tells whether a file is still the one that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    file: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    #[cfg(unix)]
+    pub fn of(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            file: (metadata.dev(), metadata.ino()),
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub fn of(metadata: &Metadata) -> Self {
+        let since = |time: io::Result<SystemTime>| {
+            let time = time
+                .ok()
+                .and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+            time.map_or((0, 0), |at| {
+                (at.as_secs() as i64, i64::from(at.subsec_nanos()))
+            })
+        };
+        Self {
+            file: (0, 0),
+            size: metadata.len(),
+            modified: since(metadata.modified()),
+            changed: since(metadata.created()),
+        }
+    }
+
+    /// The same file with the same content; a rename changes only `changed`.
+    pub fn same_content(&self, other: &Self) -> bool {
+        (self.file, self.size, self.modified) == (other.file, other.size, other.modified)
+    }
+
+    /// Old enough that another change would show in the times: their steps are
+    /// milliseconds wide on some systems.
+    pub fn is_settled(&self) -> bool {
+        age(self.modified.max(self.changed)) > Duration::from_millis(20)
+    }
+
+    /// Somebody may be in the middle of writing it. A file that was renamed into
+    /// its place is whole; the rename shows in `changed`.
+    fn may_be_half_written(&self, was: Option<u64>) -> bool {
+        let shorter = was.is_some_and(|was| self.size < was);
+        let quiet = if shorter { SHORTER_QUIET } else { QUIET };
+        self.modified == self.changed && age(self.modified) < quiet
+    }
+
+    pub fn modified_ms(&self) -> i64 {
+        self.modified.0 * 1000 + self.modified.1 / 1_000_000
+    }
+}
+
+fn age(at: (i64, i64)) -> Duration {
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let then = Duration::new(at.0.max(0) as u64, at.1.clamp(0, 999_999_999) as u32);
+    // A time in the future says nothing about what is going on now.
+    now.checked_sub(then).unwrap_or(Duration::MAX)
+}
+
+/// A file as it was read.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    pub text: Arc<str>,
+    pub stamp: Stamp,
+    /// It was old enough when it was read: while the stamp is the same, so is
+    /// the text.
+    pub settled: bool,
+}
+
+/// The project's `.todo/`, which need not exist yet.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    /// Without symbolic links.
+    pub root: PathBuf,
+    pub todo: PathBuf,
+    /// Whether to wait for somebody who may be in the middle of writing.
+    pub patient: bool,
+}
+
+impl Folder {
+    pub fn open(root: &Path) -> Result<Self> {
+        let root = root
+            .canonicalize()
+            .map_err(|error| errors::io("The project directory", false, error))?;
+        let folder = Self {
+            todo: root.join(".todo"),
+            root,
+            patient: true,
+        };
+        let todo = folder.inside(&folder.todo, ".todo")?;
+        Ok(Self { todo, ..folder })
+    }
+
+    /// The name people know a file by: `.todo/task.md`.
+    pub fn shown(name: &str) -> String {
+        format!(".todo/{name}")
+    }
+
+    /// Where a file of `.todo/` is. Symbolic links are followed within the
+    /// project and not out of it.
+    pub fn path(&self, name: &str) -> Result<PathBuf> {
+        let shown = Self::shown(name);
+        let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
+        if !name.split('/').all(plain) {
+            return Err(errors::outside(&shown));
+        }
+        match name.rsplit_once('/') {
+            Some((parent, file)) => {
+                let parent = self.inside(&self.todo.join(parent), &shown)?;
+                self.inside(&parent.join(file), &shown)
+            }
+            None => self.inside(&self.todo.join(name), &shown),
+        }
+    }
+
+    fn inside(&self, path: &Path, shown: &str) -> Result<PathBuf> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_symlink() => match path.canonicalize() {
+                Ok(target) if target.starts_with(&self.root) => Ok(target),
+                Ok(_) => Err(errors::outside(shown)),
+                Err(error) => Err(errors::io(shown, false, error)),
+            },
+            Ok(_) => Ok(path.to_owned()),
+            Err(error) if is_missing(&error) => Ok(path.to_owned()),
+            Err(error) => Err(errors::io(shown, false, error)),
+        }
+    }
+
+    /// `None` when there is no such file.
+    pub fn read(&self, name: &str) -> Result<Option<Loaded>> {
+        self.read_again(name, None)
+    }
+
+    /// The same for a file that had this many bytes when it was last read.
+    pub fn read_again(&self, name: &str, was: Option<u64>) -> Result<Option<Loaded>> {
+        let wait = if self.patient {
+            Wait::Since(was)
+        } else {
+            Wait::No
+        };
+        read(&self.path(name)?, &Self::shown(name), wait)
+    }
+
+    pub fn stamp(&self, name: &str) -> Result<Option<Stamp>> {
+        match fs::metadata(self.path(name)?) {
+            Ok(metadata) => Ok(Some(Stamp::of(&metadata))),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(errors::io(&Self::shown(name), false, error)),
+        }
+    }
+
+    /// Names of the Markdown files in one folder, without `.md`, in their order.
+    pub fn stems(&self, folder: &str) -> Result<Vec<String>> {
+        let shown = Self::shown(folder);
+        let entries = match fs::read_dir(self.path(folder)?) {
+            Ok(entries) => entries,
+            Err(error) if is_missing(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(errors::io(&shown, false, error)),
+        };
+        let mut stems: Vec<String> = entries
+            .filter_map(|entry| {
+                let name = entry.ok()?.file_name().into_string().ok()?;
+                let stem = name.strip_suffix(".md")?;
+                (!stem.starts_with('.')).then(|| stem.to_owned())
+            })
+            .collect();
+        stems.sort_unstable();
+        Ok(stems)
+    }
+}
+
+impl Folder {
+    /// The Markdown files in one folder with their stamps, in one go.
+    pub fn stamped(&self, folder: &str) -> Result<Vec<(String, Stamp)>> {
+        let shown = Self::shown(folder);
+        let failed = |error| errors::io(&shown, false, error);
+        let entries = match fs::read_dir(self.path(folder)?) {
+            Ok(entries) => entries,
+            Err(error) if is_missing(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut files = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            let Some(stem) = name
+                .strip_suffix(".md")
+                .filter(|stem| !stem.starts_with('.'))
+            else {
+                continue;
+            };
+            let metadata = match entry.metadata() {
+                Ok(metadata) if metadata.is_symlink() => {
+                    fs::metadata(self.path(&format!("{folder}/{name}"))?)
+                }
+                other => other,
+            };
+            match metadata {
+                Ok(metadata) => files.push((stem.to_owned(), Stamp::of(&metadata))),
+                // Gone since the directory was read.
+                Err(error) if is_missing(&error) => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(files)
+    }
+
+    /// A file that was looked at before, read without looking again: `None` when
+    /// it is another file now.
+    pub fn read_known(&self, name: &str, stamp: &Stamp) -> Option<String> {
+        let mut file = File::open(self.todo.join(name)).ok()?;
+        let metadata = file.metadata().ok()?;
+        if Stamp::of(&metadata) != *stamp {
+            return None;
+        }
+        let mut text = String::with_capacity(metadata.len() as usize + 1);
+        file.read_to_string(&mut text).ok()?;
+        Some(text)
+    }
+}
+
+pub fn is_missing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// What to do about somebody who may be in the middle of writing.
+#[derive(Debug, Clone, Copy)]
+pub enum Wait {
+    No,
+    /// The file had this many bytes before, if that is known.
+    Since(Option<u64>),
+}
+
+/// Reads a whole file, and only a whole one: while somebody writes it in place,
+/// it waits a moment.
+pub fn read(path: &Path, shown: &str, wait: Wait) -> Result<Option<Loaded>> {
+    let failed = |error| errors::io(shown, false, error);
+    for look in 0.. {
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if is_missing(&error) => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        let metadata = file.metadata().map_err(failed)?;
+        if !metadata.is_file() {
+            return Err(errors::unreadable(shown, "it is not a file"));
+        }
+        if metadata.len() > MOST_BYTES {
+            return Err(errors::unreadable(shown, "it is too large"));
+        }
+        let stamp = Stamp::of(&metadata);
+        let settled = stamp.is_settled();
+        if look < LOOKS
+            && let Wait::Since(was) = wait
+            && stamp.may_be_half_written(was)
+        {
+            drop(file);
+            thread::sleep(QUIET);
+            continue;
+        }
+        let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let after = Stamp::of(&file.metadata().map_err(failed)?);
+        if look < LOOKS && !after.same_content(&stamp) {
+            continue;
+        }
+        let text =
+            String::from_utf8(bytes).map_err(|_| errors::unreadable(shown, "it is not UTF-8"))?;
+        return Ok(Some(Loaded {
+            text: text.into(),
+            stamp,
+            settled,
+        }));
+    }
+    Err(errors::unreadable(shown, "it keeps changing"))
+}

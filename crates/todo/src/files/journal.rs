@@ -1,0 +1,88 @@
+//! A change of several files that happens as a whole: it is written down first,
+//! and finished by the next process should this one be killed in between.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Folder, is_missing,
+    write::{Placed, Prepared, sync_directory},
+};
+
+const NAME: &str = ".journal";
+
+#[derive(Serialize, Deserialize)]
+pub struct Step {
+    pub name: String,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+pub fn path(folder: &Folder) -> PathBuf {
+    folder.todo.join(NAME)
+}
+
+pub fn write(folder: &Folder, steps: &[Step]) -> io::Result<()> {
+    let text = serde_json::to_string(steps)?;
+    match Prepared::new(&path(folder), &text, true)?.place(None)? {
+        Placed::Done { .. } => sync_directory(&folder.todo),
+        Placed::Raced { .. } => Err(io::ErrorKind::AlreadyExists.into()),
+    }
+}
+
+pub fn remove(folder: &Folder) -> io::Result<()> {
+    match fs::remove_file(path(folder)) {
+        Err(error) if !is_missing(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Finishes what was begun. A file that somebody changed since is left to them.
+pub fn recover(folder: &Folder) -> io::Result<()> {
+    let text = match fs::read_to_string(path(folder)) {
+        Ok(text) => text,
+        Err(error) if is_missing(&error) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    // It is renamed into its place whole, so what does not parse is not ours.
+    let steps: Vec<Step> = serde_json::from_str(&text)?;
+    for step in steps {
+        let Ok(path) = folder.path(&step.name) else {
+            continue;
+        };
+        finish(&path, &step)?;
+    }
+    remove(folder)
+}
+
+fn finish(path: &Path, step: &Step) -> io::Result<()> {
+    let now = match fs::read_to_string(path) {
+        Ok(text) => Some(text),
+        Err(error) if is_missing(&error) => None,
+        Err(_) => return Ok(()),
+    };
+    if now != step.before || now == step.after {
+        return Ok(());
+    }
+    match &step.after {
+        Some(after) => {
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            let expected = fs::metadata(path).ok().map(|old| super::Stamp::of(&old));
+            let placed = Prepared::new(path, after, true)?.place(expected.as_ref())?;
+            if let Placed::Raced {
+                theirs: Some(theirs),
+            } = placed
+            {
+                theirs.put_back()?;
+            }
+        }
+        None => fs::remove_file(path)?,
+    }
+    path.parent().map_or(Ok(()), sync_directory)
+}

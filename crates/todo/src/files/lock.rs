@@ -1,0 +1,70 @@
+//! Keeps processes that write in one `.todo/` apart. The directory itself is
+//! what is locked, so that no lock file lies around in the project.
+
+use std::{
+    fs::{File, TryLockError},
+    io,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::Stamp;
+
+/// How long to wait for another process. A write takes milliseconds.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Held until dropped, or until the process ends, however it ends.
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
+
+impl Lock {
+    /// `None` when somebody else holds it until `until`.
+    pub fn take(directory: &Path, until: Instant) -> io::Result<Option<Self>> {
+        loop {
+            let file = open(directory)?;
+            if !wait(&file, until)? {
+                return Ok(None);
+            }
+            // While we waited, the directory may have been replaced.
+            let held = Stamp::of(&file.metadata()?);
+            if same_file(&held, &open(directory)?)? {
+                return Ok(Some(Self(file)));
+            }
+        }
+    }
+}
+
+fn same_file(held: &Stamp, now: &File) -> io::Result<bool> {
+    Ok(held.file == Stamp::of(&now.metadata()?).file)
+}
+
+#[cfg(unix)]
+fn open(directory: &Path) -> io::Result<File> {
+    File::open(directory)
+}
+
+#[cfg(not(unix))]
+fn open(directory: &Path) -> io::Result<File> {
+    File::options()
+        .create(true)
+        .append(true)
+        .open(directory.join(".lock"))
+}
+
+/// `false` when the time is up.
+pub fn wait(file: &File, until: Instant) -> io::Result<bool> {
+    let mut pause = Duration::from_micros(100);
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        if Instant::now() >= until {
+            return Ok(false);
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(4));
+    }
+}

@@ -1,0 +1,77 @@
+//! The todo counter: tasks, decisions and context in Markdown files under
+//! `.todo/`, which people edit too.
+//!
+//! Which file to open: how Markdown is read and changed without losing a byte is
+//! in `model`, how files are read and put in their place in `files`, a change of
+//! several files in `txn`, what all handlers share in `project`, search in
+//! `search`, and each tool in a file of its own under `tools`.
+
+mod errors;
+mod files;
+mod model;
+mod page;
+mod project;
+mod resources;
+mod search;
+mod settings;
+mod tools;
+mod txn;
+mod undo;
+mod watch;
+
+use std::sync::Arc;
+
+use kit::{About, Counter};
+
+pub use settings::Settings;
+
+/// The seed names no environment variables.
+pub const SEED_VARIABLES: &[(&str, &str)] = &[];
+
+const ABOUT: About = About {
+    name: "todo",
+    server_name: "agentic-todo-mcp",
+    version: "0.0.1",
+    title: "Tasks and decisions",
+    summary: "Tasks, ADRs and context in Markdown files that people edit too.",
+    instructions: "Tasks are lines of .todo/task.md, which people edit too: read before you \
+        write, and see what is ready with list_tasks {\"ready\": true}. A task's context file \
+        keeps what you learn about it (update_context with append, or one section of it); \
+        decisions are ADRs. In a line, due:2026-12-01 is a due date and after:#T002 a task it \
+        waits for. Use batch for several changes at once, and undo to take back your last one.",
+    lists_change: false,
+};
+
+/// The counter, ready to be served. Nothing is read before the first call.
+pub fn counter(settings: Settings) -> Counter {
+    let project = Arc::new(project::Project::new(settings));
+    Counter {
+        about: ABOUT,
+        time_zone: project.zone.clone(),
+        tools: vec![
+            Arc::new(tools::create_task::tool(&project)),
+            Arc::new(tools::update_task::tool(&project)),
+            Arc::new(tools::delete_task::tool(&project)),
+            Arc::new(tools::reorder_task::tool(&project)),
+            Arc::new(tools::list_tasks::tool(&project)),
+            Arc::new(tools::search_tasks::tool(&project)),
+            Arc::new(tools::create_adr::tool(&project)),
+            Arc::new(tools::update_adr_status::tool(&project)),
+            Arc::new(tools::list_adrs::tool(&project)),
+            Arc::new(tools::update_context::tool(&project)),
+            Arc::new(tools::get_context::tool(&project)),
+            Arc::new(tools::search_contexts::tool(&project)),
+            Arc::new(tools::get_task::tool(&project)),
+            Arc::new(tools::link_tasks::tool(&project)),
+            Arc::new(tools::get_adr::tool(&project)),
+            Arc::new(tools::search_adrs::tool(&project)),
+            Arc::new(tools::batch::tool(&project)),
+            Arc::new(tools::undo::tool(&project)),
+        ],
+        prompts: Vec::new(),
+        resources: Some(Arc::new(resources::Shelf::new(&project))),
+        store: None,
+        demo: None,
+        background: Some(Arc::new(watch::Watch::new(&project))),
+    }
+}

@@ -1,0 +1,124 @@
+//! The nouns and rules, without any I/O.
+//!
+//! `lines` and `blocks` read Markdown, `entry` the words of one task's line,
+//! `board` all of `task.md`, `edit` changes it. `context`, `adr` and `page` are
+//! the other files; `graph` says what waits for what; `merge` brings together
+//! two changes of one text.
+
+pub mod adr;
+pub mod adr_edit;
+pub mod blocks;
+pub mod board;
+pub mod context;
+pub mod document;
+pub mod edit;
+pub mod entry;
+pub mod graph;
+pub mod lines;
+pub mod merge;
+pub mod numbers;
+pub mod page;
+pub mod place;
+pub mod subtasks;
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The most tasks, and the most ADRs, there can be.
+pub const MOST: u16 = 999;
+pub const MOST_SUBTASKS: usize = 20;
+pub const TITLE_LENGTH: usize = 100;
+pub const CATEGORY_LENGTH: usize = 50;
+pub const DESCRIPTION_LENGTH: usize = 500;
+pub const CONTENT_LENGTH: usize = 10_000;
+pub const SECTION_LENGTH: usize = 50;
+pub const ADR_TEXT_LENGTH: usize = 2_000;
+pub const REASON_LENGTH: usize = 500;
+pub const QUERY_LENGTH: usize = 200;
+
+/// Where tasks are that stand under no `##` heading.
+pub const DEFAULT_CATEGORY: &str = "Default";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Todo,
+    InProgress,
+    Done,
+}
+
+impl Status {
+    /// What stands between the brackets. A mark of somebody else's making is
+    /// work that is not begun.
+    pub fn of_mark(mark: char) -> Self {
+        match mark {
+            'x' | 'X' => Self::Done,
+            '-' => Self::InProgress,
+            _ => Self::Todo,
+        }
+    }
+
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Todo => " ",
+            Self::InProgress => "-",
+            Self::Done => "x",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "todo" => Some(Self::Todo),
+            "in_progress" => Some(Self::InProgress),
+            "done" => Some(Self::Done),
+            _ => None,
+        }
+    }
+}
+
+/// `T001` to `T999`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(pub u16);
+
+impl TaskId {
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix('T')?;
+        let whole = digits.len() == 3 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        whole.then(|| digits.parse().ok().map(Self)).flatten()
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "T{:03}", self.0)
+    }
+}
+
+impl Serialize for TaskId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// One line of text: line breaks and other control characters become spaces.
+pub fn one_line(text: &str) -> String {
+    let spaced = text.replace(
+        |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'),
+        " ",
+    );
+    let mut line = String::with_capacity(spaced.len());
+    for word in spaced.split(' ').filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line.trim().to_owned()
+}
+
+#[cfg(test)]
+mod corpus;
+#[cfg(test)]
+mod properties;

@@ -1,0 +1,414 @@
+//! What each line of a Markdown file is: a heading, a list item, text, or
+//! something whose inside must not be read (code, comments, front matter).
+//!
+//! A line-by-line reading of CommonMark's block structure, as far as it decides
+//! what is a task. It is more generous in one place: a checkbox that stands
+//! deeper than the list above allows is still an item, since people mean it so.
+
+use super::lines::{self, Line};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Blank,
+    /// An ATX heading outside any list; the name is `name.0..name.1` of the line.
+    Heading {
+        level: usize,
+        name: (usize, usize),
+    },
+    Item(Item),
+    Text,
+    /// Code, comment or front matter: nothing in it counts.
+    Opaque,
+}
+
+/// Offsets are bytes from the start of the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Item {
+    /// 0 for an item of a list that is not inside another item.
+    pub depth: usize,
+    /// Where the bullet stands.
+    pub bullet: usize,
+    /// The column at which the item's content starts.
+    pub content: usize,
+    /// Where the character between the brackets stands.
+    pub mark: Option<usize>,
+    /// Where the text after the checkbox starts.
+    pub rest: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    pub kind: Kind,
+    /// The line of the outermost list item this line is part of.
+    pub owner: Option<usize>,
+    /// The column an item's content must reach to be inside this line's item.
+    pub inner: usize,
+}
+
+struct Fence {
+    mark: u8,
+    length: usize,
+    container: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Html {
+    until: &'static str,
+    container: usize,
+}
+
+/// An open list item.
+struct Open {
+    content: usize,
+    line: usize,
+}
+
+#[derive(Default)]
+struct Reader {
+    open: Vec<Open>,
+    fence: Option<Fence>,
+    html: Option<Html>,
+    /// The last line was one that a lazy line may continue.
+    paragraph: bool,
+    /// The last line was blank, or there was none.
+    after_blank: bool,
+}
+
+pub fn read(text: &str, all: &[Line]) -> Vec<Block> {
+    let mut reader = Reader {
+        after_blank: true,
+        ..Reader::default()
+    };
+    let matter = front_matter(text, all);
+    let mut blocks = Vec::with_capacity(all.len());
+    for (index, line) in all.iter().enumerate() {
+        let kind = if index < matter {
+            Kind::Opaque
+        } else {
+            reader.line(line.of(text), index)
+        };
+        blocks.push(Block {
+            kind,
+            owner: reader.open.first().map(|open| open.line),
+            inner: reader.open.last().map_or(0, |open| open.content),
+        });
+    }
+    blocks
+}
+
+/// How many lines at the top are YAML front matter.
+fn front_matter(text: &str, all: &[Line]) -> usize {
+    let is = |line: &Line, what: &str| line.of(text).trim_end() == what;
+    match all.split_first() {
+        Some((first, rest)) if is(first, "---") => rest
+            .iter()
+            .position(|line| is(line, "---") || is(line, "..."))
+            .map_or(0, |end| end + 2),
+        _ => 0,
+    }
+}
+
+impl Reader {
+    fn line(&mut self, line: &str, index: usize) -> Kind {
+        let (indent, at) = lines::indent(line);
+        let rest = lines::slice(line, at..line.len());
+        if rest.is_empty() {
+            return self.blank();
+        }
+        if self.inside_opaque(indent, rest) {
+            return Kind::Opaque;
+        }
+        let depth = self
+            .open
+            .iter()
+            .take_while(|open| open.content <= indent)
+            .count();
+        let container = depth
+            .checked_sub(1)
+            .and_then(|last| self.open.get(last))
+            .map_or(0, |open| open.content);
+        let kind = if indent - container >= 4 {
+            self.deep(line, rest, indent, at, depth, index)
+        } else {
+            self.shallow(line, rest, indent, at, depth, container, index)
+        };
+        self.after_blank = false;
+        kind
+    }
+
+    fn blank(&mut self) -> Kind {
+        if self.fence.is_some() || self.html.is_some() {
+            return Kind::Opaque;
+        }
+        self.paragraph = false;
+        self.after_blank = true;
+        Kind::Blank
+    }
+
+    /// Whether an open code fence or HTML block goes on through this line. A
+    /// line that leaves the list item around it ends it.
+    fn inside_opaque(&mut self, indent: usize, rest: &str) -> bool {
+        if let Some(fence) = &self.fence {
+            if indent < fence.container {
+                self.fence = None;
+                return false;
+            }
+            let run = rest.bytes().take_while(|byte| *byte == fence.mark).count();
+            let tail = lines::slice(rest, run..rest.len());
+            if run >= fence.length && indent - fence.container < 4 && tail.trim().is_empty() {
+                self.fence = None;
+            }
+            return true;
+        }
+        if let Some(html) = self.html {
+            if indent < html.container {
+                self.html = None;
+                return false;
+            }
+            if ends_html(rest, html.until) {
+                self.html = None;
+            }
+            return true;
+        }
+        false
+    }
+
+    /// Four or more columns in: code after a blank line, else it goes on with
+    /// the paragraph, or is an item somebody indented by feel.
+    fn deep(
+        &mut self,
+        line: &str,
+        rest: &str,
+        indent: usize,
+        at: usize,
+        depth: usize,
+        index: usize,
+    ) -> Kind {
+        if !self.after_blank
+            && !self.open.is_empty()
+            && let Some(item) = item(line, rest, indent, at, depth)
+            && item.mark.is_some()
+        {
+            return self.enter(item, line, index);
+        }
+        if self.paragraph {
+            return Kind::Text;
+        }
+        self.open.truncate(depth);
+        Kind::Opaque
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what is known of one line")]
+    fn shallow(
+        &mut self,
+        line: &str,
+        rest: &str,
+        indent: usize,
+        at: usize,
+        depth: usize,
+        container: usize,
+        index: usize,
+    ) -> Kind {
+        if let Some((level, name)) = heading(rest) {
+            self.open.truncate(depth);
+            self.paragraph = false;
+            if depth > 0 {
+                return Kind::Text;
+            }
+            return Kind::Heading {
+                level,
+                name: (at + name.0, at + name.1),
+            };
+        }
+        if self.opens_opaque(rest, container) {
+            self.open.truncate(depth);
+            return Kind::Opaque;
+        }
+        if is_break(rest) {
+            self.open.truncate(depth);
+            self.paragraph = false;
+            return Kind::Text;
+        }
+        if let Some(item) = item(line, rest, indent, at, depth)
+            && (!self.paragraph || !self.open.is_empty() || starts_a_list(rest))
+        {
+            return self.enter(item, line, index);
+        }
+        let quote = rest.starts_with('>');
+        let lazy = self.paragraph && depth < self.open.len() && !quote;
+        if !lazy {
+            self.open.truncate(depth);
+        }
+        self.paragraph = !quote;
+        Kind::Text
+    }
+
+    fn enter(&mut self, item: Item, line: &str, index: usize) -> Kind {
+        self.open.truncate(item.depth);
+        self.open.push(Open {
+            content: item.content,
+            line: index,
+        });
+        let rest = lines::slice(line, item.rest..line.len());
+        self.after_blank = false;
+        // An empty checkbox is text as well.
+        self.paragraph = item.mark.is_some() || !rest.trim().is_empty();
+        if item.mark.is_none() {
+            self.opens_opaque(rest, item.content);
+        }
+        Kind::Item(item)
+    }
+
+    fn opens_opaque(&mut self, rest: &str, container: usize) -> bool {
+        if let Some((mark, length)) = fence(rest) {
+            self.fence = Some(Fence {
+                mark,
+                length,
+                container,
+            });
+        } else if let Some(until) = html(rest) {
+            if !ends_html(lines::slice(rest, 2..rest.len()), until) {
+                self.html = Some(Html { until, container });
+            }
+        } else {
+            return false;
+        }
+        self.paragraph = false;
+        true
+    }
+}
+
+/// Level, and where in `rest` the name is: `## SPEC ##` is called SPEC.
+pub fn heading(rest: &str) -> Option<(usize, (usize, usize))> {
+    let level = rest.bytes().take_while(|byte| *byte == b'#').count();
+    let tail = rest.get(level..)?;
+    if !(1..=6).contains(&level) || !(tail.is_empty() || tail.starts_with([' ', '\t'])) {
+        return None;
+    }
+    let start = level + (tail.len() - tail.trim_start().len());
+    let name = tail.trim();
+    let closed = name.trim_end_matches('#');
+    let name = if closed.is_empty() || closed.ends_with([' ', '\t']) {
+        closed.trim_end()
+    } else {
+        name
+    };
+    Some((level, (start, start + name.len())))
+}
+
+fn fence(rest: &str) -> Option<(u8, usize)> {
+    let mark = rest.bytes().next().filter(|byte| b"`~".contains(byte))?;
+    let length = rest.bytes().take_while(|byte| *byte == mark).count();
+    let info = rest.get(length..)?;
+    (length >= 3 && !(mark == b'`' && info.contains('`'))).then_some((mark, length))
+}
+
+/// What ends the HTML block that starts here, if one does.
+fn html(rest: &str) -> Option<&'static str> {
+    if rest.starts_with("<!--") {
+        return Some("-->");
+    }
+    if rest.starts_with("<?") {
+        return Some("?>");
+    }
+    if rest.starts_with("<![CDATA[") {
+        return Some("]]>");
+    }
+    let tags = [
+        ("<pre", "</pre>"),
+        ("<script", "</script>"),
+        ("<style", "</style>"),
+        ("<textarea", "</textarea>"),
+    ];
+    tags.into_iter().find_map(|(tag, until)| {
+        let start = rest.get(..tag.len())?;
+        let after = rest.get(tag.len()..)?;
+        (start.eq_ignore_ascii_case(tag)
+            && (after.is_empty() || after.starts_with([' ', '\t', '>'])))
+        .then_some(until)
+    })
+}
+
+fn ends_html(rest: &str, until: &str) -> bool {
+    rest.to_ascii_lowercase().contains(until)
+}
+
+fn is_break(rest: &str) -> bool {
+    let mut marks = rest.bytes().filter(|byte| !b" \t".contains(byte));
+    match marks.next() {
+        Some(mark @ (b'-' | b'*' | b'_')) => {
+            let mut count = 1;
+            marks.all(|other| {
+                count += 1;
+                other == mark
+            }) && count >= 3
+        }
+        _ => false,
+    }
+}
+
+/// Only an ordered list that starts with 1 may interrupt a paragraph.
+fn starts_a_list(rest: &str) -> bool {
+    rest.starts_with(['-', '*', '+']) || rest.starts_with("1.") || rest.starts_with("1)")
+}
+
+fn item(line: &str, rest: &str, indent: usize, at: usize, depth: usize) -> Option<Item> {
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let marker = match digits {
+        0 if rest.starts_with(['-', '*', '+']) => 1,
+        1..=9 if matches!(rest.as_bytes().get(digits), Some(b'.' | b')')) => digits + 1,
+        _ => return None,
+    };
+    let after = rest.get(marker..)?;
+    if !(after.is_empty() || after.starts_with([' ', '\t'])) {
+        return None;
+    }
+    let (columns, width) = gap(after, indent + marker);
+    let inside = after.get(width..)?;
+    let content = match columns {
+        _ if inside.is_empty() => indent + marker + 1,
+        1..=4 => indent + marker + columns,
+        _ => indent + marker + 1,
+    };
+    let text = at + marker + width;
+    let (mark, rest) = match checkbox(inside) {
+        Some(length) => (Some(text + 1), text + length),
+        None => (None, text),
+    };
+    debug_assert!(rest <= line.len());
+    Some(Item {
+        depth,
+        bullet: at,
+        content,
+        mark,
+        rest,
+    })
+}
+
+/// White space after a bullet at `column`: its width in columns and in bytes.
+fn gap(after: &str, column: usize) -> (usize, usize) {
+    let mut columns = 0;
+    for (at, byte) in after.bytes().enumerate() {
+        match byte {
+            b' ' => columns += 1,
+            b'\t' => columns += 4 - (column + columns) % 4,
+            _ => return (columns, at),
+        }
+    }
+    (columns, after.len())
+}
+
+/// `[ ] `, `[x] `, `[-] `: how long it is with the white space after it.
+fn checkbox(inside: &str) -> Option<usize> {
+    let mut characters = inside.strip_prefix('[')?.char_indices();
+    let (_, mark) = characters.next()?;
+    let (close, bracket) = characters.next()?;
+    if bracket != ']' || matches!(mark, '[' | ']' | '\\' | '(') {
+        return None;
+    }
+    let end = close + 2;
+    let after = inside.get(end..)?;
+    let space = after.len() - after.trim_start_matches([' ', '\t']).len();
+    // `[x](address)` is a link, `[x]text` is text.
+    (after.is_empty() || space > 0).then_some(end + space)
+}

@@ -1,0 +1,372 @@
+//! `task.md`, read without losing a byte: the text itself, and where in it the
+//! categories and tasks are.
+
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
+
+use jiff::civil::Date;
+
+use super::{
+    DEFAULT_CATEGORY, Status, TaskId,
+    blocks::{self, Block, Item, Kind},
+    entry::{Entry, Link},
+    lines::{self, Line, slice},
+};
+
+/// Lines are counted from 0; `lines` in messages from 1.
+#[derive(Debug)]
+pub struct Board {
+    pub text: Arc<str>,
+    pub lines: Vec<Line>,
+    pub blocks: Vec<Block>,
+    pub sections: Vec<Section>,
+    pub tasks: Vec<Task>,
+    /// What a person should look at, in a sentence each.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    pub name: String,
+    /// Its `##` line; none for what stands above the first, or below a `#`.
+    pub heading: Option<usize>,
+    pub lines: Range<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Its lines: its own, its sub-tasks and notes, without blank lines after them.
+    pub lines: Range<usize>,
+    pub section: usize,
+    /// Where it stands in its category, from 1.
+    pub position: usize,
+    pub id: Option<TaskId>,
+    pub title: String,
+    pub status: Status,
+    pub due: Option<Date>,
+    pub links: Vec<(Link, u16)>,
+    pub subtasks: Vec<Subtask>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subtask {
+    pub line: usize,
+    pub title: String,
+    pub status: Status,
+}
+
+/// Why a text is no board: shown to the caller, so without any path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable(pub String);
+
+pub enum Found<'a> {
+    One(&'a Task),
+    None,
+    /// The lines that carry the id, from 1.
+    Several(Vec<usize>),
+}
+
+impl Board {
+    pub fn empty() -> Self {
+        Self {
+            text: "".into(),
+            lines: Vec::new(),
+            blocks: Vec::new(),
+            sections: vec![head(0)],
+            tasks: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    pub fn parse(text: Arc<str>) -> Result<Self, Unreadable> {
+        let lines = lines::split(&text);
+        let blocks = blocks::read(&text, &lines);
+        check(&text, &lines, &blocks)?;
+        let mut board = Self {
+            text,
+            lines,
+            blocks,
+            sections: Vec::new(),
+            tasks: Vec::new(),
+            warnings: Vec::new(),
+        };
+        board.read();
+        board.warn_of_duplicates();
+        Ok(board)
+    }
+
+    fn read(&mut self) {
+        let mut sections = vec![head(0)];
+        let mut tasks: Vec<Task> = Vec::new();
+        let mut indented: Vec<(TaskId, usize)> = Vec::new();
+        for (index, block) in self.blocks.iter().enumerate() {
+            let line = self.line(index);
+            match block.kind {
+                Kind::Heading { level, name } if level <= 2 => {
+                    if let Some(last) = sections.last_mut() {
+                        last.lines.end = index;
+                    }
+                    let mut section = head(index);
+                    if level == 2 {
+                        let name = slice(line, name.0..name.1);
+                        if !name.is_empty() {
+                            name.clone_into(&mut section.name);
+                        }
+                        section.heading = Some(index);
+                    }
+                    sections.push(section);
+                }
+                Kind::Item(item) if item.mark.is_some() => {
+                    let rest = slice(line, item.rest..line.len());
+                    let status = status(line, &item);
+                    if item.depth == 0 {
+                        let entry = Entry::parse(rest);
+                        tasks.push(Task::new(index, sections.len() - 1, status, entry));
+                        continue;
+                    }
+                    if rest.contains("#T")
+                        && let Some(id) = Entry::parse(rest).id()
+                    {
+                        indented.push((id, index + 1));
+                    }
+                    if let Some(task) = tasks.last_mut()
+                        && block.owner == Some(task.lines.start)
+                    {
+                        task.subtasks.push(Subtask {
+                            line: index,
+                            title: rest.trim().to_owned(),
+                            status,
+                        });
+                    }
+                }
+                _ => {}
+            }
+            // Blank lines count only when more of the task follows.
+            if block.kind != Kind::Blank
+                && let Some(task) = tasks.last_mut()
+                && block.owner == Some(task.lines.start)
+            {
+                task.lines.end = index + 1;
+            }
+        }
+        if let Some(last) = sections.last_mut() {
+            last.lines.end = self.lines.len();
+        }
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for task in &mut tasks {
+            let name = sections
+                .get(task.section)
+                .map_or("", |section| &section.name);
+            let count = counts.entry(name).or_default();
+            *count += 1;
+            task.position = *count;
+        }
+        // An id that some task has is only mentioned there.
+        indented.retain(|(id, _)| tasks.iter().all(|task| task.id != Some(*id)));
+        self.warnings = indented
+            .into_iter()
+            .map(|(id, line)| {
+                format!(
+                    "#{id} in line {line} is indented, so it is a sub-task; \
+                     a task stands at the left."
+                )
+            })
+            .collect();
+        self.sections = sections;
+        self.tasks = tasks;
+    }
+
+    fn warn_of_duplicates(&mut self) {
+        let mut places: BTreeMap<TaskId, Vec<usize>> = BTreeMap::new();
+        for task in &self.tasks {
+            if let Some(id) = task.id {
+                places.entry(id).or_default().push(task.lines.start + 1);
+            }
+        }
+        for (id, lines) in places.into_iter().filter(|(_, lines)| lines.len() > 1) {
+            self.warnings.push(format!(
+                "#{id} is the id of several tasks, in lines {}; give all but one another.",
+                join(&lines)
+            ));
+        }
+    }
+
+    pub fn line(&self, index: usize) -> &str {
+        self.lines.get(index).map_or("", |line| line.of(&self.text))
+    }
+
+    pub fn item(&self, index: usize) -> Option<Item> {
+        match self.blocks.get(index)?.kind {
+            Kind::Item(item) => Some(item),
+            _ => None,
+        }
+    }
+
+    /// The bytes of some lines, without the last one's line ending.
+    pub fn bytes(&self, lines: &Range<usize>) -> Range<usize> {
+        let start = self.start_of(lines.start);
+        let last = lines
+            .end
+            .checked_sub(1)
+            .and_then(|last| self.lines.get(last));
+        start..last.map_or(start, |line| line.end).max(start)
+    }
+
+    /// Where a line starts; for the line after the last one, the end.
+    pub fn start_of(&self, line: usize) -> usize {
+        self.lines
+            .get(line)
+            .map_or(self.text.len(), |line| line.start)
+    }
+
+    pub fn category(&self, task: &Task) -> &str {
+        self.sections
+            .get(task.section)
+            .map_or(DEFAULT_CATEGORY, |section| &section.name)
+    }
+
+    /// All of a task's lines, as they stand in the file.
+    pub fn block(&self, task: &Task) -> &str {
+        slice(&self.text, self.bytes(&task.lines))
+    }
+
+    pub fn find(&self, id: TaskId) -> Found<'_> {
+        let mut found = self.tasks.iter().filter(|task| task.id == Some(id));
+        match (found.next(), found.next()) {
+            (None, _) => Found::None,
+            (Some(task), None) => Found::One(task),
+            (Some(first), Some(second)) => {
+                let lines = [first, second].into_iter().chain(found);
+                Found::Several(lines.map(|task| task.lines.start + 1).collect())
+            }
+        }
+    }
+
+    /// The category's tasks in their order.
+    pub fn in_category<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Task> {
+        self.tasks
+            .iter()
+            .filter(move |task| self.category(task) == name)
+    }
+
+    /// The heading somebody means: as written, else folded.
+    pub fn known_category(&self, name: &str) -> Option<&str> {
+        let mut names = self.category_names();
+        let folded = kit::text::fold(name);
+        names
+            .clone()
+            .find(|known| *known == name)
+            .or_else(|| names.find(|known| !folded.is_empty() && kit::text::fold(known) == folded))
+    }
+
+    /// Names of categories that have a heading or a task, each as often as it occurs.
+    pub fn category_names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.sections
+            .iter()
+            .enumerate()
+            .filter(|(index, section)| {
+                section.heading.is_some() || self.tasks.iter().any(|task| task.section == *index)
+            })
+            .map(|(_, section)| section.name.as_str())
+    }
+
+    /// Every number written as `#T001` anywhere, be it a task's id or not.
+    pub fn mentioned(&self) -> impl Iterator<Item = u16> + '_ {
+        self.text
+            .match_indices("#T")
+            .filter_map(|(at, _)| TaskId::parse(self.text.get(at + 1..at + 5)?).map(|id| id.0))
+    }
+
+    /// What tells items without an id apart: category, title, and how many of
+    /// that name stand above.
+    pub fn keys_without_id(&self) -> Vec<(String, &Task)> {
+        let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        let mut keys = Vec::new();
+        for task in self.tasks.iter().filter(|task| task.id.is_none()) {
+            let category = self.category(task);
+            let count = seen.entry((category, &task.title)).or_default();
+            *count += 1;
+            let again = if *count > 1 {
+                format!("\n{count}")
+            } else {
+                String::new()
+            };
+            keys.push((format!("{category}\n{}{again}", task.title), task));
+        }
+        keys
+    }
+}
+
+impl Task {
+    fn new(line: usize, section: usize, status: Status, entry: Entry) -> Self {
+        let mut links: Vec<(Link, u16)> = Vec::new();
+        for link in Link::ALL {
+            links.extend(entry.links(link).map(|target| (link, target)));
+        }
+        Self {
+            lines: line..line + 1,
+            section,
+            position: 0,
+            id: entry.id(),
+            status,
+            due: entry.due(),
+            title: entry.title,
+            links,
+            subtasks: Vec::new(),
+        }
+    }
+
+    pub fn linked(&self, wanted: Link) -> impl Iterator<Item = u16> + '_ {
+        self.links
+            .iter()
+            .filter(move |(link, _)| *link == wanted)
+            .map(|(_, target)| *target)
+    }
+}
+
+fn head(line: usize) -> Section {
+    Section {
+        name: DEFAULT_CATEGORY.into(),
+        heading: None,
+        lines: line..line,
+    }
+}
+
+fn status(line: &str, item: &Item) -> Status {
+    let mark = item
+        .mark
+        .and_then(|at| line.get(at..)?.chars().next())
+        .unwrap_or(' ');
+    Status::of_mark(mark)
+}
+
+/// A file with an unresolved merge, or one that is no text, is not worked on.
+fn check(text: &str, lines: &[Line], blocks: &[Block]) -> Result<(), Unreadable> {
+    if memchr::memchr(0, text.as_bytes()).is_some() {
+        return Err(Unreadable("it is not text".into()));
+    }
+    let marker = |sign: &str| {
+        lines.iter().zip(blocks).position(|(line, block)| {
+            let line = line.of(text);
+            block.kind != Kind::Opaque
+                && line
+                    .strip_prefix(sign)
+                    .is_some_and(|tail| tail.is_empty() || tail.starts_with(' '))
+        })
+    };
+    match (marker("<<<<<<<"), marker(">>>>>>>")) {
+        (Some(from), Some(to)) if from < to => Err(Unreadable(format!(
+            "an unresolved merge conflict stands in lines {} to {}",
+            from + 1,
+            to + 1
+        ))),
+        _ => Ok(()),
+    }
+}
+
+pub fn join(numbers: &[usize]) -> String {
+    let texts: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    match texts.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => texts.join(""),
+    }
+}

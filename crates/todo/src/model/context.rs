@@ -1,0 +1,154 @@
+//! Context files: `# Context for T001`, then sections.
+
+use super::{
+    TaskId,
+    document::{self, Document},
+    lines,
+};
+
+pub const DESCRIPTION: &str = "Task Description";
+pub const CREATED: &str = "Created";
+
+/// What a call wants to do with a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Update<'a> {
+    /// Everything but the title and when it was created.
+    Replace,
+    /// At the end of the file.
+    Append,
+    ReplaceSection(&'a str),
+    AppendToSection(&'a str),
+}
+
+/// The text opens a code fence or a comment and does not close it, so that it
+/// would swallow the sections below.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unclosed;
+
+/// The file of a new task.
+pub fn new(id: TaskId, description: &str, created: &str) -> String {
+    let description = Document::parse("").in_own_lines(description);
+    format!(
+        "# Context for {id}\n\n## {DESCRIPTION}\n\n{description}\n\n## {CREATED}\n\n{created}\n"
+    )
+}
+
+/// The file after an update; `None` for `old` when there is none yet.
+pub fn update(
+    old: Option<&str>,
+    id: TaskId,
+    content: &str,
+    update: Update<'_>,
+) -> Result<String, Unclosed> {
+    let fresh = format!("# Context for {id}\n");
+    let text = match (old, update) {
+        (Some(old), _)
+            if !old
+                .trim_matches(['\u{feff}', ' ', '\n', '\r', '\t'])
+                .is_empty() =>
+        {
+            old
+        }
+        _ => &fresh,
+    };
+    let document = Document::parse(text);
+    let edit = match update {
+        Update::Replace => return replaced(&document, id, content),
+        Update::Append => document.append_at_end(content),
+        Update::ReplaceSection(name) | Update::AppendToSection(name) => {
+            if !document::is_closed(content) {
+                return Err(Unclosed);
+            }
+            match (document.section(name), update) {
+                (Some(heading), Update::ReplaceSection(_)) => document.set_body(heading, content),
+                (Some(heading), _) => document.append(heading, content),
+                (None, _) if !document::is_closed(text) => return Err(Unclosed),
+                (None, _) => document.append_at_end(&format!("## {}\n\n{content}", name.trim())),
+            }
+        }
+    };
+    Ok(lines::apply(text, vec![edit]))
+}
+
+fn replaced(document: &Document<'_>, id: TaskId, content: &str) -> Result<String, Unclosed> {
+    let eol = document.eol();
+    let mark = if document.text.starts_with('\u{feff}') {
+        "\u{feff}"
+    } else {
+        ""
+    };
+    let content = document.in_own_lines(content);
+    let new = Document::parse(&content);
+    let titled = new
+        .headings
+        .first()
+        .is_some_and(|first| first.level == 1 && first.line == 0);
+    let mut text = mark.to_owned();
+    if !titled {
+        text.push_str(&format!("# Context for {id}{eol}{eol}"));
+    }
+    text.push_str(&content);
+    text.push_str(eol);
+    let created = document
+        .section(CREATED)
+        .filter(|_| new.section(CREATED).is_none());
+    if let Some(created) = created {
+        if !document::is_closed(&content) {
+            return Err(Unclosed);
+        }
+        let when = document.content_text(created);
+        text.push_str(&format!("{eol}## {CREATED}{eol}{eol}{when}{eol}"));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: TaskId = TaskId(1);
+
+    fn after(old: &str, content: &str, how: Update<'_>) -> String {
+        update(Some(old), ID, content, how).unwrap()
+    }
+
+    #[test]
+    fn a_section_is_replaced_alone() {
+        let old = new(ID, "what", "2026-11-15T10:00:00+09:00");
+        let text = after(&old, "better", Update::ReplaceSection("task description"));
+        assert_eq!(text, old.replace("what", "better"));
+        let text = after(&old, "more", Update::AppendToSection(DESCRIPTION));
+        assert_eq!(text, old.replace("what", "what\n\nmore"));
+        let text = after(&old, "- a", Update::AppendToSection("Notes"));
+        assert_eq!(text, format!("{old}\n## Notes\n\n- a\n"));
+        let text = after(&text, "- b", Update::AppendToSection("Notes"));
+        assert_eq!(text, format!("{old}\n## Notes\n\n- a\n- b\n"));
+    }
+
+    #[test]
+    fn everything_is_replaced_but_title_and_creation() {
+        let old = new(ID, "what", "then");
+        let text = after(&old, "## Plan\nx", Update::Replace);
+        assert_eq!(
+            text,
+            "# Context for T001\n\n## Plan\nx\n\n## Created\n\nthen\n"
+        );
+    }
+
+    #[test]
+    fn line_endings_and_code_are_respected() {
+        let old = "\u{feff}# Context for T001\r\n\r\n```\r\n## Notes\r\n```\r\n\r\n## Notes\r\nold\r\n## End";
+        let text = after(old, "a\nb", Update::ReplaceSection("Notes"));
+        assert_eq!(text, old.replace("old", "a\r\nb"));
+        let text = after(old, "x", Update::AppendToSection("End"));
+        assert_eq!(text, format!("{old}\r\n\r\nx"));
+        let unclosed = update(Some(old), ID, "```", Update::ReplaceSection("Notes"));
+        assert_eq!(unclosed, Err(Unclosed));
+    }
+
+    #[test]
+    fn a_missing_file_is_begun() {
+        let text = update(None, ID, "x", Update::Append).unwrap();
+        assert_eq!(text, "# Context for T001\n\nx\n");
+    }
+}

@@ -1,0 +1,406 @@
+//! Files as people really write them: what is a task in them, and what an edit
+//! leaves alone.
+
+use std::sync::Arc;
+
+use super::{
+    Status, TaskId,
+    board::{Board, Found, Task},
+    edit::{self, Change, NewTask, Refusal},
+    place::Place,
+    subtasks::Wanted,
+};
+
+fn board(text: &str) -> Board {
+    Board::parse(Arc::from(text)).unwrap()
+}
+
+fn task(board: &Board, id: u16) -> &Task {
+    match board.find(TaskId(id)) {
+        Found::One(task) => task,
+        _ => panic!("T{id:03} in {}", board.text),
+    }
+}
+
+/// `id title @category [subtasks]` of every task.
+fn seen(text: &str) -> Vec<String> {
+    let board = board(text);
+    board
+        .tasks
+        .iter()
+        .map(|task| {
+            let id = task.id.map_or("-".into(), |id| id.to_string());
+            let subs: Vec<&str> = task.subtasks.iter().map(|sub| sub.title.as_str()).collect();
+            let mut line = format!("{id} {} @{}", task.title, board.category(task));
+            if !subs.is_empty() {
+                line.push_str(&format!(" {subs:?}"));
+            }
+            line
+        })
+        .collect()
+}
+
+fn add(text: &str, category: &str) -> Result<String, Refusal> {
+    edit::create(
+        &board(text),
+        &NewTask {
+            id: TaskId(900),
+            title: "new",
+            category,
+            subtasks: &[],
+            due: None,
+        },
+    )
+    .map(|board| board.text.to_string())
+}
+
+const SEED: &str = "# Task\n\n## SPEC\n- [ ] 要件定義を作成 #T001\n  - [ ] エラーハンドリング仕様確認\n  - [x] レート制限設計完了\n\n## Frontend\n- [-] Reactコンポーネントを検討 #T002\n";
+
+#[test]
+fn the_seed_s_own_file() {
+    assert_eq!(
+        seen(SEED),
+        [
+            "T001 要件定義を作成 @SPEC [\"エラーハンドリング仕様確認\", \"レート制限設計完了\"]",
+            "T002 Reactコンポーネントを検討 @Frontend",
+        ]
+    );
+    let board = board(SEED);
+    assert_eq!(task(&board, 2).status, Status::InProgress);
+    assert_eq!(task(&board, 1).subtasks[1].status, Status::Done);
+}
+
+#[test]
+fn what_is_a_task_and_what_is_not() {
+    for (text, tasks) in [
+        ("", vec![]),
+        ("- [ ] a #T001", vec!["T001 a @Default"]),
+        ("\u{feff}- [X] a #T001\r\n", vec!["T001 a @Default"]),
+        (
+            "* [ ] a #T001\n+ [ ] b #T002\n1. [ ] c #T003\n",
+            vec!["T001 a @Default", "T002 b @Default", "T003 c @Default"],
+        ),
+        ("- [ ] no id\n", vec!["- no id @Default"]),
+        (
+            "- [] a #T001\n- [x]b #T002\n-[ ] c #T003\n- d #T004\n",
+            vec![],
+        ),
+        ("- [x](link) #T001\n", vec![]),
+        (
+            "```\n- [ ] a #T001\n```\n- [ ] b #T002\n",
+            vec!["T002 b @Default"],
+        ),
+        (
+            "~~~\n```\n- [ ] a #T001\n~~~\n- [ ] b #T002\n",
+            vec!["T002 b @Default"],
+        ),
+        (
+            "````\n```\n- [ ] a #T001\n```\n````\n- [ ] b #T002\n",
+            vec!["T002 b @Default"],
+        ),
+        (
+            "``` not a `fence`\n- [ ] b #T002\n",
+            vec!["T002 b @Default"],
+        ),
+        (
+            "    - [ ] code #T001\n- [ ] b #T002\n",
+            vec!["T002 b @Default"],
+        ),
+        (
+            "- [ ] a #T001\n  ```\n  - [ ] x #T009\n- [ ] b #T002\n",
+            vec!["T001 a @Default", "T002 b @Default"],
+        ),
+        (
+            "<!-- \n- [ ] a #T001\n-->\n- [ ] b #T002\n",
+            vec!["T002 b @Default"],
+        ),
+        (
+            "<!-- one line -->\n- [ ] b #T002\n",
+            vec!["T002 b @Default"],
+        ),
+        (
+            "---\nx:\n- [ ] a #T001\n---\n- [ ] b #T002\n",
+            vec!["T002 b @Default"],
+        ),
+        (
+            "> - [ ] quoted #T001\n- [ ] b #T002\n",
+            vec!["T002 b @Default"],
+        ),
+        ("- plain\n  - [ ] nested #T001\n", vec![]),
+        (
+            "- [ ] a #T001\n\t- [ ] tab\n\t\t- [x] deep\n",
+            vec!["T001 a @Default [\"tab\", \"deep\"]"],
+        ),
+        (
+            "- [ ] a #T001\n      - [ ] by feel\n",
+            vec!["T001 a @Default [\"by feel\"]"],
+        ),
+        (
+            "- [ ] a #T001\n\n      - [ ] code\n",
+            vec!["T001 a @Default"],
+        ),
+        (
+            "- [ ] a #T001\n  - note\n    - [ ] sub\n",
+            vec!["T001 a @Default [\"sub\"]"],
+        ),
+        (
+            "## A ##\n- [ ] a #T001\n### B\n- [ ] b #T002\n# C\n- [ ] c #T003\n##\tD\n- [ ] d #T004\n##no\n",
+            vec!["T001 a @A", "T002 b @A", "T003 c @Default", "T004 d @D"],
+        ),
+        (
+            "text\n- [ ] a #T001\nlazy\n\nnot lazy\n",
+            vec!["T001 a @Default"],
+        ),
+        (
+            "* * *\n- [ ] a #T001\n- - -\n- [ ] b #T002\n",
+            vec!["T001 a @Default", "T002 b @Default"],
+        ),
+        (
+            "- [/] other mark #T001\n- [あ] wide #T002\n",
+            vec!["T001 other mark @Default", "T002 wide @Default"],
+        ),
+    ] {
+        assert_eq!(seen(text), tasks, "{text:?}");
+    }
+}
+
+#[test]
+fn positions_are_counted_in_the_category() {
+    let text = "## A\n- [ ] a #T001\n## B\n- [ ] b #T002\n## A\n- [ ] c #T003\n";
+    let board = board(text);
+    assert_eq!(
+        board
+            .tasks
+            .iter()
+            .map(|task| task.position)
+            .collect::<Vec<_>>(),
+        [1, 1, 2]
+    );
+}
+
+#[test]
+fn trouble_is_reported() {
+    let text = "- [ ] a #T001\n- [ ] b #T001\n  - [ ] c #T007\n  - [ ] see #T001\n";
+    let warnings = board(text).warnings;
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(
+        warnings
+            .iter()
+            .any(|warning| warning.contains("lines 1 and 2"))
+    );
+    assert!(
+        warnings
+            .iter()
+            .any(|warning| warning.contains("#T007 in line 3"))
+    );
+    let conflict = "<<<<<<< HEAD\n- [ ] a #T001\n=======\n- [ ] b #T001\n>>>>>>> x\n";
+    assert!(Board::parse(Arc::from(conflict)).is_err());
+    let shown = format!("```\n{conflict}```\n");
+    assert!(Board::parse(Arc::from(shown)).is_ok());
+    assert!(Board::parse(Arc::from("a\0b")).is_err());
+}
+
+#[test]
+fn new_tasks_go_to_the_end_of_their_category() {
+    for (text, category, wanted) in [
+        ("", "Default", "# Task\n\n## Default\n- [ ] new #T900\n"),
+        (
+            "# Task\n",
+            "Default",
+            "# Task\n\n## Default\n- [ ] new #T900\n",
+        ),
+        ("# Task", "A", "# Task\n\n## A\n- [ ] new #T900"),
+        ("## A\n", "A", "## A\n- [ ] new #T900\n"),
+        ("## A\n\n## B\n", "A", "## A\n- [ ] new #T900\n\n## B\n"),
+        (
+            "## A\nprose\n\n## B\n",
+            "A",
+            "## A\nprose\n\n- [ ] new #T900\n\n## B\n",
+        ),
+        ("- [ ] a #T001", "Default", "- [ ] a #T001\n- [ ] new #T900"),
+        (
+            "- [ ] a #T001\r\n",
+            "Default",
+            "- [ ] a #T001\r\n- [ ] new #T900\r\n",
+        ),
+        (
+            "* [ ] a #T001\n",
+            "Default",
+            "* [ ] a #T001\n* [ ] new #T900\n",
+        ),
+        (
+            "## A\n- [ ] a #T001\n  note\n\n\ntext\n## B\n",
+            "A",
+            "## A\n- [ ] a #T001\n  note\n- [ ] new #T900\n\n\ntext\n## B\n",
+        ),
+        (
+            "- [ ] a #T001\n\n- [ ] b #T002\n\nend\n",
+            "Default",
+            "- [ ] a #T001\n\n- [ ] b #T002\n\n- [ ] new #T900\n\nend\n",
+        ),
+    ] {
+        assert_eq!(add(text, category).as_deref(), Ok(wanted), "{text:?}");
+    }
+    assert_eq!(add("```\nnever closed\n", "A"), Err(Refusal::Swallowed));
+    assert_eq!(add("<!-- never closed\n", "A"), Err(Refusal::Swallowed));
+}
+
+#[test]
+fn tasks_are_taken_out_with_what_belongs_to_them() {
+    for (text, wanted) in [
+        (
+            "- [ ] a #T001\n- [ ] b #T002\n- [ ] c #T003\n",
+            "- [ ] a #T001\n- [ ] c #T003\n",
+        ),
+        (
+            "- [ ] a #T001\n\n- [ ] b #T002\n  x\n\n- [ ] c #T003\n",
+            "- [ ] a #T001\n\n- [ ] c #T003\n",
+        ),
+        ("- [ ] a #T001\n- [ ] b #T002", "- [ ] a #T001"),
+        ("- [ ] a #T001\n\n- [ ] b #T002\n", "- [ ] a #T001\n"),
+        ("\u{feff}- [ ] b #T002\r\nx\r\n\r\ntext", "\u{feff}text"),
+        ("- [ ] b #T002", ""),
+        ("## A\n- [ ] b #T002\n\n## B\n", "## A\n\n## B\n"),
+    ] {
+        let board = board(text);
+        let after = edit::remove(&board, task(&board, 2)).unwrap();
+        assert_eq!(&*after.text, wanted, "{text:?}");
+    }
+}
+
+#[test]
+fn tasks_change_their_places() {
+    let tight = "- [ ] a #T001\n- [ ] b #T002\n  - [ ] s\n- [ ] c #T003\n";
+    let loose = "- [ ] a #T001\n\n- [ ] b #T002\n\n- [ ] c #T003";
+    for (text, id, before, wanted) in [
+        (
+            tight,
+            3,
+            1,
+            "- [ ] c #T003\n- [ ] a #T001\n- [ ] b #T002\n  - [ ] s\n",
+        ),
+        (
+            tight,
+            2,
+            1,
+            "- [ ] b #T002\n  - [ ] s\n- [ ] a #T001\n- [ ] c #T003\n",
+        ),
+        (
+            loose,
+            3,
+            1,
+            "- [ ] c #T003\n\n- [ ] a #T001\n\n- [ ] b #T002",
+        ),
+        (
+            loose,
+            1,
+            3,
+            "- [ ] b #T002\n\n- [ ] a #T001\n\n- [ ] c #T003",
+        ),
+    ] {
+        let board = board(text);
+        let place = Place::Before(task(&board, before));
+        let after = edit::relocate(&board, task(&board, id), TaskId(id), place).unwrap();
+        assert_eq!(&*after.text, wanted, "{text:?}");
+    }
+    let board = board("## A\n- [ ] a #T001\n  n\n## B\n");
+    let after = edit::relocate(&board, task(&board, 1), TaskId(1), Place::EndOf("B")).unwrap();
+    assert_eq!(&*after.text, "## A\n## B\n- [ ] a #T001\n  n\n");
+}
+
+#[test]
+fn sub_tasks_are_replaced_and_what_stays_stays() {
+    let text =
+        "- [ ] a #T001\n  note\n  * [x]  one\n    detail\n\n  * [ ] two\n  after\n- [ ] b #T002";
+    let wanted = |titles: &[(&str, Option<Status>)]| -> Vec<Wanted> {
+        titles
+            .iter()
+            .map(|(title, status)| Wanted {
+                title: (*title).into(),
+                status: *status,
+            })
+            .collect()
+    };
+    for (subs, result) in [
+        (wanted(&[("one", None), ("two", None)]), text.to_owned()),
+        (
+            wanted(&[("one", None), ("two", Some(Status::Done))]),
+            text.replace("[ ] two", "[x] two"),
+        ),
+        (
+            wanted(&[("one", None), ("mid", None), ("two", None)]),
+            text.replace("\n\n  * [ ] two", "\n  * [ ] mid\n\n  * [ ] two"),
+        ),
+        (
+            wanted(&[("two", None)]),
+            text.replace("  * [x]  one\n    detail\n", ""),
+        ),
+        (
+            wanted(&[]),
+            text.replace("  * [x]  one\n    detail\n", "")
+                .replace("  * [ ] two\n", ""),
+        ),
+        (
+            wanted(&[("zero", None), ("one", None), ("two", None)]),
+            text.replace("  * [x]  one", "  * [ ] zero\n  * [x]  one"),
+        ),
+        (
+            wanted(&[("two", None), ("one", None)]),
+            text.replace("  * [x]  one\n    detail\n", "")
+                .replace("  * [ ] two\n", "  * [ ] two\n  * [x]  one\n    detail\n"),
+        ),
+    ] {
+        let board = board(text);
+        let change = Change {
+            subtasks: Some(&subs),
+            ..Change::default()
+        };
+        let after = edit::change(&board, task(&board, 1), TaskId(1), &change).unwrap();
+        assert_eq!(&*after.text, result, "{subs:?}");
+    }
+}
+
+#[test]
+fn first_sub_tasks_follow_the_file_s_manner() {
+    for (text, wanted) in [
+        (
+            "- [ ] a #T001\n- [ ] b #T002\n\t- [ ] s\n",
+            "- [ ] a #T001\n\t- [ ] x\n- [ ] b #T002\n\t- [ ] s\n",
+        ),
+        ("1. [ ] a #T001\n", "1. [ ] a #T001\n   - [ ] x\n"),
+        (
+            "- [ ] a #T001\r\n  note",
+            "- [ ] a #T001\r\n  note\r\n  - [ ] x",
+        ),
+    ] {
+        let board = board(text);
+        let subs = [Wanted {
+            title: "x".into(),
+            status: None,
+        }];
+        let change = Change {
+            subtasks: Some(&subs),
+            ..Change::default()
+        };
+        let after = edit::change(&board, task(&board, 1), TaskId(1), &change).unwrap();
+        assert_eq!(&*after.text, wanted);
+    }
+}
+
+#[test]
+fn items_without_an_id_get_one_when_touched() {
+    for (text, wanted) in [
+        ("- [ ] a\n", "- [x] a #T005\n"),
+        ("- [ ] a  \r\n", "- [x] a #T005  \r\n"),
+        ("- [ ]\n", "- [x] #T005\n"),
+        ("- [ ] see `#T001`", "- [x] see `#T001` #T005"),
+    ] {
+        let board = board(text);
+        let change = Change {
+            status: Some(Status::Done),
+            ..Change::default()
+        };
+        let after = edit::change(&board, &board.tasks[0], TaskId(5), &change).unwrap();
+        assert_eq!(&*after.text, wanted, "{text:?}");
+    }
+}

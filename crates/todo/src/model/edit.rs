@@ -1,0 +1,323 @@
+//! Changes of `task.md`, each the fewest bytes it takes. Every result is read
+//! again and held against what was meant before anybody gets to see it: the
+//! task is as wanted, all others are what they were.
+
+use std::sync::Arc;
+
+use jiff::civil::Date;
+
+use super::{
+    Status, TaskId,
+    board::{Board, Found, Task},
+    entry::{self, Entry, Link, Word},
+    lines::{self, Edit, eol_at, slice},
+    one_line, place,
+    place::Place,
+    subtasks::{self, Wanted},
+};
+
+/// Why a change cannot be written into this text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// The title would make the line read as something else.
+    Title,
+    /// Something in the file, such as a code fence that is never closed,
+    /// swallows what is put there.
+    Swallowed,
+}
+
+pub struct NewTask<'a> {
+    pub id: TaskId,
+    pub title: &'a str,
+    pub category: &'a str,
+    pub subtasks: &'a [String],
+    pub due: Option<Date>,
+}
+
+pub fn create(board: &Board, new: &NewTask<'_>) -> Result<Board, Refusal> {
+    let model = board
+        .in_category(new.category)
+        .last()
+        .or_else(|| board.tasks.last());
+    let prefix = model.map_or_else(|| "- ".to_owned(), |task| prefix_like(board, task));
+    let eol = eol_at(&board.text, &board.lines, None);
+    let mut rest =
+        entry::with_title(&format!("#{}", new.id), &one_line(new.title)).ok_or(Refusal::Title)?;
+    if let Some(due) = new.due {
+        rest = entry::with_due(&rest, Some(due));
+    }
+    let (columns, _) = lines::indent(&prefix);
+    let content = columns + prefix.trim_start().len();
+    let indent = subtasks::prevailing_indent(board, content);
+    let indent = indent.unwrap_or_else(|| " ".repeat(content));
+    let block = format!(
+        "{prefix}[ ] {rest}{}",
+        subtasks::fresh(&indent, new.subtasks, eol)
+    );
+    apart_if_needed(|apart| {
+        let mut edit = place::insert(board, Place::EndOf(new.category), &block, apart);
+        if board.lines.is_empty() {
+            edit.text.insert_str(0, "# Task\n\n");
+        }
+        finish(board, vec![edit], None, Some(new.id), |after, task| {
+            after.category(task) == new.category
+                && task.subtasks.len() == new.subtasks.len()
+                && after.block(task) == block
+        })
+    })
+}
+
+/// Bullet and white space around it, as this task has them.
+fn prefix_like(board: &Board, task: &Task) -> String {
+    let line = board.line(task.lines.start);
+    let at = board.item(task.lines.start).map_or(0, |item| item.bullet);
+    let bullet = line.get(at..).and_then(|rest| rest.chars().next());
+    let bullet = bullet.filter(|c| "-*+".contains(*c)).unwrap_or('-');
+    format!("{}{bullet} ", slice(line, 0..at))
+}
+
+/// What to change in one task; what is `None` stays.
+#[derive(Default)]
+pub struct Change<'a> {
+    pub title: Option<&'a str>,
+    pub status: Option<Status>,
+    pub due: Option<Option<Date>>,
+    pub links: Option<(Link, &'a [u16])>,
+    pub subtasks: Option<&'a [Wanted]>,
+}
+
+/// Changes the task's own lines. A task without an id gets `id`.
+pub fn change(
+    board: &Board,
+    task: &Task,
+    id: TaskId,
+    change: &Change<'_>,
+) -> Result<Board, Refusal> {
+    let block = match change.subtasks {
+        Some(wanted) => subtasks::replace(board, task, wanted),
+        None => board.block(task).to_owned(),
+    };
+    let line = board.line(task.lines.start);
+    let item = board.item(task.lines.start).ok_or(Refusal::Swallowed)?;
+    let mark = item.mark.ok_or(Refusal::Swallowed)?;
+    let tail = slice(&block, line.len()..block.len());
+
+    let old_rest = slice(line, item.rest..line.len());
+    let mut rest = old_rest.to_owned();
+    if task.id.is_none() {
+        rest = entry::with_word(&rest, &format!("#{id}"));
+        if Entry::parse(&rest).id() != Some(id) {
+            rest = format!("#{id} {old_rest}");
+        }
+    }
+    if let Some(title) = change.title {
+        rest = entry::with_title(&rest, &one_line(title)).ok_or(Refusal::Title)?;
+    }
+    if let Some(due) = change.due {
+        rest = entry::with_due(&rest, due);
+    }
+    if let Some((link, targets)) = change.links {
+        rest = entry::with_links(&rest, link, targets);
+    }
+    let mut head = slice(line, 0..item.rest).to_owned();
+    if let Some(status) = change.status
+        && task.status != status
+    {
+        let old = line
+            .get(mark..)
+            .and_then(|rest| rest.chars().next())
+            .unwrap_or(' ');
+        head = format!(
+            "{}{}{}",
+            slice(line, 0..mark),
+            status.mark(),
+            slice(line, mark + old.len_utf8()..item.rest)
+        );
+    }
+    if old_rest.is_empty() && !rest.is_empty() && head.ends_with(']') {
+        head.push(' ');
+    }
+    let new = format!("{head}{rest}{tail}");
+    let eol = eol_at(&board.text, &board.lines, Some(task.lines.start));
+    apart_if_needed(|apart| {
+        let gap = if apart { eol } else { "" };
+        let edit = Edit::new(board.bytes(&task.lines), format!("{new}{gap}"));
+        finish(board, vec![edit], Some(task), Some(id), |after, changed| {
+            as_wanted(changed, change) && after.block(changed) == new
+        })
+    })
+}
+
+/// Puts a blank line below only where it must: without one, a line that follows
+/// might read as part of the task.
+fn apart_if_needed(edit: impl Fn(bool) -> Result<Board, Refusal>) -> Result<Board, Refusal> {
+    match edit(false) {
+        Err(Refusal::Swallowed) => edit(true),
+        result => result,
+    }
+}
+
+fn as_wanted(changed: &Task, change: &Change<'_>) -> bool {
+    change.status.is_none_or(|status| changed.status == status)
+        && change.due.is_none_or(|due| changed.due == due)
+        && change
+            .subtasks
+            .is_none_or(|wanted| changed.subtasks.len() == wanted.len())
+}
+
+pub fn remove(board: &Board, task: &Task) -> Result<Board, Refusal> {
+    let eol = eol_at(&board.text, &board.lines, Some(task.lines.start));
+    apart_if_needed(|apart| {
+        let mut edit = place::remove(board, &task.lines);
+        if apart {
+            edit.text.push_str(eol);
+        }
+        finish(board, vec![edit], Some(task), None, |_, _| true)
+    })
+}
+
+/// Moves a task, with everything that belongs to it, and gives it `id` if it
+/// has none.
+pub fn relocate(
+    board: &Board,
+    task: &Task,
+    id: TaskId,
+    place: Place<'_>,
+) -> Result<Board, Refusal> {
+    let target = match place {
+        Place::Before(other) | Place::After(other) => board.category(other),
+        Place::EndOf(category) => category,
+    };
+    if task.id.is_none() {
+        let named = change(board, task, id, &Change::default())?;
+        let Found::One(task) = named.find(id) else {
+            return Err(Refusal::Swallowed);
+        };
+        // A word was added to one line, so lines still have the same numbers.
+        let same = |other: &Task| {
+            let at = other.lines.start;
+            named.tasks.iter().find(|task| task.lines.start == at)
+        };
+        let place = match place {
+            Place::Before(other) => same(other).map(Place::Before),
+            Place::After(other) => same(other).map(Place::After),
+            Place::EndOf(category) => Some(Place::EndOf(category)),
+        };
+        return relocate(&named, task, id, place.ok_or(Refusal::Swallowed)?);
+    }
+    let block = board.block(task).to_owned();
+    // Taken out first and put in again into what is left, so that the blank
+    // lines of both places are judged as they then are.
+    let without = remove(board, task)?;
+    let same = |other: &Task| {
+        let index = board
+            .tasks
+            .iter()
+            .position(|task| task.lines == other.lines)?;
+        let own = board
+            .tasks
+            .iter()
+            .position(|other| other.lines == task.lines)?;
+        without
+            .tasks
+            .get(if index > own { index - 1 } else { index })
+    };
+    let place = match place {
+        Place::Before(other) => same(other).map(Place::Before),
+        Place::After(other) => same(other).map(Place::After),
+        Place::EndOf(category) => Some(Place::EndOf(category)),
+    };
+    let place = place.ok_or(Refusal::Swallowed)?;
+    apart_if_needed(|apart| {
+        let edit = place::insert(&without, place, &block, apart);
+        finish(&without, vec![edit], None, Some(id), |after, moved| {
+            after.category(moved) == target && after.block(moved) == block
+        })
+    })
+}
+
+/// Applies the edits and looks whether they did what they should.
+fn finish(
+    before: &Board,
+    edits: Vec<Edit>,
+    old: Option<&Task>,
+    id: Option<TaskId>,
+    wanted: impl Fn(&Board, &Task) -> bool,
+) -> Result<Board, Refusal> {
+    let text: Arc<str> = lines::apply(&before.text, edits).into();
+    let after = Board::parse(text).map_err(|_| Refusal::Title)?;
+    if let Some(id) = id {
+        match after.find(id) {
+            Found::One(task) if wanted(&after, task) => {}
+            _ => return Err(Refusal::Swallowed),
+        }
+    }
+    let others_before = before
+        .tasks
+        .iter()
+        .filter(|task| old.is_none_or(|old| old.lines != task.lines));
+    let others_after = after
+        .tasks
+        .iter()
+        .filter(|task| id.is_none() || task.id != id);
+    let same = others_before
+        .map(|task| (before.category(task), before.block(task)))
+        .eq(others_after.map(|task| (after.category(task), after.block(task))));
+    if same {
+        Ok(after)
+    } else {
+        Err(Refusal::Swallowed)
+    }
+}
+
+/// Gives ids to all tasks that have none, in one go.
+pub fn number(board: &Board, ids: &[TaskId]) -> Result<Board, Refusal> {
+    let mut edits = Vec::new();
+    let nameless = board.tasks.iter().filter(|task| task.id.is_none());
+    for (task, id) in nameless.zip(ids) {
+        let line = board.line(task.lines.start);
+        let item = board.item(task.lines.start).ok_or(Refusal::Swallowed)?;
+        let rest = slice(line, item.rest..line.len());
+        let mut named = entry::with_word(rest, &format!("#{id}"));
+        if Entry::parse(&named).id() != Some(*id) {
+            named = format!("#{id} {rest}");
+        }
+        if rest.is_empty() && !line.ends_with([' ', '\t']) {
+            named.insert(0, ' ');
+        }
+        let start = board.start_of(task.lines.start);
+        edits.push(Edit::new(start + item.rest..start + line.len(), named));
+    }
+    let text: Arc<str> = lines::apply(&board.text, edits).into();
+    let after = Board::parse(text).map_err(|_| Refusal::Swallowed)?;
+    let all = ids
+        .iter()
+        .all(|id| matches!(after.find(*id), Found::One(_)));
+    if all && after.tasks.len() == board.tasks.len() {
+        Ok(after)
+    } else {
+        Err(Refusal::Swallowed)
+    }
+}
+
+/// The numbers of one kind of link, with one added or taken away.
+pub fn relinked(task: &Task, link: Link, target: u16, remove: bool) -> Vec<u16> {
+    let mut targets: Vec<u16> = task
+        .linked(link)
+        .filter(|number| *number != target)
+        .collect();
+    if !remove {
+        targets.push(target);
+    }
+    targets
+}
+
+/// Whether a title is only words of ours, so that nothing would be left of it.
+pub fn is_only_words(title: &str) -> bool {
+    let entry = Entry::parse(title);
+    entry.title.is_empty()
+        && entry
+            .tokens
+            .iter()
+            .all(|token| !matches!(token.word, Word::Id(_)))
+}

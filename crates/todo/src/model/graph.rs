@@ -1,0 +1,84 @@
+//! What waits for what.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Status, TaskId, board::Board, entry::Link};
+
+/// Which tasks each task waits for: its own `after:`, and others' `blocks:`.
+pub struct Graph {
+    waits_for: BTreeMap<u16, BTreeSet<u16>>,
+    open: BTreeSet<u16>,
+}
+
+impl Graph {
+    pub fn of(board: &Board) -> Self {
+        let mut graph = Self {
+            waits_for: BTreeMap::new(),
+            open: BTreeSet::new(),
+        };
+        for task in &board.tasks {
+            let Some(id) = task.id else { continue };
+            if task.status != Status::Done {
+                graph.open.insert(id.0);
+            }
+            for other in task.linked(Link::After) {
+                graph.waits_for.entry(id.0).or_default().insert(other);
+            }
+            for other in task.linked(Link::Blocks) {
+                graph.waits_for.entry(other).or_default().insert(id.0);
+            }
+        }
+        graph
+    }
+
+    /// The unfinished tasks this one waits for. One that is gone holds nobody up.
+    pub fn blockers(&self, id: TaskId) -> impl Iterator<Item = TaskId> + '_ {
+        self.waits_for
+            .get(&id.0)
+            .into_iter()
+            .flatten()
+            .filter(|other| self.open.contains(other))
+            .map(|other| TaskId(*other))
+    }
+
+    /// All tasks this one waits for, finished or not.
+    pub fn waits_for(&self, id: TaskId) -> impl Iterator<Item = TaskId> + '_ {
+        let others = self.waits_for.get(&id.0).into_iter().flatten();
+        others.map(|other| TaskId(*other))
+    }
+
+    /// The tasks that wait for this one.
+    pub fn waiting(&self, id: TaskId) -> impl Iterator<Item = TaskId> + '_ {
+        self.waits_for
+            .iter()
+            .filter(move |(_, others)| others.contains(&id.0))
+            .map(|(waiting, _)| TaskId(*waiting))
+    }
+
+    /// How `from` waits for `to`, by which steps, if it does.
+    pub fn path(&self, from: TaskId, to: TaskId) -> Option<Vec<TaskId>> {
+        let mut came_from: BTreeMap<u16, u16> = BTreeMap::new();
+        let mut next = vec![from.0];
+        while let Some(at) = next.pop() {
+            if at == to.0 {
+                let mut path = vec![to];
+                let mut step = to.0;
+                while step != from.0
+                    && let Some(before) = came_from.get(&step)
+                {
+                    path.push(TaskId(*before));
+                    step = *before;
+                }
+                path.reverse();
+                return Some(path);
+            }
+            for other in self.waits_for.get(&at).into_iter().flatten() {
+                if *other != from.0 && !came_from.contains_key(other) {
+                    came_from.insert(*other, at);
+                    next.push(*other);
+                }
+            }
+        }
+        None
+    }
+}

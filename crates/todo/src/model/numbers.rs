@@ -1,0 +1,144 @@
+//! Which numbers have been given out. A number comes back only when all of them
+//! have been used.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::MOST;
+
+/// A set of numbers from 1 to 999, written as `1-17,500`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Numbers([u64; 16]);
+
+impl Numbers {
+    pub fn insert(&mut self, number: u16) {
+        if (1..=MOST).contains(&number)
+            && let Some(word) = self.0.get_mut(usize::from(number / 64))
+        {
+            *word |= 1 << (number % 64);
+        }
+    }
+
+    pub fn contains(&self, number: u16) -> bool {
+        self.0
+            .get(usize::from(number / 64))
+            .is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    pub fn extend(&mut self, numbers: impl IntoIterator<Item = u16>) {
+        for number in numbers {
+            self.insert(number);
+        }
+    }
+
+    pub fn join(&mut self, other: &Self) {
+        for (word, more) in self.0.iter_mut().zip(other.0) {
+            *word |= more;
+        }
+    }
+
+    fn highest(&self) -> u16 {
+        (1..=MOST)
+            .rev()
+            .find(|number| self.contains(*number))
+            .unwrap_or(0)
+    }
+
+    /// The next one to give out: above all others, else a gap, else one that
+    /// nobody uses any more.
+    pub fn next(&self, in_use: &Self) -> Option<u16> {
+        let above = self.highest() + 1;
+        if above <= MOST {
+            return Some(above);
+        }
+        let unused = (1..=MOST).find(|number| !self.contains(*number));
+        unused.or_else(|| (1..=MOST).find(|number| !in_use.contains(*number)))
+    }
+
+    fn ranges(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        let mut from = None;
+        for number in 1..=MOST + 1 {
+            match (from, self.contains(number)) {
+                (None, true) => from = Some(number),
+                (Some(start), false) => {
+                    let last = number - 1;
+                    parts.push(if start == last {
+                        start.to_string()
+                    } else {
+                        format!("{start}-{last}")
+                    });
+                    from = None;
+                }
+                _ => {}
+            }
+        }
+        parts.join(",")
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut numbers = Self::default();
+        for part in text.split(',').filter(|part| !part.is_empty()) {
+            let (from, to) = part.split_once('-').unwrap_or((part, part));
+            let (from, to): (u16, u16) = (from.parse().ok()?, to.parse().ok()?);
+            numbers.extend(from..=to.min(MOST));
+        }
+        Some(numbers)
+    }
+}
+
+impl Serialize for Numbers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.ranges())
+    }
+}
+
+impl<'de> Deserialize<'de> for Numbers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not a list of numbers"))
+    }
+}
+
+/// What is kept for one project; worktrees of a repository share it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Given {
+    pub tasks: Numbers,
+    pub adrs: Numbers,
+    /// Ids that items without one are listed under, until an agent first
+    /// touches them. The key is what tells such an item apart.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub promised: BTreeMap<String, u16>,
+}
+
+/// The whole file: one entry for each project in the repository, by its path.
+pub type Ledger = BTreeMap<String, Given>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(text: &str) -> Numbers {
+        Numbers::parse(text).unwrap()
+    }
+
+    #[test]
+    fn written_and_read_back() {
+        for text in ["", "1", "1-17,500", "3,5,7-9,999", "1-999"] {
+            assert_eq!(set(text).ranges(), text);
+        }
+        assert!(Numbers::parse("x").is_none());
+    }
+
+    #[test]
+    fn numbers_come_back_only_when_all_are_used() {
+        assert_eq!(set("").next(&set("")), Some(1));
+        assert_eq!(set("1-3").next(&set("1")), Some(4));
+        assert_eq!(set("1-3,500").next(&set("")), Some(501));
+        assert_eq!(set("1-3,999").next(&set("")), Some(4));
+        assert_eq!(set("1-999").next(&set("1-4,6-999")), Some(5));
+        assert_eq!(set("1-999").next(&set("1-999")), None);
+    }
+}

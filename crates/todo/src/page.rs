@@ -1,0 +1,78 @@
+//! Keeps `index.md` current. It can be made again at any time, so it is neither
+//! synced nor part of a change, and a page that cannot be written is left.
+
+use std::fs;
+
+use kit::Result;
+
+use crate::{
+    errors,
+    files::{
+        self, Folder, Stamp,
+        write::{Placed, Prepared},
+    },
+    model::page,
+    project::Project,
+};
+
+/// Brings the parts up to date that changed; `true` when it was written. The
+/// caller holds the lock.
+pub fn refresh(project: &Project, folder: &Folder, tasks: bool, adrs: bool) -> bool {
+    if !project.settings.keep_index {
+        return false;
+    }
+    match write(project, folder, tasks, adrs) {
+        Ok(written) => written,
+        Err(error) => {
+            tracing::warn!(%error, cause = ?error.cause, "index.md is not kept current");
+            false
+        }
+    }
+}
+
+fn write(project: &Project, folder: &Folder, tasks: bool, adrs: bool) -> Result<bool> {
+    let old = folder.read(files::INDEX)?;
+    // A part that is not there yet has to be made, whatever changed.
+    let whole = !old.as_ref().is_some_and(|old| page::has_parts(&old.text));
+    let tasks = match tasks || whole {
+        true => Some(page::tasks(&project.board_in(folder)?.0)),
+        false => None,
+    };
+    let adrs = match adrs || whole {
+        true => {
+            let all = project.adrs()?;
+            let all: Vec<_> = all.iter().map(|adr| (**adr).clone()).collect();
+            Some(page::adrs(&all))
+        }
+        false => None,
+    };
+    let text = old.as_ref().map(|old| &*old.text);
+    let Ok(new) = page::update(text, tasks.as_deref(), adrs.as_deref()) else {
+        tracing::warn!("index.md has no pair of markers; it is left as it is");
+        return Ok(false);
+    };
+    if text == Some(&new) {
+        return Ok(false);
+    }
+    let failed = |error| errors::io(&Folder::shown(files::INDEX), true, error);
+    let path = folder.path(files::INDEX)?;
+    if fs::metadata(&path).is_ok_and(|metadata| metadata.permissions().readonly()) {
+        return Ok(false);
+    }
+    let expected: Option<Stamp> = old.map(|old| old.stamp);
+    let prepared = Prepared::new(&path, &new, false).map_err(failed)?;
+    match prepared.place(expected.as_ref()).map_err(failed)? {
+        Placed::Done { stamp, .. } => {
+            project.wrote(files::INDEX, Some(stamp));
+            Ok(true)
+        }
+        // Somebody saves it right now: theirs stands, and ours follows with the
+        // next change.
+        Placed::Raced { theirs } => {
+            if let Some(theirs) = theirs {
+                theirs.put_back().map_err(failed)?;
+            }
+            Ok(false)
+        }
+    }
+}

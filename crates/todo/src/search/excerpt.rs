@@ -1,0 +1,72 @@
+//! The place in a text that shows why it was found.
+
+use super::{Query, fold};
+
+/// About as long as a line on a screen.
+const LENGTH: usize = 120;
+
+/// The line with the most of the words in it, cut around the first of them.
+pub fn excerpt(text: &str, query: &Query) -> String {
+    let mut best = ("", 0);
+    for line in text.lines() {
+        let folded = fold(line);
+        let count = query.words().filter(|word| folded.contains(*word)).count();
+        if count > best.1 {
+            best = (line, count);
+        }
+        if best.1 > 0 && !query.has_several_words() {
+            break;
+        }
+    }
+    if best.1 == 0 {
+        // The words stand across two lines.
+        best.0 = text
+            .lines()
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or_default();
+    }
+    cut(best.0.trim(), query)
+}
+
+fn cut(line: &str, query: &Query) -> String {
+    let length = line.chars().count();
+    if length <= LENGTH {
+        return line.to_owned();
+    }
+    let at = place(line, query).unwrap_or(0);
+    let start = at.saturating_sub(LENGTH / 3).min(length - LENGTH);
+    let middle: String = line.chars().skip(start).take(LENGTH).collect();
+    let before = if start > 0 { "…" } else { "" };
+    let after = if start + LENGTH < length { "…" } else { "" };
+    format!("{before}{}{after}", middle.trim())
+}
+
+/// At which character of the line the first word begins.
+fn place(line: &str, query: &Query) -> Option<usize> {
+    let mut folded = String::with_capacity(line.len());
+    let mut ends = Vec::new();
+    for character in line.chars() {
+        folded.push_str(&fold(character.encode_utf8(&mut [0; 4])));
+        ends.push(folded.len());
+    }
+    let at = query.words().filter_map(|word| folded.find(word)).min()?;
+    ends.iter().position(|end| *end > at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_the_line_and_the_place() {
+        let query = Query::new("れーと 制限");
+        assert_eq!(
+            excerpt("# a\n\n制限なし\n- レート制限を設計\n", &query),
+            "- レート制限を設計"
+        );
+        let long = format!("{}レート制限{}", "あ".repeat(300), "い".repeat(300));
+        let cut = excerpt(&long, &query);
+        assert!(cut.contains("レート制限") && cut.starts_with('…') && cut.ends_with('…'));
+        assert!(cut.chars().count() <= LENGTH + 2);
+    }
+}

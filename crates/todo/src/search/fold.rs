@@ -1,0 +1,155 @@
+//! [`kit::text::fold`], quick for what most texts are made of.
+
+/// What becomes of each ASCII character.
+const ASCII: [u8; 128] = ascii();
+const DROPPED: u8 = 0xff;
+
+#[expect(clippy::indexing_slicing, reason = "checked when it is compiled")]
+const fn ascii() -> [u8; 128] {
+    let mut table = [0; 128];
+    let mut at = 0;
+    while at < 128 {
+        let byte = at as u8;
+        table[at] = match byte {
+            b'-' | b'~' | b':' | b'!' | b'?' | b'\'' | b'"' | b',' | b'.' | b'(' | b')' => DROPPED,
+            b'\t'..=b'\r' | b' ' => DROPPED,
+            _ => byte.to_ascii_lowercase(),
+        };
+        at += 1;
+    }
+    table
+}
+
+/// The same as [`kit::text::fold`].
+pub fn fold(text: &str) -> String {
+    // It is made of whole characters only.
+    String::from_utf8(fold_bytes(text)).unwrap_or_default()
+}
+
+/// The bytes of [`fold`]; enough for looking something up in them.
+pub fn fold_bytes(text: &str) -> Vec<u8> {
+    let mut folded = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    // Where the last plain letter began, in both texts: a mark that follows it
+    // may change it. No plain letter changes what stands before it, so a text
+    // can be cut before each of them.
+    let mut last = (0, 0);
+    while let Some((plain, after)) = plain(rest) {
+        match plain {
+            Some(letter) => {
+                last = (text.len() - rest.len(), folded.len());
+                letter.push(&mut folded);
+                rest = after;
+            }
+            None => {
+                let mut end = after;
+                while let Some((None, after)) = self::plain(end) {
+                    end = after;
+                }
+                let part = text.get(last.0..text.len() - end.len()).unwrap_or_default();
+                folded.truncate(last.1);
+                folded.extend_from_slice(kit::text::fold(part).as_bytes());
+                rest = end;
+                last = (text.len() - rest.len(), folded.len());
+            }
+        }
+    }
+    folded
+}
+
+enum Letter {
+    Ascii(u8),
+    Wide([u8; 3]),
+    Dropped,
+}
+
+impl Letter {
+    #[inline]
+    fn push(self, folded: &mut Vec<u8>) {
+        match self {
+            Self::Ascii(byte) => folded.push(byte),
+            Self::Wide(bytes) => folded.extend_from_slice(&bytes),
+            Self::Dropped => {}
+        }
+    }
+}
+
+/// The next character: what becomes of it, unless it needs the full folding, and
+/// what stands behind it.
+#[inline]
+fn plain(bytes: &[u8]) -> Option<(Option<Letter>, &[u8])> {
+    match bytes {
+        [] => None,
+        [byte @ 0..=0x7f, rest @ ..] => {
+            let letter = match ASCII.get(usize::from(*byte)).copied() {
+                None | Some(DROPPED) => Letter::Dropped,
+                Some(kept) => Letter::Ascii(kept),
+            };
+            Some((Some(letter), rest))
+        }
+        [a @ 0xe3..=0xe9, b, c, rest @ ..] => {
+            let code =
+                (u32::from(a & 0x0f) << 12) | (u32::from(b & 0x3f) << 6) | u32::from(c & 0x3f);
+            Some((wide(code, [*a, *b, *c]), rest))
+        }
+        [0xc0..=0xdf, _, rest @ ..]
+        | [0xe0..=0xef, _, _, rest @ ..]
+        | [0xf0..=0xff, _, _, _, rest @ ..]
+        | [_, rest @ ..] => Some((None, rest)),
+    }
+}
+
+#[inline]
+fn wide(code: u32, bytes: [u8; 3]) -> Option<Letter> {
+    match code {
+        // Hiragana; katakana is 0x60 further on.
+        0x3041..=0x3096 => {
+            let code = code + 0x60;
+            Some(Letter::Wide([
+                0xe0 | (code >> 12) as u8,
+                0x80 | (code >> 6 & 0x3f) as u8,
+                0x80 | (code & 0x3f) as u8,
+            ]))
+        }
+        0x30a1..=0x30fa | 0x4e00..=0x9fff => Some(Letter::Wide(bytes)),
+        // Long vowels, full stops, brackets, the middle dot, the wide space.
+        0x30fc | 0x3000..=0x3002 | 0x300c..=0x300f | 0x30fb => Some(Letter::Dropped),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn samples() {
+        for text in [
+            "",
+            "ＴＯＰ　Gun ﾄｯﾌﾟｶﾞﾝ",
+            "e\u{301}cole か\u{3099} カ\u{3099}x",
+            "\u{301}a",
+            "㍻と①と½、ﬁn",
+            "각\u{1100}\u{1161}한글",
+            "a\u{1c}b\u{85}c",
+        ] {
+            assert_eq!(fold(text), kit::text::fold(text), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn folds_as_the_kit_does(text in "[a-zA-Z0-9 ,.ー・ぁ-んァ-ヶ一-龠ｱ-ﾝﾞﾟＡ-Ｚ\u{300}-\u{30f}\u{3099}\u{309a}é㍻\u{1100}-\u{11ff}가-각]{0,40}") {
+            prop_assert_eq!(fold(&text), kit::text::fold(&text));
+        }
+
+        #[test]
+        fn folds_anything(text in any::<String>()) {
+            prop_assert_eq!(fold(&text), kit::text::fold(&text));
+        }
+    }
+}

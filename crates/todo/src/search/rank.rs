@@ -1,0 +1,138 @@
+//! How well a text matches what was asked for, from 0 to 1.
+
+use memchr::memmem::Finder;
+
+use super::{fold, signature};
+
+/// The words asked for, folded.
+pub struct Query {
+    words: Vec<Word>,
+    /// All words side by side, when there are several.
+    phrase: Option<Finder<'static>>,
+}
+
+struct Word {
+    text: String,
+    finder: Finder<'static>,
+    grams: Vec<u32>,
+}
+
+/// How much of the query must be in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strength {
+    All,
+    Any,
+}
+
+/// More of a word in one text says no more.
+const MOST_COUNTED: usize = 20;
+
+impl Query {
+    pub fn new(query: &str) -> Self {
+        let mut words: Vec<Word> = Vec::new();
+        for part in query.split_whitespace() {
+            let text = fold(part);
+            if !text.is_empty() && !words.iter().any(|word| word.text == text) {
+                words.push(Word {
+                    finder: Finder::new(&text).into_owned(),
+                    grams: signature::grams_of(&text),
+                    text,
+                });
+            }
+        }
+        let phrase = (words.len() > 1).then(|| {
+            let joined: String = words.iter().map(|word| word.text.as_str()).collect();
+            Finder::new(&joined).into_owned()
+        });
+        Self { words, phrase }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    pub fn has_several_words(&self) -> bool {
+        self.words.len() > 1
+    }
+
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(|word| word.text.as_str())
+    }
+
+    /// Whether a text with this signature may match.
+    pub fn may_match(&self, signature: &signature::Signature, strength: Strength) -> bool {
+        let mut holds = self
+            .words
+            .iter()
+            .map(|word| signature.may_hold(&word.grams));
+        match strength {
+            Strength::All => holds.all(|holds| holds),
+            Strength::Any => holds.any(|holds| holds),
+        }
+    }
+
+    /// `None` when it does not match. Both texts are folded.
+    pub fn score(&self, title: &[u8], body: &[u8], strength: Strength) -> Option<f64> {
+        let mut sum = 0.0;
+        for word in &self.words {
+            let score = word.score(title, body);
+            if score == 0.0 && strength == Strength::All {
+                return None;
+            }
+            sum += score;
+        }
+        if sum == 0.0 {
+            return None;
+        }
+        let mut score = sum / self.words.len() as f64;
+        if let Some(phrase) = &self.phrase
+            && [title, body].iter().any(|text| phrase.find(text).is_some())
+        {
+            score += 0.1;
+        }
+        Some((score.min(1.0) * 1000.0).round() / 1000.0)
+    }
+}
+
+impl Word {
+    fn score(&self, title: &[u8], body: &[u8]) -> f64 {
+        if self.finder.find(title).is_some() {
+            return 0.75 + 0.25 * self.text.len() as f64 / title.len().max(1) as f64;
+        }
+        let count = self.finder.find_iter(body).take(MOST_COUNTED).count() as f64;
+        if count == 0.0 {
+            return 0.0;
+        }
+        0.3 + 0.35 * count / (count + 2.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::fold_bytes;
+
+    #[test]
+    fn titles_count_more_than_bodies_and_often_more_than_once() {
+        let query = Query::new("認証");
+        let score = |title: &str, body: &str| {
+            query.score(&fold_bytes(title), &fold_bytes(body), Strength::All)
+        };
+        let exact = score("認証", "").unwrap();
+        let partly = score("認証の設計", "").unwrap();
+        let often = score("", "認証 認証 認証").unwrap();
+        let once = score("", "認証").unwrap();
+        assert!(exact > partly && partly > often && often > once && once > 0.0);
+        assert_eq!(score("x", "y"), None);
+        assert_eq!(exact, 1.0);
+    }
+
+    #[test]
+    fn all_words_or_any() {
+        let query = Query::new("ログイン error");
+        let body = fold("ろぐいん の ＥＲＲＯＲ");
+        assert!(query.score(b"", body.as_bytes(), Strength::All).is_some());
+        assert!(query.score(b"", b"error", Strength::All).is_none());
+        assert!(query.score(b"", b"error", Strength::Any).is_some());
+    }
+}

@@ -1,0 +1,144 @@
+//! The counter's tools, one file each: input, output, description, handler.
+//!
+//! A tool that changes something has a function `apply`, which `batch` calls too.
+
+mod arguments;
+pub mod batch;
+mod check;
+pub mod create_adr;
+pub mod create_task;
+pub mod delete_task;
+pub mod get_adr;
+pub mod get_context;
+pub mod get_task;
+pub mod link_tasks;
+pub mod list_adrs;
+pub mod list_tasks;
+pub mod reorder_task;
+pub mod search_adrs;
+pub mod search_contexts;
+pub mod search_tasks;
+pub mod undo;
+pub mod update_adr_status;
+pub mod update_context;
+pub mod update_task;
+
+use std::sync::Arc;
+
+use kit::{Context, Effect, Error, Hints, Reply, Result, Rule, Run, Tool};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+
+use crate::{project::Project, txn::Txn};
+
+/// A tool that only looks.
+const LOOKS: Hints = Hints {
+    read_only: true,
+    destructive: false,
+    idempotent: true,
+    open_world: false,
+};
+
+/// A tool that adds something each time.
+const ADDS: Hints = Hints {
+    read_only: false,
+    destructive: false,
+    idempotent: false,
+    open_world: false,
+};
+
+/// A tool that sets something; doing it twice changes nothing more.
+const SETS: Hints = Hints {
+    idempotent: true,
+    ..ADDS
+};
+
+/// A tool that takes something away.
+const TAKES: Hints = Hints {
+    destructive: true,
+    ..ADDS
+};
+
+/// What all tools of this counter have in common.
+struct Words {
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    input: Value,
+    output: Value,
+    hints: Hints,
+    rules: &'static [Rule],
+    normalise: fn(&Context, &mut Map<String, Value>),
+}
+
+impl Words {
+    fn tool(self, run: Run) -> Tool {
+        Tool {
+            name: self.name,
+            aliases: &[],
+            title: self.title,
+            description: self.description,
+            input: self.input,
+            output: Some(self.output),
+            effect: if self.hints.read_only {
+                Effect::Read
+            } else {
+                Effect::Write
+            },
+            hints: self.hints,
+            time_limit: kit::tool::TIME_LIMIT,
+            idempotency_key: None,
+            rules: self.rules,
+            normalise: self.normalise,
+            meta: None,
+            run,
+        }
+    }
+}
+
+/// Files are read on threads that may wait, never on the ones that serve.
+pub(crate) async fn aside<T: Send + 'static>(
+    job: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    match tokio::task::spawn_blocking(job).await {
+        Ok(result) => result,
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        Err(error) => Err(Error::internal(error)),
+    }
+}
+
+fn reads<I, O>(project: &Arc<Project>, handler: fn(&Project, &Context, &I) -> Result<O>) -> Run
+where
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + 'static,
+{
+    let project = Arc::clone(project);
+    Run::Async(Arc::new(move |context, arguments| {
+        let project = Arc::clone(&project);
+        Box::pin(aside(move || {
+            let input: I = typed(arguments)?;
+            Reply::structured(&handler(&project, &context, &input)?)
+        }))
+    }))
+}
+
+fn writes<I, O>(project: &Arc<Project>, apply: fn(&mut Txn<'_>, &I) -> Result<O>) -> Run
+where
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + 'static,
+{
+    let project = Arc::clone(project);
+    Run::Async(Arc::new(move |context, arguments| {
+        let project = Arc::clone(&project);
+        Box::pin(aside(move || {
+            let input: I = typed(arguments)?;
+            let output = project.write(&context, |txn| apply(txn, &input))?;
+            Reply::structured(&output)
+        }))
+    }))
+}
+
+fn typed<I: DeserializeOwned>(arguments: Value) -> Result<I> {
+    serde_json::from_value(arguments)
+        .map_err(|error| Error::new(kit::error::INVALID_ARGUMENT, format!("{error}.")))
+}

@@ -1,0 +1,179 @@
+//! `batch`: several changes in one write, all of them or none.
+
+use std::sync::Arc;
+
+use kit::{Context, Error, Result, Tool};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, json};
+
+use super::{
+    TAKES, Words, arguments, create_adr, create_task, delete_task, link_tasks, reorder_task, typed,
+    update_adr_status, update_context, update_task, writes,
+};
+use crate::{errors, project::Project, txn::Txn};
+
+#[derive(Deserialize)]
+pub struct Input {
+    operations: Vec<Operation>,
+}
+
+#[derive(Deserialize)]
+struct Operation {
+    tool: String,
+    #[serde(default)]
+    arguments: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+pub struct Output {
+    results: Vec<Value>,
+}
+
+const MOST: usize = 50;
+const TOOLS: [&str; 8] = [
+    "create_task",
+    "update_task",
+    "delete_task",
+    "reorder_task",
+    "link_tasks",
+    "update_context",
+    "create_adr",
+    "update_adr_status",
+];
+
+pub fn tool(project: &Arc<Project>) -> Tool {
+    Words {
+        name: "batch",
+        title: "Several changes at once",
+        description: "複数の変更を1回の書き込みで行います（全て成功するか、何も変更しないか）。\
+            \"$1\"は1番目の操作が作成したID・番号を指します。",
+        input: json!({
+            "type": "object",
+            "properties": {
+                "operations": {
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": MOST,
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "tool": { "type": "string", "enum": TOOLS },
+                            "arguments": { "type": "object" }
+                        },
+                        "required": ["tool", "arguments"]
+                    }
+                }
+            },
+            "required": ["operations"]
+        }),
+        output: json!({
+            "type": "object",
+            "properties": {
+                "results": { "type": "array", "items": { "type": "object" } }
+            }
+        }),
+        hints: TAKES,
+        rules: &[],
+        normalise,
+    }
+    .tool(writes(project, apply))
+}
+
+fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
+    arguments::list(arguments, "operations");
+}
+
+fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
+    if input.operations.len() > MOST {
+        let message = "A batch has at most 50 operations.";
+        let count = input.operations.len().to_string();
+        return Err(errors::invalid_argument("operations", &count, message));
+    }
+    let mut results: Vec<Value> = Vec::with_capacity(input.operations.len());
+    for (index, operation) in input.operations.iter().enumerate() {
+        let result = one(txn, operation, &results).map_err(|error| place(error, index))?;
+        results.push(result);
+    }
+    Ok(Output { results })
+}
+
+fn one(txn: &mut Txn<'_>, operation: &Operation, before: &[Value]) -> Result<Value> {
+    let mut arguments = operation.arguments.clone();
+    for value in arguments.values_mut() {
+        if let Some(made) = reference(value, before)? {
+            *value = made;
+        }
+    }
+    match operation.tool.as_str() {
+        "create_task" => run(txn, arguments, create_task::normalise, create_task::apply),
+        "update_task" => run(txn, arguments, update_task::normalise, update_task::apply),
+        "delete_task" => run(txn, arguments, delete_task::normalise, delete_task::apply),
+        "reorder_task" => run(txn, arguments, reorder_task::normalise, reorder_task::apply),
+        "link_tasks" => run(txn, arguments, link_tasks::normalise, link_tasks::apply),
+        "update_context" => run(
+            txn,
+            arguments,
+            update_context::normalise,
+            update_context::apply,
+        ),
+        "create_adr" => run(txn, arguments, create_adr::normalise, create_adr::apply),
+        "update_adr_status" => run(
+            txn,
+            arguments,
+            update_adr_status::normalise,
+            update_adr_status::apply,
+        ),
+        other => {
+            let message = "This is not a tool that a batch can run.";
+            Err(errors::invalid_argument("tool", other, message))
+        }
+    }
+}
+
+fn run<I: DeserializeOwned, O: Serialize>(
+    txn: &mut Txn<'_>,
+    mut arguments: Map<String, Value>,
+    normalise: fn(&Context, &mut Map<String, Value>),
+    apply: fn(&mut Txn<'_>, &I) -> Result<O>,
+) -> Result<Value> {
+    normalise(txn.context, &mut arguments);
+    let input: I = typed(Value::Object(arguments))?;
+    serde_json::to_value(apply(txn, &input)?).map_err(Error::internal)
+}
+
+/// `$2` is what the second operation made.
+fn reference(value: &Value, before: &[Value]) -> Result<Option<Value>> {
+    let number = value.as_str().and_then(|text| text.strip_prefix('$'));
+    let Some(number) = number.and_then(|digits| digits.parse::<usize>().ok()) else {
+        return Ok(None);
+    };
+    let made = number
+        .checked_sub(1)
+        .and_then(|index| before.get(index))
+        .and_then(|result| result.get("task_id").or_else(|| result.get("adr_number")));
+    match made {
+        Some(made) => Ok(Some(made.clone())),
+        None => {
+            let message = "This refers to an operation that made nothing, or comes later.";
+            Err(errors::invalid_argument(
+                "arguments",
+                &value.to_string(),
+                message,
+            ))
+        }
+    }
+}
+
+/// Says which operation it was.
+fn place(mut error: Error, index: usize) -> Error {
+    error.message = format!(
+        "Operation {}: {} Nothing was changed.",
+        index + 1,
+        error.message
+    );
+    let mut details = error.details.take().unwrap_or_else(|| json!({}));
+    if let Some(details) = details.as_object_mut() {
+        details.insert("operation".into(), (index + 1).into());
+    }
+    error.details(details)
+}

@@ -1,0 +1,154 @@
+//! `create_adr`: a new decision record.
+
+use std::sync::Arc;
+
+use kit::{Context, Result, Tool};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{ADDS, Words, arguments, check, writes};
+use crate::{
+    errors,
+    files::Folder,
+    model::{
+        ADR_TEXT_LENGTH,
+        adr::{self, Status},
+        adr_edit::{self, NewAdr},
+    },
+    project::{Project, adr_file},
+    txn::Txn,
+};
+
+#[derive(Deserialize)]
+pub struct Input {
+    title: String,
+    context: String,
+    decision: String,
+    rationale: String,
+    #[serde(default)]
+    consequences: String,
+    status: Option<String>,
+}
+
+#[derive(Serialize)]
+pub struct Output {
+    adr_id: String,
+    adr_number: u16,
+    file_path: String,
+    created_at: String,
+}
+
+pub fn tool(project: &Arc<Project>) -> Tool {
+    Words {
+        name: "create_adr",
+        title: "Create an ADR",
+        description: "新規ADRを作成します。",
+        input: json!({
+            "type": "object",
+            "properties": {
+                "title": {
+                    "type": "string",
+                    "description": "ADRのタイトル",
+                    "maxLength": 100,
+                    "minLength": 1
+                },
+                "context": {
+                    "type": "string",
+                    "description": "決定の背景・文脈",
+                    "maxLength": 2000
+                },
+                "decision": {
+                    "type": "string",
+                    "description": "決定内容",
+                    "maxLength": 2000
+                },
+                "rationale": {
+                    "type": "string",
+                    "description": "決定理由",
+                    "maxLength": 2000
+                },
+                "consequences": {
+                    "type": "string",
+                    "description": "決定の影響・結果",
+                    "maxLength": 2000
+                },
+                "status": {
+                    "type": "string",
+                    "enum": ["Proposed", "Accepted", "Deprecated"],
+                    "default": "Proposed",
+                    "description": "ADRステータス"
+                }
+            },
+            "required": ["title", "context", "decision", "rationale"]
+        }),
+        output: json!({
+            "type": "object",
+            "properties": {
+                "adr_id": {
+                    "type": "string",
+                    "pattern": "^adr-[0-9]{3}-.*$",
+                    "description": "生成されたADR ID"
+                },
+                "adr_number": { "type": "integer" },
+                "file_path": {
+                    "type": "string",
+                    "description": "作成されたADRファイルパス"
+                },
+                "created_at": { "type": "string", "format": "date-time" }
+            }
+        }),
+        hints: ADDS,
+        rules: &[
+            errors::TITLE_LONG,
+            errors::CONTEXT_LONG,
+            errors::DECISION_LONG,
+            errors::RATIONALE_LONG,
+            errors::CONSEQUENCES_LONG,
+            errors::ADR_STATUS,
+        ],
+        normalise,
+    }
+    .tool(writes(project, apply))
+}
+
+pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
+    arguments::drop_nulls(arguments);
+    arguments::adr_status(arguments, "status");
+}
+
+pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
+    let title = check::title("title", &input.title)?;
+    let texts = [
+        ("context", &input.context),
+        ("decision", &input.decision),
+        ("rationale", &input.rationale),
+        ("consequences", &input.consequences),
+    ];
+    for (field, text) in texts {
+        check::length(field, text, ADR_TEXT_LENGTH)?;
+        check::closed(field, text)?;
+    }
+    let status = input.status.as_deref().map(check::adr_status).transpose()?;
+
+    let number = txn.new_adr_number()?;
+    let stem = adr::stem(number, &title);
+    let name = adr_file(&stem);
+    let text = adr_edit::new(&NewAdr {
+        number,
+        title: &title,
+        status: status.unwrap_or(Status::Proposed),
+        context: &input.context,
+        decision: &input.decision,
+        rationale: &input.rationale,
+        consequences: &input.consequences,
+        now: &txn.now(),
+    });
+    txn.put(&name, text)?;
+    txn.label(format!("create_adr {number}"));
+    Ok(Output {
+        adr_id: stem,
+        adr_number: number,
+        file_path: Folder::shown(&name),
+        created_at: txn.now_text(),
+    })
+}

@@ -1,0 +1,196 @@
+//! `link_tasks`: what waits for what, what belongs together, which decision
+//! stands behind it.
+
+use std::sync::Arc;
+
+use kit::{Context, Result, Tool};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{SETS, Words, arguments, check, writes};
+use crate::{
+    errors,
+    model::{
+        TaskId, adr,
+        board::Board,
+        edit::{self, Change, relinked},
+        entry::Link,
+        graph::Graph,
+    },
+    project::Project,
+    txn::Txn,
+};
+
+#[derive(Deserialize)]
+pub struct Input {
+    task_id: String,
+    relation: Relation,
+    target: String,
+    #[serde(default)]
+    remove: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Relation {
+    DependsOn,
+    Blocks,
+    Relates,
+    DecidedBy,
+}
+
+#[derive(Serialize)]
+pub struct Output {
+    task_id: TaskId,
+    blocked_by: Vec<TaskId>,
+    updated_at: String,
+}
+
+pub fn tool(project: &Arc<Project>) -> Tool {
+    Words {
+        name: "link_tasks",
+        title: "Link tasks",
+        description: "タスクを他のタスクまたはADRに関連付けます（removeで解除）。循環する依存は拒否します。",
+        input: json!({
+            "type": "object",
+            "properties": {
+                "task_id": { "type": "string", "pattern": "^T[0-9]{3}$" },
+                "relation": {
+                    "type": "string",
+                    "enum": ["depends_on", "blocks", "relates", "decided_by"]
+                },
+                "target": {
+                    "type": "string",
+                    "pattern": "^(T[0-9]{3}|[0-9]{1,3})$",
+                    "description": "タスクID（decided_byの場合はADR番号）"
+                },
+                "remove": { "type": "boolean", "default": false }
+            },
+            "required": ["task_id", "relation", "target"]
+        }),
+        output: json!({
+            "type": "object",
+            "properties": {
+                "task_id": { "type": "string" },
+                "blocked_by": { "type": "array", "items": { "type": "string" } },
+                "updated_at": { "type": "string" }
+            }
+        }),
+        hints: SETS,
+        rules: &[errors::TASK_ID, errors::TARGET],
+        normalise,
+    }
+    .tool(writes(project, apply))
+}
+
+pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
+    arguments::drop_nulls(arguments);
+    arguments::task_id(arguments, "task_id");
+    arguments::target(arguments, "target");
+}
+
+pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
+    let id = check::task_id("task_id", &input.task_id)?;
+    let board = txn.board()?;
+    txn.find(&board, "task_id", id)?;
+    match input.relation {
+        Relation::DecidedBy => {
+            let number = record(txn, input)?;
+            set(txn, id, Link::Adr, number, input.remove)?;
+        }
+        Relation::Relates => {
+            let other = other(txn, id, input)?;
+            set(txn, id, Link::See, other.0, input.remove)?;
+            if input.remove {
+                set(txn, other, Link::See, id.0, true)?;
+            }
+        }
+        Relation::DependsOn => {
+            let other = other(txn, id, input)?;
+            waits(txn, (id, other), Link::After, input)?;
+        }
+        Relation::Blocks => {
+            let other = other(txn, id, input)?;
+            waits(txn, (other, id), Link::Blocks, input)?;
+        }
+    }
+    txn.label(format!("link_tasks {id}"));
+    let board = txn.board()?;
+    Ok(Output {
+        task_id: id,
+        blocked_by: Graph::of(&board).blockers(id).collect(),
+        updated_at: txn.now_text(),
+    })
+}
+
+/// The first of the pair waits for the second. It may be written in either
+/// line; it is added in the one the caller spoke of, and removed from both.
+fn waits(txn: &mut Txn<'_>, pair: (TaskId, TaskId), link: Link, input: &Input) -> Result<()> {
+    let (waiting, first) = pair;
+    if input.remove {
+        set(txn, waiting, Link::After, first.0, true)?;
+        return set(txn, first, Link::Blocks, waiting.0, true);
+    }
+    let graph = Graph::of(&*txn.board()?);
+    if graph.waits_for(waiting).any(|other| other == first) {
+        return Ok(());
+    }
+    if let Some(mut path) = graph.path(first, waiting) {
+        path.insert(0, waiting);
+        return Err(errors::cycle("target", &input.target, &path));
+    }
+    match link {
+        Link::Blocks => set(txn, first, link, waiting.0, false),
+        _ => set(txn, waiting, link, first.0, false),
+    }
+}
+
+fn set(txn: &mut Txn<'_>, id: TaskId, link: Link, target: u16, remove: bool) -> Result<()> {
+    let board = txn.board()?;
+    let task = txn.find(&board, "task_id", id)?;
+    let has = task.linked(link).any(|number| number == target);
+    if has != remove {
+        return Ok(());
+    }
+    let targets = relinked(task, link, target, remove);
+    let change = Change {
+        links: Some((link, &targets)),
+        ..Change::default()
+    };
+    let changed: Board =
+        edit::change(&board, task, id, &change).map_err(|refusal| check::refused(refusal, ""))?;
+    txn.set_board(changed);
+    Ok(())
+}
+
+/// The other task. It gets its id written down if it has none yet, since a
+/// link refers to it.
+fn other(txn: &mut Txn<'_>, id: TaskId, input: &Input) -> Result<TaskId> {
+    let other = check::task_id("target", &input.target)?;
+    let board = txn.board()?;
+    let task = txn.find(&board, "target", other)?;
+    if other == id {
+        return Err(errors::cycle("target", &input.target, &[id, id]));
+    }
+    if task.id.is_none() {
+        let named = edit::change(&board, task, other, &Change::default());
+        txn.set_board(named.map_err(|refusal| check::refused(refusal, ""))?);
+    }
+    Ok(other)
+}
+
+fn record(txn: &mut Txn<'_>, input: &Input) -> Result<u16> {
+    let number: i64 = input.target.parse().map_err(|_| {
+        let message = "decided_by takes the number of an ADR.";
+        errors::invalid_adr("target", input.target.as_str(), message)
+    })?;
+    let number = check::adr_number("target", number)?;
+    let known = txn
+        .adr_stems()?
+        .iter()
+        .any(|stem| adr::number_of(stem) == Some(number));
+    if !known && !input.remove {
+        return Err(errors::adr_not_found("target", number));
+    }
+    Ok(number)
+}

@@ -1,0 +1,164 @@
+//! `update_adr_status`: what became of a decision.
+
+use std::sync::Arc;
+
+use kit::{Context, Result, Tool};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{SETS, Words, arguments, check, writes};
+use crate::{
+    errors,
+    model::{
+        REASON_LENGTH,
+        adr::{self, Adr, Status},
+        adr_edit, one_line,
+    },
+    project::{Project, adr_file},
+    txn::Txn,
+};
+
+#[derive(Deserialize)]
+pub struct Input {
+    adr_number: i64,
+    status: String,
+    reason: Option<String>,
+    superseded_by: Option<i64>,
+}
+
+#[derive(Serialize)]
+pub struct Output {
+    adr_number: u16,
+    old_status: Status,
+    new_status: Status,
+    updated_at: String,
+}
+
+pub fn tool(project: &Arc<Project>) -> Tool {
+    Words {
+        name: "update_adr_status",
+        title: "Change an ADR's status",
+        description: "ADRのステータスを更新します。",
+        input: json!({
+            "type": "object",
+            "properties": {
+                "adr_number": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 999,
+                    "description": "更新対象のADR番号"
+                },
+                "status": {
+                    "type": "string",
+                    "enum": ["Proposed", "Accepted", "Deprecated"],
+                    "description": "新しいステータス"
+                },
+                "reason": {
+                    "type": "string",
+                    "description": "ステータス変更の理由",
+                    "maxLength": 500
+                },
+                "superseded_by": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 999,
+                    "description": "後継ADRの番号（statusはDeprecated）"
+                }
+            },
+            "required": ["adr_number", "status"]
+        }),
+        output: json!({
+            "type": "object",
+            "properties": {
+                "adr_number": { "type": "integer", "minimum": 1, "maximum": 999 },
+                "old_status": { "type": "string" },
+                "new_status": { "type": "string" },
+                "updated_at": { "type": "string", "format": "date-time" }
+            }
+        }),
+        hints: SETS,
+        rules: &[
+            errors::ADR_NUMBER,
+            errors::ADR_STATUS,
+            errors::REASON_LONG,
+            errors::SUPERSEDED_BY,
+        ],
+        normalise,
+    }
+    .tool(writes(project, apply))
+}
+
+pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
+    arguments::drop_nulls(arguments);
+    arguments::integer(arguments, "adr_number");
+    arguments::integer(arguments, "superseded_by");
+    arguments::adr_status(arguments, "status");
+}
+
+pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
+    let number = check::adr_number("adr_number", input.adr_number)?;
+    let status = check::adr_status(&input.status)?;
+    let reason = input.reason.as_deref().unwrap_or_default();
+    check::length("reason", reason, REASON_LENGTH)?;
+    let reason = one_line(reason);
+    let reason = Some(reason.as_str()).filter(|reason| !reason.is_empty());
+
+    let (name, text, old) = read(txn, "adr_number", number)?;
+    let now = txn.now();
+    let successor = match input.superseded_by {
+        Some(by) => Some(successor(txn, by, status, &old)?),
+        None => None,
+    };
+    let by = successor.as_ref().map(|(_, _, adr)| adr);
+    let same = old.status == status && old.superseded_by == by.map(|by| by.number);
+    if !same || reason.is_some() {
+        txn.put(
+            &name,
+            adr_edit::with_status(&text, status, by, reason, &now),
+        )?;
+    }
+    if let Some((name, text, by)) = &successor
+        && !by.supersedes.contains(&number)
+    {
+        txn.put(name, adr_edit::superseding(text, &old, &now))?;
+    }
+    txn.label(format!("update_adr_status {number}"));
+    Ok(Output {
+        adr_number: number,
+        old_status: old.status,
+        new_status: status,
+        updated_at: txn.now_text(),
+    })
+}
+
+type Record = (String, Arc<str>, Adr);
+
+fn successor(txn: &mut Txn<'_>, by: i64, status: Status, old: &Adr) -> Result<Record> {
+    const FIELD: &str = "superseded_by";
+    if status != Status::Deprecated {
+        return Err(errors::superseded_needs_deprecated(status.name()));
+    }
+    let by = check::adr_number(FIELD, by)?;
+    let record = read(txn, FIELD, by)?;
+    if by == old.number || record.2.superseded_by == Some(old.number) {
+        let message = "A decision cannot take its own place, nor that of its successor.";
+        return Err(errors::invalid_adr(FIELD, by, message));
+    }
+    Ok(record)
+}
+
+fn read(txn: &mut Txn<'_>, field: &str, number: u16) -> Result<Record> {
+    let mut stems = txn.adr_stems()?;
+    stems.retain(|stem| adr::number_of(stem) == Some(number));
+    let stem = match stems.as_slice() {
+        [] => return Err(errors::adr_not_found(field, number)),
+        [stem] => stem,
+        several => return Err(errors::duplicate_adr(field, number, several)),
+    };
+    let name = adr_file(stem);
+    let text = txn
+        .text(&name)?
+        .ok_or_else(|| errors::adr_not_found(field, number))?;
+    let adr = Adr::parse(stem, number, &text);
+    Ok((name, text, adr))
+}

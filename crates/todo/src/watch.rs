@@ -1,0 +1,341 @@
+//! Notices what people and other processes write. Directories are watched, not
+//! files, since editors save by renaming a new file over the old one.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex,
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use kit::{
+    BoxFuture, Context, Result,
+    context::Change,
+    counter::{Announce, Background},
+    time::Clock,
+};
+use notify::{
+    Event, EventKind, RecursiveMode, Watcher as _,
+    event::{AccessKind, AccessMode},
+};
+
+use crate::{
+    files::{self, Folder, lock::Lock},
+    model::edit,
+    page,
+    project::{Project, locked},
+    resources,
+    tools::aside,
+};
+
+/// A save makes several events; they are told as one, when it has been quiet
+/// for this long, or after the longer time at the latest.
+const QUIET: Duration = Duration::from_millis(20);
+const AT_LATEST: Duration = Duration::from_millis(200);
+
+pub struct Watch {
+    project: Arc<Project>,
+    running: Mutex<Option<Running>>,
+}
+
+struct Running {
+    stop: Sender<Message>,
+    thread: JoinHandle<()>,
+}
+
+enum Message {
+    Event(notify::Result<Event>),
+    Stop,
+}
+
+impl Watch {
+    pub fn new(project: &Arc<Project>) -> Self {
+        Self {
+            project: Arc::clone(project),
+            running: Mutex::default(),
+        }
+    }
+}
+
+impl Background for Watch {
+    fn start(&self, announce: Announce) {
+        let (sender, receiver) = mpsc::channel();
+        let project = Arc::clone(&self.project);
+        let own = sender.clone();
+        let thread = thread::Builder::new()
+            .name("todo-watch".into())
+            .spawn(move || {
+                if let Err(error) = run(&project, &announce, own, &receiver) {
+                    tracing::warn!(%error, "changes made by others are not announced");
+                }
+                project.catalog.set_watched(false);
+            });
+        match thread {
+            Ok(thread) => {
+                *locked(&self.running) = Some(Running {
+                    stop: sender,
+                    thread,
+                });
+            }
+            Err(error) => tracing::warn!(%error, "changes made by others are not announced"),
+        }
+    }
+
+    fn stop(&self) -> BoxFuture<'_, ()> {
+        let running = locked(&self.running).take();
+        Box::pin(async move {
+            let Some(Running { stop, thread }) = running else {
+                return;
+            };
+            // An error means that it has ended already.
+            let _ = stop.send(Message::Stop);
+            let _ = aside(move || {
+                let _ = thread.join();
+                Ok(())
+            })
+            .await;
+        })
+    }
+}
+
+struct Watcher<'a> {
+    project: &'a Project,
+    announce: &'a Announce,
+    root: PathBuf,
+    todo: PathBuf,
+    system: notify::RecommendedWatcher,
+    watching: bool,
+    /// Resources that exist, to tell when their list changes.
+    known: BTreeSet<String>,
+}
+
+fn run(
+    project: &Project,
+    announce: &Announce,
+    sender: Sender<Message>,
+    receiver: &Receiver<Message>,
+) -> notify::Result<()> {
+    let root = Path::new(&project.settings.root).canonicalize()?;
+    let system = notify::recommended_watcher(move |event| {
+        // An error means that nobody listens any more.
+        let _ = sender.send(Message::Event(event));
+    })?;
+    let mut watcher = Watcher {
+        project,
+        announce,
+        todo: root.join(".todo"),
+        root,
+        system,
+        watching: false,
+        known: BTreeSet::new(),
+    };
+    // The root is watched for `.todo` to come and go, without its subfolders.
+    let root = watcher.root.clone();
+    watcher.system.watch(&root, RecursiveMode::NonRecursive)?;
+    watcher.follow();
+    watcher.known = watcher.existing();
+    if project.settings.number_items {
+        watcher.number();
+    }
+    watcher.listen(receiver);
+    Ok(())
+}
+
+impl Watcher<'_> {
+    /// Starts over with `.todo/`, which may be a new directory of that name.
+    fn follow(&mut self) {
+        let todo = self.todo.clone();
+        if self.watching {
+            let _ = self.system.unwatch(&todo);
+        }
+        self.watching = self.system.watch(&todo, RecursiveMode::Recursive).is_ok();
+        self.project.catalog.set_watched(self.watching);
+    }
+
+    fn existing(&self) -> BTreeSet<String> {
+        let folder = self.project.folder();
+        folder
+            .and_then(|folder| resources::names(&folder))
+            .unwrap_or_default()
+            .into_iter()
+            .collect()
+    }
+
+    fn listen(&mut self, receiver: &Receiver<Message>) {
+        let mut changed: BTreeSet<String> = BTreeSet::new();
+        let mut first: Option<Instant> = None;
+        loop {
+            let message = match first {
+                None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(at) => {
+                    let left = AT_LATEST.saturating_sub(at.elapsed()).min(QUIET);
+                    receiver.recv_timeout(left)
+                }
+            };
+            match message {
+                Ok(Message::Event(Ok(event))) => {
+                    self.note(&event, &mut changed);
+                    if changed.is_empty() {
+                        continue;
+                    }
+                    let since = *first.get_or_insert_with(Instant::now);
+                    if since.elapsed() < AT_LATEST {
+                        continue;
+                    }
+                }
+                Ok(Message::Event(Err(error))) => {
+                    tracing::warn!(%error, "changes may be missed");
+                    self.project.catalog.look_at_everything();
+                    continue;
+                }
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            first = None;
+            self.tell(std::mem::take(&mut changed));
+        }
+    }
+
+    fn note(&mut self, event: &Event, changed: &mut BTreeSet<String>) {
+        if event.need_rescan() {
+            self.project.catalog.look_at_everything();
+            changed.extend(self.existing());
+        }
+        let looks = match event.kind {
+            EventKind::Access(AccessKind::Close(AccessMode::Write)) => false,
+            EventKind::Access(_) => true,
+            _ => false,
+        };
+        if looks {
+            return;
+        }
+        for path in &event.paths {
+            if *path == self.todo {
+                if matches!(
+                    event.kind,
+                    EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(_)
+                ) {
+                    self.follow();
+                    changed.extend(self.existing());
+                    changed.extend(self.known.iter().cloned());
+                }
+                continue;
+            }
+            let Some(name) = path.strip_prefix(&self.todo).ok().and_then(Path::to_str) else {
+                continue;
+            };
+            let name = name.replace('\\', "/");
+            if name.split('/').any(|part| part.starts_with('.')) {
+                continue;
+            }
+            self.project.catalog.touch(&name);
+            // A whole folder may have come or gone.
+            if !name.ends_with(".md") {
+                self.project.catalog.look_at_everything();
+                changed.extend(self.existing());
+                let inside = format!("{name}/");
+                changed.extend(
+                    self.known
+                        .iter()
+                        .filter(|known| known.starts_with(&inside))
+                        .cloned(),
+                );
+            }
+            changed.insert(name);
+        }
+    }
+
+    fn tell(&mut self, mut changed: BTreeSet<String>) {
+        let Ok(folder) = self.project.folder() else {
+            return;
+        };
+        // In a new folder files may have been made before it was watched.
+        if changed.iter().any(|name| !name.ends_with(".md")) {
+            self.project.catalog.look_at_everything();
+            let existing = self.existing();
+            changed.extend(existing.symmetric_difference(&self.known).cloned());
+        }
+        let (mut tasks, mut adrs, mut listed) = (false, false, false);
+        for name in changed.iter().filter(|name| resources::is_resource(name)) {
+            let stamp = folder.stamp(name).ok().flatten();
+            listed |= match stamp {
+                Some(_) => self.known.insert(name.clone()),
+                None => self.known.remove(name),
+            };
+            if self.project.is_own(name, stamp.as_ref()) {
+                continue;
+            }
+            tasks |= name == files::TASKS;
+            adrs |= name.starts_with("adr/");
+            for uri in resources::uris_of(name) {
+                (self.announce)(Change::Resource(uri));
+            }
+        }
+        if listed {
+            (self.announce)(Change::ResourceList);
+        }
+        if tasks && self.project.settings.number_items {
+            self.number();
+        }
+        if tasks || adrs {
+            self.bring_index_up_to_date(&folder, tasks, adrs);
+        }
+    }
+
+    /// People changed what the index shows.
+    fn bring_index_up_to_date(&self, folder: &Folder, tasks: bool, adrs: bool) {
+        let _turn = locked(&self.project.writing);
+        let until = Instant::now() + Duration::from_secs(1);
+        // When others are busy writing, they bring it up to date themselves.
+        let Ok(Some(_lock)) = Lock::take(&folder.todo, until) else {
+            return;
+        };
+        if page::refresh(self.project, folder, tasks, adrs) {
+            for uri in resources::uris_of(files::INDEX) {
+                (self.announce)(Change::Resource(uri));
+            }
+        }
+    }
+
+    fn number(&self) {
+        let context = Context::of_the_desk(Clock::system());
+        match number(self.project, &context) {
+            Ok(()) => {
+                for change in context.take_changes() {
+                    (self.announce)(change);
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, cause = ?error.cause, "items without an id stay without");
+            }
+        }
+    }
+}
+
+/// Gives every task that has no id one.
+fn number(project: &Project, context: &Context) -> Result<()> {
+    let nameless = |board: &crate::model::board::Board| {
+        board.tasks.iter().filter(|task| task.id.is_none()).count()
+    };
+    if nameless(&*project.board()?) == 0 {
+        return Ok(());
+    }
+    project.write_unrecorded(context, |txn| {
+        let board = txn.board()?;
+        let mut ids = Vec::new();
+        for (_, id) in project.promised(&board) {
+            ids.push(match id {
+                Some(id) => id,
+                None => txn.new_task_id()?,
+            });
+        }
+        let numbered = edit::number(&board, &ids)
+            .map_err(|_| crate::errors::unplaceable(&Folder::shown(files::TASKS)))?;
+        txn.set_board(numbered);
+        Ok(())
+    })
+}

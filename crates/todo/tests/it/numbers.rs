@@ -1,0 +1,66 @@
+//! Ids across worktrees of one repository.
+
+use std::{fs, path::Path};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::yard::Yard;
+
+/// A repository with a second worktree, as git lays them out.
+fn repository(directory: &Path) {
+    let git = directory.join("main/.git");
+    fs::create_dir_all(git.join("worktrees/second")).unwrap();
+    fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::create_dir_all(directory.join("second/packages/web")).unwrap();
+    fs::create_dir_all(directory.join("main/packages/web")).unwrap();
+    let second = git.join("worktrees/second");
+    fs::write(second.join("HEAD"), "ref: refs/heads/second\n").unwrap();
+    fs::write(second.join("commondir"), "../..\n").unwrap();
+    let pointer = format!("gitdir: {}\n", second.display());
+    fs::write(directory.join("second/.git"), pointer).unwrap();
+}
+
+#[tokio::test]
+async fn worktrees_never_give_out_the_same_number() {
+    let directory = TempDir::new().unwrap();
+    repository(directory.path());
+    let main = Yard::at(&directory.path().join("main"));
+    let second = Yard::at(&directory.path().join("second"));
+    assert_eq!(main.task("a").await, "T001");
+    assert_eq!(second.task("b").await, "T002");
+    assert_eq!(main.task("c").await, "T003");
+    assert_eq!(second.adr("x").await, 1);
+    assert_eq!(main.adr("y").await, 2);
+    assert!(directory.path().join("main/.git/madoguchi-todo").exists());
+    assert!(!main.exists(".numbers") && !second.exists(".numbers"));
+    // An item that stands in both has one id in both.
+    main.put("task.md", "- [ ] by hand\n");
+    second.put("task.md", "- [ ] by hand\n");
+    let id = |answer: serde_json::Value| answer["tasks"][0]["task_id"].clone();
+    let first = id(main.ok("list_tasks", json!({})).await);
+    assert_eq!(first, "T004");
+    assert_eq!(id(second.ok("list_tasks", json!({})).await), first);
+    // Another project in the repository counts for itself.
+    let web = Yard::at(&directory.path().join("main/packages/web"));
+    assert_eq!(web.task("a").await, "T001");
+    let web = Yard::at(&directory.path().join("second/packages/web"));
+    assert_eq!(web.task("a").await, "T002");
+}
+
+#[tokio::test]
+async fn numbers_do_not_come_back_while_others_are_free() {
+    let yard = Yard::bare();
+    for id in ["T001", "T002"] {
+        assert_eq!(yard.task("a").await, id);
+        yard.ok("delete_task", json!({"task_id": id})).await;
+    }
+    // What people and other branches use is respected too.
+    yard.put(
+        "task.md",
+        "- [ ] mine #T010\n\nSee #T020 on the other branch.\n",
+    );
+    assert_eq!(yard.task("b").await, "T021");
+    fs::write(yard.path(".numbers"), "broken").unwrap();
+    assert_eq!(yard.task("c").await, "T022");
+}

@@ -1,0 +1,168 @@
+//! The twelve tools as their document publishes them.
+
+use serde_json::{Value, json};
+
+use crate::yard::{Yard, details};
+
+fn published() -> Value {
+    serde_json::from_str(include_str!("seed.json")).unwrap()
+}
+
+/// Everything the document says of a schema is in ours; ours may say more.
+fn assert_holds(ours: &Value, seed: &Value, place: &str) {
+    match (ours, seed) {
+        (Value::Object(ours), Value::Object(seed)) => {
+            for (key, value) in seed {
+                let own = ours
+                    .get(key)
+                    .unwrap_or_else(|| panic!("{place}.{key} is missing"));
+                assert_holds(own, value, &format!("{place}.{key}"));
+            }
+        }
+        _ => assert_eq!(ours, seed, "{place}"),
+    }
+}
+
+#[tokio::test]
+async fn tools_are_published_as_written() {
+    let counter = Yard::bare().counter;
+    assert_eq!(counter.about.server_name, "agentic-todo-mcp");
+    assert_eq!(counter.about.version, "0.0.1");
+    let seed = published();
+    let names: Vec<&str> = counter.tools.iter().map(|tool| tool.name).collect();
+    let wanted: Vec<&String> = seed.as_object().unwrap().keys().collect();
+    assert_eq!(names[..12], wanted[..]);
+    for (name, words) in seed.as_object().unwrap() {
+        let tool = counter.tool(name).unwrap();
+        assert_eq!(tool.description, words["description"], "{name}");
+        assert_holds(&tool.input, &words["input"], name);
+        assert_holds(tool.output.as_ref().unwrap(), &words["output"], name);
+        assert_eq!(
+            tool.input.get("required"),
+            words["input"].get("required"),
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn definitions_are_portable_and_small() {
+    let counter = Yard::bare().counter;
+    let mut size = 0;
+    for tool in &counter.tools {
+        assert_eq!(tool.hints.read_only, tool.effect == kit::Effect::Read);
+        let output = tool.output.as_ref().unwrap();
+        for schema in [&tool.input, output] {
+            jsonschema::validator_for(schema).unwrap();
+            for foreign in ["$ref", "anyOf", "oneOf", "allOf", "null"] {
+                assert!(
+                    !schema.to_string().contains(foreign),
+                    "{}: {foreign}",
+                    tool.name
+                );
+            }
+        }
+        // As the desk lists it: hints, and the error that every answer may have.
+        let mut output = output.clone();
+        output["properties"]["error"] = json!({
+            "type": "object",
+            "description": "Only when the call was refused: code, message, details",
+        });
+        let listed = json!({
+            "name": tool.name, "title": tool.title, "description": tool.description,
+            "inputSchema": tool.input, "outputSchema": output,
+            "annotations": {
+                "title": tool.title, "readOnlyHint": tool.hints.read_only,
+                "destructiveHint": tool.hints.destructive,
+                "idempotentHint": tool.hints.idempotent, "openWorldHint": tool.hints.open_world,
+            },
+        });
+        size += listed.to_string().chars().count();
+    }
+    // About four characters make a token.
+    assert!(size < 20_000, "the tool list has {size} characters");
+}
+
+#[tokio::test]
+async fn the_document_s_own_story() {
+    let yard = Yard::bare();
+    let made = yard
+        .ok(
+            "create_task",
+            json!({
+                "title": "要件定義を作成", "category": "SPEC", "description": "まず要件から",
+                "subtasks": ["エラーハンドリング仕様確認", "レート制限設計完了"]
+            }),
+        )
+        .await;
+    assert_eq!(
+        made,
+        json!({
+            "task_id": "T001", "file_path": ".todo/context/T001.md",
+            "created_at": "2026-11-15T10:00:00+09:00"
+        })
+    );
+    yard.ok(
+        "create_task",
+        json!({"title": "Reactコンポーネントを検討", "category": "Frontend"}),
+    )
+    .await;
+    yard.ok(
+        "update_task",
+        json!({"task_id": "T002", "status": "in_progress"}),
+    )
+    .await;
+    let subtasks = json!([
+        {"title": "エラーハンドリング仕様確認"}, {"title": "レート制限設計完了", "status": "done"}
+    ]);
+    let updated = yard
+        .ok(
+            "update_task",
+            json!({"task_id": "T001", "subtasks": subtasks}),
+        )
+        .await;
+    assert_eq!(updated["updated_fields"], json!(["subtasks"]));
+    let seed = "# Task\n\n## SPEC\n- [ ] 要件定義を作成 #T001\n  - [ ] エラーハンドリング仕様確認\n  - [x] レート制限設計完了\n\n## Frontend\n- [-] Reactコンポーネントを検討 #T002\n";
+    assert_eq!(yard.tasks(), seed);
+    let context = yard.text("context/T001.md");
+    assert_eq!(
+        context,
+        "# Context for T001\n\n## Task Description\n\nまず要件から\n\n## Created\n\n2026-11-15T10:00:00+09:00\n"
+    );
+    let listed = yard.ok("list_tasks", json!({"category": "SPEC"})).await;
+    assert_eq!(
+        listed,
+        json!({
+            "tasks": [{
+                "task_id": "T001", "title": "要件定義を作成", "status": "todo", "category": "SPEC",
+                "subtasks_count": 2, "priority": 1
+            }],
+            "total_count": 1
+        })
+    );
+}
+
+#[tokio::test]
+async fn errors_have_the_document_s_shape() {
+    let yard = Yard::bare();
+    let error = yard
+        .refused("delete_task", json!({"task_id": "T001"}))
+        .await;
+    let shape = error.structured();
+    assert_eq!(shape["error"]["code"], "TASK_NOT_FOUND");
+    assert_eq!(
+        shape["error"]["details"],
+        json!({"field": "task_id", "value": "T001"})
+    );
+    assert!(
+        shape["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("list_tasks")
+    );
+    assert_eq!(details(&error)["field"], "task_id");
+    assert!(
+        !yard.exists(""),
+        "a refused call leaves no directory behind"
+    );
+}
