@@ -16,7 +16,6 @@ mod changes;
 mod contexts;
 mod crash;
 mod defects;
-mod figures;
 mod files;
 mod links;
 mod numbers;
