@@ -25,6 +25,9 @@ use crate::{
 /// this late.
 pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
+/// Longer keys are kept as their digest.
+const LONGEST_KEY: usize = 200;
+
 pub const MIGRATIONS: Migrations = Migrations {
     owner: "desk",
     steps: &[Migration {
@@ -51,7 +54,12 @@ impl Entry {
             .idempotency_key
             .and_then(|field| arguments.get(field))
             .and_then(Value::as_str)
-            .map(str::to_owned);
+            // Models send "" for what they do not have.
+            .filter(|key| !key.trim().is_empty())
+            .map(|key| match key.len() {
+                0..=LONGEST_KEY => key.to_owned(),
+                _ => digest(&Value::String(key.to_owned())),
+            });
         Self {
             at_ms: desk.clock.now().as_millisecond(),
             counter: window.counter.about.name,

@@ -46,16 +46,22 @@ pub struct Http {
     /// Allows a non-loopback address without TLS: a container network, or a proxy that ends TLS in front.
     pub trusted_network: bool,
     /// The largest request body, in bytes.
+    #[schemars(range(min = 1, max = 1073741824))]
     pub max_body_bytes: usize,
     /// How many connections may be open at once.
+    #[schemars(range(min = 1, max = 1000000))]
     pub max_connections: usize,
     /// How long a client may take to send a request's headers, in seconds. Idle connections are closed after it too.
+    #[schemars(range(min = 1, max = 86400))]
     pub header_timeout_seconds: u64,
     /// How long a client may take to send a request's body, in seconds.
+    #[schemars(range(min = 1, max = 86400))]
     pub body_timeout_seconds: u64,
     /// How long calls in flight may take to finish when the program is asked to stop, in seconds.
+    #[schemars(range(min = 0, max = 86400))]
     pub shutdown_seconds: u64,
     /// How long an unused session of an older client is kept, in seconds.
+    #[schemars(range(min = 1, max = 2592000))]
     pub session_seconds: u64,
     /// Answers plain stateless calls without the full protocol stack. Off only to compare the two.
     pub direct_path: bool,
@@ -86,12 +92,16 @@ impl Default for Http {
 #[serde(default, deny_unknown_fields)]
 pub struct WebSocket {
     /// The largest message, in bytes.
+    #[schemars(range(min = 1, max = 1073741824))]
     pub max_message_bytes: usize,
     /// The largest frame, in bytes.
+    #[schemars(range(min = 1, max = 1073741824))]
     pub max_frame_bytes: usize,
     /// How many outgoing messages may wait for a slow client before the connection is closed.
+    #[schemars(range(min = 1, max = 65536))]
     pub queue: usize,
     /// How often the server pings, in seconds; a client that stays silent for two pings is gone.
+    #[schemars(range(min = 1, max = 86400))]
     pub ping_seconds: u64,
 }
 

@@ -32,7 +32,7 @@ pub fn narrow(text: &str) -> String {
 
 /// How alike two folded texts are, 0 to 1.
 pub fn similarity(a: &str, b: &str) -> f64 {
-    if a.is_empty() || b.is_empty() {
+    if a.is_empty() || b.is_empty() || far_apart(a, b) {
         return 0.0;
     }
     strsim::normalized_damerau_levenshtein(a, b).max(strsim::sorensen_dice(a, b))
@@ -48,9 +48,19 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
+/// Texts of so different lengths are not alike, and comparing a very long one
+/// letter by letter would take very long.
+fn far_apart(a: &str, b: &str) -> bool {
+    let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
+    long > short * 4 + 16
+}
+
 /// Jaro-Winkler forgives missing letters; in short words it takes two swapped
 /// letters for two wrong ones, which is what people mistype most.
 fn likeness(a: &str, b: &str) -> f64 {
+    if far_apart(a, b) {
+        return 0.0;
+    }
     let swapped = a.len() == b.len() && strsim::damerau_levenshtein(a, b) == 1;
     if swapped {
         return 0.9;

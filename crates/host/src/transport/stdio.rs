@@ -33,7 +33,9 @@ pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credential
     // Weak: a reader blocked on stdin must not keep the writer waiting.
     let oversize = outgoing.downgrade();
     std::thread::spawn(move || read(&to_wire, &oversize));
-    let writer = std::thread::spawn(move || write(from_wire));
+    let gone = CancellationToken::new();
+    let reader_gone = gone.clone();
+    let writer = std::thread::spawn(move || write(from_wire, &reader_gone));
     let channel = Channel {
         incoming,
         outgoing,
@@ -41,7 +43,7 @@ pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credential
         bare_dialect: false,
         language: language::of_environment(),
     };
-    channel::serve(desk, window, channel, CancellationToken::new()).await;
+    channel::serve(desk, window, channel, gone).await;
     // It ends when the last answer is out.
     let _ = tokio::task::spawn_blocking(move || writer.join()).await;
 }
@@ -101,7 +103,8 @@ fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
     }
 }
 
-fn write(mut from_wire: mpsc::Receiver<Outgoing>) {
+/// Nobody reads any more: calls under way are given up.
+fn write(mut from_wire: mpsc::Receiver<Outgoing>, gone: &CancellationToken) {
     let mut output = std::io::stdout().lock();
     let mut pending = Vec::new();
     while let Some(first) = from_wire.blocking_recv() {
@@ -119,6 +122,7 @@ fn write(mut from_wire: mpsc::Receiver<Outgoing>) {
             .and_then(|()| output.flush())
             .is_err()
         {
+            gone.cancel();
             return;
         }
         pending.clear();

@@ -86,16 +86,24 @@ async fn serve(
     let gone = CancellationToken::new();
     let work = channel::serve(Arc::clone(&desk), window, channel, gone.clone());
     let mut work = desk.under_way.spawn(work);
+    let (mut written, mut worked) = (false, false);
     tokio::select! {
         () = read(stream, to_wire, outgoing, heard) => gone.cancel(),
-        _ = &mut writer => gone.cancel(),
+        _ = &mut writer => {
+            written = true;
+            gone.cancel();
+        }
         // The desk is stopping, and everything under way has been answered.
-        _ = &mut work => {}
+        _ = &mut work => worked = true,
     }
-    // Whichever is left ends by itself: the writer when nobody can send to it
-    // any more, the work when it learns that the client has gone.
-    let _ = work.await;
-    let _ = writer.await;
+    // Whichever is left ends by itself: the work when it learns that the client
+    // has gone, the writer when nobody can send to it any more.
+    if !worked {
+        let _ = work.await;
+    }
+    if !written {
+        let _ = writer.await;
+    }
 }
 
 async fn read(

@@ -2,7 +2,7 @@
 //! WebSocket have in common. Parsing, admission and the bare dialect happen
 //! here; the protocol crate does the rest.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use kit::context::Language;
@@ -13,7 +13,7 @@ use rmcp::{
     transport::Transport,
 };
 use serde_json::Value;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -27,8 +27,12 @@ use crate::{
     stations::identify::Credentials,
 };
 
-/// Requests one connection may have under way. Further ones wait unread.
+/// How long calls may go on when the client has sent its last request.
+const AFTER_THE_END: Duration = Duration::from_secs(10);
+/// Requests one connection may have under way. Further ones wait unread,
 const IN_FLIGHT: u32 = 256;
+/// and are refused after this long.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What goes out: a message, or the end with the reason for it.
 #[derive(Debug)]
@@ -110,7 +114,12 @@ impl Intake {
         }
         // No more requests. Those under way are answered before the end is
         // passed on, for the protocol crate would not wait for them.
-        let _ = self.in_flight.acquire_many(IN_FLIGHT).await;
+        let limit = if stopping.is_cancelled() {
+            Duration::from_secs(self.desk.settings.http.shutdown_seconds)
+        } else {
+            AFTER_THE_END
+        };
+        let _ = tokio::time::timeout(limit, self.in_flight.acquire_many(IN_FLIGHT)).await;
     }
 
     /// The message for the protocol crate, unless it is answered here.
@@ -147,13 +156,30 @@ impl Intake {
             self.answer(id.as_ref(), &fault).await;
             return None;
         }
-        let permit = Arc::clone(&self.in_flight).acquire_owned().await.ok()?;
+        let Some(permit) = self.permit().await else {
+            let fault = Fault {
+                code: 429,
+                message: "Too many requests are under way on this connection.".into(),
+                data: Some(serde_json::json!({ "retry_after_ms": 1000 })),
+            };
+            self.answer(id.as_ref(), &fault).await;
+            return None;
+        };
         let extensions = request.request.extensions_mut();
         extensions.insert(admitted);
         extensions.insert(self.channel.language);
         // Lives as long as the request's context, and so counts those under way.
         extensions.insert(Arc::new(permit));
         Some(message)
+    }
+
+    /// Leave to begin one more request: there is room for its answer, and not
+    /// too many are under way. `None` after a while, so that a connection full
+    /// of long calls still hears that they are cancelled.
+    async fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        drop(self.channel.outgoing.reserve().await);
+        let permit = Arc::clone(&self.in_flight).acquire_owned();
+        tokio::time::timeout(PATIENCE, permit).await.ok()?.ok()
     }
 
     async fn answer(&self, id: Option<&Value>, fault: &Fault) {

@@ -438,12 +438,14 @@ impl ServerHandler for Handler {
         &self,
         requested: &mcp::SubscriptionFilter,
     ) -> Option<mcp::SubscriptionFilter> {
+        self.connection.begin(&self.window);
         // The protocol crate cuts this down to what the counter advertises.
         Some(requested.clone())
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        subscriptions::listen(&self.desk, &self.window, &context).await;
+        let events = self.connection.begun(&self.window);
+        subscriptions::listen(&self.desk, events, &context).await;
         Ok(())
     }
 

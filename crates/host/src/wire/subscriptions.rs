@@ -12,7 +12,7 @@ use rmcp::{
     model::ResourceUpdatedNotificationParam,
     service::{Peer, SubscriptionContext},
 };
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::client::LogLevel;
@@ -22,8 +22,7 @@ use crate::{
 };
 
 /// Forwards changes until the client or the desk ends the subscription.
-pub async fn listen(desk: &Desk, window: &Window, context: &SubscriptionContext) {
-    let mut events = window.events.subscribe();
+pub async fn listen(desk: &Desk, mut events: Receiver<Event>, context: &SubscriptionContext) {
     let sink = context.sink();
     loop {
         let event = tokio::select! {
@@ -53,6 +52,9 @@ pub struct Connection {
     watched: Arc<Mutex<HashSet<String>>>,
     /// Ends the forwarding of changes when the connection does.
     forwarding: OnceLock<DropGuard>,
+    /// Of subscriptions that are being acknowledged. A change that comes right
+    /// after the acknowledgement must not be missed, so they start before it.
+    beginning: Mutex<Vec<Receiver<Event>>>,
 }
 
 impl Connection {
@@ -62,6 +64,18 @@ impl Connection {
 
     pub fn unwatch(&self, uri: &str) {
         locked(&self.watched).remove(uri);
+    }
+
+    /// Called before a subscription is acknowledged.
+    pub fn begin(&self, window: &Window) {
+        locked(&self.beginning).push(window.events.subscribe());
+    }
+
+    /// The events since [`Connection::begin`].
+    pub fn begun(&self, window: &Window) -> Receiver<Event> {
+        locked(&self.beginning)
+            .pop()
+            .unwrap_or_else(|| window.events.subscribe())
     }
 
     /// Starts telling the client about changes, once.

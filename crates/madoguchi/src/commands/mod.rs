@@ -8,7 +8,7 @@ mod serve;
 mod stdio;
 mod tools;
 
-use std::{io::Write, process::ExitCode};
+use std::{io::Write, process::ExitCode, time::Duration};
 
 use clap::CommandFactory;
 use kit::{Error, Result};
@@ -50,11 +50,16 @@ fn print(text: &str) -> Result<ExitCode> {
     }
 }
 
+/// File work that hangs does not keep the program from ending.
+const LAST_WAIT: Duration = Duration::from_secs(2);
+
 /// One thread is enough for everything but `serve`, and starts faster.
 fn on_one_thread<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
-    tokio::runtime::Builder::new_current_thread()
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(Error::internal)?
-        .block_on(work)
+        .map_err(Error::internal)?;
+    let result = runtime.block_on(work);
+    runtime.shutdown_timeout(LAST_WAIT);
+    result
 }

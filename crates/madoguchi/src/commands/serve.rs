@@ -19,29 +19,30 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
         config.settings.http.port = port;
     }
     log::init(&config.settings.log);
-    tokio::runtime::Runtime::new()
-        .map_err(Error::internal)?
-        .block_on(async {
-            if config.settings.http.port == 0 {
-                return Err(
-                    Error::new("NOTHING_TO_SERVE", "Every listener is switched off.")
-                        .next("Give one a port: --port 8010."),
-                );
-            }
-            let listener = Listener::bind(&config.settings.http, "--port").await?;
-            let opened = open::desk(global, config, &arguments.offer, None).await?;
-            opened.first_demo().await?;
-            background::once(&opened.desk).await;
-            let desk = Arc::clone(&opened.desk);
-            background::start(&desk);
-            tokio::spawn(stop_on_signal(desk.stopping.clone()));
-            announce(&listener, &desk);
-            let router = http::router(Arc::new(http::Shared::new(Arc::clone(&desk))));
-            listener.serve(desk, router).await;
-            opened.close().await?;
-            tracing::info!("stopped");
-            Ok(ExitCode::SUCCESS)
-        })
+    let runtime = tokio::runtime::Runtime::new().map_err(Error::internal)?;
+    let result = runtime.block_on(async {
+        if config.settings.http.port == 0 {
+            return Err(
+                Error::new("NOTHING_TO_SERVE", "Every listener is switched off.")
+                    .next("Give one a port: --port 8010."),
+            );
+        }
+        let listener = Listener::bind(&config.settings.http, "--port").await?;
+        let opened = open::desk(global, config, &arguments.offer, None).await?;
+        opened.first_demo().await?;
+        background::once(&opened.desk).await;
+        let desk = Arc::clone(&opened.desk);
+        background::start(&desk);
+        tokio::spawn(stop_on_signal(desk.stopping.clone()));
+        announce(&listener, &desk);
+        let router = http::router(Arc::new(http::Shared::new(Arc::clone(&desk))));
+        listener.serve(desk, router).await;
+        opened.close().await?;
+        tracing::info!("stopped");
+        Ok(ExitCode::SUCCESS)
+    });
+    runtime.shutdown_timeout(super::LAST_WAIT);
+    result
 }
 
 fn announce(listener: &Listener, desk: &host::Desk) {

@@ -167,3 +167,55 @@ async fn a_request_without_era_is_refused_on_stdio_and_served_on_websocket() {
     let mut socket = Socket::open(&desk, "fixture").await;
     result(&socket.request(&plain(1, "tools/list", json!({}))).await);
 }
+
+/// One connection full of long calls, and one whose client never reads.
+#[tokio::test]
+async fn a_greedy_socket_harms_nobody() {
+    let desk = Desk::start().await;
+    let mut socket = Socket::open(&desk, "fixture").await;
+    for id in 0..256 {
+        let filter = json!({ "notifications": { "toolsListChanged": true } });
+        socket
+            .send(&modern(id, "subscriptions/listen", filter))
+            .await;
+    }
+    let one_more = socket
+        .request(&call(999, "fixture_sum", json!({ "a": 1, "b": 1 })))
+        .await;
+    assert_eq!(one_more["error"]["code"], 429, "{one_more}");
+    for id in 0..256 {
+        let cancel = json!({
+            "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id },
+        });
+        socket.send(&cancel).await;
+    }
+    let sum = socket
+        .request(&call(1000, "fixture_sum", json!({ "a": 1, "b": 1 })))
+        .await;
+    assert_eq!(structured(result(&sum))["sum"], 2);
+
+    for _ in 0..5 {
+        let mut deaf = Socket::open(&desk, "fixture").await;
+        for id in 0..500 {
+            deaf.send(&call(id, "fixture_sum", json!({ "a": 1, "b": 1 })))
+                .await;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        drop(deaf);
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!desk.log().contains("panic"), "{}", desk.log());
+    sums(&desk).await;
+}
+
+#[tokio::test]
+async fn a_very_long_title_holds_nobody_up() {
+    let desk = Desk::start().await;
+    let title = "b".repeat(2_000_000);
+    let began = Instant::now();
+    let found = desk
+        .call("cinema", "get_movie_list", json!({ "search_query": title }))
+        .await;
+    assert_eq!(structured(&found)["movies"], json!([]));
+    assert!(began.elapsed() < Duration::from_secs(5));
+}

@@ -38,7 +38,8 @@ fn member<'a>(rest: &str, members: impl Iterator<Item = &'a str>) -> Option<&'a 
         .filter(|name| {
             after(rest, name).is_some_and(|rest| ends_there(name.chars().next_back(), rest))
         })
-        .max_by_key(|name| name.len())
+        // Of `bob` and `BOB` the one that is spelt like it.
+        .max_by_key(|name| (name.len(), rest.starts_with(name)))
 }
 
 /// What follows `name` at the beginning of `text`, whatever the case.

@@ -92,7 +92,8 @@ async fn a_deadlock_is_repeated() {
     let (one, two) = futures::join!(cross(1, 2), cross(2, 1));
     one.unwrap();
     two.unwrap();
-    assert_eq!(runs.load(Ordering::SeqCst), 3);
+    // Once more than without the tie; oftener if the two meet again.
+    assert!(runs.load(Ordering::SeqCst) >= 3);
     let weights = read(&scratch.database, |sql| {
         sql.query("SELECT weight FROM note", &[])
     });
