@@ -13,13 +13,7 @@ pub type Arguments = Map<String, Value>;
 
 /// Models send `null` for what they do not know.
 pub fn drop_nulls(arguments: &mut Arguments) {
-    // Models send "" for what they do not know; for a text the handler takes
-    // that as nothing given, but the patterns of these two would refuse it.
-    let blank = |name: &str, value: &Value| {
-        matches!(name, "date" | "start_time")
-            && value.as_str().is_some_and(|text| text.trim().is_empty())
-    };
-    arguments.retain(|name, value| !value.is_null() && !blank(name, value));
+    arguments.retain(|_, value| !value.is_null());
 }
 
 /// An id or a title: a number becomes text, white space around it goes.
