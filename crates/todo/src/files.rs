@@ -182,14 +182,9 @@ impl Folder {
         self.read_again(name, None)
     }
 
-    /// The same for a file that had this many bytes when it was last read.
-    pub fn read_again(&self, name: &str, was: Option<u64>) -> Result<Option<Loaded>> {
-        let wait = if self.patient {
-            Wait::Since(was)
-        } else {
-            Wait::No
-        };
-        read(&self.path(name)?, &Self::shown(name), wait)
+    /// The same for a file that had this text when it was last read.
+    pub fn read_again(&self, name: &str, was: Option<&Arc<str>>) -> Result<Option<Loaded>> {
+        read(&self.path(name)?, &Self::shown(name), was, self.patient)
     }
 
     pub fn stamp(&self, name: &str) -> Result<Option<Stamp>> {
@@ -280,17 +275,14 @@ pub fn is_missing(error: &io::Error) -> bool {
     )
 }
 
-/// What to do about somebody who may be in the middle of writing.
-#[derive(Debug, Clone, Copy)]
-pub enum Wait {
-    No,
-    /// The file had this many bytes before, if that is known.
-    Since(Option<u64>),
-}
-
 /// Reads a whole file, and only a whole one: while somebody writes it in place,
-/// it waits a moment.
-pub fn read(path: &Path, shown: &str, wait: Wait) -> Result<Option<Loaded>> {
+/// it waits a moment, if it is `patient`. `was` is what it read the last time.
+pub fn read(
+    path: &Path,
+    shown: &str,
+    was: Option<&Arc<str>>,
+    patient: bool,
+) -> Result<Option<Loaded>> {
     let failed = |error| errors::io(shown, false, error);
     for look in 0.. {
         let mut file = match File::open(path) {
@@ -307,10 +299,8 @@ pub fn read(path: &Path, shown: &str, wait: Wait) -> Result<Option<Loaded>> {
         }
         let stamp = Stamp::of(&metadata);
         let settled = stamp.is_settled();
-        if look < LOOKS
-            && let Wait::Since(was) = wait
-            && stamp.may_be_half_written(was)
-        {
+        let size = was.map(|was| was.len() as u64);
+        if look < LOOKS && patient && stamp.may_be_half_written(size) {
             drop(file);
             thread::sleep(QUIET);
             continue;

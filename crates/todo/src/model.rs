@@ -1,9 +1,9 @@
 //! The nouns and rules, without any I/O.
 //!
-//! `lines` and `blocks` read Markdown, `entry` the words of one task's line,
-//! `board` all of `task.md`, `edit` changes it. `context`, `adr` and `page` are
-//! the other files; `graph` says what waits for what; `merge` brings together
-//! two changes of one text.
+//! `lines` and `blocks` read Markdown, `entry` the words of one task's line
+//! (`rewrite` puts others there), `board` all of `task.md`; `edit` changes it.
+//! `context`, `adr` and `page` are the other files; `graph` says what waits for
+//! what; `merge` brings together two changes of one text.
 
 pub mod adr;
 pub mod adr_edit;
@@ -19,6 +19,7 @@ pub mod merge;
 pub mod numbers;
 pub mod page;
 pub mod place;
+pub mod rewrite;
 pub mod subtasks;
 
 use std::fmt;

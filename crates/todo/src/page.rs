@@ -11,17 +11,17 @@ use crate::{
         self, Folder, Stamp,
         write::{Placed, Prepared},
     },
-    model::page,
+    model::{board::Board, page},
     project::Project,
 };
 
 /// Brings the parts up to date that changed; `true` when it was written. The
-/// caller holds the lock.
-pub fn refresh(project: &Project, folder: &Folder, tasks: bool, adrs: bool) -> bool {
+/// caller holds the lock, and knows the board if the tasks changed.
+pub fn refresh(project: &Project, folder: &Folder, board: Option<&Board>, adrs: bool) -> bool {
     if !project.settings.keep_index {
         return false;
     }
-    match write(project, folder, tasks, adrs) {
+    match write(project, folder, board, adrs) {
         Ok(written) => written,
         Err(error) => {
             tracing::warn!(%error, cause = ?error.cause, "index.md is not kept current");
@@ -30,13 +30,14 @@ pub fn refresh(project: &Project, folder: &Folder, tasks: bool, adrs: bool) -> b
     }
 }
 
-fn write(project: &Project, folder: &Folder, tasks: bool, adrs: bool) -> Result<bool> {
+fn write(project: &Project, folder: &Folder, board: Option<&Board>, adrs: bool) -> Result<bool> {
     let old = folder.read(files::INDEX)?;
     // A part that is not there yet has to be made, whatever changed.
     let whole = !old.as_ref().is_some_and(|old| page::has_parts(&old.text));
-    let tasks = match tasks || whole {
-        true => Some(page::tasks(&project.board_in(folder)?.0)),
-        false => None,
+    let tasks = match board {
+        Some(board) => Some(page::tasks(board)),
+        None if whole => Some(page::tasks(&project.board_in(folder)?.0)),
+        None => None,
     };
     let adrs = match adrs || whole {
         true => {

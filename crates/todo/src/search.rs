@@ -11,6 +11,7 @@ mod excerpt;
 mod fold;
 mod rank;
 mod signature;
+mod walk;
 
 pub use catalog::{Catalog, Kind};
 pub use excerpt::excerpt;

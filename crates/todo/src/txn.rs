@@ -343,9 +343,14 @@ impl Txn<'_> {
         if listed {
             self.context.changed(Change::ResourceList);
         }
-        let tasks = changes.iter().any(|change| change.name == files::TASKS);
+        let tasks = changes.iter().find(|change| change.name == files::TASKS);
+        // What was merged at the last moment has not been read yet.
+        let board = tasks.and_then(|change| match (&change.after, &self.board) {
+            (Some(text), Some(board)) if Arc::ptr_eq(text, &board.text) => Some(Arc::clone(board)),
+            _ => Some(self.project.board_in(&self.folder).ok()?.0),
+        });
         let adrs = changes.iter().any(|change| change.name.starts_with("adr/"));
-        if crate::page::refresh(self.project, &self.folder, tasks, adrs) {
+        if crate::page::refresh(self.project, &self.folder, board.as_deref(), adrs) {
             for uri in resources::uris_of(files::INDEX) {
                 self.context.changed(Change::Resource(uri));
             }

@@ -294,7 +294,11 @@ impl Watcher<'_> {
         let Ok(Some(_lock)) = Lock::take(&folder.todo, until) else {
             return;
         };
-        if page::refresh(self.project, folder, tasks, adrs) {
+        let board = match tasks {
+            true => self.project.board_in(folder).ok().map(|(board, _)| board),
+            false => None,
+        };
+        if page::refresh(self.project, folder, board.as_deref(), adrs) {
             for uri in resources::uris_of(files::INDEX) {
                 (self.announce)(Change::Resource(uri));
             }

@@ -9,10 +9,11 @@ use jiff::civil::Date;
 use super::{
     Status, TaskId,
     board::{Board, Found, Task},
-    entry::{self, Entry, Link, Word},
+    entry::{Entry, Link, Word},
     lines::{self, Edit, eol_at, slice},
     one_line, place,
     place::Place,
+    rewrite,
     subtasks::{self, Wanted},
 };
 
@@ -42,9 +43,9 @@ pub fn create(board: &Board, new: &NewTask<'_>) -> Result<Board, Refusal> {
     let prefix = model.map_or_else(|| "- ".to_owned(), |task| prefix_like(board, task));
     let eol = eol_at(&board.text, &board.lines, None);
     let mut rest =
-        entry::with_title(&format!("#{}", new.id), &one_line(new.title)).ok_or(Refusal::Title)?;
+        rewrite::with_title(&format!("#{}", new.id), &one_line(new.title)).ok_or(Refusal::Title)?;
     if let Some(due) = new.due {
-        rest = entry::with_due(&rest, Some(due));
+        rest = rewrite::with_due(&rest, Some(due));
     }
     let (columns, _) = lines::indent(&prefix);
     let content = columns + prefix.trim_start().len();
@@ -105,19 +106,19 @@ pub fn change(
     let old_rest = slice(line, item.rest..line.len());
     let mut rest = old_rest.to_owned();
     if task.id.is_none() {
-        rest = entry::with_word(&rest, &format!("#{id}"));
+        rest = rewrite::with_word(&rest, &format!("#{id}"));
         if Entry::parse(&rest).id() != Some(id) {
             rest = format!("#{id} {old_rest}");
         }
     }
     if let Some(title) = change.title {
-        rest = entry::with_title(&rest, &one_line(title)).ok_or(Refusal::Title)?;
+        rest = rewrite::with_title(&rest, &one_line(title)).ok_or(Refusal::Title)?;
     }
     if let Some(due) = change.due {
-        rest = entry::with_due(&rest, due);
+        rest = rewrite::with_due(&rest, due);
     }
     if let Some((link, targets)) = change.links {
-        rest = entry::with_links(&rest, link, targets);
+        rest = rewrite::with_links(&rest, link, targets);
     }
     let mut head = slice(line, 0..item.rest).to_owned();
     if let Some(status) = change.status
@@ -278,7 +279,7 @@ pub fn number(board: &Board, ids: &[TaskId]) -> Result<Board, Refusal> {
         let line = board.line(task.lines.start);
         let item = board.item(task.lines.start).ok_or(Refusal::Swallowed)?;
         let rest = slice(line, item.rest..line.len());
-        let mut named = entry::with_word(rest, &format!("#{id}"));
+        let mut named = rewrite::with_word(rest, &format!("#{id}"));
         if Entry::parse(&named).id() != Some(*id) {
             named = format!("#{id} {rest}");
         }

@@ -3,8 +3,6 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fs,
-    path::Path,
     sync::{
         Mutex, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering},
@@ -17,6 +15,7 @@ use kit::Result;
 use super::{
     Query, Strength, fold, fold_bytes,
     signature::{Maker, Signature},
+    walk::{self, MOST_FILES, is_searched},
 };
 use crate::{
     files::{self, Folder, Loaded, Stamp},
@@ -29,9 +28,6 @@ const TEXT_BUDGET: usize = 6 * 1024 * 1024;
 /// more than this; of more, only the newest, and the others are estimated.
 const MOST_READ: usize = 200;
 const NEWEST_READ: usize = 80;
-/// Nobody's project has more; a link to somewhere else might.
-const MOST_FILES: usize = 50_000;
-const MOST_DEPTH: usize = 12;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -182,8 +178,7 @@ impl Catalog {
             }
             present
         } else {
-            let mut present = Vec::new();
-            walk(folder, "", 0, &mut present);
+            let present = walk::all(folder);
             let names: HashSet<&str> = present.iter().map(|(name, _)| name.as_str()).collect();
             let gone: Vec<String> = documents
                 .all
@@ -379,56 +374,4 @@ fn title(text: &str) -> String {
         .unwrap_or_default();
     let title = fold(first.trim_start_matches('#'));
     title.chars().take(100).collect()
-}
-
-/// `task.md` is searched task by task, and `index.md` repeats the others.
-fn is_searched(name: &str) -> bool {
-    let hidden = name.split('/').any(|part| part.starts_with('.'));
-    !hidden && is_markdown(name) && name != files::TASKS && name != files::INDEX
-}
-
-fn is_markdown(name: &str) -> bool {
-    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-    ending.eq_ignore_ascii_case("md") || ending.eq_ignore_ascii_case("markdown")
-}
-
-fn walk(folder: &Folder, inside: &str, depth: usize, found: &mut Vec<(String, Stamp)>) {
-    let directory = folder.todo.join(inside);
-    let Ok(entries) = fs::read_dir(&directory) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let file_name = entry.file_name();
-        let Some(file_name) = file_name.to_str().filter(|name| !name.starts_with('.')) else {
-            continue;
-        };
-        let name = match inside {
-            "" => file_name.to_owned(),
-            _ => format!("{inside}/{file_name}"),
-        };
-        let Ok(metadata) = entry.metadata() else {
-            continue;
-        };
-        if metadata.is_dir() && depth < MOST_DEPTH {
-            walk(folder, &name, depth + 1, found);
-            continue;
-        }
-        if !is_searched(&name) || found.len() >= MOST_FILES {
-            continue;
-        }
-        if metadata.is_file() {
-            found.push((name, Stamp::of(&metadata)));
-        } else if metadata.is_symlink()
-            && let Some(stamp) = linked(folder, &entry.path())
-        {
-            found.push((name, stamp));
-        }
-    }
-}
-
-/// A link to a file is followed within the project.
-fn linked(folder: &Folder, path: &Path) -> Option<Stamp> {
-    let target = path.canonicalize().ok()?;
-    let metadata = fs::metadata(&target).ok()?;
-    (target.starts_with(&folder.root) && metadata.is_file()).then(|| Stamp::of(&metadata))
 }

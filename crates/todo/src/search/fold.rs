@@ -30,31 +30,49 @@ pub fn fold(text: &str) -> String {
 pub fn fold_bytes(text: &str) -> Vec<u8> {
     let mut folded = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
-    // Where the last plain letter began, in both texts: a mark that follows it
-    // may change it. No plain letter changes what stands before it, so a text
-    // can be cut before each of them.
-    let mut last = (0, 0);
-    while let Some((plain, after)) = plain(rest) {
-        match plain {
-            Some(letter) => {
-                last = (text.len() - rest.len(), folded.len());
+    loop {
+        let run = rest.iter().take_while(|byte| byte.is_ascii()).count();
+        let (ascii, after) = rest.split_at_checked(run).unwrap_or((rest, &[]));
+        for byte in ascii {
+            let kept = ASCII.get(usize::from(*byte)).copied().unwrap_or(DROPPED);
+            if kept != DROPPED {
+                folded.push(kept);
+            }
+        }
+        rest = after;
+        match plain(rest) {
+            None => return folded,
+            Some((Some(letter), after)) => {
                 letter.push(&mut folded);
                 rest = after;
             }
-            None => {
-                let mut end = after;
-                while let Some((None, after)) = self::plain(end) {
-                    end = after;
-                }
-                let part = text.get(last.0..text.len() - end.len()).unwrap_or_default();
-                folded.truncate(last.1);
-                folded.extend_from_slice(kit::text::fold(part).as_bytes());
-                rest = end;
-                last = (text.len() - rest.len(), folded.len());
-            }
+            Some((None, after)) => rest = slowly(text, rest, after, &mut folded),
         }
     }
-    folded
+}
+
+/// Folds the characters from `rest` on that are not plain, together with the
+/// plain one before them, which a mark may change. No plain letter changes what
+/// stands before it, so the text can be cut before the next.
+fn slowly<'a>(text: &'a str, rest: &[u8], after: &'a [u8], folded: &mut Vec<u8>) -> &'a [u8] {
+    let mut end = after;
+    while let Some((None, after)) = plain(end) {
+        end = after;
+    }
+    let start = text.len() - rest.len();
+    let before = text
+        .get(..start)
+        .and_then(|before| before.chars().next_back());
+    let mut from = start;
+    if let Some(before) = before
+        && let Some((Some(letter), _)) = plain(before.encode_utf8(&mut [0; 4]).as_bytes())
+    {
+        from -= before.len_utf8();
+        folded.truncate(folded.len() - letter.length());
+    }
+    let part = text.get(from..text.len() - end.len()).unwrap_or_default();
+    folded.extend_from_slice(kit::text::fold(part).as_bytes());
+    end
 }
 
 enum Letter {
@@ -70,6 +88,14 @@ impl Letter {
             Self::Ascii(byte) => folded.push(byte),
             Self::Wide(bytes) => folded.extend_from_slice(&bytes),
             Self::Dropped => {}
+        }
+    }
+
+    fn length(&self) -> usize {
+        match self {
+            Self::Ascii(_) => 1,
+            Self::Wide(_) => 3,
+            Self::Dropped => 0,
         }
     }
 }

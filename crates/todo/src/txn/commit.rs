@@ -12,7 +12,7 @@ use super::{End, Staged, Txn};
 use crate::{
     errors,
     files::{
-        self, Folder, Stamp, Wait,
+        self, Folder, Stamp,
         journal::{self, Step},
         write::{Placed, Prepared, sync_directory},
     },
@@ -274,11 +274,13 @@ fn remember(
 /// brought together. `None` when they do not go together; theirs is back then.
 fn join(staged: &mut Staged, theirs: Prepared, path: &Path, shown: &str) -> Result<Option<Stamp>> {
     let failed = |error| errors::io(shown, true, error);
-    let base = staged.base.as_ref().map_or("", |loaded| &loaded.text);
+    let base = staged.base.as_ref().map(|loaded| &loaded.text);
     let ours = staged.now.as_deref().unwrap_or_default();
-    let wait = Wait::Since(Some(base.len() as u64));
-    let merged = match files::read(theirs.path(), shown, wait) {
-        Ok(Some(saved)) => merge::merge(base, ours, &saved.text).ok(),
+    let merged = match files::read(theirs.path(), shown, base, true) {
+        Ok(Some(saved)) => {
+            let base = base.map_or("", |base| base);
+            merge::merge(base, ours, &saved.text).ok()
+        }
         _ => None,
     };
     let Some(merged) = merged else {

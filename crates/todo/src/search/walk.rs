@@ -1,0 +1,68 @@
+//! Which files are searched, and where they are.
+
+use std::{fs, path::Path};
+
+use crate::files::{self, Folder, Stamp};
+
+/// Nobody's project has more; a link to somewhere else might.
+pub const MOST_FILES: usize = 50_000;
+const MOST_DEPTH: usize = 12;
+
+/// Every file that is searched, with its stamp.
+pub fn all(folder: &Folder) -> Vec<(String, Stamp)> {
+    let mut found = Vec::new();
+    walk(folder, "", 0, &mut found);
+    found
+}
+
+/// `task.md` is searched task by task, and `index.md` repeats the others.
+pub fn is_searched(name: &str) -> bool {
+    let hidden = name.split('/').any(|part| part.starts_with('.'));
+    !hidden && is_markdown(name) && name != files::TASKS && name != files::INDEX
+}
+
+fn is_markdown(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    ending.eq_ignore_ascii_case("md") || ending.eq_ignore_ascii_case("markdown")
+}
+
+fn walk(folder: &Folder, inside: &str, depth: usize, found: &mut Vec<(String, Stamp)>) {
+    let directory = folder.todo.join(inside);
+    let Ok(entries) = fs::read_dir(&directory) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let file_name = entry.file_name();
+        let Some(file_name) = file_name.to_str().filter(|name| !name.starts_with('.')) else {
+            continue;
+        };
+        let name = match inside {
+            "" => file_name.to_owned(),
+            _ => format!("{inside}/{file_name}"),
+        };
+        let Ok(metadata) = entry.metadata() else {
+            continue;
+        };
+        if metadata.is_dir() && depth < MOST_DEPTH {
+            walk(folder, &name, depth + 1, found);
+            continue;
+        }
+        if !is_searched(&name) || found.len() >= MOST_FILES {
+            continue;
+        }
+        if metadata.is_file() {
+            found.push((name, Stamp::of(&metadata)));
+        } else if metadata.is_symlink()
+            && let Some(stamp) = linked(folder, &entry.path())
+        {
+            found.push((name, stamp));
+        }
+    }
+}
+
+/// A link to a file is followed within the project.
+fn linked(folder: &Folder, path: &Path) -> Option<Stamp> {
+    let target = path.canonicalize().ok()?;
+    let metadata = fs::metadata(&target).ok()?;
+    (target.starts_with(&folder.root) && metadata.is_file()).then(|| Stamp::of(&metadata))
+}
