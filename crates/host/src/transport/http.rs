@@ -188,6 +188,10 @@ async fn mcp(
     {
         return refusal_response(None, &Refusal::InvalidKey);
     }
+    // The protocol crate would answer with plain text and without the id.
+    if let Err((id, fault)) = inbound::message(&body) {
+        return fault_response(StatusCode::BAD_REQUEST, id.as_ref(), &fault);
+    }
     let asks_for_session = envelope.method.as_deref() == Some("initialize");
     let has_session = parts.headers.contains_key("mcp-session-id");
     let service = if asks_for_session || has_session {

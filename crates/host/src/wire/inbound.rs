@@ -9,6 +9,8 @@ use super::outbound::Fault;
 /// How deep arguments may nest. Deeper JSON serves no tool and costs stack.
 pub const MAX_DEPTH: usize = 64;
 
+const NO_MESSAGE: &str = "Invalid Request: this is no JSON-RPC 2.0 message.";
+
 /// The part of a message that decides how it is treated.
 #[derive(Debug, Deserialize)]
 pub struct Envelope<'a> {
@@ -43,19 +45,20 @@ pub fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, (Option<Value>, Fault)> {
             ),
         ));
     }
-    serde_json::from_slice(bytes)
-        .map_err(|error| (None, fault(-32700, format!("Parse error: {error}."))))
+    serde_json::from_slice(bytes).map_err(|error| {
+        let fault = if error.is_data() {
+            fault(-32600, NO_MESSAGE)
+        } else {
+            fault(-32700, format!("Parse error: {error}."))
+        };
+        (None, fault)
+    })
 }
 
 /// A whole message for the protocol crate.
 pub fn message(bytes: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, (Option<Value>, Fault)> {
     let envelope = envelope(bytes)?;
-    serde_json::from_slice(bytes).map_err(|_| {
-        (
-            envelope.id(),
-            fault(-32600, "Invalid Request: this is no JSON-RPC 2.0 message."),
-        )
-    })
+    serde_json::from_slice(bytes).map_err(|_| (envelope.id(), fault(-32600, NO_MESSAGE)))
 }
 
 fn fault(code: i32, message: impl Into<String>) -> Fault {
