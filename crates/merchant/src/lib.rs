@@ -1,0 +1,3 @@
+//! The merchant counter: products, stock and cart mandates.
+
+pub mod model;

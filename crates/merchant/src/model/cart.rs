@@ -1,0 +1,478 @@
+//! From what an agent wants to the lines of a cart.
+
+use std::collections::HashMap;
+
+use kit::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{
+    errors::{self, Shortage},
+    money::{Decimal, Yen},
+};
+
+/// How many items a plan may list, before equal ones are merged.
+pub const MAX_ITEMS: usize = 1000;
+
+/// What is wanted: each product once, in the order of first mention.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CartPlan {
+    wanted: Vec<Wanted>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    pub product_id: i64,
+    pub quantity: i64,
+}
+
+/// A product as the shop's own records have it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Article {
+    pub id: i64,
+    pub sku: String,
+    pub name: String,
+    pub price: Yen,
+    /// How many can be sold now: the stock without what is reserved.
+    pub available: i64,
+    pub refund_days: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    pub product_id: i64,
+    pub sku: String,
+    pub name: String,
+    pub quantity: i64,
+    pub unit_price: Yen,
+    /// `unit_price × quantity`.
+    pub total: Yen,
+    pub refund_days: u32,
+}
+
+impl Line {
+    pub fn new(article: &Article, quantity: i64) -> Result<Self> {
+        Ok(Self {
+            product_id: article.id,
+            sku: article.sku.clone(),
+            name: article.name.clone(),
+            quantity,
+            unit_price: article.price,
+            total: article
+                .price
+                .checked_mul(quantity)
+                .ok_or_else(errors::amount_too_large)?,
+            refund_days: article.refund_days,
+        })
+    }
+}
+
+impl CartPlan {
+    /// Reads `{"items": [{"product_id", "quantity"}]}`. Ids and quantities may
+    /// come as text; whatever else the agent noted down with its plan is passed
+    /// over.
+    pub fn parse(plan: &Value) -> Result<Self> {
+        let items = match plan.get("items") {
+            Some(Value::Array(items)) => items,
+            Some(Value::Null) | None if plan.is_object() => return Err(errors::empty_cart()),
+            _ => return Err(errors::invalid_cart_plan("cart_plan has no list of items")),
+        };
+        if items.is_empty() {
+            return Err(errors::empty_cart());
+        }
+        if items.len() > MAX_ITEMS {
+            return Err(errors::too_many_items(items.len(), MAX_ITEMS));
+        }
+        if let Some(at) = items.iter().position(|item| !item.is_object()) {
+            return Err(errors::invalid_cart_plan(&format!(
+                "cart_plan.items[{at}] is not an object"
+            )));
+        }
+        Self::merge(items)
+    }
+
+    fn merge(items: &[Value]) -> Result<Self> {
+        let mut plan = Self { wanted: Vec::new() };
+        let mut places: HashMap<i64, usize> = HashMap::new();
+        let (mut no_ids, mut no_quantities) = (Vec::new(), Vec::new());
+        for (index, item) in items.iter().enumerate() {
+            let Some(product_id) = product_id(&item["product_id"]) else {
+                no_ids.push(json!({ "index": index, "product_id": echo(&item["product_id"]) }));
+                continue;
+            };
+            let place = *places.entry(product_id).or_insert(plan.wanted.len());
+            let before = plan.wanted.get(place).map_or(0, |wanted| wanted.quantity);
+            let Some(quantity) =
+                quantity(&item["quantity"]).and_then(|quantity| quantity.checked_add(before))
+            else {
+                no_quantities.push(json!({
+                    "index": index,
+                    "product_id": product_id,
+                    "quantity": echo(&item["quantity"]),
+                }));
+                continue;
+            };
+            match plan.wanted.get_mut(place) {
+                Some(wanted) => wanted.quantity = quantity,
+                None => plan.wanted.push(Wanted {
+                    product_id,
+                    quantity,
+                }),
+            }
+        }
+        if !no_ids.is_empty() {
+            return Err(errors::invalid_product_id(no_ids));
+        }
+        if !no_quantities.is_empty() {
+            return Err(errors::invalid_quantity(no_quantities));
+        }
+        Ok(plan)
+    }
+
+    pub fn wanted(&self) -> &[Wanted] {
+        &self.wanted
+    }
+
+    pub fn product_ids(&self) -> Vec<i64> {
+        self.wanted.iter().map(|wanted| wanted.product_id).collect()
+    }
+
+    /// The plan in the shop's own names and prices. `articles` are those the
+    /// shop has of [`CartPlan::product_ids`], in any order. All or nothing: what
+    /// is unknown or short refuses the whole cart.
+    pub fn lines(&self, articles: &[Article]) -> Result<Vec<Line>> {
+        let by_id: HashMap<i64, &Article> = articles
+            .iter()
+            .map(|article| (article.id, article))
+            .collect();
+        let mut found = Vec::with_capacity(self.wanted.len());
+        let mut unknown = Vec::new();
+        for wanted in &self.wanted {
+            match by_id.get(&wanted.product_id) {
+                Some(article) => found.push((*article, wanted.quantity)),
+                None => unknown.push(wanted.product_id),
+            }
+        }
+        if !unknown.is_empty() {
+            return Err(errors::unknown_product(&unknown));
+        }
+        let shortages: Vec<Shortage> = found
+            .iter()
+            .filter(|(article, quantity)| *quantity > article.available)
+            .map(|(article, quantity)| Shortage {
+                product_id: article.id,
+                requested: *quantity,
+                available: article.available.max(0),
+            })
+            .collect();
+        if !shortages.is_empty() {
+            return Err(errors::insufficient_stock(&shortages));
+        }
+        found
+            .into_iter()
+            .map(|(article, quantity)| Line::new(article, quantity))
+            .collect()
+    }
+}
+
+/// A product id as agents write it: a positive integer, perhaps as text.
+pub fn product_id(value: &Value) -> Option<i64> {
+    Decimal::from_json(value)
+        .and_then(Decimal::whole)
+        .ok()
+        // What a double cannot hold would be another id to half of the readers.
+        .filter(|id| (1..1 << 53).contains(id))
+}
+
+fn quantity(value: &Value) -> Option<i64> {
+    Decimal::from_json(value)
+        .and_then(Decimal::whole)
+        .ok()
+        .filter(|quantity| *quantity >= 1)
+}
+
+/// What was given, if it is short enough to be worth repeating.
+fn echo(value: &Value) -> Value {
+    match value {
+        Value::Bool(_) | Value::Number(_) => value.clone(),
+        Value::String(text) if text.chars().count() <= 64 => value.clone(),
+        _ => Value::Null,
+    }
+}
+
+/// Something the caller should know about an answer that is otherwise good.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Warning {
+    pub code: &'static str,
+    pub product_id: i64,
+    /// The price the agent passed, as it wrote it.
+    pub passed: Value,
+    /// The price in the cart.
+    pub current: Yen,
+}
+
+pub const PRICE_CHANGED: &str = "PRICE_CHANGED";
+
+/// Compares the `products` an agent passed along with the lines of its cart.
+/// Their prices (`price_jpy`, or else `price_cents`) never count; the user
+/// should still hear that they were different.
+pub fn price_warnings(products: &[Value], lines: &[Line]) -> Vec<Warning> {
+    let mut lines: HashMap<i64, &Line> = lines.iter().map(|line| (line.product_id, line)).collect();
+    let mut warnings = Vec::new();
+    for product in products {
+        let Some(id) = product_id(&product["id"]) else {
+            continue;
+        };
+        let Some(current) = lines.get(&id).map(|line| line.unit_price) else {
+            continue;
+        };
+        if let Some(passed) = other_price(product, current) {
+            warnings.push(Warning {
+                code: PRICE_CHANGED,
+                product_id: id,
+                passed,
+                current,
+            });
+            lines.remove(&id);
+        }
+    }
+    warnings
+}
+
+/// The price in `product`, in yen, if it has one and it is not `current`.
+fn other_price(product: &Value, current: Yen) -> Option<Value> {
+    let (yen, cents) = (&product["price_jpy"], &product["price_cents"]);
+    if let Ok(passed) = Decimal::from_json(yen) {
+        return (passed != Decimal::from(current.get())).then(|| echo(yen));
+    }
+    let passed = Decimal::from_json(cents).ok()?;
+    (passed != Decimal::from(current.cents())).then(|| match Yen::from_json_cents(cents) {
+        Ok(yen) => json!(yen),
+        Err(_) => Value::Null,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn article(id: i64, price: i64, available: i64) -> Article {
+        Article {
+            id,
+            sku: format!("SKU-{id}"),
+            name: format!("Product {id}"),
+            price: Yen::new(price).unwrap(),
+            available,
+            refund_days: 30,
+        }
+    }
+
+    fn plan(items: Value) -> Result<CartPlan> {
+        CartPlan::parse(&json!({ "items": items }))
+    }
+
+    fn wanted(items: Value) -> Vec<(i64, i64)> {
+        plan(items)
+            .unwrap()
+            .wanted()
+            .iter()
+            .map(|wanted| (wanted.product_id, wanted.quantity))
+            .collect()
+    }
+
+    /// The code of a refusal and what it says about the items.
+    fn refused<T: std::fmt::Debug>(result: Result<T>) -> (String, Value) {
+        let error = result.unwrap_err();
+        assert!(error.next.is_some(), "{error}");
+        let items = error.details.unwrap_or_default()["items"].take();
+        (error.code.into_owned(), items)
+    }
+
+    #[test]
+    fn what_an_agent_notes_beside_its_plan_does_no_harm() {
+        let plan = CartPlan::parse(&json!({
+            "name": "おすすめプラン",
+            "description": "人気商品",
+            "total": 1,
+            "items": [
+                { "product_id": 1, "quantity": 2, "name": "x", "price_jpy": 1.0 },
+                { "product_id": "5", "quantity": "1", "reason": null },
+            ],
+        }))
+        .unwrap();
+        assert_eq!(plan.product_ids(), [1, 5]);
+        let lines = plan
+            .lines(&[article(5, 3500, 1), article(1, 1980, 50)])
+            .unwrap();
+        let totals: Vec<i64> = lines.iter().map(|line| line.total.get()).collect();
+        assert_eq!(totals, [3960, 3500]);
+        assert_eq!(lines[0].name, "Product 1");
+    }
+
+    #[test]
+    fn equal_lines_are_merged_where_they_first_stood() {
+        let items = json!([
+            { "product_id": 7, "quantity": 1 },
+            { "product_id": 1, "quantity": 2 },
+            { "product_id": "７", "quantity": 3.0 },
+            { "product_id": 1.0, "quantity": 1 },
+        ]);
+        assert_eq!(wanted(items), [(7, 4), (1, 3)]);
+        let stock = [article(7, 10, 3), article(1, 10, 3)];
+        let items = json!([{ "product_id": 7, "quantity": 2 }, { "product_id": 7, "quantity": 2 }]);
+        let (code, items) = refused(plan(items).unwrap().lines(&stock));
+        assert_eq!(code, "INSUFFICIENT_STOCK");
+        assert_eq!(
+            items,
+            json!([{ "product_id": 7, "requested": 4, "available": 3 }])
+        );
+    }
+
+    #[test]
+    fn an_empty_cart_is_refused() {
+        for plan in [json!({}), json!({ "items": [] }), json!({ "items": null })] {
+            assert_eq!(refused(CartPlan::parse(&plan)).0, "EMPTY_CART", "{plan}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_plan_is_refused() {
+        for plan in [
+            json!(null),
+            json!([]),
+            json!("1"),
+            json!({ "items": 1 }),
+            json!({ "items": [1] }),
+        ] {
+            let (code, _) = refused(CartPlan::parse(&plan));
+            assert_eq!(code, "INVALID_CART_PLAN", "{plan}");
+        }
+        let many = vec![json!({ "product_id": 1, "quantity": 1 }); MAX_ITEMS + 1];
+        assert_eq!(refused(plan(json!(many))).0, "TOO_MANY_ITEMS");
+    }
+
+    #[test]
+    fn quantities_are_whole_and_at_least_one() {
+        for quantity in [
+            json!(0),
+            json!(-1),
+            json!(1.5),
+            json!("1.5"),
+            json!("two"),
+            json!(null),
+            json!(true),
+            json!(1e300),
+        ] {
+            let items = json!([
+                { "product_id": 1, "quantity": 1 },
+                { "product_id": 2, "quantity": quantity },
+            ]);
+            let (code, items) = refused(plan(items));
+            assert_eq!(code, "INVALID_QUANTITY", "{quantity}");
+            assert_eq!(
+                items,
+                json!([{ "index": 1, "product_id": 2, "quantity": quantity }])
+            );
+        }
+        let (code, _) = refused(plan(json!([{ "product_id": 1 }])));
+        assert_eq!(code, "INVALID_QUANTITY");
+        let most = json!({ "product_id": 1, "quantity": i64::MAX });
+        let (code, _) = refused(plan(json!([most, most])));
+        assert_eq!(code, "INVALID_QUANTITY");
+    }
+
+    #[test]
+    fn a_wrong_first_item_does_not_misplace_the_next() {
+        let items = json!([
+            { "product_id": 1, "quantity": 0 },
+            { "product_id": 2, "quantity": 5 },
+            { "product_id": 1, "quantity": 0 },
+        ]);
+        let (_, items) = refused(plan(items));
+        let at: Vec<&Value> = items
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|i| &i["index"])
+            .collect();
+        assert_eq!(at, [&json!(0), &json!(2)]);
+    }
+
+    #[test]
+    fn ids_are_positive_integers() {
+        for id in [
+            json!(0),
+            json!(-1),
+            json!(1.5),
+            json!("x"),
+            json!(1_u64 << 53),
+        ] {
+            let (code, items) = refused(plan(json!([{ "product_id": id, "quantity": 1 }])));
+            assert_eq!(code, "INVALID_PRODUCT_ID", "{id}");
+            assert_eq!(items, json!([{ "index": 0, "product_id": id }]));
+        }
+        let long = "x".repeat(65);
+        let (_, items) = refused(plan(json!([{ "product_id": long, "quantity": 1 }])));
+        assert_eq!(items[0]["product_id"], Value::Null);
+    }
+
+    #[test]
+    fn unknown_and_short_products_refuse_the_whole_cart() {
+        let all = plan(json!([
+            { "product_id": 1, "quantity": 3 },
+            { "product_id": 3, "quantity": 1 },
+            { "product_id": 9, "quantity": 1 },
+        ]))
+        .unwrap();
+        let (code, items) = refused(all.lines(&[article(1, 10, 2)]));
+        assert_eq!(code, "UNKNOWN_PRODUCT");
+        assert_eq!(items, json!([{ "product_id": 3 }, { "product_id": 9 }]));
+        let stock = [article(1, 10, 2), article(3, 10, 0), article(9, 10, 1)];
+        let (code, items) = refused(all.lines(&stock));
+        assert_eq!(code, "INSUFFICIENT_STOCK");
+        assert_eq!(
+            items,
+            json!([
+                { "product_id": 1, "requested": 3, "available": 2 },
+                { "product_id": 3, "requested": 1, "available": 0 },
+            ])
+        );
+        let dear = [
+            article(1, Yen::MAX.get(), 9),
+            article(3, 1, 9),
+            article(9, 1, 9),
+        ];
+        assert_eq!(refused(all.lines(&dear)).0, "AMOUNT_TOO_LARGE");
+    }
+
+    #[test]
+    fn passed_prices_only_warn() {
+        let lines = [Line::new(&article(1, 1980, 1), 1).unwrap()];
+        let warned = |product: Value| {
+            let warnings = price_warnings(&[product], &lines);
+            serde_json::to_value(warnings).unwrap()
+        };
+        for same in [
+            json!({ "id": 1, "price_jpy": 1980.0, "price_cents": 198_000 }),
+            json!({ "id": "1", "price_jpy": "1980" }),
+            json!({ "id": 1, "price_cents": 198_000 }),
+            json!({ "id": 1, "name": "other" }),
+            json!({ "id": 1, "price_jpy": "cheap" }),
+            json!({ "id": 2, "price_jpy": 1 }),
+            json!("1"),
+        ] {
+            assert_eq!(warned(same.clone()), json!([]), "{same}");
+        }
+        let warning = |passed: Value| json!([{ "code": "PRICE_CHANGED", "product_id": 1, "passed": passed, "current": 1980.0 }]);
+        let yen = |price: Value| warned(json!({ "id": 1, "price_jpy": price }));
+        assert_eq!(yen(json!(1800.0)), warning(json!(1800.0)));
+        assert_eq!(yen(json!(1980.5)), warning(json!(1980.5)));
+        assert_eq!(yen(json!("1")), warning(json!("1")));
+        let cents = |price: Value| warned(json!({ "id": 1, "price_cents": price }));
+        assert_eq!(cents(json!(180_000)), warning(json!(1800.0)));
+        assert_eq!(cents(json!(1)), warning(json!(null)));
+        let twice = json!({ "id": 1, "price_jpy": 1 });
+        assert_eq!(price_warnings(&[twice.clone(), twice], &lines).len(), 1);
+    }
+}

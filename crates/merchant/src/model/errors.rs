@@ -1,0 +1,111 @@
+//! How a cart is refused: every code, in one place. Where items are at fault,
+//! `details.items` names each of them.
+
+use kit::Error;
+use serde_json::{Value, json};
+
+pub const INVALID_CART_PLAN: &str = "INVALID_CART_PLAN";
+pub const EMPTY_CART: &str = "EMPTY_CART";
+pub const TOO_MANY_ITEMS: &str = "TOO_MANY_ITEMS";
+pub const INVALID_PRODUCT_ID: &str = "INVALID_PRODUCT_ID";
+pub const INVALID_QUANTITY: &str = "INVALID_QUANTITY";
+pub const UNKNOWN_PRODUCT: &str = "UNKNOWN_PRODUCT";
+pub const INSUFFICIENT_STOCK: &str = "INSUFFICIENT_STOCK";
+pub const AMOUNT_TOO_LARGE: &str = "AMOUNT_TOO_LARGE";
+
+pub fn invalid_cart_plan(what: &str) -> Error {
+    Error::new(INVALID_CART_PLAN, format!("{what}."))
+        .next("Give cart_plan as {\"items\": [{\"product_id\": 1, \"quantity\": 2}]}.")
+}
+
+pub fn empty_cart() -> Error {
+    Error::new(EMPTY_CART, "The cart has no items.")
+        .next("Put at least one product in cart_plan.items.")
+}
+
+/// `details`: `{items, most}`.
+pub fn too_many_items(items: usize, most: usize) -> Error {
+    Error::new(
+        TOO_MANY_ITEMS,
+        format!("The cart has {items} items; one may have {most}."),
+    )
+    .next("Make several carts.")
+    .details(json!({ "items": items, "most": most }))
+}
+
+/// `details.items`: `{index, product_id}`.
+pub fn invalid_product_id(items: Vec<Value>) -> Error {
+    Error::new(
+        INVALID_PRODUCT_ID,
+        "Some items of the cart do not say which product they mean.",
+    )
+    .next("Give each item the product_id that search_products answered with, a positive integer.")
+    .details(json!({ "items": items }))
+}
+
+/// `details.items`: `{index, product_id, quantity}`.
+pub fn invalid_quantity(items: Vec<Value>) -> Error {
+    Error::new(
+        INVALID_QUANTITY,
+        "Some quantities are no whole numbers of at least 1.",
+    )
+    .next("Give each item a quantity of 1 or more; leave out what is not wanted.")
+    .details(json!({ "items": items }))
+}
+
+/// `details.items`: `{product_id}`.
+pub fn unknown_product(ids: &[i64]) -> Error {
+    let items: Vec<Value> = ids.iter().map(|id| json!({ "product_id": id })).collect();
+    Error::new(
+        UNKNOWN_PRODUCT,
+        format!("The shop has no product with id {}.", list(ids)),
+    )
+    .next("Find products with search_products and take their ids.")
+    .details(json!({ "items": items }))
+}
+
+/// A product of which the cart wants more than there is.
+pub struct Shortage {
+    pub product_id: i64,
+    pub requested: i64,
+    pub available: i64,
+}
+
+/// `details.items`: `{product_id, requested, available}`.
+pub fn insufficient_stock(shortages: &[Shortage]) -> Error {
+    let words: Vec<String> = shortages
+        .iter()
+        .map(|short| {
+            format!(
+                "{} of product {} (wanted {})",
+                short.available, short.product_id, short.requested
+            )
+        })
+        .collect();
+    let items: Vec<Value> = shortages
+        .iter()
+        .map(|short| {
+            json!({
+                "product_id": short.product_id,
+                "requested": short.requested,
+                "available": short.available,
+            })
+        })
+        .collect();
+    Error::new(
+        INSUFFICIENT_STOCK,
+        format!("There are only {} in stock.", words.join(", ")),
+    )
+    .next("No cart was made. Lower the quantities or choose other products.")
+    .details(json!({ "items": items }))
+}
+
+pub fn amount_too_large() -> Error {
+    Error::new(AMOUNT_TOO_LARGE, "The cart costs more than can be charged.")
+        .next("Lower the quantities.")
+}
+
+fn list(ids: &[i64]) -> String {
+    let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+    ids.join(", ")
+}

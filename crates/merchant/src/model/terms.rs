@@ -1,0 +1,148 @@
+//! What a cart costs beside its goods.
+
+use kit::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    cart::Line,
+    errors,
+    money::{Rounding, TaxRate, Yen},
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terms {
+    pub shipping_fee: Yen,
+    /// A subtotal of this much or more ships free.
+    pub free_shipping_threshold: Yen,
+    /// On goods and shipping together.
+    pub tax_rate: TaxRate,
+    pub rounding: Rounding,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        const fn yen(amount: i64) -> Yen {
+            match Yen::new(amount) {
+                Ok(yen) => yen,
+                Err(_) => Yen::ZERO,
+            }
+        }
+        Self {
+            shipping_fee: const { yen(500) },
+            free_shipping_threshold: const { yen(5000) },
+            tax_rate: TaxRate::TEN_PERCENT,
+            rounding: Rounding::Floor,
+        }
+    }
+}
+
+/// `subtotal + shipping + tax = total`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Quote {
+    pub subtotal: Yen,
+    pub shipping: Yen,
+    pub tax: Yen,
+    pub total: Yen,
+}
+
+impl Terms {
+    /// The tax is rounded once, on the sum: rounding every line would charge
+    /// something else for the same goods in two lines.
+    pub fn quote(&self, lines: &[Line]) -> Result<Quote> {
+        let subtotal = lines
+            .iter()
+            .try_fold(Yen::ZERO, |sum, line| sum.checked_add(line.total))
+            .ok_or_else(errors::amount_too_large)?;
+        let shipping = if subtotal >= self.free_shipping_threshold {
+            Yen::ZERO
+        } else {
+            self.shipping_fee
+        };
+        let taxed = subtotal
+            .checked_add(shipping)
+            .ok_or_else(errors::amount_too_large)?;
+        let tax = self.tax_rate.of(taxed, self.rounding);
+        let total = taxed
+            .checked_add(tax)
+            .ok_or_else(errors::amount_too_large)?;
+        Ok(Quote {
+            subtotal,
+            shipping,
+            tax,
+            total,
+        })
+    }
+
+    /// What one piece costs with its tax, for display. Mandates do not add such
+    /// prices up; they round once.
+    pub fn with_tax(&self, price: Yen) -> Option<Yen> {
+        price.checked_add(self.tax_rate.of(price, self.rounding))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::cart::Article;
+
+    fn quote(terms: &Terms, goods: &[(i64, i64)]) -> Result<[i64; 4]> {
+        let lines: Vec<Line> = goods
+            .iter()
+            .map(|(quantity, price)| {
+                let article = Article {
+                    id: *price,
+                    price: Yen::new(*price).unwrap(),
+                    ..Article::default()
+                };
+                Line::new(&article, *quantity).unwrap()
+            })
+            .collect();
+        let quote = terms.quote(&lines)?;
+        let amounts = [quote.subtotal, quote.shipping, quote.tax, quote.total];
+        Ok(amounts.map(Yen::get))
+    }
+
+    #[test]
+    fn the_written_rules_hold() {
+        let quote = |goods| quote(&Terms::default(), goods).unwrap();
+        assert_eq!(quote(&[(2, 1980), (1, 3500)]), [7460, 0, 746, 8206]);
+        assert_eq!(quote(&[(1, 1980)]), [1980, 500, 248, 2728]);
+        assert_eq!(quote(&[(1, 4999)]), [4999, 500, 549, 6048]);
+        assert_eq!(quote(&[(1, 5000)]), [5000, 0, 500, 5500]);
+    }
+
+    #[test]
+    fn the_tax_is_rounded_once() {
+        let terms = |rounding| Terms {
+            shipping_fee: Yen::ZERO,
+            rounding,
+            ..Terms::default()
+        };
+        // 5 × 0.1 is half a yen each, one yen and a half together.
+        let goods = [(1, 5), (1, 5), (1, 5)];
+        for (rounding, tax) in [
+            (Rounding::Floor, 1),
+            (Rounding::HalfUp, 2),
+            (Rounding::Ceil, 2),
+        ] {
+            assert_eq!(
+                quote(&terms(rounding), &goods).unwrap(),
+                [15, 0, tax, 15 + tax]
+            );
+        }
+    }
+
+    #[test]
+    fn too_much_is_refused() {
+        let most = Yen::MAX.get();
+        let terms = Terms::default();
+        for goods in [vec![(1, most), (1, 1)], vec![(1, most)]] {
+            let refused = quote(&terms, &goods).unwrap_err();
+            assert_eq!(refused.code, "AMOUNT_TOO_LARGE");
+        }
+        assert_eq!(terms.with_tax(Yen::MAX), None);
+        let price = Yen::new(1980).unwrap();
+        assert_eq!(terms.with_tax(price).map(Yen::get), Some(2178));
+    }
+}
