@@ -194,7 +194,7 @@ impl Approval {
             .find_map(|name| self.tools.get(&format!("{counter}.{name}")).copied())
             .unwrap_or(match tool.effect {
                 Effect::Outside => Policy::Ask,
-                Effect::Read | Effect::Write => Policy::Allow,
+                Effect::Read | Effect::Write | Effect::Manage => Policy::Allow,
             })
     }
 }

@@ -1,8 +1,10 @@
 //! What a counter is: its name, its tools, its prompts and resources, as data.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use jiff::tz::TimeZone;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::{
     BoxFuture, Context, Result, Store, Tool, context::Change, prompt::Prompt, resource::Resources,
@@ -40,6 +42,7 @@ pub struct Counter {
     /// counter's queries and transactions on it.
     pub store: Option<Arc<dyn Store>>,
     pub demo: Option<Arc<dyn Demo>>,
+    pub import: Option<Arc<dyn Import>>,
     pub background: Option<Arc<dyn Background>>,
 }
 
@@ -57,6 +60,10 @@ pub trait Background: Send + Sync {
     fn start(&self, announce: Announce);
     /// Called once, before the program ends.
     fn stop(&self) -> BoxFuture<'_, ()>;
+    /// What an operator wants to know of it, for `/readyz` and `doctor`.
+    fn health(&self) -> Option<Value> {
+        None
+    }
 }
 
 pub type Announce = Arc<dyn Fn(Change) + Send + Sync>;
@@ -72,6 +79,37 @@ pub trait Demo: Send + Sync {
     /// Called at start and every hour: keeps loaded demo data current. Does
     /// nothing when no demo data is loaded.
     fn refresh<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<()>>;
+}
+
+/// Data of the operator's own, brought in from a file.
+pub trait Import: Send + Sync {
+    /// Takes in what `file` holds, and tells the context's client how far it
+    /// is. Rows that can't be used are skipped and reported; the same file again
+    /// goes on where it was interrupted.
+    fn import<'a>(
+        &'a self,
+        context: &'a Context,
+        file: &'a Path,
+    ) -> BoxFuture<'a, Result<Imported>>;
+}
+
+/// What came of an import.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Imported {
+    /// A sentence for the person who asked.
+    pub message: String,
+    pub imported: u64,
+    pub skipped: u64,
+    /// Rows that an earlier, interrupted run had already brought in.
+    pub already_there: u64,
+    /// The first of the rows that were skipped.
+    pub problems: Vec<Problem>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    pub line: u64,
+    pub problem: String,
 }
 
 /// The migrations of one counter, under a name of their own in the store.

@@ -12,6 +12,7 @@ pub mod context;
 pub mod counter;
 pub mod error;
 pub mod ids;
+pub mod lease;
 pub mod page;
 pub mod prompt;
 pub mod reply;

@@ -53,6 +53,9 @@ pub enum Effect {
     Read,
     /// Changes data the counter keeps.
     Write,
+    /// Changes what only the counter's own people may: a key must name the
+    /// tool, and nobody without a key gets at it over a network.
+    Manage,
     /// Acts on the outside world; the user is asked first.
     Outside,
 }
@@ -105,6 +108,24 @@ impl Run {
         O: Serialize + 'static,
     {
         Self::Transaction(store_handler(state, handler))
+    }
+
+    /// A handler that waits for something besides the store.
+    pub fn shared<S, I, O, F>(state: &Arc<S>, handler: fn(Arc<S>, Context, I) -> F) -> Self
+    where
+        S: Send + Sync + 'static,
+        I: DeserializeOwned + 'static,
+        O: Serialize + 'static,
+        F: Future<Output = Result<O>> + Send + 'static,
+    {
+        let state = Arc::clone(state);
+        Self::Async(Arc::new(move |context, arguments| match typed(arguments) {
+            Ok(input) => {
+                let work = handler(Arc::clone(&state), context, input);
+                Box::pin(async move { Reply::structured(&work.await?) })
+            }
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        }))
     }
 
     pub fn task<I, F>(handler: fn(Context, I) -> F) -> Self

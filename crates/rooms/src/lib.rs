@@ -60,6 +60,7 @@ pub fn counter(settings: Settings) -> Counter {
         resources: Some(Arc::new(resources::Shelf::new(&house))),
         store: None,
         demo: None,
+        import: None,
         background: Some(Arc::new(background::Caretaker::new(&house))),
     }
 }

@@ -72,6 +72,7 @@ pub fn counter(settings: Settings) -> Counter {
         resources: Some(Arc::new(resources::Shelf::new(&project))),
         store: None,
         demo: None,
+        import: None,
         background: Some(Arc::new(watch::Watch::new(&project))),
     }
 }

@@ -1,0 +1,48 @@
+//! Work that exactly one process does, whichever is alive: it holds a lease in
+//! the store and renews it; when it dies, another takes over once it ran out.
+
+use crate::{
+    Result, Sql,
+    counter::Migrations,
+    sql::{Migration, Param},
+};
+
+pub const MIGRATIONS: Migrations = Migrations {
+    owner: "leases",
+    steps: &[Migration {
+        version: 1,
+        name: "leases",
+        sql: "CREATE TABLE leases (
+            name TEXT PRIMARY KEY,
+            holder TEXT NOT NULL,
+            expires_at BIGINT NOT NULL
+        )",
+    }],
+};
+
+/// Takes or renews the lease until `now + for_ms`. `false` while another holder
+/// has it.
+pub fn hold(sql: &mut dyn Sql, name: &str, holder: &str, now: i64, for_ms: i64) -> Result<bool> {
+    let changed = sql.execute(
+        "INSERT INTO leases (name, holder, expires_at) VALUES ($1, $2, $3) \
+         ON CONFLICT (name) DO UPDATE \
+         SET holder = excluded.holder, expires_at = excluded.expires_at \
+         WHERE leases.holder = excluded.holder OR leases.expires_at <= $4",
+        &[
+            Param::Text(name),
+            Param::Text(holder),
+            Param::Int(now.saturating_add(for_ms)),
+            Param::Int(now),
+        ],
+    )?;
+    Ok(changed == 1)
+}
+
+/// Gives it back early, so that nobody has to wait for it to run out.
+pub fn release(sql: &mut dyn Sql, name: &str, holder: &str) -> Result<()> {
+    sql.execute(
+        "DELETE FROM leases WHERE name = $1 AND holder = $2",
+        &[Param::Text(name), Param::Text(holder)],
+    )?;
+    Ok(())
+}
