@@ -12,6 +12,7 @@ pub const INVALID_QUANTITY: &str = "INVALID_QUANTITY";
 pub const UNKNOWN_PRODUCT: &str = "UNKNOWN_PRODUCT";
 pub const INSUFFICIENT_STOCK: &str = "INSUFFICIENT_STOCK";
 pub const AMOUNT_TOO_LARGE: &str = "AMOUNT_TOO_LARGE";
+pub const INVALID_ADDRESS: &str = "INVALID_ADDRESS";
 
 pub fn invalid_cart_plan(what: &str) -> Error {
     Error::new(INVALID_CART_PLAN, format!("{what}."))
@@ -103,6 +104,21 @@ pub fn insufficient_stock(shortages: &[Shortage]) -> Error {
 pub fn amount_too_large() -> Error {
     Error::new(AMOUNT_TOO_LARGE, "The cart costs more than can be charged.")
         .next("Lower the quantities.")
+}
+
+/// `details`: `{field}`, by the caller's own name for it; none when the address
+/// as a whole is at fault.
+pub fn invalid_address(field: Option<&str>, what: &str) -> Error {
+    let whole = field.map_or_else(
+        || "shipping_address".into(),
+        |field| format!("shipping_address.{field}"),
+    );
+    Error::new(INVALID_ADDRESS, format!("{whole} {what}."))
+        .next(
+            "Give recipient, address_line (a list), city, region, postal_code and country as text, \
+             or leave the address out.",
+        )
+        .details(json!({ "field": field }))
 }
 
 fn list(ids: &[i64]) -> String {

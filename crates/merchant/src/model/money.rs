@@ -218,16 +218,14 @@ impl JsonSchema for TaxRate {
     }
 }
 
-/// What becomes of a fraction of a yen in the tax.
+/// What becomes of a fraction of a yen in the tax: down, as most shops in Japan
+/// do; half a yen and more up; or always up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rounding {
-    /// Down, as most shops in Japan do.
     #[default]
     Floor,
-    /// Half a yen and more up, less down.
     HalfUp,
-    /// Up.
     Ceil,
 }
 
