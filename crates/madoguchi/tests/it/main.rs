@@ -18,6 +18,7 @@ mod documents;
 mod hardening;
 mod harness;
 mod ledger;
+mod merchant_mandates;
 mod python_client;
 mod rooms;
 mod short_way;

@@ -50,21 +50,32 @@ async fn run(mut command: Command, input: String) -> Output {
 
 /// A script of `clients/` with the current Python client.
 pub async fn python(place: &Place, script: &str, arguments: &[&str]) -> Output {
-    in_venv("python", place, script, arguments).await
+    in_venv("python", place, script, arguments, String::new()).await
+}
+
+/// The same, with something to read on stdin.
+pub async fn python_reading(place: &Place, script: &str, input: String) -> Output {
+    in_venv("python", place, script, &[], input).await
 }
 
 /// A script of `clients/` with the last Python client that spoke WebSocket.
 pub async fn python_websocket(place: &Place, script: &str, arguments: &[&str]) -> Output {
-    in_venv("python-websocket", place, script, arguments).await
+    in_venv("python-websocket", place, script, arguments, String::new()).await
 }
 
-async fn in_venv(venv: &str, place: &Place, script: &str, arguments: &[&str]) -> Output {
+async fn in_venv(
+    venv: &str,
+    place: &Place,
+    script: &str,
+    arguments: &[&str],
+    input: String,
+) -> Output {
     let mut command = command(place, &tool(&format!("{venv}/bin/python")));
     command
         .arg("-B")
         .arg(Path::new(SOURCES).join(script))
         .args(arguments);
-    run(command, String::new()).await
+    run(command, input).await
 }
 
 /// A module of `clients/`. It comes on stdin, so that what it imports is looked

@@ -1,0 +1,142 @@
+//! Cart mandates as others read them: the types the protocol published, and
+//! canonical JSON and signatures by libraries that are not ours. What is checked
+//! is in `clients/mandates.py`.
+
+use jiff::{SignedDuration, Timestamp};
+use merchant::model::{
+    address::Address,
+    cart::{Article, CartPlan},
+    formats::Format,
+    mandate::{Cart, Merchant, PaymentMethod},
+    money::Yen,
+    signing::{DEFAULT_AUDIENCE, Signer, default_key_id},
+    terms::Terms,
+};
+use serde_json::{Value, json};
+
+use crate::harness::{Place, clients};
+
+const SCRIPT: &str = "mandates.py";
+const MERCHANT_ID: &str = "did:ap2:merchant:mugibo_merchant";
+
+/// `quantity` calendars and, beyond one, a mug: one is not sent free.
+fn cart(quantity: i64, with_address: bool) -> Cart {
+    let article = |id, name: &str, price, refund_days| Article {
+        id,
+        sku: format!("SKU-{id}"),
+        name: name.into(),
+        price: Yen::new(price).unwrap(),
+        available: 50,
+        refund_days,
+    };
+    let mut items = vec![json!({ "product_id": 1, "quantity": quantity })];
+    if quantity > 1 {
+        items.push(json!({ "product_id": "5", "quantity": 1 }));
+    }
+    let lines = CartPlan::parse(&json!({ "items": items }))
+        .and_then(|plan| {
+            plan.lines(&[
+                article(1, "むぎぼー\u{20ac}カレンダー\"2025\" 😀", 1980, 30),
+                article(5, "Mug\n2", 3500, 0),
+            ])
+        })
+        .unwrap();
+    let address = with_address.then(|| {
+        json!({
+            "recipient": "山田太郎",
+            "addressLine": ["東京都渋谷区1-2-3", "窓口ビル"],
+            "city": "渋谷区",
+            "country": "JP",
+            "postalCode": "150-0001",
+            "note": { "floor": 3.5 },
+        })
+    });
+    Cart::new(
+        Merchant {
+            id: MERCHANT_ID.into(),
+            name: "Demo Merchant".into(),
+            payment_methods: vec![PaymentMethod::card()],
+        },
+        lines.clone(),
+        Terms::default().quote(&lines).unwrap(),
+        Address::parse(&json!(address)).unwrap(),
+        Timestamp::now(),
+        SignedDuration::from_mins(30),
+    )
+}
+
+async fn signer(place: &Place) -> Signer {
+    let pem = clients::python(place, SCRIPT, &["new-key"]).await.ok();
+    Signer::from_pem(
+        &pem.stdout,
+        default_key_id(MERCHANT_ID),
+        DEFAULT_AUDIENCE.into(),
+    )
+    .unwrap()
+}
+
+/// A mandate with all that is needed to check it.
+fn mandate(cart: &Cart, format: Format, signer: Option<&Signer>) -> Value {
+    json!({
+        "mandate": cart.mandate(format, signer, Timestamp::now()).unwrap(),
+        "format": format,
+        "public_key": signer.map(|signer| signer.public_pem().unwrap()),
+        "audience": signer.map(|_| DEFAULT_AUDIENCE),
+    })
+}
+
+#[tokio::test]
+async fn every_mandate_is_what_it_says_it_is() {
+    let place = Place::new();
+    let signer = signer(&place).await;
+    let mut mandates = Vec::new();
+    for format in Format::ALL {
+        for (quantity, with_address) in [(1, true), (1, false), (2, true), (2, false)] {
+            let cart = cart(quantity, with_address);
+            mandates.push(mandate(&cart, format, None));
+            let mut signed = mandate(&cart, format, Some(&signer));
+            mandates.push(signed.clone());
+            signed["public_key"] = signer.public_jwk();
+            mandates.push(signed);
+        }
+    }
+    let checked = clients::python_reading(&place, SCRIPT, json!(mandates).to_string()).await;
+    checked.ok();
+}
+
+#[tokio::test]
+async fn what_was_tampered_with_is_found_out() {
+    let place = Place::new();
+    let signer = signer(&place).await;
+    let cart = cart(2, true);
+    let signed = mandate(&cart, Format::Ap2, Some(&signer));
+    let details = "/mandate/contents/payment_request/details";
+    for (at, value, complaint) in [
+        (
+            "/mandate/contents/merchant_name".into(),
+            json!("Other"),
+            "AssertionError",
+        ),
+        (
+            format!("{details}/total/amount/value"),
+            json!(1.0),
+            "AssertionError",
+        ),
+        (
+            format!("{details}/display_items"),
+            json!(7),
+            "ValidationError",
+        ),
+        (
+            "/audience".into(),
+            json!("did:other"),
+            "InvalidAudienceError",
+        ),
+    ] {
+        let mut changed = signed.clone();
+        *changed.pointer_mut(&at).unwrap() = value;
+        let input = json!([changed]).to_string();
+        let output = clients::python_reading(&place, SCRIPT, input).await;
+        assert!(output.failed().contains(complaint), "{at}");
+    }
+}
