@@ -1,0 +1,410 @@
+//! From text to what is indexed and looked up.
+//!
+//! A text falls into [`Part`]s: stretches of Japanese (also Chinese and Korean),
+//! which has no spaces to go by, and words of everything else. Spellings that
+//! mean the same become one: width, case, hiragana and katakana, small and large
+//! kana, `ヴ` and `ブ`, long-vowel marks, middle dots, accents.
+//!
+//! This goes further than `kit::text::fold`, and must keep words apart, which
+//! that one joins.
+
+use std::sync::LazyLock;
+
+use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed, options::WordBreakInvariantOptions};
+use unicode_normalization::{
+    UnicodeNormalization,
+    char::{decompose_canonical, is_combining_mark},
+};
+
+/// What is read of one field; the rest of a very long text is not searchable.
+const LONGEST_TEXT: usize = 4_000;
+/// Longer words are cut: nobody types them, and they would fill the dictionary.
+const LONGEST_WORD: usize = 32;
+/// Atoms of one compound that are considered, so that an address or a table row
+/// does not become hundreds of words.
+const MOST_ATOMS: usize = 8;
+
+static WORDS: LazyLock<WordSegmenterBorrowed<'static>> =
+    LazyLock::new(|| WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()));
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A stretch without spaces, in normal width and lower case; kana, long-vowel
+    /// marks and middle dots are still as written.
+    Japanese(String),
+    /// A word of another script, with numbers and joints: `wh-1000xm5` has the
+    /// atoms `wh`, `1000`, `xm`, `5`.
+    Word(Vec<String>),
+    /// Something that separates more than a space does: a comma, a bracket.
+    Gap,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Japanese,
+    Letter,
+    Digit,
+}
+
+/// Cuts `text` into its parts, in order.
+pub(crate) fn parts(text: &str) -> Vec<Part> {
+    let mut cutter = Cutter::default();
+    let text: Vec<char> = text
+        .nfkc()
+        .flat_map(char::to_lowercase)
+        .take(LONGEST_TEXT)
+        .collect();
+    for (at, &character) in text.iter().enumerate() {
+        let next = text.get(at + 1).copied().unwrap_or(' ');
+        cutter.take(character, next);
+    }
+    cutter.finish()
+}
+
+#[derive(Default)]
+struct Cutter {
+    parts: Vec<Part>,
+    japanese: String,
+    atoms: Vec<String>,
+    last: Option<Kind>,
+}
+
+impl Cutter {
+    fn take(&mut self, character: char, next: char) {
+        if is_dash(character) && self.japanese.chars().next_back().is_some_and(is_kana) {
+            // Written for a long-vowel mark: コ－ヒ－.
+            self.japanese.push('ー');
+        } else if is_dot(character) && !self.japanese.is_empty() {
+            self.japanese.push('・');
+        } else if is_japanese(character) {
+            self.end_word();
+            self.japanese.push(character);
+            self.last = Some(Kind::Japanese);
+        } else if character.is_alphanumeric() {
+            self.end_japanese();
+            let kind = if character.is_numeric() {
+                Kind::Digit
+            } else {
+                Kind::Letter
+            };
+            if self.last != Some(kind) {
+                self.atoms.push(String::new());
+            }
+            self.last = Some(kind);
+            if let Some(atom) = self.atoms.last_mut() {
+                push_plain(atom, character);
+            }
+        } else if is_combining_mark(character) {
+            // What NFKC could not join to its letter.
+        } else if is_joint(character) && !self.atoms.is_empty() && next.is_alphanumeric() {
+            self.last = None;
+        } else {
+            self.end_word();
+            self.end_japanese();
+            if !character.is_whitespace() && self.parts.last() != Some(&Part::Gap) {
+                self.parts.push(Part::Gap);
+            }
+        }
+    }
+
+    fn end_word(&mut self) {
+        self.atoms.retain(|atom| !atom.is_empty());
+        if !self.atoms.is_empty() {
+            self.parts.push(Part::Word(std::mem::take(&mut self.atoms)));
+        }
+        self.last = None;
+    }
+
+    fn end_japanese(&mut self) {
+        if !self.japanese.is_empty() {
+            self.parts
+                .push(Part::Japanese(std::mem::take(&mut self.japanese)));
+            self.last = None;
+        }
+    }
+
+    fn finish(mut self) -> Vec<Part> {
+        self.end_word();
+        self.end_japanese();
+        self.parts
+    }
+}
+
+/// The words of `text` as they stand in the dictionary.
+pub(crate) fn words(text: &str, mut found: impl FnMut(&str)) {
+    for part in parts(text) {
+        match part {
+            Part::Japanese(stretch) => {
+                let whole = fold(&stretch);
+                if !whole.is_empty() && whole.chars().count() <= LONGEST_WORD {
+                    found(&whole);
+                }
+                for piece in pieces(&stretch) {
+                    if piece != whole {
+                        found(&piece);
+                    }
+                }
+                for run in runs(&stretch) {
+                    found(&run);
+                }
+            }
+            Part::Word(atoms) => compound(&atoms, &mut found),
+            Part::Gap => {}
+        }
+    }
+}
+
+/// Every way somebody may begin to type a compound, and each of its atoms:
+/// `wh1000xm5`, `1000xm5`, `xm5`, `5`, `wh`, `1000`, `xm`.
+fn compound(atoms: &[String], found: &mut impl FnMut(&str)) {
+    let atoms = atoms.get(..MOST_ATOMS).unwrap_or(atoms);
+    for at in 0..atoms.len() {
+        found(&joined(atoms.get(at..).unwrap_or_default()));
+    }
+    for atom in atoms.iter().rev().skip(1) {
+        found(&joined(std::slice::from_ref(atom)));
+    }
+}
+
+pub(crate) fn joined(atoms: &[String]) -> String {
+    let mut word = atoms.concat();
+    if let Some((end, _)) = word.char_indices().nth(LONGEST_WORD) {
+        word.truncate(end);
+    }
+    word
+}
+
+/// A Japanese stretch as the dictionary of words cuts it, folded, without
+/// lone kana.
+pub(crate) fn pieces(stretch: &str) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for end in WORDS.segment_str(stretch) {
+        let piece = fold(stretch.get(start..end).unwrap_or_default());
+        start = end;
+        if is_meaningful(&piece) {
+            pieces.push(piece);
+        }
+    }
+    pieces
+}
+
+/// Where the script changes there is usually a word's end: むぎぼー|カレンダー. Runs
+/// of katakana and of kanji; hiragana may belong to the kanji before it.
+pub(crate) fn runs(stretch: &str) -> Vec<String> {
+    let mut runs: Vec<String> = Vec::new();
+    let mut last = None;
+    for character in stretch.chars() {
+        let script = Script::of(character).or(last);
+        if script != last || character == '・' {
+            runs.push(String::new());
+        }
+        last = script;
+        if let Some(run) = runs.last_mut() {
+            run.push(character);
+        }
+    }
+    if runs.len() < 2 {
+        return Vec::new();
+    }
+    let mut folded: Vec<String> = runs.iter().map(|run| fold(run)).collect();
+    folded.retain(|run| is_meaningful(run) && run.chars().count() <= LONGEST_WORD);
+    folded
+}
+
+/// A lone kana is a particle or an ending, not something to look for.
+pub(crate) fn is_meaningful(folded: &str) -> bool {
+    let mut characters = folded.chars();
+    match (characters.next(), characters.next()) {
+        (None, _) => false,
+        (Some(only), None) => !is_kana(only),
+        _ => true,
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Script {
+    Hiragana,
+    Katakana,
+    Other,
+}
+
+impl Script {
+    /// None for marks that go with what stands before them.
+    fn of(character: char) -> Option<Script> {
+        match character {
+            'ー' | '・' => None,
+            'ぁ'..='ゖ' => Some(Script::Hiragana),
+            'ァ'..='ヺ' | 'ㇰ'..='ㇿ' => Some(Script::Katakana),
+            _ => Some(Script::Other),
+        }
+    }
+}
+
+/// The letter groups of `text`: single kanji, pairs and triples. Groups reach
+/// over spaces, since ランニング シューズ and ランニングシューズ are the same, but not over
+/// commas or Latin words.
+pub(crate) fn grams(text: &str, mut found: impl FnMut(&str)) {
+    let mut together = String::new();
+    for part in parts(text).into_iter().chain([Part::Gap]) {
+        match part {
+            Part::Japanese(stretch) => together.push_str(&stretch),
+            Part::Word(_) | Part::Gap => {
+                grams_of(&together, &mut found);
+                together.clear();
+            }
+        }
+    }
+}
+
+fn grams_of(stretch: &str, found: &mut impl FnMut(&str)) {
+    let folded: Vec<char> = fold(stretch).chars().collect();
+    let mut gram = String::with_capacity(16);
+    for (at, &character) in folded.iter().enumerate() {
+        gram.clear();
+        gram.push(character);
+        if !is_kana(character) {
+            found(&gram);
+        }
+        for next in folded.iter().skip(at + 1).take(2) {
+            gram.push(*next);
+            found(&gram);
+        }
+    }
+    if stretch.contains('ー') {
+        for gram in long_grams(stretch) {
+            found(&gram);
+        }
+    }
+}
+
+/// Triples in which the long-vowel mark has stayed. Without it カレー is カレ, which
+/// is in カレンダー too: words that become that short are looked up by these.
+fn long_grams(stretch: &str) -> Vec<String> {
+    let kept: Vec<char> = fold_keeping_long_vowels(stretch).chars().collect();
+    kept.windows(3)
+        .filter(|triple| triple.contains(&'ー'))
+        .map(|triple| triple.iter().collect())
+        .collect()
+}
+
+/// The letter groups that a document must have to contain `stretch`.
+pub(crate) fn grams_to_look_up(stretch: &str) -> Vec<String> {
+    let folded: Vec<char> = fold(stretch).chars().collect();
+    if folded.len() < 3 {
+        let long = long_grams(stretch);
+        if !long.is_empty() {
+            return long;
+        }
+    }
+    let mut grams: Vec<String> = folded
+        .windows(folded.len().clamp(1, 3))
+        .map(|group| group.iter().collect())
+        .collect();
+    grams.sort_unstable();
+    grams.dedup();
+    grams
+}
+
+/// Pairs of letters: what is left of a word with a slip in it.
+pub(crate) fn pairs(folded: &str) -> Vec<String> {
+    let folded: Vec<char> = folded.chars().collect();
+    let mut pairs: Vec<String> = folded
+        .windows(2)
+        .map(|pair| pair.iter().collect())
+        .collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// Katakana for hiragana, large for small; no long-vowel marks and middle dots.
+pub(crate) fn fold(stretch: &str) -> String {
+    let mut folded = fold_keeping_long_vowels(stretch);
+    folded.retain(|character| character != 'ー');
+    folded
+}
+
+fn fold_keeping_long_vowels(stretch: &str) -> String {
+    let mut folded = String::with_capacity(stretch.len());
+    let mut characters = stretch.chars().map(katakana).peekable();
+    while let Some(character) = characters.next() {
+        let plain = match character {
+            '・' => continue,
+            'ヴ' => {
+                let syllable = match characters.peek() {
+                    Some('ァ') => Some('バ'),
+                    Some('ィ') => Some('ビ'),
+                    Some('ェ') => Some('ベ'),
+                    Some('ォ') => Some('ボ'),
+                    _ => None,
+                };
+                if syllable.is_some() {
+                    characters.next();
+                }
+                syllable.unwrap_or('ブ')
+            }
+            'ァ' | 'ィ' | 'ゥ' | 'ェ' | 'ォ' | 'ッ' | 'ャ' | 'ュ' | 'ョ' | 'ヮ' => {
+                // The large kana comes right after its small one.
+                char::from_u32(character as u32 + 1).unwrap_or(character)
+            }
+            'ヵ' => 'カ',
+            'ヶ' => 'ケ',
+            'ヂ' => 'ジ',
+            'ヅ' => 'ズ',
+            'ヲ' => 'オ',
+            other => other,
+        };
+        folded.push(plain);
+    }
+    folded
+}
+
+fn katakana(character: char) -> char {
+    match character {
+        'ぁ'..='ゖ' | 'ゝ' | 'ゞ' => {
+            char::from_u32(character as u32 + 0x60).unwrap_or(character)
+        }
+        other => other,
+    }
+}
+
+/// A letter without its accents.
+fn push_plain(word: &mut String, character: char) {
+    if character.is_ascii() {
+        word.push(character);
+    } else {
+        decompose_canonical(character, |part| {
+            if !is_combining_mark(part) {
+                word.push(part);
+            }
+        });
+    }
+}
+
+fn is_japanese(character: char) -> bool {
+    is_kana(character)
+        || matches!(character,
+            'ゝ' | 'ゞ' | 'ヽ' | 'ヾ' | '々' | '〆' | '〇'
+            | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'..='\u{3ffff}' | '\u{ac00}'..='\u{d7a3}')
+}
+
+pub(crate) fn is_kana(character: char) -> bool {
+    matches!(character, 'ぁ'..='ゖ' | 'ァ'..='ヺ' | 'ー' | 'ㇰ'..='ㇿ')
+}
+
+fn is_dash(character: char) -> bool {
+    matches!(
+        character,
+        '-' | '‐' | '‑' | '‒' | '–' | '—' | '―' | '−' | '~' | '〜' | '─' | '━'
+    )
+}
+
+fn is_dot(character: char) -> bool {
+    matches!(character, '・' | '·' | '•' | '‧')
+}
+
+fn is_joint(character: char) -> bool {
+    is_dash(character) || matches!(character, '_' | '.' | '/' | '\'' | '’' | '&' | '+')
+}

@@ -1,0 +1,338 @@
+//! How hard to look: cheap and strict first, then wider.
+//!
+//! 1. Exact: every term, as a word of the name; then of the head (name, brand,
+//!    category, keywords, SKU); then as part of a word there; then anywhere. Each
+//!    tier comes after the one before, so that the better matches lead, and is
+//!    only asked while the page is not full.
+//! 2. Fuzzy, when that found next to nothing: terms may also be words of the
+//!    catalogue that differ by a slip or two.
+//! 3. Relaxed, when nothing has every term: the documents with the most of them,
+//!    if that is at least half; run-together words are cut by the catalogue's own.
+//!
+//! Which stages run depends on the query alone and never on the page, so pages
+//! fit together.
+
+use tantivy::{BitSet, DocId};
+
+use crate::{
+    Error, Hits, Query, Sort, Strategy, analysis, facets,
+    matching::{Alike, List, Term, Tier, Union, intersect, nearly},
+    order::{Filter, Smallest, sorted},
+    segment::Segment,
+};
+
+/// With fewer exact matches than this, slips are considered too.
+const FEW: usize = 3;
+/// From here on it does not matter how many more there are.
+const PLENTY: usize = 100;
+/// A relaxed match has at least this share of what was asked for.
+const RELAXED_SHARE: f32 = 0.5;
+
+pub(crate) fn search(segments: &[Segment], query: &Query) -> Result<Hits, Error> {
+    let mut search = Search::new(segments, query)?;
+    let terms = Term::all_of(&query.text);
+    let strategy = if query.text.trim().is_empty() {
+        search.everything();
+        Strategy::All
+    } else if terms.is_empty() {
+        Strategy::Exact
+    } else {
+        search.cascade(&terms)?
+    };
+    search.hits(strategy)
+}
+
+struct Search<'a> {
+    segments: &'a [Segment],
+    query: &'a Query,
+    filters: Vec<Filter<'a>>,
+    /// One set a segment.
+    found: Vec<BitSet>,
+    count: usize,
+    /// Best first, as far as the page reaches.
+    ranked: Vec<i64>,
+    complete: bool,
+}
+
+/// Within a tier: the shorter name first, then the older product.
+type Rank = (u64, i64);
+
+impl<'a> Search<'a> {
+    fn new(segments: &'a [Segment], query: &'a Query) -> Result<Search<'a>, Error> {
+        Ok(Search {
+            segments,
+            query,
+            filters: segments
+                .iter()
+                .map(|segment| Filter::new(segment, query))
+                .collect::<Result<_, _>>()?,
+            found: segments
+                .iter()
+                .map(|segment| BitSet::with_max_value(segment.max_doc()))
+                .collect(),
+            count: 0,
+            ranked: Vec::new(),
+            complete: true,
+        })
+    }
+
+    fn page_end(&self) -> usize {
+        self.query.offset.saturating_add(self.query.limit)
+    }
+
+    /// Whether the page can be filled without knowing every match.
+    fn by_rank(&self) -> bool {
+        self.query.sort == Sort::Relevance
+    }
+
+    fn everything(&mut self) {
+        for (found, filter) in self.found.iter_mut().zip(&self.filters) {
+            for doc in 0..found.max_value() {
+                if filter.accepts(doc) {
+                    found.insert(doc);
+                    self.count += 1;
+                }
+            }
+        }
+    }
+
+    fn cascade(&mut self, terms: &[Term]) -> Result<Strategy, Error> {
+        self.exact(terms)?;
+        if self.count >= FEW {
+            return Ok(Strategy::Exact);
+        }
+        let exact = self.count;
+        self.fuzzy(terms)?;
+        if self.count > exact {
+            return Ok(Strategy::Fuzzy);
+        }
+        if self.count == 0 {
+            self.relaxed(terms)?;
+            return Ok(Strategy::Relaxed);
+        }
+        Ok(Strategy::Exact)
+    }
+
+    fn exact(&mut self, terms: &[Term]) -> Result<(), Error> {
+        for tier in [Tier::Name, Tier::Head, Tier::HeadPart, Tier::Anywhere] {
+            let full = self.count >= self.page_end().max(PLENTY);
+            if full && self.by_rank() && !self.query.facets {
+                self.complete = false;
+                return Ok(());
+            }
+            self.tier(|segment, lists| {
+                for term in terms {
+                    if !term.lists(segment, tier, lists)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn fuzzy(&mut self, terms: &[Term]) -> Result<(), Error> {
+        let most = terms.iter().map(Term::slips).max().unwrap_or(0);
+        let before = self.count;
+        for slips in 1..=most {
+            let alike = self.alike(terms, slips)?;
+            self.tier(|segment, lists| {
+                for (term, alike) in terms.iter().zip(&alike) {
+                    let Some(list) = either(segment, term, alike.as_ref())? else {
+                        return Ok(false);
+                    };
+                    lists.push(list);
+                }
+                Ok(true)
+            })?;
+            if self.count > before {
+                return Ok(());
+            }
+        }
+        if let [term] = terms {
+            self.rank(|segment, found| nearly(segment, term, found))?;
+        }
+        Ok(())
+    }
+
+    fn alike(&self, terms: &[Term], slips: u8) -> Result<Vec<Option<Alike>>, Error> {
+        terms
+            .iter()
+            .map(|term| {
+                let slips = slips.min(term.slips());
+                (slips > 0).then(|| Alike::new(term, slips)).transpose()
+            })
+            .collect()
+    }
+
+    fn relaxed(&mut self, terms: &[Term]) -> Result<(), Error> {
+        let mut wanted: Vec<(Term, f32)> = Vec::new();
+        for term in terms {
+            let share = 1.0 / terms.len() as f32;
+            let pieces = self.pieces(term)?;
+            let letters: usize = pieces.iter().map(|piece| piece.chars().count()).sum();
+            for piece in &pieces {
+                let part = piece.chars().count() as f32 / letters.max(1) as f32;
+                wanted.push((term.piece(piece), share * part));
+            }
+        }
+        let mut best = RELAXED_SHARE;
+        let mut shares = Vec::new();
+        for segment in self.segments {
+            let mut share_of = vec![0.0_f32; segment.max_doc() as usize];
+            let mut any = false;
+            for (term, share) in &wanted {
+                let alike = match term.slips() {
+                    0 => None,
+                    _ => Some(Alike::new(term, 1)?),
+                };
+                if let Some(list) = either(segment, term, alike.as_ref())? {
+                    any = true;
+                    intersect(vec![list], |doc| {
+                        if let Some(sum) = share_of.get_mut(doc as usize) {
+                            *sum += share;
+                        }
+                    });
+                }
+            }
+            shares.push(if any { share_of } else { Vec::new() });
+        }
+        for (filter, share_of) in self.filters.iter().zip(&shares) {
+            for (doc, share) in (0..).zip(share_of) {
+                if *share > best && filter.accepts(doc) {
+                    best = *share;
+                }
+            }
+        }
+        // Shares are sums of fractions.
+        let least = best - 0.001;
+        let mut number = 0;
+        self.rank(|_, found| {
+            let share_of = shares.get(number).map(Vec::as_slice).unwrap_or_default();
+            number += 1;
+            for (doc, share) in (0..).zip(share_of) {
+                if *share >= least {
+                    found(doc);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// A run-together word, cut where the catalogue's words end, the longest
+    /// first; what it does not know stays in one piece.
+    fn pieces(&self, term: &Term) -> Result<Vec<String>, Error> {
+        if !term.is_japanese() {
+            return Ok(vec![term.whole.clone()]);
+        }
+        let letters: Vec<char> = term.whole.chars().collect();
+        let mut pieces = Vec::new();
+        let mut unknown = String::new();
+        let mut rest = letters.as_slice();
+        while let Some((first, after)) = rest.split_first() {
+            match self.longest_word(rest, letters.len())? {
+                Some(length) => {
+                    if !unknown.is_empty() {
+                        pieces.push(std::mem::take(&mut unknown));
+                    }
+                    pieces.push(rest.iter().take(length).collect());
+                    rest = rest.get(length..).unwrap_or_default();
+                }
+                None => {
+                    unknown.push(*first);
+                    rest = after;
+                }
+            }
+        }
+        pieces.push(unknown);
+        pieces.retain(|piece| analysis::is_meaningful(piece));
+        Ok(pieces)
+    }
+
+    fn longest_word(&self, letters: &[char], whole: usize) -> Result<Option<usize>, Error> {
+        let longest = letters.len().min(whole.saturating_sub(1)).min(16);
+        for length in (2..=longest).rev() {
+            let word: String = letters.iter().take(length).collect();
+            for segment in self.segments {
+                if segment.head.has(&word)? {
+                    return Ok(Some(length));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Adds the documents that are in all lists that `lists` gives for a segment.
+    fn tier(
+        &mut self,
+        mut lists: impl FnMut(&Segment, &mut Vec<List>) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        self.rank(|segment, found| {
+            let mut all = Vec::new();
+            if lists(segment, &mut all)? {
+                intersect(all, found);
+            }
+            Ok(())
+        })
+    }
+
+    /// Adds the documents that `find` reports and the filters accept, behind
+    /// those that are there.
+    fn rank(
+        &mut self,
+        mut find: impl FnMut(&Segment, &mut dyn FnMut(DocId)) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let room = self.page_end().saturating_sub(self.ranked.len());
+        let mut best: Smallest<Rank> = Smallest::new(if self.by_rank() { room } else { 0 });
+        let each = self.segments.iter().zip(&self.filters).zip(&mut self.found);
+        for ((segment, filter), found) in each {
+            find(segment, &mut |doc| {
+                if filter.accepts(doc) && found.insert(doc) {
+                    self.count += 1;
+                    best.offer_with(segment.lengths.get_val(doc), || segment.ids.get_val(doc));
+                }
+            })?;
+        }
+        self.ranked
+            .extend(best.into_sorted().into_iter().map(|(_, id)| id));
+        Ok(())
+    }
+
+    fn hits(self, strategy: Strategy) -> Result<Hits, Error> {
+        let Query { offset, limit, .. } = *self.query;
+        let end = self.page_end();
+        let ids = if self.by_rank() && strategy != Strategy::All {
+            self.ranked
+        } else {
+            sorted(self.segments, &self.found, self.query.sort, end)?
+        };
+        let facets = self
+            .query
+            .facets
+            .then(|| facets::facets(self.segments, &self.found))
+            .transpose()?;
+        Ok(Hits {
+            ids: ids.into_iter().skip(offset).take(limit).collect(),
+            total: self.count,
+            total_is_exact: self.complete,
+            facets,
+            strategy,
+        })
+    }
+}
+
+/// Documents that have the term, or a word alike.
+fn either(segment: &Segment, term: &Term, alike: Option<&Alike>) -> Result<Option<List>, Error> {
+    let mut union = Union::new(segment.max_doc());
+    for tier in [Tier::Head, Tier::Anywhere] {
+        let mut lists = Vec::new();
+        if term.lists(segment, tier, &mut lists)? {
+            intersect(lists, |doc| union.insert(doc));
+        }
+    }
+    if let Some(alike) = alike {
+        alike.documents(segment, &mut union)?;
+    }
+    Ok(union.into_list())
+}

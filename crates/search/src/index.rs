@@ -1,0 +1,335 @@
+//! An index on disk or in memory: opened, checked, read, reloaded.
+
+use std::{
+    fs, io,
+    os::unix::fs::MetadataExt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, RwLock},
+    time::Duration,
+};
+
+use tantivy::{
+    Directory, IndexReader, IndexSettings, ReloadPolicy,
+    directory::{META_LOCK, MmapDirectory},
+    index::{IndexMeta, SegmentComponent},
+    store::Compressor,
+};
+
+use crate::{
+    Change, Error, Hits, OpenError, Query, cascade,
+    schema::{Fields, tokenizers},
+    segment::Segment,
+    writer::{Writer, position},
+};
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Reads every file once when opening, to find damage before it is searched.
+    pub verify: bool,
+    /// What a writer may hold in memory before it writes a segment. At least 15 MB.
+    pub writer_memory: usize,
+    /// After this long without a change the writer, its memory and its lock are
+    /// released.
+    pub writer_idle: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            verify: true,
+            writer_memory: 32_000_000,
+            writer_idle: Duration::from_secs(2),
+        }
+    }
+}
+
+/// A handle on an index; clones share it.
+#[derive(Clone)]
+pub struct Index(Arc<Inner>);
+
+struct Inner {
+    fields: Fields,
+    index: tantivy::Index,
+    reader: IndexReader,
+    /// None in memory.
+    directory: Option<PathBuf>,
+    view: RwLock<Arc<View>>,
+    reloading: Mutex<()>,
+    writer: Writer,
+}
+
+/// What searches see until the next commit.
+struct View {
+    segments: Vec<Segment>,
+    position: u64,
+    documents: u64,
+    stamp: Option<Stamp>,
+}
+
+/// Which commit a directory stands at. The file is replaced by every commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    modified: (i64, i64),
+    length: u64,
+}
+
+const META: &str = "meta.json";
+
+impl Index {
+    /// Opens the index in `directory`, or creates one.
+    pub fn open(directory: &Path, options: Options) -> Result<Index, OpenError> {
+        fs::create_dir_all(directory)?;
+        // Damage can go beyond what tantivy's own checks foresee.
+        catch_unwind(AssertUnwindSafe(|| Index::open_in(directory, &options)))
+            .unwrap_or_else(|_| Err(OpenError::Damaged("its files contradict each other".into())))
+    }
+
+    fn open_in(directory: &Path, options: &Options) -> Result<Index, OpenError> {
+        let fields = Fields::new();
+        let mapped = MmapDirectory::open(directory).map_err(tantivy::TantivyError::from)?;
+        if !directory.join(META).exists() {
+            if has_segments(directory)? {
+                return Err(OpenError::Damaged(
+                    "its table of contents is missing".into(),
+                ));
+            }
+            create(&fields, mapped.clone())?;
+        }
+        let index = open_tantivy(mapped)?;
+        if index.schema() != fields.schema {
+            return Err(OpenError::Damaged("it is of another version".into()));
+        }
+        if options.verify {
+            verify(&index)?;
+        }
+        Index::assemble(index, fields, Some(directory.to_owned()), options)
+    }
+
+    /// An index that is gone when its last handle is.
+    #[expect(
+        clippy::expect_used,
+        reason = "nothing outside the process is involved: it cannot fail"
+    )]
+    pub fn in_memory() -> Index {
+        let fields = Fields::new();
+        let directory = tantivy::directory::RamDirectory::create();
+        create(&fields, directory.clone()).expect("memory is writable");
+        let index = open_tantivy(directory).expect("it has just been written");
+        Index::assemble(index, fields, None, &Options::default()).expect("it is empty")
+    }
+
+    fn assemble(
+        index: tantivy::Index,
+        fields: Fields,
+        directory: Option<PathBuf>,
+        options: &Options,
+    ) -> Result<Index, OpenError> {
+        let reader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .try_into()?;
+        let view = view(&index, &reader, &fields, directory.as_deref())?;
+        Ok(Index(Arc::new(Inner {
+            fields,
+            index,
+            reader,
+            directory,
+            view: RwLock::new(Arc::new(view)),
+            reloading: Mutex::default(),
+            writer: Writer::new(options.writer_memory, options.writer_idle),
+        })))
+    }
+
+    /// The caller's count of changes that came with the last commit; 0 for a new
+    /// index.
+    pub fn position(&self) -> u64 {
+        self.0.current().position
+    }
+
+    pub fn documents(&self) -> u64 {
+        self.0.current().documents
+    }
+
+    /// Takes over `changes` in order, all or none, and keeps `position` with them.
+    /// When this returns they are on disk, and the next search sees them. Changes
+    /// that were applied before may be repeated.
+    ///
+    /// [`Error::Busy`] while another process writes.
+    pub fn apply(
+        &self,
+        changes: impl IntoIterator<Item = Change>,
+        position: u64,
+    ) -> Result<(), Error> {
+        let inner = &self.0;
+        inner
+            .writer
+            .apply(|| inner.for_writing(), &inner.fields, changes, position)?;
+        inner.reload()
+    }
+
+    /// Merges the whole index into one piece, which makes searches quicker. Worth
+    /// its time (seconds for a million products) after a first import; changes wait
+    /// until it is done, searches do not.
+    pub fn compact(&self) -> Result<(), Error> {
+        let inner = &self.0;
+        inner.writer.compact(|| inner.for_writing())?;
+        inner.reload()
+    }
+
+    pub fn search(&self, query: &Query) -> Result<Hits, Error> {
+        cascade::search(&self.0.current().segments, query)
+    }
+}
+
+impl Inner {
+    /// The newest view, of whichever process committed it.
+    fn current(&self) -> Arc<View> {
+        let view = self.view();
+        let stamp = self.directory.as_deref().and_then(|path| stamp(path).ok());
+        if stamp.is_none() || stamp == view.stamp {
+            return view;
+        }
+        // The directory may have been deleted to be built anew: what is open stays
+        // searchable.
+        let _ = self.reload();
+        self.view()
+    }
+
+    fn view(&self) -> Arc<View> {
+        let view = self.view.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&view)
+    }
+
+    fn reload(&self) -> Result<(), Error> {
+        let _one_at_a_time = self.reloading.lock();
+        let view = view(
+            &self.index,
+            &self.reader,
+            &self.fields,
+            self.directory.as_deref(),
+        )
+        .map_err(|error| Error::Failed(error.to_string()))?;
+        *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
+        Ok(())
+    }
+
+    /// A writer needs the list of files as it is now, not as it was when this
+    /// process began to read.
+    fn for_writing(&self) -> tantivy::Result<tantivy::Index> {
+        match &self.directory {
+            None => Ok(self.index.clone()),
+            Some(path) => open_tantivy(MmapDirectory::open(path)?),
+        }
+    }
+}
+
+fn create(fields: &Fields, directory: impl Into<Box<dyn Directory>>) -> tantivy::Result<()> {
+    let settings = IndexSettings {
+        docstore_compression: Compressor::None,
+        docstore_compress_dedicated_thread: false,
+        ..IndexSettings::default()
+    };
+    tantivy::Index::create(directory, fields.schema.clone(), settings)?;
+    Ok(())
+}
+
+fn open_tantivy(directory: impl Into<Box<dyn Directory>>) -> tantivy::Result<tantivy::Index> {
+    let mut index = tantivy::Index::open(directory)?;
+    index.set_tokenizers(tokenizers());
+    Ok(index)
+}
+
+/// Everything as of one commit, even if another process commits meanwhile.
+fn view(
+    index: &tantivy::Index,
+    reader: &IndexReader,
+    fields: &Fields,
+    directory: Option<&Path>,
+) -> Result<View, OpenError> {
+    let mut tries = 0;
+    loop {
+        let before = directory.map(stamp).transpose()?;
+        let opened = reader.reload().and_then(|()| index.load_metas());
+        let unchanged = directory.map(stamp).transpose()? == before;
+        tries += 1;
+        if !unchanged && tries < 20 {
+            continue;
+        }
+        let meta = opened?;
+        let Some(position) = position(meta.payload.as_deref()) else {
+            return Err(OpenError::Damaged("it is of another version".into()));
+        };
+        let searcher = reader.searcher();
+        let segments = searcher
+            .segment_readers()
+            .iter()
+            .map(|segment| Segment::open(segment, fields))
+            .collect::<tantivy::Result<Vec<_>>>()?;
+        return Ok(View {
+            segments,
+            position,
+            documents: searcher.num_docs(),
+            stamp: before,
+        });
+    }
+}
+
+fn stamp(directory: &Path) -> io::Result<Stamp> {
+    let meta = fs::metadata(directory.join(META))?;
+    Ok(Stamp {
+        inode: meta.ino(),
+        modified: (meta.mtime(), meta.mtime_nsec()),
+        length: meta.len(),
+    })
+}
+
+fn has_segments(directory: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(directory)? {
+        if entry?.path().extension().is_some_and(|end| end == "idx") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Compares every file with its checksum. The lock keeps a writer in another
+/// process from deleting files meanwhile.
+fn verify(index: &tantivy::Index) -> Result<(), OpenError> {
+    let directory = index.directory();
+    let _files_stay = directory
+        .acquire_lock(&META_LOCK)
+        .map_err(|error| tantivy::TantivyError::LockFailure(error, None))?;
+    let meta = index.load_metas()?;
+    for file in files(&meta) {
+        let sound = directory
+            .validate_checksum(&file)
+            .map_err(tantivy::TantivyError::from)?;
+        if !sound {
+            return Err(OpenError::Damaged(format!(
+                "{} is not what was written",
+                file.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn files(meta: &IndexMeta) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for segment in &meta.segments {
+        for component in [
+            SegmentComponent::Terms,
+            SegmentComponent::Postings,
+            SegmentComponent::FastFields,
+            SegmentComponent::Store,
+        ] {
+            files.push(segment.relative_path(component));
+        }
+        if segment.has_deletes() {
+            files.push(segment.relative_path(SegmentComponent::Delete));
+        }
+    }
+    files
+}

@@ -1,0 +1,385 @@
+//! Which documents of one segment have a term.
+
+use tantivy::{
+    BitSet, DocId, DocSet, TERMINATED,
+    postings::SegmentPostings,
+    query::{BitSetDocSet, DfaWrapper, FuzzyTermQuery},
+    schema::Field,
+};
+
+use crate::{
+    Error,
+    analysis::{self, Part},
+    segment::{Segment, Terms},
+};
+
+/// Letters of a query that are read.
+const LONGEST_QUERY: usize = 300;
+/// Terms of a query that are looked up.
+const MOST_TERMS: usize = 12;
+/// Shorter beginnings of words would match half the catalogue.
+const SHORTEST_PREFIX: usize = 3;
+/// Words with the same beginning that are looked up.
+const MOST_WORDS_OF_A_PREFIX: usize = 500;
+/// Words alike that are looked up.
+const MOST_WORDS_ALIKE: usize = 50;
+
+/// Letters of a word that may be found by most of its pairs.
+const SHORTEST_NEARLY: usize = 8;
+
+/// Something a document should contain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Term {
+    /// As the dictionary has it.
+    pub whole: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Japanese { grams: Vec<String> },
+    Word { atoms: Vec<String> },
+}
+
+/// Where a term has to be, from the best place to the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tier {
+    /// A word of the name.
+    Name,
+    /// A word of the name, brand, category, keywords or SKU.
+    Head,
+    /// Part of a word there.
+    HeadPart,
+    /// Part of a word there or in the description.
+    Anywhere,
+}
+
+impl Term {
+    pub fn all_of(text: &str) -> Vec<Term> {
+        let text: String = text.chars().take(LONGEST_QUERY).collect();
+        let mut terms = Vec::new();
+        for part in analysis::parts(&text) {
+            let term = match part {
+                Part::Japanese(stretch) => Term::japanese(&stretch),
+                Part::Word(atoms) => Term {
+                    whole: analysis::joined(&atoms),
+                    kind: Kind::Word { atoms },
+                },
+                Part::Gap => continue,
+            };
+            if !term.whole.is_empty() && !terms.contains(&term) {
+                terms.push(term);
+            }
+        }
+        terms.truncate(MOST_TERMS);
+        terms
+    }
+
+    pub fn japanese(stretch: &str) -> Term {
+        Term {
+            whole: analysis::fold(stretch),
+            kind: Kind::Japanese {
+                grams: analysis::grams_to_look_up(stretch),
+            },
+        }
+    }
+
+    /// A part of `self`, cut off where a word ends.
+    pub fn piece(&self, piece: &str) -> Term {
+        match self.kind {
+            Kind::Japanese { .. } => Term::japanese(piece),
+            Kind::Word { .. } => self.clone(),
+        }
+    }
+
+    pub fn is_japanese(&self) -> bool {
+        matches!(self.kind, Kind::Japanese { .. })
+    }
+
+    /// How many slips are forgiven in a word of this length. None in numbers:
+    /// another number is another thing.
+    pub fn slips(&self) -> u8 {
+        if self.whole.chars().any(char::is_numeric) {
+            return 0;
+        }
+        let length = self.whole.chars().count();
+        let (one, two) = if self.is_japanese() { (4, 8) } else { (5, 9) };
+        u8::from(length >= one) + u8::from(length >= two)
+    }
+
+    /// Adds the lists whose intersection has the term; false if nothing has.
+    pub fn lists(
+        &self,
+        segment: &Segment,
+        tier: Tier,
+        lists: &mut Vec<List>,
+    ) -> Result<bool, Error> {
+        let (words, grams) = match tier {
+            Tier::Name => (&segment.name, None),
+            Tier::Head => (&segment.head, None),
+            Tier::HeadPart => (&segment.head, Some(&segment.head_grams)),
+            Tier::Anywhere => (&segment.all, Some(&segment.all)),
+        };
+        let Some(grams) = grams else {
+            let Some(list) = words.documents(&self.whole)? else {
+                return Ok(false);
+            };
+            lists.push(List::from(list));
+            return Ok(true);
+        };
+        match &self.kind {
+            Kind::Japanese { grams: wanted } if self.is_more_than_a_kana() => {
+                for gram in wanted {
+                    let Some(list) = grams.documents(gram)? else {
+                        return Ok(false);
+                    };
+                    lists.push(List::from(list));
+                }
+                Ok(true)
+            }
+            Kind::Japanese { .. } => {
+                let list = words.documents(&self.whole)?;
+                let found = list.is_some();
+                lists.extend(list.map(List::from));
+                Ok(found)
+            }
+            Kind::Word { atoms } => {
+                let list = self.word(atoms, words, segment.max_doc())?;
+                let found = list.is_some();
+                lists.extend(list);
+                Ok(found)
+            }
+        }
+    }
+
+    fn is_more_than_a_kana(&self) -> bool {
+        let mut characters = self.whole.chars();
+        let first = characters.next();
+        characters.next().is_some() || !first.is_some_and(analysis::is_kana)
+    }
+
+    /// A word, the beginning of one, or its atoms apart: `500ml` in `500 ml`.
+    fn word(&self, atoms: &[String], words: &Terms, max_doc: DocId) -> Result<Option<List>, Error> {
+        let length = self.whole.chars().count();
+        let is_number = self.whole.chars().all(char::is_numeric);
+        let mut found = if length >= SHORTEST_PREFIX && !is_number {
+            words.beginning_with(&self.whole, MOST_WORDS_OF_A_PREFIX)?
+        } else {
+            words.documents(&self.whole)?.into_iter().collect()
+        };
+        if atoms.len() < 2 && found.len() < 2 {
+            return Ok(found.pop().map(List::from));
+        }
+        let mut union = Union::new(max_doc);
+        for list in found {
+            union.add(list);
+        }
+        if atoms.len() > 1 {
+            let mut lists = Vec::new();
+            for atom in atoms {
+                match words.documents(atom)? {
+                    Some(list) => lists.push(List::from(list)),
+                    None => {
+                        lists.clear();
+                        break;
+                    }
+                }
+            }
+            intersect(lists, |doc| union.insert(doc));
+        }
+        Ok(union.into_list())
+    }
+}
+
+/// A list of documents, in order.
+pub(crate) enum List {
+    Postings(Box<SegmentPostings>),
+    Bits(BitSetDocSet, u32),
+}
+
+impl From<SegmentPostings> for List {
+    fn from(list: SegmentPostings) -> List {
+        List::Postings(Box::new(list))
+    }
+}
+
+impl List {
+    fn doc(&self) -> DocId {
+        match self {
+            List::Postings(list) => list.doc(),
+            List::Bits(list, _) => list.doc(),
+        }
+    }
+
+    fn advance(&mut self) -> DocId {
+        match self {
+            List::Postings(list) => list.advance(),
+            List::Bits(list, _) => list.advance(),
+        }
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        match self {
+            List::Postings(list) => list.seek(target),
+            List::Bits(list, _) if list.doc() >= target => list.doc(),
+            List::Bits(list, _) => list.seek(target),
+        }
+    }
+
+    fn length(&self) -> u32 {
+        match self {
+            List::Postings(list) => list.size_hint(),
+            List::Bits(_, length) => *length,
+        }
+    }
+}
+
+/// Calls `found` with each document that is in all of `lists`.
+pub(crate) fn intersect(mut lists: Vec<List>, mut found: impl FnMut(DocId)) {
+    lists.sort_by_key(List::length);
+    let Some((first, others)) = lists.split_first_mut() else {
+        return;
+    };
+    let mut candidate = first.doc();
+    'candidates: while candidate != TERMINATED {
+        for other in others.iter_mut() {
+            let next = other.seek(candidate);
+            if next != candidate {
+                candidate = first.seek(next);
+                continue 'candidates;
+            }
+        }
+        found(candidate);
+        candidate = first.advance();
+    }
+}
+
+/// Documents that are in any of several lists.
+pub(crate) struct Union {
+    bits: BitSet,
+    max_doc: DocId,
+}
+
+impl Union {
+    pub fn new(max_doc: DocId) -> Union {
+        Union {
+            bits: BitSet::with_max_value(max_doc),
+            max_doc,
+        }
+    }
+
+    pub fn insert(&mut self, doc: DocId) {
+        self.bits.insert(doc);
+    }
+
+    pub fn add(&mut self, mut list: SegmentPostings) {
+        let mut doc = list.doc();
+        while doc != TERMINATED {
+            self.bits.insert(doc);
+            doc = list.advance();
+        }
+    }
+
+    pub fn into_list(self) -> Option<List> {
+        let length = self.bits.len() as u32;
+        debug_assert!(self.bits.max_value() == self.max_doc);
+        (length > 0).then(|| List::Bits(BitSetDocSet::from(self.bits), length))
+    }
+}
+
+/// Words of the catalogue that a mistyped one may stand for.
+pub(crate) struct Alike {
+    automaton: DfaWrapper,
+    /// In a short word the first letter is taken to be right; else too many words
+    /// are alike.
+    first: Option<char>,
+}
+
+impl Alike {
+    pub fn new(term: &Term, slips: u8) -> Result<Alike, Error> {
+        // The automaton reads letters; which field they are from is all the same to it.
+        let word = tantivy::Term::from_field_text(Field::from_field_id(0), &term.whole);
+        let short = term.is_japanese() && term.whole.chars().count() < 6;
+        Ok(Alike {
+            automaton: FuzzyTermQuery::new(word, slips, true).automaton()?,
+            first: term.whole.chars().next().filter(|_| short),
+        })
+    }
+
+    pub fn documents(&self, segment: &Segment, union: &mut Union) -> Result<bool, Error> {
+        let dictionary = segment.head.dictionary();
+        let mut stream = dictionary.terms().search(&self.automaton).into_stream()?;
+        let mut found = 0;
+        while found < MOST_WORDS_ALIKE && stream.advance() {
+            let word = std::str::from_utf8(stream.key()).unwrap_or_default();
+            if self.first.is_some() && word.chars().next() != self.first {
+                continue;
+            }
+            union.add(dictionary.read_postings_from_terminfo(
+                stream.value(),
+                tantivy::schema::IndexRecordOption::Basic,
+            )?);
+            found += 1;
+        }
+        Ok(found > 0)
+    }
+}
+
+/// A long Japanese word with a slip that spans several words of the catalogue:
+/// documents that have all but two of its pairs of letters.
+pub(crate) fn nearly(
+    segment: &Segment,
+    term: &Term,
+    found: impl FnMut(DocId),
+) -> Result<(), Error> {
+    if !term.is_japanese() || term.whole.chars().count() < SHORTEST_NEARLY {
+        return Ok(());
+    }
+    let pairs = analysis::pairs(&term.whole);
+    let mut lists = Vec::new();
+    for pair in &pairs {
+        lists.extend(segment.head_grams.documents(pair)?);
+    }
+    at_least(pairs.len().saturating_sub(2), lists, found);
+    Ok(())
+}
+
+/// Calls `found` with each document that has at least `least` of `lists`.
+///
+/// Such a document is in one of the shortest lists, all but `least - 1` of them:
+/// only those are walked, the long ones are merely asked.
+fn at_least(least: usize, lists: Vec<SegmentPostings>, mut found: impl FnMut(DocId)) {
+    let mut lists = lists;
+    if least == 0 || lists.len() < least {
+        return;
+    }
+    lists.sort_by_key(SegmentPostings::size_hint);
+    let walked = lists.len() - least + 1;
+    let (short, long) = lists.split_at_mut(walked);
+    loop {
+        let candidate = short
+            .iter()
+            .map(SegmentPostings::doc)
+            .min()
+            .unwrap_or(TERMINATED);
+        if candidate == TERMINATED {
+            return;
+        }
+        let mut has = 0;
+        for list in short.iter_mut() {
+            if list.doc() == candidate {
+                has += 1;
+                list.advance();
+            }
+        }
+        for (asked, list) in long.iter_mut().enumerate() {
+            if has + (least - 1 - asked) < least {
+                break;
+            }
+            has += usize::from(list.seek(candidate) == candidate);
+        }
+        if has >= least {
+            found(candidate);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! One segment of the index, with everything a search reads from it at hand.
+
+use std::sync::Arc;
+
+use tantivy::{
+    DocId, SegmentReader,
+    columnar::{ColumnValues, StrColumn},
+    index::InvertedIndexReader,
+    postings::SegmentPostings,
+    schema::IndexRecordOption,
+};
+
+use crate::{Error, schema::Fields};
+
+pub(crate) struct Segment {
+    reader: SegmentReader,
+    pub ids: Arc<dyn ColumnValues<i64>>,
+    pub prices: Arc<dyn ColumnValues<i64>>,
+    pub in_stock: Arc<dyn ColumnValues<bool>>,
+    pub lengths: Arc<dyn ColumnValues<u64>>,
+    pub sort_names: Option<StrColumn>,
+    pub categories: Option<StrColumn>,
+    pub brands: Option<StrColumn>,
+    pub name: Terms,
+    pub head: Terms,
+    pub head_grams: Terms,
+    pub all: Terms,
+}
+
+impl Segment {
+    pub fn open(reader: &SegmentReader, fields: &Fields) -> tantivy::Result<Segment> {
+        let columns = reader.fast_fields();
+        let terms = |field| reader.inverted_index(field).map(Terms);
+        Ok(Segment {
+            ids: columns.column_first_or_default("id")?,
+            prices: columns.column_first_or_default("price")?,
+            in_stock: columns.column_first_or_default("in_stock")?,
+            lengths: columns.column_first_or_default("length")?,
+            sort_names: columns.str("sort_name")?,
+            categories: columns.str("category")?,
+            brands: columns.str("brand")?,
+            name: terms(fields.name)?,
+            head: terms(fields.head)?,
+            head_grams: terms(fields.head_grams)?,
+            all: terms(fields.all)?,
+            reader: reader.clone(),
+        })
+    }
+
+    pub fn max_doc(&self) -> DocId {
+        self.reader.max_doc()
+    }
+
+    pub fn is_alive(&self, doc: DocId) -> bool {
+        !self.reader.is_deleted(doc)
+    }
+}
+
+/// The terms of one field and the documents that have them.
+pub(crate) struct Terms(Arc<InvertedIndexReader>);
+
+impl Terms {
+    pub fn documents(&self, term: &str) -> Result<Option<SegmentPostings>, Error> {
+        let Some(info) = self.0.terms().get(term)? else {
+            return Ok(None);
+        };
+        let postings = self
+            .0
+            .read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
+        Ok(Some(postings))
+    }
+
+    pub fn has(&self, term: &str) -> Result<bool, Error> {
+        Ok(self.0.terms().get(term)?.is_some())
+    }
+
+    /// Documents of up to `most` terms that begin with `prefix`.
+    pub fn beginning_with(&self, prefix: &str, most: usize) -> Result<Vec<SegmentPostings>, Error> {
+        let mut found = Vec::new();
+        let mut stream = self.0.terms().range().ge(prefix).into_stream()?;
+        while found.len() < most && stream.advance() {
+            if !stream.key().starts_with(prefix.as_bytes()) {
+                break;
+            }
+            found.push(
+                self.0
+                    .read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic)?,
+            );
+        }
+        Ok(found)
+    }
+
+    pub fn dictionary(&self) -> &InvertedIndexReader {
+        &self.0
+    }
+}

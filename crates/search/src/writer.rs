@@ -1,0 +1,222 @@
+//! Who writes, and for how long.
+//!
+//! tantivy's writer holds the directory's lock, an arena and threads. It is
+//! opened for the first change and released when no more have come for a while,
+//! so that an idle process needs no memory for it and another can write.
+
+use std::{
+    mem,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use tantivy::{
+    IndexWriter, Term,
+    indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy},
+};
+
+use crate::{
+    Change, Error,
+    schema::{FORMAT, Fields},
+};
+
+/// Fewer segments make searches quicker, more make changes cheaper.
+const SEGMENTS_TO_MERGE: usize = 6;
+/// Segments below this many documents are one class, however small they are.
+const SMALL_SEGMENT: u32 = 2_000;
+/// A product that changed leaves its old self behind until a merge.
+const MOST_LEFT_BEHIND: f32 = 0.3;
+
+pub(crate) struct Writer {
+    slot: Arc<Slot>,
+    memory: usize,
+    idle: Duration,
+}
+
+#[derive(Default)]
+struct Slot {
+    held: Mutex<Held>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+enum Held {
+    #[default]
+    Nothing,
+    Writer {
+        writer: Box<IndexWriter>,
+        used: Instant,
+    },
+    /// Merges are being waited for.
+    Closing,
+}
+
+impl Writer {
+    pub fn new(memory: usize, idle: Duration) -> Writer {
+        Writer {
+            slot: Arc::default(),
+            memory,
+            idle,
+        }
+    }
+
+    pub fn apply(
+        &self,
+        open: impl FnOnce() -> tantivy::Result<tantivy::Index>,
+        fields: &Fields,
+        changes: impl IntoIterator<Item = Change>,
+        position: u64,
+    ) -> Result<(), Error> {
+        let mut held = self.slot.not_closing();
+        if let Held::Nothing = *held {
+            let writer = self.open(open()?)?;
+            writer.set_merge_policy(Box::new(merge_policy()));
+            *held = Held::Writer {
+                writer: Box::new(writer),
+                used: Instant::now(),
+            };
+            let slot = Arc::clone(&self.slot);
+            let idle = self.idle;
+            thread::Builder::new()
+                .name("search-writer".into())
+                .spawn(move || slot.release_when_idle(idle))?;
+        }
+        let Held::Writer { writer, used } = &mut *held else {
+            return Err(Error::Busy);
+        };
+        let result = write(writer, fields, changes, position);
+        *used = Instant::now();
+        if result.is_err() {
+            // What was not committed goes with the writer.
+            *held = Held::Nothing;
+        }
+        result
+    }
+
+    /// Waits for merges under way, then merges everything into one segment.
+    pub fn compact(
+        &self,
+        open: impl FnOnce() -> tantivy::Result<tantivy::Index>,
+    ) -> Result<(), Error> {
+        let mut held = self.slot.not_closing();
+        if let Held::Writer { writer, .. } = mem::take(&mut *held) {
+            writer.wait_merging_threads()?;
+        }
+        let index = open()?;
+        let mut writer = self.open(index.clone())?;
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        let segments = index.searchable_segment_ids()?;
+        if segments.len() > 1 {
+            writer.merge(&segments).wait()?;
+        }
+        writer.garbage_collect_files().wait()?;
+        writer.wait_merging_threads()?;
+        Ok(())
+    }
+
+    fn open(&self, index: tantivy::Index) -> tantivy::Result<IndexWriter> {
+        let options = IndexWriterOptions::builder()
+            .memory_budget_per_thread(self.memory)
+            .num_worker_threads(1)
+            .num_merge_threads(1)
+            .build();
+        index.writer_with_options(options)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let mut held = self.slot.held();
+        if let Held::Writer { .. } = *held {
+            *held = Held::Nothing;
+        }
+        self.slot.changed.notify_all();
+    }
+}
+
+impl Slot {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn not_closing(&self) -> MutexGuard<'_, Held> {
+        let held = self.held();
+        self.changed
+            .wait_while(held, |held| matches!(held, Held::Closing))
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn release_when_idle(&self, idle: Duration) {
+        let mut held = self.held();
+        loop {
+            let Held::Writer { used, .. } = &*held else {
+                return;
+            };
+            let left = idle.saturating_sub(used.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            (held, _) = self
+                .changed
+                .wait_timeout(held, left)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        let Held::Writer { writer, .. } = mem::replace(&mut *held, Held::Closing) else {
+            return;
+        };
+        drop(held);
+        // A merge that fails is only a merge less: the segments are still there.
+        let _ = writer.wait_merging_threads();
+        *self.held() = Held::Nothing;
+        self.changed.notify_all();
+    }
+}
+
+fn merge_policy() -> LogMergePolicy {
+    let mut policy = LogMergePolicy::default();
+    policy.set_min_num_segments(SEGMENTS_TO_MERGE);
+    policy.set_min_layer_size(SMALL_SEGMENT);
+    policy.set_del_docs_ratio_before_merge(MOST_LEFT_BEHIND);
+    policy
+}
+
+fn write(
+    writer: &mut IndexWriter,
+    fields: &Fields,
+    changes: impl IntoIterator<Item = Change>,
+    position: u64,
+) -> Result<(), Error> {
+    for change in changes {
+        match change {
+            Change::Put(product) => {
+                writer.delete_term(Term::from_field_i64(fields.id, product.id));
+                writer.add_document(fields.document(&product))?;
+            }
+            Change::Remove(id) => {
+                writer.delete_term(Term::from_field_i64(fields.id, id));
+            }
+        }
+    }
+    let mut commit = writer.prepare_commit()?;
+    commit.set_payload(&payload(position));
+    commit.commit()?;
+    Ok(())
+}
+
+fn payload(position: u64) -> String {
+    format!("{FORMAT} {position}")
+}
+
+/// The position in a commit's payload; none if it was written in another format.
+pub(crate) fn position(payload: Option<&str>) -> Option<u64> {
+    // A new index has no payload yet.
+    let Some(payload) = payload else {
+        return Some(0);
+    };
+    let (format, position) = payload.split_once(' ')?;
+    if format.parse() != Ok(FORMAT) {
+        return None;
+    }
+    position.parse().ok()
+}
