@@ -139,7 +139,7 @@ impl Desk {
         mut arguments: Map<String, Value>,
     ) -> Result<Reply, Error> {
         // authorize
-        authorize::check(&self.keyring, &context.caller, window, tool)?;
+        authorize::check(&self.keyring, &context.caller, tool)?;
 
         // normalise
         (tool.tool.normalise)(context, &mut arguments);

@@ -82,6 +82,8 @@ pub enum Command {
     Tools(ToolsArgs),
     /// Call one tool
     Call(Call),
+    /// Bring in data of your own from a file
+    Import(Import),
     /// Load or remove the sample data
     Demo(Demo),
     /// The commented default file, a check of yours, or its JSON Schema
@@ -154,6 +156,15 @@ pub struct Call {
     pub json: bool,
     #[command(flatten)]
     pub offer: Offer,
+}
+
+#[derive(Debug, Args)]
+pub struct Import {
+    pub counter: String,
+    /// Products for merchant: a JSON array, a JSON object on each line, or CSV with a header
+    pub file: PathBuf,
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

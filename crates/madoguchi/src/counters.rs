@@ -10,7 +10,13 @@ use serde_json::Value;
 /// Every counter, in the order in which they are shown.
 pub fn all() -> Vec<Registration> {
     vec![
-        Registration::with_store("cinema", cinema::MIGRATIONS, cinema::counter),
+        Registration::with_store("cinema", cinema::MIGRATIONS, |settings, store| {
+            Ok(cinema::counter(settings, store))
+        }),
+        Registration::with_store("merchant", merchant::MIGRATIONS, merchant::counter)
+            .variables(merchant::SEED_VARIABLES)
+            .own_database("database_url")
+            .inside_data("index_dir", "search"),
         Registration::on_files("rooms", rooms::counter)
             .variables(rooms::SEED_VARIABLES)
             .folder("data_dir", "rooms"),
@@ -30,6 +36,11 @@ pub struct Registration {
     /// The key that names its directory, and the one it has inside a data
     /// directory that was named on the command line.
     pub folder: Option<(&'static str, &'static str)>,
+    /// The key that names a directory of its own, and the one it has inside the
+    /// data directory unless it is set.
+    pub inside_data: Option<(&'static str, &'static str)>,
+    /// The key that moves this counter alone to another database.
+    pub own_database: Option<&'static str>,
     pub settings_schema: fn() -> Value,
     pub default_settings: fn() -> toml::Table,
     open: Open,
@@ -42,14 +53,14 @@ impl Registration {
     fn with_store<S>(
         name: &'static str,
         migrations: Migrations,
-        counter: fn(S, Arc<dyn Store>) -> Counter,
+        counter: fn(S, Arc<dyn Store>) -> Result<Counter>,
     ) -> Self
     where
         S: Default + Serialize + DeserializeOwned + JsonSchema + 'static,
     {
         let open: Open = Box::new(move |settings, store| {
             let store = store.ok_or_else(|| Error::internal("no store was opened"))?;
-            Ok(counter(typed(name, settings)?, store))
+            counter(typed(name, settings)?, store)
         });
         Self::new::<S>(name, Some(migrations), open)
     }
@@ -72,6 +83,8 @@ impl Registration {
             migrations,
             variables: &[],
             folder: None,
+            inside_data: None,
+            own_database: None,
             settings_schema: kit::schema::input::<S>,
             default_settings: || toml::Table::try_from(S::default()).unwrap_or_default(),
             open,
@@ -85,6 +98,16 @@ impl Registration {
 
     fn folder(mut self, key: &'static str, inside_data: &'static str) -> Self {
         self.folder = Some((key, inside_data));
+        self
+    }
+
+    fn inside_data(mut self, key: &'static str, name: &'static str) -> Self {
+        self.inside_data = Some((key, name));
+        self
+    }
+
+    fn own_database(mut self, key: &'static str) -> Self {
+        self.own_database = Some(key);
         self
     }
 

@@ -101,43 +101,61 @@ impl Store for Shut {
     }
 }
 
-/// An open program: the desk, and the database to close at the end.
+/// An open program: the desk, and the databases to close at the end.
 pub struct Opened {
     pub desk: Arc<Desk>,
-    /// None when no open counter keeps rows.
-    database: Option<Database>,
+    /// The desk's own first; none when no open counter keeps rows.
+    databases: Vec<Database>,
+    /// Counters that were moved to a database of the operator's own.
+    moved: Vec<&'static str>,
 }
 
-/// Opens the store, brings it up to date and prepares the counters: all of
+/// Opens the stores, brings them up to date and prepares the counters: all of
 /// them, or the one that is named.
 pub async fn desk(
     global: &Global,
-    config: Config,
+    mut config: Config,
     offer: &Offer,
     only: Option<&str>,
 ) -> Result<Opened> {
     let registrations = chosen(only, offer)?;
     check_names(&config)?;
-    let keeps_rows = registrations.iter().any(|r| r.migrations.is_some());
-    let database = if keeps_rows {
-        Some(Database::open(&database_url(global, &config)?, Options::default()).await?)
-    } else {
-        None
-    };
-    let shared: Option<Arc<dyn Store>> = match &database {
-        Some(database) => Some(Arc::new(database.clone())),
-        None => None,
-    };
-    if let Some(store) = &shared {
-        store.migrate(ledger::MIGRATIONS).await?;
-        for migrations in registrations.iter().filter_map(|r| r.migrations) {
-            store.migrate(migrations).await?;
-        }
-    }
-    let mut open = Vec::new();
+    let mut databases = Vec::new();
+    let mut shared: Option<Arc<dyn Store>> = None;
+    let (mut open, mut moved) = (Vec::new(), Vec::new());
     for registration in &registrations {
-        let settings = config.counters.get(registration.name).cloned();
-        open.push(registration.open(settings.unwrap_or_default(), shared.clone())?);
+        let mut settings = config
+            .counters
+            .remove(registration.name)
+            .unwrap_or_default();
+        if let Some((key, name)) = registration.inside_data
+            && text(&settings, key).is_none()
+        {
+            let inside = data_directory(global)?.join(name);
+            settings.insert(key.into(), inside.to_string_lossy().into_owned().into());
+        }
+        let own = registration
+            .own_database
+            .and_then(|key| text(&settings, key));
+        let store = match (registration.migrations, own) {
+            (None, _) => None,
+            (Some(migrations), Some(url)) => {
+                moved.push(registration.name);
+                let store = open_store(&DatabaseUrl::parse(url)?, &mut databases).await?;
+                store.migrate(migrations).await?;
+                Some(store)
+            }
+            (Some(migrations), None) => {
+                let store = match &shared {
+                    Some(store) => Arc::clone(store),
+                    None => open_store(&database_url(global, &config)?, &mut databases).await?,
+                };
+                store.migrate(migrations).await?;
+                shared = Some(Arc::clone(&store));
+                Some(store)
+            }
+        };
+        open.push(registration.open(settings, store)?);
     }
     if offer.fixture && only.is_none_or(|only| only == "fixture") {
         open.push(fixture::counter());
@@ -145,8 +163,23 @@ pub async fn desk(
     let desk = Desk::new(open, config.settings, Clock::system())?;
     Ok(Opened {
         desk: Arc::new(desk),
-        database,
+        databases,
+        moved,
     })
+}
+
+fn text<'a>(settings: &'a toml::Table, key: &str) -> Option<&'a str> {
+    let text = settings.get(key).and_then(toml::Value::as_str);
+    text.filter(|text| !text.trim().is_empty())
+}
+
+async fn open_store(url: &DatabaseUrl, databases: &mut Vec<Database>) -> Result<Arc<dyn Store>> {
+    let database = Database::open(url, Options::default()).await?;
+    databases.push(database.clone());
+    let store: Arc<dyn Store> = Arc::new(database);
+    store.migrate(ledger::MIGRATIONS).await?;
+    store.migrate(kit::lease::MIGRATIONS).await?;
+    Ok(store)
 }
 
 fn chosen(only: Option<&str>, offer: &Offer) -> Result<Vec<Registration>> {
@@ -229,28 +262,38 @@ impl Opened {
     /// Lets go of everything, once no more calls come.
     pub async fn close(&self) -> Result<()> {
         background::stop(&self.desk).await;
-        match &self.database {
-            Some(database) => database.close().await,
-            None => Ok(()),
+        let mut result = Ok(());
+        for database in &self.databases {
+            let closed = database.close().await;
+            result = result.and(closed);
         }
+        result
     }
 
-    /// Whether the store reads and writes; `None` when there is none.
+    /// Whether the stores read and write; `None` when there is none.
     pub async fn check_store(&self) -> Option<Result<&'static str>> {
-        let database = self.database.as_ref()?;
-        Some(database.check().await.map(|()| database.engine()))
+        for database in &self.databases {
+            if let Err(error) = database.check().await {
+                return Some(Err(error));
+            }
+        }
+        self.databases.first().map(|first| Ok(first.engine()))
     }
 
-    /// Sample data for a store that holds nothing, on the embedded engine only.
+    /// Sample data for counters that hold nothing, in the embedded store only.
     pub async fn first_demo(&self) -> Result<()> {
         for window in &self.desk.windows {
-            let (Some(demo), Some(store)) = (&window.counter.demo, &window.counter.store) else {
+            let counter = &window.counter;
+            let (Some(demo), Some(store)) = (&counter.demo, &counter.store) else {
                 continue;
             };
+            if store.engine() != "sqlite" || self.moved.contains(&counter.about.name) {
+                continue;
+            }
             let context = Context::of_the_desk(self.desk.clock.clone());
-            if store.engine() == "sqlite" && demo.is_empty(&context).await? {
+            if demo.is_empty(&context).await? {
                 let message = demo.load(&context).await?;
-                tracing::info!(counter = window.counter.about.name, "{message}");
+                tracing::info!(counter = counter.about.name, "{message}");
             }
         }
         Ok(())

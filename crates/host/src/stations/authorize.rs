@@ -1,20 +1,26 @@
 //! May this caller use this tool here?
 
-use kit::{Caller, Error, Result};
+use kit::{Caller, Effect, Error, Result};
 
 use crate::{
-    desk::{PreparedTool, Window},
-    stations::identify::Keyring,
+    desk::PreparedTool,
+    stations::identify::{Keyring, Scope},
 };
 
-pub fn check(
-    keyring: &Keyring,
-    caller: &Caller,
-    window: &Window,
-    tool: &PreparedTool,
-) -> Result<()> {
-    if keyring.allows(&caller.id, window.counter.about.name, tool.tool.name) {
+pub fn check(keyring: &Keyring, caller: &Caller, tool: &PreparedTool) -> Result<()> {
+    let scope = match tool.tool.effect {
+        Effect::Manage => Scope::Named,
+        Effect::Read | Effect::Write | Effect::Outside => Scope::Any,
+    };
+    if keyring.allows(&caller.id, tool.tool.name, scope) {
         return Ok(());
+    }
+    if *caller == Caller::anonymous() {
+        return Err(Error::new(
+            "FORBIDDEN",
+            format!("{} needs a key that names it.", tool.listed_name),
+        )
+        .next("Ask the operator for a key with this tool in its scope."));
     }
     Err(Error::new(
         "FORBIDDEN",

@@ -83,12 +83,24 @@ impl Keyring {
     }
 
     /// A key's scope against the tool's own name, whatever alias was called.
-    pub fn allows(&self, caller: &str, _counter: &str, tool: &str) -> bool {
-        self.keys
-            .iter()
-            .find(|key| &*key.caller.id == caller)
-            .is_none_or(|key| key.tools.is_empty() || key.tools.iter().any(|t| t == tool))
+    pub fn allows(&self, caller: &str, tool: &str, scope: Scope) -> bool {
+        let key = self.keys.iter().find(|key| &*key.caller.id == caller);
+        match (key, scope) {
+            (Some(key), Scope::Any) if key.tools.is_empty() => true,
+            (Some(key), _) => key.tools.iter().any(|named| named == tool),
+            (None, Scope::Any) => true,
+            (None, Scope::Named) => caller != &*Caller::anonymous().id,
+        }
     }
+}
+
+/// What a tool asks of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// A key without a list of tools will do, and so will no key where none is needed.
+    Any,
+    /// The key must name the tool. The user's own processes need none.
+    Named,
 }
 
 fn parse_digest(hex: &str) -> Option<[u8; 32]> {
@@ -127,8 +139,19 @@ mod tests {
         let caller = keyring.identify(&key, "cinema").unwrap();
         assert_eq!(&*caller.name, "phone");
         assert!(keyring.identify(&key, "rooms").is_none());
-        assert!(keyring.allows(&caller.id, "cinema", "get_movie_list"));
-        assert!(!keyring.allows(&caller.id, "cinema", "reserve_seats"));
+        assert!(keyring.allows(&caller.id, "get_movie_list", Scope::Any));
+        assert!(!keyring.allows(&caller.id, "reserve_seats", Scope::Any));
+    }
+
+    #[test]
+    fn some_tools_want_to_be_named() {
+        let keyring = keyring();
+        let may = |caller: &Caller, tool| keyring.allows(&caller.id, tool, Scope::Named);
+        let phone = Caller::new("key:phone", "phone");
+        assert!(may(&phone, "get_movie_list"));
+        assert!(!may(&phone, "update_inventory"));
+        assert!(!may(&Caller::anonymous(), "update_inventory"));
+        assert!(may(&Caller::local_user(), "update_inventory"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod call;
 mod config;
 mod demo;
 mod doctor;
+mod import;
 mod serve;
 mod stdio;
 mod tools;
@@ -22,6 +23,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Stdio(arguments) => stdio::run(&global, &arguments),
         Command::Tools(arguments) => tools::run(&global, &arguments),
         Command::Call(arguments) => call::run(&global, &arguments),
+        Command::Import(arguments) => import::run(&global, &arguments),
         Command::Demo(arguments) => demo::run(&global, &arguments.action),
         Command::Config(arguments) => config::run(&global, &arguments.action),
         Command::Doctor(arguments) => doctor::run(&global, &arguments),

@@ -1,0 +1,121 @@
+//! `madoguchi import COUNTER FILE`.
+
+use std::{
+    process::ExitCode,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use kit::{
+    BoxFuture, Caller, Context, Error, Result,
+    context::{Client, ClientRequest},
+    counter::Imported,
+};
+use serde_json::Value;
+
+use super::{on_one_thread, print};
+use crate::{
+    cli::{Global, Import, Offer},
+    open,
+};
+
+pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
+    let offer = Offer::default();
+    let config = open::configuration(global, &offer)?;
+    host::log::init(&config.settings.log);
+    let imported = on_one_thread(async {
+        let opened = open::desk(global, config, &offer, Some(&arguments.counter)).await?;
+        let import = opened
+            .desk
+            .window(&arguments.counter)
+            .and_then(|window| window.counter.import.clone())
+            .ok_or_else(|| {
+                let message = format!("{} imports nothing.", arguments.counter);
+                Error::new("NO_IMPORT", message)
+            })?;
+        let clock = opened.desk.clock.clone();
+        let context = Context::new(Caller::local_user(), clock, Arc::new(Terminal::default()));
+        let cancel = context.cancel.clone();
+        let mut work = std::pin::pin!(import.import(&context, &arguments.file));
+        let imported = tokio::select! {
+            imported = &mut work => imported,
+            // The batch at hand is finished; the rest can be taken up later.
+            _ = tokio::signal::ctrl_c() => {
+                cancel.cancel();
+                work.await
+            }
+        };
+        opened.close().await?;
+        imported
+    })?;
+    if arguments.json {
+        return print(&serde_json::to_string_pretty(&imported).map_err(Error::internal)?);
+    }
+    show_problems(&imported);
+    print(&imported.message)
+}
+
+fn show_problems(imported: &Imported) {
+    for problem in &imported.problems {
+        eprintln!("line {}: {}", problem.line, problem.problem);
+    }
+    let more = imported
+        .skipped
+        .saturating_sub(imported.problems.len() as u64);
+    if more > 0 {
+        eprintln!("and {more} more");
+    }
+}
+
+/// Shows progress on stderr, now and then.
+#[derive(Default)]
+struct Terminal {
+    last: Mutex<Option<Instant>>,
+}
+
+impl Client for Terminal {
+    fn progress<'a>(
+        &'a self,
+        done: f64,
+        total: Option<f64>,
+        message: Option<String>,
+    ) -> BoxFuture<'a, ()> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_none_or(|at| at.elapsed() >= Duration::from_secs(1)) {
+            *last = Some(Instant::now());
+            let share = total
+                .filter(|total| *total > 0.0)
+                .map(|total| done / total * 100.0);
+            let share = share.map_or(String::new(), |share| format!("{share:.0} %, "));
+            eprintln!("{share}{}", message.unwrap_or_default());
+        }
+        Box::pin(std::future::ready(()))
+    }
+
+    fn log<'a>(&'a self, _: &'a str, _: Value) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn request<'a>(&'a self, _: ClientRequest) -> BoxFuture<'a, Result<Value>> {
+        Box::pin(std::future::ready(Err(Error::new(
+            "CLIENT_CANNOT_ANSWER",
+            "There is no client to ask.",
+        ))))
+    }
+
+    fn is_stateless(&self) -> bool {
+        false
+    }
+
+    fn capabilities(&self) -> Value {
+        Value::Null
+    }
+
+    fn input(&self, _: &str) -> Option<Value> {
+        None
+    }
+
+    fn state(&self) -> Option<String> {
+        None
+    }
+}

@@ -1,0 +1,268 @@
+//! Rows out of a file, one after the other: a JSON array, a JSON object on each
+//! line, or CSV with a header. Which it is, its first character tells.
+
+use std::{
+    fmt,
+    fs::File,
+    io::{self, BufRead, BufReader, Read},
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use kit::{Error, Result};
+use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+/// Longer lines are no rows of a catalogue.
+const LONGEST_LINE: u64 = 4 * 1024 * 1024;
+
+type Fields = std::result::Result<Map<String, Value>, String>;
+
+/// Tells files apart by what is in them.
+pub fn digest(path: &Path) -> Result<String> {
+    let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 256 * 1024];
+    loop {
+        let count = file
+            .read(&mut buffer)
+            .map_err(|error| unreadable(path, &error))?;
+        match buffer.get(..count) {
+            Some([]) | None => break,
+            Some(bytes) => hasher.update(bytes),
+        }
+    }
+    Ok(hasher
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
+}
+
+/// Hands every row to `take`, with the line it ends on, until `take` has enough.
+pub fn read(
+    path: &Path,
+    consumed: Arc<AtomicU64>,
+    take: impl FnMut(u64, Fields) -> bool,
+) -> Result<()> {
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let mut reader = BufReader::with_capacity(
+        256 * 1024,
+        Counted {
+            inner: file,
+            bytes: consumed,
+        },
+    );
+    skip_mark(&mut reader).map_err(|error| unreadable(path, &error))?;
+    let first = first_sign(&mut reader).map_err(|error| unreadable(path, &error))?;
+    match first {
+        None => {
+            Err(Error::new("EMPTY_FILE", "The file is empty.").next("Name a file with products."))
+        }
+        Some(b'[') => array(reader, take),
+        Some(b'{') => lines(reader, take).map_err(|error| unreadable(path, &error)),
+        Some(_) => table(reader, take),
+    }
+}
+
+pub fn unreadable(path: &Path, error: &io::Error) -> Error {
+    Error::new(
+        "FILE_READ_ERROR",
+        format!("{} can't be read: {error}.", path.display()),
+    )
+    .next("Check the name and the rights of the file.")
+}
+
+/// Counts bytes for the progress, as they are read.
+struct Counted<R> {
+    inner: R,
+    bytes: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.bytes.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+/// Spreadsheets begin their files with a byte-order mark.
+fn skip_mark(reader: &mut impl BufRead) -> io::Result<()> {
+    if reader.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
+        reader.consume(3);
+    }
+    Ok(())
+}
+
+/// The first byte that is no white space. White space before it goes, except
+/// for line breaks, which count.
+fn first_sign(reader: &mut impl BufRead) -> io::Result<Option<u8>> {
+    let buffer = reader.fill_buf()?;
+    Ok(buffer
+        .iter()
+        .copied()
+        .find(|byte| !byte.is_ascii_whitespace()))
+}
+
+fn lines(mut reader: impl BufRead, mut take: impl FnMut(u64, Fields) -> bool) -> io::Result<()> {
+    let mut text = Vec::new();
+    for line in 1.. {
+        text.clear();
+        let count = reader
+            .by_ref()
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut text)?;
+        if count == 0 {
+            break;
+        }
+        let too_long = count as u64 == LONGEST_LINE && !text.ends_with(b"\n");
+        if too_long {
+            reader.skip_until(b'\n')?;
+        } else if text.trim_ascii().is_empty() {
+            continue;
+        }
+        let fields = match too_long {
+            true => Err("the line is too long".to_owned()),
+            false => serde_json::from_slice(&text)
+                .map_err(|error| format!("not a JSON object: {}", without_place(&error))),
+        };
+        if !take(line, fields) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// serde_json's own place is within the line, which is told already.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or(&text).to_owned()
+}
+
+fn array(reader: impl BufRead, take: impl FnMut(u64, Fields) -> bool) -> Result<()> {
+    let line = Arc::new(AtomicU64::new(1));
+    let counted = LineCounted {
+        inner: reader,
+        line: Arc::clone(&line),
+    };
+    let mut json = serde_json::Deserializer::from_reader(counted);
+    let elements = Elements { take, line: &line };
+    match json.deserialize_seq(elements) {
+        Ok(()) => Ok(()),
+        Err(error) if error.to_string().contains(ENOUGH) => Ok(()),
+        Err(error) => Err(Error::new(
+            "INVALID_FILE",
+            format!("Line {}: {}.", error.line().max(1), without_place(&error)),
+        )
+        .next("Mend the file and import it again.")),
+    }
+}
+
+/// serde_json takes bytes one by one, so the count is that of the element just read.
+struct LineCounted<R> {
+    inner: R,
+    line: Arc<AtomicU64>,
+}
+
+impl<R: BufRead> Read for LineCounted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // One byte at a time, or lines would be counted ahead of the element.
+        let Some(one) = buffer.get_mut(..1) else {
+            return Ok(0);
+        };
+        let count = self.inner.read(one)?;
+        if count == 1 && one.first() == Some(&b'\n') {
+            self.line.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(count)
+    }
+}
+
+const ENOUGH: &str = "the reader has enough";
+
+struct Elements<'a, F> {
+    take: F,
+    line: &'a AtomicU64,
+}
+
+impl<'de, F: FnMut(u64, Fields) -> bool> Visitor<'de> for Elements<'_, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of products")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut rows: A) -> std::result::Result<(), A::Error> {
+        while let Some(row) = rows.next_element::<Value>()? {
+            let fields = match row {
+                Value::Object(fields) => Ok(fields),
+                _ => Err("not a JSON object".to_owned()),
+            };
+            if !(self.take)(self.line.load(Ordering::Relaxed), fields) {
+                return Err(serde::de::Error::custom(ENOUGH));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn table(reader: impl Read, mut take: impl FnMut(u64, Fields) -> bool) -> Result<()> {
+    let mut csv = csv::ReaderBuilder::new()
+        .trim(csv::Trim::Headers)
+        .from_reader(reader);
+    let names: Vec<String> = match csv.headers() {
+        Ok(names) => names.iter().map(str::to_lowercase).collect(),
+        Err(error) => return Err(invalid_header(&error.to_string())),
+    };
+    for wanted in ["id", "name"] {
+        if !names.iter().any(|name| name == wanted) {
+            return Err(invalid_header(&format!("there is no column `{wanted}`")));
+        }
+    }
+    let mut record = csv::StringRecord::new();
+    loop {
+        let line = |position: Option<&csv::Position>| position.map_or(0, csv::Position::line);
+        let (line, fields) = match csv.read_record(&mut record) {
+            Ok(false) => return Ok(()),
+            Ok(true) => {
+                let fields = names
+                    .iter()
+                    .zip(record.iter())
+                    .filter(|(_, value)| !value.trim().is_empty())
+                    .map(|(name, value)| (name.clone(), Value::String(value.to_owned())))
+                    .collect();
+                (line(record.position()), Ok(fields))
+            }
+            Err(error) if matches!(error.kind(), csv::ErrorKind::Io(_)) => {
+                return Err(Error::new(
+                    "FILE_READ_ERROR",
+                    format!("The file can't be read: {error}."),
+                ));
+            }
+            Err(error) => (line(error.position()), Err(problem(&error, names.len()))),
+        };
+        if !take(line, fields) {
+            return Ok(());
+        }
+    }
+}
+
+fn problem(error: &csv::Error, columns: usize) -> String {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { len, .. } => {
+            format!("{len} fields where the header has {columns}")
+        }
+        csv::ErrorKind::Utf8 { .. } => "not UTF-8".to_owned(),
+        _ => "not CSV".to_owned(),
+    }
+}
+
+fn invalid_header(why: &str) -> Error {
+    Error::new("INVALID_FILE", format!("The file is neither JSON nor CSV with a header: {why}."))
+        .next("Give a JSON array, a JSON object on each line, or CSV (UTF-8) whose first line names the fields.")
+}

@@ -1,0 +1,222 @@
+//! One row of a catalogue, checked and cleaned. What a shop writes about its
+//! products is text for people and agents to read and never more than that:
+//! characters that nobody sees do not come in.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    model::{cart, money::Yen},
+    store::Product,
+};
+
+const DEFAULT_REFUND_DAYS: i64 = 30;
+const MOST_STOCK: i64 = 1_000_000_000;
+const MOST_KEYWORDS: usize = 50;
+
+type Problem = String;
+
+pub fn product(fields: &Map<String, Value>) -> Result<Product, Problem> {
+    let id = fields
+        .get("id")
+        .ok_or("there is no id")
+        .and_then(|id| cart::product_id(id).ok_or("the id is no positive integer"))?;
+    let name = text(fields, "name", 200)?.ok_or("there is no name")?;
+    Ok(Product {
+        id,
+        sku: text(fields, "sku", 100)?.unwrap_or_else(|| id.to_string()),
+        name,
+        description: text(fields, "description", 5_000)?.unwrap_or_default(),
+        price_yen: price(fields)?.get(),
+        stock: whole(fields, "inventory_count", MOST_STOCK)?.unwrap_or(0),
+        category: text(fields, "category", 100)?,
+        brand: text(fields, "brand", 100)?,
+        image_url: image(fields)?,
+        refund_period_days: whole(fields, "refund_period_days", 36_500)?
+            .unwrap_or(DEFAULT_REFUND_DAYS),
+        keywords: keywords(fields)?,
+    })
+}
+
+fn given<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    fields.get(name).filter(|value| !value.is_null())
+}
+
+fn text(fields: &Map<String, Value>, name: &str, most: usize) -> Result<Option<String>, Problem> {
+    let cleaned = match given(fields, name) {
+        None => return Ok(None),
+        Some(Value::String(text)) => clean(text, most),
+        Some(Value::Number(number)) => clean(&number.to_string(), most),
+        Some(_) => return Err(format!("{name} is no text")),
+    };
+    Ok(Some(cleaned).filter(|text| !text.is_empty()))
+}
+
+/// Line breaks become spaces; what is not seen goes; what is too long is cut.
+pub fn clean(text: &str, most: usize) -> String {
+    let mut clean = String::with_capacity(text.len().min(most * 4));
+    let mut gap = false;
+    let mut count = 0;
+    for character in text.chars() {
+        if character.is_whitespace() {
+            gap = !clean.is_empty();
+            continue;
+        }
+        if is_hidden(character) {
+            continue;
+        }
+        if gap {
+            clean.push(' ');
+            count += 1;
+            gap = false;
+        }
+        if count >= most {
+            break;
+        }
+        clean.push(character);
+        count += 1;
+    }
+    clean.truncate(clean.trim_end().len());
+    clean
+}
+
+/// Controls, directions, joiners without a body, and the tag characters in
+/// which a text can be hidden from people and not from models.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+fn price(fields: &Map<String, Value>) -> Result<Yen, Problem> {
+    let yen = given(fields, "price_jpy").map(Yen::from_json);
+    let cents = given(fields, "price_cents").map(Yen::from_json_cents);
+    match (yen, cents) {
+        (None, None) => Err("there is no price_jpy or price_cents".into()),
+        (Some(Ok(yen)), Some(Ok(cents))) if yen != cents => {
+            Err("price_jpy and price_cents say different things".into())
+        }
+        (Some(Err(invalid)), _) => Err(format!("price_jpy {invalid}")),
+        (_, Some(Err(invalid))) => Err(format!("price_cents {invalid}")),
+        (Some(Ok(price)), _) | (None, Some(Ok(price))) => Ok(price),
+    }
+}
+
+fn whole(fields: &Map<String, Value>, name: &str, most: i64) -> Result<Option<i64>, Problem> {
+    let Some(value) = given(fields, name) else {
+        return Ok(None);
+    };
+    Yen::from_json(value)
+        .map(Yen::get)
+        .ok()
+        .filter(|number| *number <= most)
+        .map(Some)
+        .ok_or_else(|| format!("{name} is no whole number from 0 to {most}"))
+}
+
+/// A path on this shop's own port, or an address on the web.
+fn image(fields: &Map<String, Value>) -> Result<Option<String>, Problem> {
+    let Some(url) = text(fields, "image_url", 1_000)? else {
+        return Ok(None);
+    };
+    let is_path = url.starts_with('/') && !url.starts_with("//");
+    if is_path || url.starts_with("https://") || url.starts_with("http://") {
+        return Ok(Some(url));
+    }
+    Err("image_url is neither a path nor an http(s) address".into())
+}
+
+/// A list, or in CSV one text with `|`, `;`, `,` or `、` in between.
+fn keywords(fields: &Map<String, Value>) -> Result<Vec<String>, Problem> {
+    let words: Vec<&str> = match given(fields, "keywords") {
+        None => Vec::new(),
+        Some(Value::String(list)) => list.split(['|', ';', ',', '、']).collect(),
+        Some(Value::Array(items)) => items
+            .iter()
+            .map(Value::as_str)
+            .collect::<Option<_>>()
+            .ok_or("keywords are no texts")?,
+        Some(_) => return Err("keywords are no list".into()),
+    };
+    Ok(words
+        .iter()
+        .map(|word| clean(word, 50))
+        .filter(|word| !word.is_empty())
+        .take(MOST_KEYWORDS)
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(row: Value) -> Result<Product, Problem> {
+        product(row.as_object().unwrap())
+    }
+
+    #[test]
+    fn the_documents_fields_come_in() {
+        let product = read(json!({
+            "id": 1, "sku": "MUGIBO-CAL-2025", "name": "むぎぼーカレンダー2025",
+            "description": "むぎぼーの可愛いカレンダー", "price_cents": 198_000, "price_jpy": 1980.0,
+            "inventory_count": 50, "category": "goods", "brand": "むぎぼー",
+            "image_url": "/assets/むぎぼーカレンダー.png", "refund_period_days": 30,
+            "keywords": ["カレンダー", "かわいい"],
+        }))
+        .unwrap();
+        assert_eq!((product.price_yen, product.stock), (1980, 50));
+        assert_eq!(product.keywords, ["カレンダー", "かわいい"]);
+        let least = read(json!({ "id": "2", "name": "x", "price_jpy": "800" })).unwrap();
+        assert_eq!(
+            (&*least.sku, least.stock, least.refund_period_days),
+            ("2", 0, 30)
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (row, problem) in [
+            (json!({}), "there is no id"),
+            (
+                json!({ "id": 0, "name": "x" }),
+                "the id is no positive integer",
+            ),
+            (json!({ "id": 1 }), "there is no name"),
+            (json!({ "id": 1, "name": "\u{200b}" }), "there is no name"),
+            (
+                json!({ "id": 1, "name": "x" }),
+                "there is no price_jpy or price_cents",
+            ),
+            (
+                json!({ "id": 1, "name": "x", "price_cents": 150 }),
+                "price_cents is not a whole",
+            ),
+            (
+                json!({ "id": 1, "name": "x", "price_jpy": 1, "price_cents": 200 }),
+                "price_jpy and price_cents say different things",
+            ),
+            (
+                json!({ "id": 1, "name": "x", "price_jpy": 1, "inventory_count": -1 }),
+                "inventory_count is no whole number",
+            ),
+            (
+                json!({ "id": 1, "name": "x", "price_jpy": 1, "image_url": "javascript:alert(1)" }),
+                "image_url is neither",
+            ),
+        ] {
+            let refused = read(row.clone()).unwrap_err();
+            assert!(refused.starts_with(problem), "{row}: {refused}");
+        }
+    }
+
+    #[test]
+    fn texts_are_cleaned_and_cut() {
+        assert_eq!(clean(" a\r\n\tb\u{0}c ", 10), "a bc");
+        assert_eq!(clean("\u{202e}evil\u{e0041}\u{e0042}", 10), "evil");
+        assert_eq!(clean("むぎぼー", 2), "むぎ");
+        assert_eq!(clean("ab cd", 3), "ab");
+    }
+}

@@ -1,0 +1,69 @@
+//! Carts as they were quoted, until they expire.
+
+use kit::{Param, Result, Sql};
+
+pub struct NewCart<'a> {
+    pub id: &'a str,
+    /// The cart itself, from which every format can be made again.
+    pub cart: &'a str,
+    pub format: &'a str,
+    pub is_reserved: bool,
+    pub caller: &'a str,
+    pub created_at: i64,
+    pub expires_at: i64,
+}
+
+pub fn save_cart(sql: &mut dyn Sql, new: &NewCart<'_>) -> Result<()> {
+    sql.execute(
+        "INSERT INTO merchant_carts \
+         (id, cart, format, is_reserved, caller, created_at, expires_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        &[
+            Param::Text(new.id),
+            Param::Text(new.cart),
+            Param::Text(new.format),
+            Param::Int(new.is_reserved.into()),
+            Param::Text(new.caller),
+            Param::Int(new.created_at),
+            Param::Int(new.expires_at),
+        ],
+    )?;
+    Ok(())
+}
+
+pub struct StoredCart {
+    pub cart: String,
+    pub format: String,
+    pub is_reserved: bool,
+    pub expires_at: i64,
+}
+
+pub fn cart(sql: &mut dyn Sql, id: &str) -> Result<Option<StoredCart>> {
+    sql.query_one(
+        "SELECT cart, format, is_reserved, expires_at FROM merchant_carts WHERE id = $1",
+        &[Param::Text(id)],
+    )?
+    .map(|row| {
+        Ok(StoredCart {
+            cart: row.text(0)?,
+            format: row.text(1)?,
+            is_reserved: row.int(2)? == 1,
+            expires_at: row.int(3)?,
+        })
+    })
+    .transpose()
+}
+
+/// Drops reservations that ended before `reserved_before`, and carts that ended
+/// before `carts_before`.
+pub fn drop_expired(sql: &mut dyn Sql, reserved_before: i64, carts_before: i64) -> Result<()> {
+    sql.execute(
+        "DELETE FROM merchant_reservations WHERE expires_at <= $1",
+        &[Param::Int(reserved_before)],
+    )?;
+    sql.execute(
+        "DELETE FROM merchant_carts WHERE expires_at <= $1",
+        &[Param::Int(carts_before)],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,270 @@
+//! The catalogue.
+
+use std::collections::HashMap;
+
+use kit::{Error, Param, Result, Row, Sql, sql::values};
+
+use super::{CHUNK, changes, placeholders, stock::RESERVED};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Product {
+    pub id: i64,
+    pub sku: String,
+    pub name: String,
+    pub description: String,
+    pub price_yen: i64,
+    /// What may be sold now; when saved, what lies on the shelf.
+    pub stock: i64,
+    pub category: Option<String>,
+    pub brand: Option<String>,
+    pub image_url: Option<String>,
+    pub refund_period_days: i64,
+    pub keywords: Vec<String>,
+}
+
+const COLUMNS: &str = "p.id, p.sku, p.name, p.description, p.price_yen, p.category, p.brand, \
+     p.image_url, p.refund_period_days, p.keywords";
+
+/// Where the stock stands in a row that begins with [`COLUMNS`].
+const STOCK: usize = 10;
+
+fn read(row: &Row) -> Result<Product> {
+    Ok(Product {
+        id: row.int(0)?,
+        sku: row.text(1)?,
+        name: row.text(2)?,
+        description: row.text(3)?,
+        price_yen: row.int(4)?,
+        category: row.opt_text(5)?,
+        brand: row.opt_text(6)?,
+        image_url: row.opt_text(7)?,
+        refund_period_days: row.int(8)?,
+        keywords: row.text(9)?.lines().map(str::to_owned).collect(),
+        stock: row.int(STOCK)?.max(0),
+    })
+}
+
+/// The products with these ids, with what is available of each, in one query
+/// and in no particular order.
+pub fn products(sql: &mut dyn Sql, ids: &[i64], now: i64) -> Result<HashMap<i64, Product>> {
+    let mut found = HashMap::with_capacity(ids.len());
+    for chunk in ids.chunks(500) {
+        let mut params = vec![Param::Int(now)];
+        params.extend(chunk.iter().map(|id| Param::Int(*id)));
+        let text = format!(
+            "SELECT {COLUMNS}, p.stock - {RESERVED} FROM merchant_products p WHERE p.id IN ({})",
+            placeholders(2, chunk.len())
+        );
+        for row in sql.query(&text, &params)? {
+            let product = read(&row)?;
+            found.insert(product.id, product);
+        }
+    }
+    Ok(found)
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    pub categories: Vec<String>,
+    pub brands: Vec<String>,
+    pub min_price: Option<i64>,
+    pub max_price: Option<i64>,
+}
+
+impl Filter {
+    pub fn is_empty(&self) -> bool {
+        self.categories.is_empty()
+            && self.brands.is_empty()
+            && self.min_price.is_none()
+            && self.max_price.is_none()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    Oldest,
+    Newest,
+    Cheapest,
+    Dearest,
+    Name,
+}
+
+/// Products in stock, a page of them.
+pub fn list(
+    sql: &mut dyn Sql,
+    filter: &Filter,
+    order: Order,
+    (offset, limit): (usize, usize),
+    now: i64,
+) -> Result<Vec<Product>> {
+    let mut params = vec![Param::Int(now)];
+    let mut wanted = vec![format!("p.stock > 0 AND p.stock > {RESERVED}")];
+    for (column, among) in [("category", &filter.categories), ("brand", &filter.brands)] {
+        if !among.is_empty() {
+            let list = placeholders(params.len() + 1, among.len());
+            wanted.push(format!("p.{column} IN ({list})"));
+            params.extend(among.iter().map(|value| Param::Text(value)));
+        }
+    }
+    for (sign, bound) in [(">=", filter.min_price), ("<=", filter.max_price)] {
+        if let Some(bound) = bound {
+            params.push(Param::Int(bound));
+            wanted.push(format!("p.price_yen {sign} ${}", params.len()));
+        }
+    }
+    let order = match order {
+        Order::Oldest => "p.id",
+        Order::Newest => "p.id DESC",
+        Order::Cheapest => "p.price_yen, p.id",
+        Order::Dearest => "p.price_yen DESC, p.id DESC",
+        Order::Name => "p.name, p.id",
+    };
+    params.push(Param::Int(i64::try_from(limit).map_err(Error::internal)?));
+    params.push(Param::Int(i64::try_from(offset).map_err(Error::internal)?));
+    let text = format!(
+        "SELECT {COLUMNS}, p.stock - {RESERVED} FROM merchant_products p WHERE {} \
+         ORDER BY {order} LIMIT ${} OFFSET ${}",
+        wanted.join(" AND "),
+        params.len() - 1,
+        params.len(),
+    );
+    sql.query(&text, &params)?.iter().map(read).collect()
+}
+
+pub fn is_empty(sql: &mut dyn Sql) -> Result<bool> {
+    let found = sql.query("SELECT 1 FROM merchant_products LIMIT 1", &[])?;
+    Ok(found.is_empty())
+}
+
+pub fn count(sql: &mut dyn Sql) -> Result<i64> {
+    sql.query_one("SELECT COUNT(*) FROM merchant_products", &[])?
+        .map_or(Ok(0), |row| row.int(0))
+}
+
+/// Which product has each of these SKUs.
+pub fn sku_owners(sql: &mut dyn Sql, skus: &[&str]) -> Result<HashMap<String, i64>> {
+    let mut owners = HashMap::new();
+    for chunk in skus.chunks(500) {
+        let params: Vec<Param<'_>> = chunk.iter().map(|sku| Param::Text(sku)).collect();
+        let text = format!(
+            "SELECT sku, id FROM merchant_products WHERE sku IN ({})",
+            placeholders(1, chunk.len())
+        );
+        for row in sql.query(&text, &params)? {
+            owners.insert(row.text(0)?, row.int(1)?);
+        }
+    }
+    Ok(owners)
+}
+
+/// On whose account products are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Save {
+    /// The shop's own; a demo product with the same id becomes one.
+    Own,
+    /// Sample data; never over what is there.
+    Demo,
+}
+
+/// Writes products, each id once, and numbers the changes for search. Returns
+/// how many were written.
+pub fn save(sql: &mut dyn Sql, products: &[Product], how: Save) -> Result<u64> {
+    let mut written = 0;
+    for chunk in products.chunks(CHUNK) {
+        let first = changes::number_changes(sql, chunk.len())?;
+        let keywords: Vec<String> = chunk.iter().map(|p| p.keywords.join("\n")).collect();
+        let mut params = Vec::with_capacity(chunk.len() * 13);
+        for ((number, product), keywords) in (first..).zip(chunk).zip(&keywords) {
+            params.extend([
+                Param::Int(product.id),
+                Param::Text(&product.sku),
+                Param::Text(&product.name),
+                Param::Text(&product.description),
+                Param::Int(product.price_yen),
+                Param::Int(product.stock),
+                Param::from(product.category.as_deref()),
+                Param::from(product.brand.as_deref()),
+                Param::from(product.image_url.as_deref()),
+                Param::Int(product.refund_period_days),
+                Param::Text(keywords),
+                Param::Int((how == Save::Demo).into()),
+                Param::Int(number),
+            ]);
+        }
+        let conflict = match how {
+            Save::Demo => "NOTHING",
+            Save::Own => {
+                "UPDATE SET sku = excluded.sku, name = excluded.name, \
+                 description = excluded.description, price_yen = excluded.price_yen, \
+                 stock = excluded.stock, category = excluded.category, brand = excluded.brand, \
+                 image_url = excluded.image_url, \
+                 refund_period_days = excluded.refund_period_days, \
+                 keywords = excluded.keywords, is_demo = excluded.is_demo, \
+                 change_number = excluded.change_number"
+            }
+        };
+        written += sql.execute(
+            &format!(
+                "INSERT INTO merchant_products (id, sku, name, description, price_yen, stock, \
+                 category, brand, image_url, refund_period_days, keywords, is_demo, \
+                 change_number) VALUES {} ON CONFLICT (id) DO {conflict}",
+                values(chunk.len(), 13)
+            ),
+            &params,
+        )?;
+        let ids: Vec<Param<'_>> = chunk.iter().map(|product| Param::Int(product.id)).collect();
+        sql.execute(
+            &format!(
+                "DELETE FROM merchant_removed_products WHERE id IN ({})",
+                placeholders(1, ids.len())
+            ),
+            &ids,
+        )?;
+    }
+    Ok(written)
+}
+
+/// Removes the sample data and leaves word for search. Returns how many went.
+pub fn remove_demo(sql: &mut dyn Sql) -> Result<usize> {
+    let ids: Vec<i64> = sql
+        .query(
+            "DELETE FROM merchant_products WHERE is_demo = 1 RETURNING id",
+            &[],
+        )?
+        .iter()
+        .map(|row| row.int(0))
+        .collect::<Result<_>>()?;
+    for chunk in ids.chunks(CHUNK) {
+        let first = changes::number_changes(sql, chunk.len())?;
+        let mut params = Vec::with_capacity(chunk.len() * 2);
+        for (number, id) in (first..).zip(chunk) {
+            params.extend([Param::Int(*id), Param::Int(number)]);
+        }
+        sql.execute(
+            &format!(
+                "INSERT INTO merchant_removed_products (id, change_number) VALUES {} \
+                 ON CONFLICT (id) DO UPDATE SET change_number = excluded.change_number",
+                values(chunk.len(), 2)
+            ),
+            &params,
+        )?;
+    }
+    Ok(ids.len())
+}
+
+pub(super) fn changed_after(
+    sql: &mut dyn Sql,
+    position: i64,
+    limit: i64,
+) -> Result<Vec<(i64, Product)>> {
+    sql.query(
+        &format!(
+            "SELECT {COLUMNS}, p.stock, p.change_number FROM merchant_products p \
+             WHERE p.change_number > $1 ORDER BY p.change_number LIMIT $2"
+        ),
+        &[Param::Int(position), Param::Int(limit)],
+    )?
+    .iter()
+    .map(|row| Ok((row.int(STOCK + 1)?, read(row)?)))
+    .collect()
+}

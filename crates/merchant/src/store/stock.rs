@@ -1,0 +1,144 @@
+//! What may still be sold: the stock, less what live carts have reserved.
+//!
+//! A reservation is a row with an end; past it the row no longer counts, so
+//! nothing has to happen at that moment. A product's row is locked before its
+//! stock is looked at: two carts never get the same last piece.
+
+use std::collections::HashMap;
+
+use kit::{Param, Result, Sql};
+
+use super::{changes, placeholders};
+use crate::model::errors::Shortage;
+
+/// Subtracted from `p.stock`; `$1` is now.
+pub(super) const RESERVED: &str = "COALESCE((SELECT CAST(SUM(r.quantity) AS BIGINT) \
+     FROM merchant_reservations r WHERE r.product_id = p.id AND r.expires_at > $1), 0)";
+
+/// What is available of each product that exists.
+pub fn inventory(sql: &mut dyn Sql, ids: &[i64], now: i64) -> Result<HashMap<i64, i64>> {
+    let mut available = HashMap::with_capacity(ids.len());
+    for chunk in ids.chunks(500) {
+        let mut params = vec![Param::Int(now)];
+        params.extend(chunk.iter().map(|id| Param::Int(*id)));
+        let rows = sql.query(
+            &format!(
+                "SELECT p.id, p.stock - {RESERVED} FROM merchant_products p WHERE p.id IN ({})",
+                placeholders(2, chunk.len())
+            ),
+            &params,
+        )?;
+        for row in rows {
+            available.insert(row.int(0)?, row.int(1)?.max(0));
+        }
+    }
+    Ok(available)
+}
+
+/// Reserves all of `lines` (product and quantity) for the cart, or tells what
+/// is short; then the caller must let the transaction fail.
+pub fn reserve(
+    sql: &mut dyn Sql,
+    cart_id: &str,
+    lines: &[(i64, i64)],
+    now: i64,
+    until: i64,
+) -> Result<Vec<Shortage>> {
+    let mut lines = lines.to_vec();
+    lines.sort_unstable();
+    let ids: Vec<i64> = lines.iter().map(|(id, _)| *id).collect();
+    for id in &ids {
+        // Locks the row: PostgreSQL would otherwise let two carts look at the
+        // same stock.
+        sql.execute(
+            "UPDATE merchant_products SET stock = stock WHERE id = $1",
+            &[Param::Int(*id)],
+        )?;
+    }
+    let available = inventory(sql, &ids, now)?;
+    let short: Vec<Shortage> = lines
+        .iter()
+        .map(|(id, quantity)| Shortage {
+            product_id: *id,
+            requested: *quantity,
+            available: available.get(id).copied().unwrap_or(0),
+        })
+        .filter(|line| line.requested > line.available)
+        .collect();
+    if !short.is_empty() {
+        return Ok(short);
+    }
+    for (id, quantity) in &lines {
+        sql.execute(
+            "INSERT INTO merchant_reservations (product_id, cart_id, quantity, expires_at) \
+             VALUES ($1, $2, $3, $4)",
+            &[
+                Param::Int(*id),
+                Param::Text(cart_id),
+                Param::Int(*quantity),
+                Param::Int(until),
+            ],
+        )?;
+    }
+    Ok(Vec::new())
+}
+
+/// What a change of stock did.
+pub struct StockChange {
+    pub before: i64,
+    pub after: i64,
+}
+
+/// Sets the stock, or adds to it, and keeps who did it. `None` for an unknown
+/// product; `Err(before)` when the stock would fall below zero.
+pub fn set_stock(
+    sql: &mut dyn Sql,
+    product_id: i64,
+    to: impl Fn(i64) -> Option<i64>,
+    (reason, caller, now): (Option<&str>, &str, i64),
+) -> Result<Option<std::result::Result<StockChange, i64>>> {
+    let locked = sql.query_one(
+        "UPDATE merchant_products SET stock = stock WHERE id = $1 RETURNING stock",
+        &[Param::Int(product_id)],
+    )?;
+    let Some(row) = locked else {
+        return Ok(None);
+    };
+    let before = row.int(0)?;
+    let Some(after) = to(before).filter(|after| *after >= 0) else {
+        return Ok(Some(Err(before)));
+    };
+    // Search only asks whether there is any.
+    let crosses = (before > 0) != (after > 0);
+    if crosses {
+        let number = changes::number_changes(sql, 1)?;
+        sql.execute(
+            "UPDATE merchant_products SET stock = $2, change_number = $3 WHERE id = $1",
+            &[
+                Param::Int(product_id),
+                Param::Int(after),
+                Param::Int(number),
+            ],
+        )?;
+    } else {
+        sql.execute(
+            "UPDATE merchant_products SET stock = $2 WHERE id = $1",
+            &[Param::Int(product_id), Param::Int(after)],
+        )?;
+    }
+    sql.execute(
+        "INSERT INTO merchant_stock_changes \
+         (id, product_id, stock_before, stock_after, reason, caller, changed_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        &[
+            Param::Text(&kit::ids::random("stk_", 20)),
+            Param::Int(product_id),
+            Param::Int(before),
+            Param::Int(after),
+            Param::from(reason),
+            Param::Text(caller),
+            Param::Int(now),
+        ],
+    )?;
+    Ok(Some(Ok(StockChange { before, after })))
+}

@@ -1,0 +1,20 @@
+//! The counter's tools, one file each: input, output, description, handler.
+
+mod arguments;
+pub mod build_cart_mandates;
+pub mod check_inventory;
+mod cursor;
+pub mod get_cart_mandate;
+pub mod get_product;
+pub mod search_products;
+pub mod update_inventory;
+
+use kit::Hints;
+
+/// A tool that only looks.
+const LOOKS: Hints = Hints {
+    read_only: true,
+    destructive: false,
+    idempotent: true,
+    open_world: false,
+};

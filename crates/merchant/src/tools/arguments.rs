@@ -1,0 +1,93 @@
+//! What people and models really send, turned into what the schemas say. What
+//! is not understood stays as it is, and is refused by the schema.
+
+use serde_json::{Map, Value};
+
+pub type Arguments = Map<String, Value>;
+
+/// Models send `null` for what they do not know.
+pub fn drop_nulls(arguments: &mut Arguments) {
+    arguments.retain(|_, value| !value.is_null());
+}
+
+/// `"20"`, `"２０"` and `20.0` for 20.
+pub fn integer(arguments: &mut Arguments, name: &str) {
+    if let Some(value) = arguments.get_mut(name) {
+        *value = whole(value).unwrap_or_else(|| value.take());
+    }
+}
+
+/// A list of integers, each perhaps as text; one alone is a list of one.
+pub fn integers(arguments: &mut Arguments, name: &str) {
+    list(arguments, name, whole);
+}
+
+/// A list of texts; one alone is a list of one.
+pub fn texts(arguments: &mut Arguments, name: &str) {
+    list(arguments, name, |value| match value {
+        Value::Number(number) => Some(number.to_string().into()),
+        _ => None,
+    });
+}
+
+/// `"true"` for true.
+pub fn truth(arguments: &mut Arguments, name: &str) {
+    if let Some(value) = arguments.get_mut(name)
+        && let Some(text) = value.as_str()
+    {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" | "1" => *value = true.into(),
+            "false" | "no" | "0" | "" => *value = false.into(),
+            _ => {}
+        }
+    }
+}
+
+/// An object or array that a model wrote down as text.
+pub fn json(arguments: &mut Arguments, name: &str) {
+    if let Some(value) = arguments.get_mut(name)
+        && let Some(parsed) = parsed(value)
+    {
+        *value = parsed;
+    }
+}
+
+pub fn trimmed(arguments: &mut Arguments, name: &str) {
+    if let Some(value) = arguments.get_mut(name)
+        && let Some(text) = value.as_str()
+    {
+        *value = kit::text::narrow(text).into();
+    }
+}
+
+fn list(arguments: &mut Arguments, name: &str, item: impl Fn(&Value) -> Option<Value>) {
+    let Some(value) = arguments.get_mut(name) else {
+        return;
+    };
+    if let Some(parsed) = parsed(value) {
+        *value = parsed;
+    }
+    if matches!(value, Value::String(_) | Value::Number(_)) {
+        *value = Value::Array(vec![value.take()]);
+    }
+    if let Value::Array(items) = value {
+        for entry in items {
+            if let Some(tidy) = item(entry) {
+                *entry = tidy;
+            }
+        }
+    }
+}
+
+fn parsed(value: &Value) -> Option<Value> {
+    let text = value.as_str()?.trim();
+    if !text.starts_with(['[', '{']) {
+        return None;
+    }
+    serde_json::from_str(text).ok()
+}
+
+fn whole(value: &Value) -> Option<Value> {
+    let text = value.as_str()?;
+    Some(kit::text::narrow(text).parse::<i64>().ok()?.into())
+}

@@ -1,0 +1,59 @@
+//! Where the next page of a search starts: with whom, how far in, and for
+//! which search.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use kit::{Result, page};
+use search::Query;
+
+use crate::{errors, finding::Engine};
+
+pub struct Cursor {
+    /// `None` for a list out of the database.
+    pub engine: Option<Engine>,
+    pub offset: usize,
+}
+
+/// Deeper pages are nobody's, and cost more and more.
+const DEEPEST: usize = 100_000;
+
+impl Cursor {
+    pub fn read(text: Option<&str>, query: &Query) -> Result<Option<Self>> {
+        let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let (place, of) = text.split_once('-').ok_or_else(page::unknown_cursor)?;
+        let engine = match place.get(..1) {
+            Some("d") => None,
+            Some("e") => Some(Engine::Embedded),
+            Some("m") => Some(Engine::Meilisearch),
+            _ => return Err(page::unknown_cursor()),
+        };
+        let offset: usize = place
+            .get(1..)
+            .and_then(|offset| offset.parse().ok())
+            .filter(|offset| *offset <= DEEPEST)
+            .ok_or_else(page::unknown_cursor)?;
+        if of != mark(query) {
+            return Err(errors::cursor_of_another_search());
+        }
+        Ok(Some(Self { engine, offset }))
+    }
+
+    pub fn write(engine: Option<Engine>, offset: usize, query: &Query) -> String {
+        let letter = match engine {
+            None => 'd',
+            Some(Engine::Embedded) => 'e',
+            Some(Engine::Meilisearch) => 'm',
+        };
+        format!("{letter}{offset}-{}", mark(query))
+    }
+}
+
+/// Tells searches apart; nothing secret is in it.
+fn mark(query: &Query) -> String {
+    let mut hasher = DefaultHasher::new();
+    (&query.text, &query.category, &query.brand).hash(&mut hasher);
+    (query.min_price, query.max_price, query.sort as u8).hash(&mut hasher);
+    format!("{:08x}", hasher.finish() & 0xffff_ffff)
+}

@@ -1,0 +1,77 @@
+//! `get_product`: one product, by its id or SKU.
+
+use std::sync::Arc;
+
+use kit::{Context, Effect, Result, Run, Sql, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{LOOKS, arguments};
+use crate::{answers::ProductView, errors, shop::Shop, store};
+
+#[derive(Deserialize)]
+pub struct Input {
+    product_id: Option<i64>,
+    sku: Option<String>,
+}
+
+fn input() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "product_id": { "type": "integer", "description": "Product id" },
+            "sku": { "type": "string", "description": "SKU, in place of product_id" }
+        },
+        "required": []
+    })
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    product: ProductView,
+    keywords: Vec<String>,
+}
+
+pub fn tool(shop: &Arc<Shop>) -> Tool {
+    Tool {
+        name: "get_product",
+        aliases: &[],
+        title: "商品詳細 / Get a product",
+        description: "One product by product_id or sku, in stock or not.",
+        input: input(),
+        output: kit::schema::output::<Output>(),
+        hints: LOOKS,
+        effect: Effect::Read,
+        time_limit: kit::tool::TIME_LIMIT,
+        idempotency_key: None,
+        rules: &[],
+        normalise: |_, arguments| {
+            arguments::drop_nulls(arguments);
+            arguments::integer(arguments, "product_id");
+            arguments::trimmed(arguments, "sku");
+        },
+        meta: None,
+        run: Run::query(shop, handle),
+    }
+}
+
+fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+    let id = match (input.product_id, input.sku.as_deref()) {
+        (Some(id), _) => id,
+        (None, Some(sku)) => store::sku_owners(sql, &[sku])?
+            .remove(sku)
+            .ok_or_else(|| errors::product_not_found(&format!("the SKU {sku}")))?,
+        (None, None) => return Err(errors::which_product()),
+    };
+    let product = store::products(sql, &[id], shop.now(context))?
+        .remove(&id)
+        .ok_or_else(|| errors::product_not_found(&format!("id {id}")))?;
+    if input.sku.as_ref().is_some_and(|sku| *sku != product.sku) {
+        return Err(errors::product_mismatch(&product));
+    }
+    Ok(Output {
+        keywords: product.keywords.clone(),
+        product: ProductView::new(product, &shop.terms, &[]),
+    })
+}

@@ -1,0 +1,380 @@
+//! `search_products`: what the shop has that somebody means.
+
+use std::sync::Arc;
+
+use kit::{Context, Effect, Result, Run, Tool, sql::Budget};
+use schemars::JsonSchema;
+use search::{Query, Sort};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{LOOKS, arguments, cursor::Cursor};
+use crate::{
+    answers::{FIELDS, ProductView},
+    errors,
+    finding::{Engine, NoIndex},
+    shop::Shop,
+    store::{self, Filter, Order, Product},
+};
+
+/// Sold-out candidates are passed over; more of them are asked for, so often.
+const ROUNDS: usize = 20;
+
+#[derive(Deserialize)]
+pub struct Input {
+    keywords: Vec<String>,
+    #[serde(default = "default_limit")]
+    limit: usize,
+    #[serde(default)]
+    category: Vec<String>,
+    #[serde(default)]
+    brand: Vec<String>,
+    min_price: Option<i64>,
+    max_price: Option<i64>,
+    #[serde(default)]
+    sort: SortBy,
+    #[serde(default)]
+    facets: bool,
+    #[serde(default)]
+    fields: Vec<String>,
+    cursor: Option<String>,
+}
+
+fn default_limit() -> usize {
+    20
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SortBy {
+    #[default]
+    Relevance,
+    PriceAsc,
+    PriceDesc,
+    Newest,
+    Name,
+}
+
+fn input() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "keywords": {
+                "type": "array",
+                "items": { "type": "string", "maxLength": 200 },
+                "description": "検索キーワードリスト",
+                "maxItems": 50
+            },
+            "limit": {
+                "type": "integer",
+                "description": "最大検索結果数",
+                "default": 20,
+                "minimum": 1,
+                "maximum": 100
+            },
+            "category": {
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "Only these categories",
+                "maxItems": 50
+            },
+            "brand": {
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "Only these brands",
+                "maxItems": 50
+            },
+            "min_price": { "type": "integer", "description": "Yen, without tax", "minimum": 0 },
+            "max_price": { "type": "integer", "description": "Yen, without tax", "minimum": 0 },
+            "sort": {
+                "type": "string",
+                "enum": ["relevance", "price_asc", "price_desc", "newest", "name"],
+                "default": "relevance"
+            },
+            "facets": {
+                "type": "boolean",
+                "description": "Also count the matches by category and brand",
+                "default": false
+            },
+            "fields": {
+                "type": "array",
+                "items": { "type": "string", "enum": FIELDS },
+                "description": "Only these fields of each product"
+            },
+            "cursor": {
+                "type": "string",
+                "description": "next_cursor of the page before, with otherwise the same arguments"
+            }
+        },
+        "required": ["keywords"]
+    })
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    products: Vec<ProductView>,
+    /// True when nothing matched: these are simply products in stock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fallback: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fallback_reason: Option<String>,
+    /// Who found them: embedded, meilisearch or database.
+    engine: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    facets: Option<FacetsView>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct FacetsView {
+    /// How many matches each category has.
+    category: Map<String, Value>,
+    brand: Map<String, Value>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Warning {
+    code: &'static str,
+    message: String,
+}
+
+pub fn tool(shop: &Arc<Shop>) -> Tool {
+    Tool {
+        name: "search_products",
+        aliases: &[],
+        title: "商品検索 / Search products",
+        description: "データベースから商品を検索",
+        input: input(),
+        output: kit::schema::output::<Output>(),
+        hints: LOOKS,
+        effect: Effect::Read,
+        time_limit: kit::tool::TIME_LIMIT,
+        idempotency_key: None,
+        rules: &[],
+        normalise: |_, arguments| {
+            arguments::drop_nulls(arguments);
+            for name in ["keywords", "category", "brand", "fields"] {
+                arguments::texts(arguments, name);
+            }
+            for name in ["limit", "min_price", "max_price"] {
+                arguments::integer(arguments, name);
+            }
+            arguments::truth(arguments, "facets");
+        },
+        meta: None,
+        run: Run::shared(shop, handle),
+    }
+}
+
+async fn handle(shop: Arc<Shop>, context: Context, input: Input) -> Result<Output> {
+    let text = input.keywords.join(" ");
+    let text = text.trim();
+    let mut query = Query {
+        text: text.to_owned(),
+        category: input.category.clone(),
+        brand: input.brand.clone(),
+        min_price: input.min_price,
+        max_price: input.max_price,
+        in_stock_only: true,
+        sort: match input.sort {
+            SortBy::Relevance => Sort::Relevance,
+            SortBy::PriceAsc => Sort::PriceAsc,
+            SortBy::PriceDesc => Sort::PriceDesc,
+            SortBy::Newest => Sort::Newest,
+            SortBy::Name => Sort::Name,
+        },
+        facets: input.facets,
+        ..Query::default()
+    };
+    let cursor = Cursor::read(input.cursor.as_deref(), &query)?;
+    let page = Page {
+        shop: &shop,
+        input: &input,
+        now: shop.now(&context),
+        budget: Budget {
+            deadline: context.deadline,
+            cancel: context.cancel.clone(),
+        },
+    };
+    // A list of everything is the database's to give; only it counts nothing.
+    let is_list = text.is_empty() && !input.facets;
+    if is_list
+        || cursor
+            .as_ref()
+            .is_some_and(|cursor| cursor.engine.is_none())
+    {
+        return page
+            .listed(&query, cursor.map_or(0, |cursor| cursor.offset))
+            .await;
+    }
+    page.found(&mut query, cursor).await
+}
+
+struct Page<'a> {
+    shop: &'a Arc<Shop>,
+    input: &'a Input,
+    now: i64,
+    budget: Budget,
+}
+
+impl Page<'_> {
+    /// A page of what the search engine found.
+    async fn found(&self, query: &mut Query, cursor: Option<Cursor>) -> Result<Output> {
+        let mut only = cursor.as_ref().and_then(|cursor| cursor.engine);
+        query.offset = cursor.as_ref().map_or(0, |cursor| cursor.offset);
+        query.limit = self.input.limit + 1;
+        let (mut products, mut facets, mut degraded) = (Vec::new(), None, None);
+        let mut next = None;
+        for _ in 0..ROUNDS {
+            let found = match self.shop.finder.find(query, only).await {
+                Ok(found) => found,
+                Err(NoIndex(_)) if cursor.is_some() => return Err(errors::cursor_lapsed()),
+                Err(NoIndex(reason)) => return self.fallback(reason, degraded).await,
+            };
+            // The next round, and the next page, must ask the same engine.
+            only = Some(found.engine);
+            degraded = degraded.or(found.degraded);
+            let (asked, offset) = (query.limit, query.offset);
+            facets = facets.or(found.facets);
+            query.facets = false;
+            let came = found.ids.len();
+            for (at, product) in self.in_stock(found.ids).await? {
+                if products.len() == self.input.limit {
+                    next = Some(offset + at);
+                    break;
+                }
+                products.push(product);
+            }
+            query.offset = offset + came;
+            if next.is_some() || came < asked {
+                break;
+            }
+            if products.len() == self.input.limit {
+                next = Some(query.offset);
+                break;
+            }
+        }
+        if products.is_empty() && cursor.is_none() && self.filter().is_empty() {
+            return self.fallback("Nothing in stock matches.", degraded).await;
+        }
+        let engine = only.unwrap_or(Engine::Embedded);
+        Ok(Output {
+            products: self.views(products),
+            fallback: None,
+            fallback_reason: None,
+            engine: engine.as_str(),
+            next_cursor: next.map(|offset| Cursor::write(Some(engine), offset, query)),
+            facets: facets.map(|facets| FacetsView {
+                category: counts(facets.category),
+                brand: counts(facets.brand),
+            }),
+            warnings: warnings(degraded),
+        })
+    }
+
+    /// Those of the candidates that can be sold, each with its place.
+    async fn in_stock(&self, ids: Vec<i64>) -> Result<Vec<(usize, Product)>> {
+        let now = self.now;
+        self.shop
+            .store
+            .query(self.budget.clone(), move |sql| {
+                let mut found = store::products(sql, &ids, now)?;
+                Ok(ids
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, id)| Some((at, found.remove(id)?)))
+                    .filter(|(_, product)| product.stock > 0)
+                    .collect())
+            })
+            .await
+    }
+
+    /// A page of everything in stock.
+    async fn listed(&self, query: &Query, offset: usize) -> Result<Output> {
+        let order = match self.input.sort {
+            SortBy::Relevance => Order::Oldest,
+            SortBy::PriceAsc => Order::Cheapest,
+            SortBy::PriceDesc => Order::Dearest,
+            SortBy::Newest => Order::Newest,
+            SortBy::Name => Order::Name,
+        };
+        let mut products = self.list(order, offset, self.input.limit + 1).await?;
+        let more = products.len() > self.input.limit;
+        products.truncate(self.input.limit);
+        let next = offset + products.len();
+        Ok(Output {
+            products: self.views(products),
+            fallback: None,
+            fallback_reason: None,
+            engine: "database",
+            next_cursor: more.then(|| Cursor::write(None, next, query)),
+            facets: None,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// What the document promises when nothing is found: products in stock,
+    /// marked so that nobody takes them for matches.
+    async fn fallback(&self, reason: &str, degraded: Option<&str>) -> Result<Output> {
+        let products = self.list(Order::Oldest, 0, self.input.limit).await?;
+        Ok(Output {
+            products: self.views(products),
+            fallback: Some(true),
+            fallback_reason: Some(format!(
+                "{reason} These are products in stock, not matches."
+            )),
+            engine: "database",
+            next_cursor: None,
+            facets: None,
+            warnings: warnings(degraded),
+        })
+    }
+
+    async fn list(&self, order: Order, offset: usize, limit: usize) -> Result<Vec<Product>> {
+        let (filter, now) = (self.filter(), self.now);
+        self.shop
+            .store
+            .query(self.budget.clone(), move |sql| {
+                store::list(sql, &filter, order, (offset, limit), now)
+            })
+            .await
+    }
+
+    fn filter(&self) -> Filter {
+        Filter {
+            categories: self.input.category.clone(),
+            brands: self.input.brand.clone(),
+            min_price: self.input.min_price,
+            max_price: self.input.max_price,
+        }
+    }
+
+    fn views(&self, products: Vec<Product>) -> Vec<ProductView> {
+        products
+            .into_iter()
+            .map(|product| ProductView::new(product, &self.shop.terms, &self.input.fields))
+            .collect()
+    }
+}
+
+fn counts(counts: Vec<(String, u64)>) -> Map<String, Value> {
+    counts
+        .into_iter()
+        .map(|(value, count)| (value, count.into()))
+        .collect()
+}
+
+fn warnings(degraded: Option<&str>) -> Vec<Warning> {
+    degraded
+        .map(|reason| Warning {
+            code: "SEARCH_DEGRADED",
+            message: format!("{reason} The embedded index was asked instead."),
+        })
+        .into_iter()
+        .collect()
+}

@@ -1,0 +1,194 @@
+//! Carts: what is refused, what is kept, what is reserved.
+
+use std::sync::Arc;
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+
+use crate::shop::{Shop, both, details, one};
+
+fn plan(items: Value) -> Value {
+    json!({"cart_plan": {"items": items}, "products": []})
+}
+
+fn reserving(product_id: i64, quantity: i64) -> Value {
+    let mut arguments = plan(json!([{"product_id": product_id, "quantity": quantity}]));
+    arguments["reserve"] = json!(true);
+    arguments
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_cart_is_told_and_nothing_is_kept() {
+    for shop in both().await {
+        let refused = shop
+            .refused(
+                "build_cart_mandates",
+                plan(json!([{"product_id": 2, "quantity": 31}])),
+            )
+            .await;
+        assert_eq!(refused.code, "INSUFFICIENT_STOCK");
+        assert_eq!(
+            details(&refused)["items"],
+            json!([{"product_id": 2, "requested": 31, "available": 30}])
+        );
+        for (items, code) in [
+            (json!([]), "EMPTY_CART"),
+            (
+                json!([{"product_id": 999, "quantity": 1}]),
+                "UNKNOWN_PRODUCT",
+            ),
+            (
+                json!([{"product_id": 1, "quantity": 0}]),
+                "INVALID_QUANTITY",
+            ),
+            (
+                json!([{"product_id": 3, "quantity": 1}]),
+                "INSUFFICIENT_STOCK",
+            ),
+        ] {
+            assert_eq!(shop.code("build_cart_mandates", plan(items)).await, code);
+        }
+        assert!(shop.sql("SELECT id FROM merchant_carts").await.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn the_agents_prices_do_not_count() {
+    let shop = one().await;
+    let mut arguments = plan(json!([{"product_id": "1", "quantity": "1"}]));
+    arguments["products"] = json!([{"id": 1, "price_jpy": 1.0}]);
+    let answer = shop.ok("build_cart_mandates", arguments).await;
+    assert_eq!(
+        answer["cart_mandate"]["contents"]["metadata"]["subtotal"],
+        1980.0
+    );
+    assert_eq!(
+        answer["warnings"],
+        json!([{"code": "PRICE_CHANGED", "product_id": 1, "passed": 1, "current": 1980.0}])
+    );
+}
+
+#[tokio::test]
+async fn a_cart_can_be_looked_up_until_it_expires() {
+    for shop in both().await {
+        let built = shop
+            .ok(
+                "build_cart_mandates",
+                plan(json!([{"product_id": 1, "quantity": 1}])),
+            )
+            .await;
+        let id = built["cart_mandate"]["contents"]["id"].clone();
+        let again = shop.ok("get_cart_mandate", json!({"cart_id": id})).await;
+        assert_eq!(again["cart_mandate"], built["cart_mandate"]);
+        assert_eq!(again["expires_at"], "2025-10-23T12:30:00Z");
+        let ap2 = shop
+            .ok(
+                "get_cart_mandate",
+                json!({"cart_id": id, "format": "ap2-0.1"}),
+            )
+            .await;
+        let details = &ap2["cart_mandate"]["contents"]["payment_request"]["details"];
+        assert_eq!(details["total"]["amount"]["value"], 2728.0, "{ap2:#}");
+        shop.set_clock("2025-10-23T12:30:00Z");
+        assert_eq!(
+            shop.code("get_cart_mandate", json!({"cart_id": id})).await,
+            "CART_EXPIRED"
+        );
+        let other = json!({"cart_id": "cart_0"});
+        assert_eq!(shop.code("get_cart_mandate", other).await, "CART_NOT_FOUND");
+    }
+}
+
+#[tokio::test]
+async fn what_is_reserved_is_kept_until_the_cart_expires() {
+    for shop in both().await {
+        shop.ok("build_cart_mandates", reserving(5, 10)).await;
+        assert_eq!(shop.inventory(5).await, 5);
+        let product = shop.ok("get_product", json!({"product_id": 5})).await;
+        assert_eq!(product["product"]["inventory_count"], 5);
+        let refused = shop.refused("build_cart_mandates", reserving(5, 6)).await;
+        assert_eq!(
+            details(&refused)["items"],
+            json!([{"product_id": 5, "requested": 6, "available": 5}])
+        );
+        shop.set_clock("2025-10-23T12:30:00Z");
+        assert_eq!(shop.inventory(5).await, 15);
+        shop.ok("build_cart_mandates", reserving(5, 15)).await;
+        assert_eq!(shop.inventory(5).await, 0);
+        assert!(
+            !shop
+                .search(json!({"keywords": ["ぬいぐるみ"]}))
+                .await
+                .contains(&5)
+        );
+    }
+}
+
+/// A cart without a reservation promises nothing.
+#[tokio::test]
+async fn a_cart_alone_takes_nothing_from_the_shelf() {
+    let shop = one().await;
+    shop.ok(
+        "build_cart_mandates",
+        plan(json!([{"product_id": 5, "quantity": 15}])),
+    )
+    .await;
+    assert_eq!(shop.inventory(5).await, 15);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_agents_reserve_the_last_ten() {
+    for shop in both().await {
+        shop.sql("UPDATE merchant_products SET stock = 10 WHERE id IN (5, 6) RETURNING id")
+            .await;
+        let shop = Arc::new(shop);
+        let calls = (0..100).map(|index| {
+            let shop = Arc::clone(&shop);
+            tokio::spawn(async move {
+                // Both orders, so that transactions could wait for each other in a ring.
+                let mut items = vec![
+                    json!({"product_id": 5, "quantity": 1}),
+                    json!({"product_id": 6, "quantity": 1}),
+                ];
+                if index % 2 == 0 {
+                    items.reverse();
+                }
+                let mut arguments = plan(json!(items));
+                arguments["reserve"] = json!(true);
+                shop.call("build_cart_mandates", arguments).await
+            })
+        });
+        let mut won = 0;
+        for outcome in join_all(calls).await {
+            match outcome.unwrap() {
+                Ok(_) => won += 1,
+                Err(error) => {
+                    assert_eq!(
+                        error.code, "INSUFFICIENT_STOCK",
+                        "{error} {:?}",
+                        error.cause
+                    );
+                }
+            }
+        }
+        let engine = shop.store.engine();
+        assert_eq!(won, 10, "{engine}");
+        assert_eq!(reserved(&shop).await, [(5, 10), (6, 10)], "{engine}");
+        assert_eq!(
+            (shop.inventory(5).await, shop.inventory(6).await),
+            (0, 0),
+            "{engine}"
+        );
+    }
+}
+
+async fn reserved(shop: &Shop) -> Vec<(i64, i64)> {
+    shop.sql(
+        "SELECT product_id, CAST(SUM(quantity) AS BIGINT) FROM merchant_reservations \
+         GROUP BY product_id ORDER BY product_id",
+    )
+    .await
+    .iter()
+    .map(|row| (row.int(0).unwrap(), row.int(1).unwrap()))
+    .collect()
+}

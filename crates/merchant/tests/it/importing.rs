@@ -1,0 +1,214 @@
+//! Catalogues from files.
+
+use std::{fs, path::PathBuf};
+
+use kit::counter::{Import, Imported};
+use serde_json::json;
+
+use crate::shop::{Shop, both, both_empty};
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+}
+
+async fn import(shop: &Shop, file: &std::path::Path) -> kit::Result<Imported> {
+    let import: std::sync::Arc<dyn Import> = shop.counter.import.clone().unwrap();
+    import.import(&shop.context, file).await
+}
+
+#[tokio::test]
+async fn the_three_formats_say_the_same() {
+    let folder = Folder::new();
+    let files = [
+        folder.file(
+            "shop.json",
+            r#"[{"id": 7, "sku": "K-7", "name": "急須", "price_jpy": 4200, "inventory_count": 3,
+                "category": "kitchen", "keywords": ["茶器", "常滑"]},
+               {"id": 8, "name": "湯呑", "price_cents": 88000, "inventory_count": 1}]"#,
+        ),
+        folder.file(
+            "shop.ndjson",
+            "{\"id\": 7, \"sku\": \"K-7\", \"name\": \"急須\", \"price_jpy\": 4200, \"inventory_count\": 3, \
+             \"category\": \"kitchen\", \"keywords\": [\"茶器\", \"常滑\"]}\n\n\
+             {\"id\": 8, \"name\": \"湯呑\", \"price_cents\": 88000, \"inventory_count\": 1}",
+        ),
+        folder.file(
+            "shop.csv",
+            "\u{feff}id,sku,name,price_jpy,inventory_count,category,keywords\r\n\
+             7,K-7,急須,4200,3,kitchen,茶器|常滑\r\n8,,湯呑,880,1,,\r\n",
+        ),
+    ];
+    for file in files {
+        for shop in both_empty().await {
+            let imported = import(&shop, &file).await.unwrap();
+            assert_eq!(
+                (imported.imported, imported.skipped),
+                (2, 0),
+                "{imported:?}"
+            );
+            let first = shop.ok("get_product", json!({"product_id": 7})).await;
+            assert_eq!(first["product"]["price_jpy"], 4200.0);
+            assert_eq!(first["product"]["category"], "kitchen");
+            assert_eq!(first["keywords"], json!(["茶器", "常滑"]));
+            let second = shop.ok("get_product", json!({"sku": "8"})).await;
+            assert_eq!(second["product"]["price_jpy"], 880.0);
+            assert_eq!(shop.search(json!({"keywords": ["茶器"]})).await, [7]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn bad_rows_are_named_with_their_line_and_skipped() {
+    let folder = Folder::new();
+    let lines = folder.file(
+        "rows.ndjson",
+        "{\"id\": 1, \"name\": \"a\", \"price_jpy\": 1}\n\
+         {\"id\": 2, \"name\": \"b\"\n\
+         {\"id\": 3, \"name\": \"c\", \"price_jpy\": 1.5}\n\
+         {\"id\": 1, \"name\": \"again\", \"price_jpy\": 2}\n\
+         {\"id\": 4, \"sku\": \"1\", \"name\": \"d\", \"price_jpy\": 1}\n",
+    );
+    let table = folder.file(
+        "rows.csv",
+        "id,sku,name,price_jpy\n1,1,a,1\n2,2,b\n3,3,c,1.5\n1,1,again,2\n4,1,d,1\n",
+    );
+    for file in [lines, table] {
+        for shop in both_empty().await {
+            let imported = import(&shop, &file).await.unwrap();
+            let mut at: Vec<u64> = imported
+                .problems
+                .iter()
+                .map(|problem| problem.line)
+                .collect();
+            at.sort_unstable();
+            let first = if file.extension().unwrap() == "csv" {
+                2
+            } else {
+                1
+            };
+            assert_eq!(at, [first, first + 1, first + 2, first + 4], "{imported:?}");
+            assert_eq!((imported.imported, imported.skipped), (1, 4));
+            let product = shop.ok("get_product", json!({"product_id": 1})).await;
+            assert_eq!(product["product"]["name"], "again");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_catalogue_is_refused() {
+    let folder = Folder::new();
+    for (name, content, code) in [
+        ("empty", "", "EMPTY_FILE"),
+        ("blank", " \n ", "EMPTY_FILE"),
+        (
+            "broken.json",
+            "[{\"id\": 1, \"name\": \"a\", \"price_jpy\": 1},\n{\"id\":",
+            "INVALID_FILE",
+        ),
+        (
+            "prose.txt",
+            "Dear shop, here are our prices.",
+            "INVALID_FILE",
+        ),
+        ("other.csv", "number;title\n1;x\n", "INVALID_FILE"),
+    ] {
+        for shop in both_empty().await {
+            let error = import(&shop, &folder.file(name, content))
+                .await
+                .unwrap_err();
+            assert_eq!(error.code, code, "{name}: {error}");
+        }
+    }
+    for shop in both_empty().await {
+        let missing = folder.0.path().join("nowhere.json");
+        assert_eq!(
+            import(&shop, &missing).await.unwrap_err().code,
+            "FILE_READ_ERROR"
+        );
+    }
+}
+
+/// Cancelled after some batches, the same file goes on; what the first run
+/// wrote is neither lost nor written twice.
+#[tokio::test]
+async fn an_interrupted_import_goes_on_where_it_stopped() {
+    let folder = Folder::new();
+    let rows: String = (1..=3_500)
+        .map(|id| format!("{{\"id\": {id}, \"name\": \"商品{id}\", \"price_jpy\": {id}}}\n"))
+        .collect();
+    let file = folder.file("many.ndjson", rows);
+    for shop in both_empty().await {
+        let stopping = shop.stopped_after(2);
+        let error = import(&stopping, &file).await.unwrap_err();
+        assert_eq!(error.code, "IMPORT_INTERRUPTED", "{error}");
+        let imported = import(&shop, &file).await.unwrap();
+        assert_eq!(
+            (imported.already_there, imported.imported),
+            (2_000, 1_500),
+            "{imported:?}"
+        );
+        let count = shop.sql("SELECT COUNT(*) FROM merchant_products").await[0]
+            .int(0)
+            .unwrap();
+        assert_eq!(count, 3_500);
+        // A finished file starts anew: prices may be meant to come back.
+        let again = import(&shop, &file).await.unwrap();
+        assert_eq!((again.already_there, again.imported), (0, 3_500));
+    }
+}
+
+#[tokio::test]
+async fn the_shops_own_products_take_the_place_of_samples() {
+    let folder = Folder::new();
+    let file = folder.file(
+        "one.json",
+        r#"[{"id": 1, "name": "本物", "price_jpy": 5, "inventory_count": 2}]"#,
+    );
+    for shop in both().await {
+        let imported = import(&shop, &file).await.unwrap();
+        assert!(
+            imported.message.contains("29 sample product(s)"),
+            "{}",
+            imported.message
+        );
+        let demo = shop.counter.demo.clone().unwrap();
+        demo.remove(&shop.context).await.unwrap();
+        assert_eq!(shop.search(json!({"keywords": []})).await, [1]);
+    }
+}
+
+/// A foreign table of the same name as the document's stays as it is.
+#[tokio::test]
+async fn a_foreign_products_table_is_not_touched() {
+    for scratch in store::testing::both().await {
+        let store: std::sync::Arc<dyn kit::Store> = std::sync::Arc::new(scratch.database.clone());
+        let table = match store.engine() {
+            "sqlite" => "main.products",
+            _ => "public.products",
+        };
+        store
+            .transaction(kit::sql::Budget::default(), move |sql| {
+                sql.execute(&format!("CREATE TABLE {table} (id BIGINT, name TEXT)"), &[])?;
+                sql.execute(&format!("INSERT INTO {table} VALUES (1, 'theirs')"), &[])
+            })
+            .await
+            .unwrap();
+        let shop = Shop::open(scratch, merchant::Settings::default())
+            .await
+            .with_demo()
+            .await;
+        let rows = shop.sql(format!("SELECT name FROM {table}").leak()).await;
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].text(0).unwrap(), "theirs");
+    }
+}

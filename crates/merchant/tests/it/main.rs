@@ -1,0 +1,19 @@
+//! The counter on real databases of both engines, driven without any wire.
+//!
+//! `shop` sets one up; `seed` holds it against its document; the other modules
+//! mirror what people do there.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod carts;
+mod importing;
+mod index;
+mod searching;
+mod seed;
+mod shop;
+mod stock;

@@ -1,0 +1,199 @@
+//! Searches as agents make them.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use crate::shop::{both, both_empty, ids, one};
+
+#[tokio::test]
+async fn nothing_to_look_for_lists_what_is_in_stock() {
+    for shop in both().await {
+        for keywords in [json!([]), json!([""]), json!([" ", "　"])] {
+            let answer = shop
+                .ok("search_products", json!({"keywords": keywords}))
+                .await;
+            assert_eq!(ids(&answer).len(), 20);
+            assert_eq!(answer["fallback"], Value::Null);
+            assert!(!ids(&answer).contains(&3), "sold out");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_found_is_said_to_be_a_fallback() {
+    for shop in both().await {
+        let answer = shop
+            .ok(
+                "search_products",
+                json!({"keywords": ["存在しない商品"], "limit": 5}),
+            )
+            .await;
+        assert_eq!(answer["fallback"], true);
+        assert!(
+            answer["fallback_reason"]
+                .as_str()
+                .unwrap()
+                .contains("not matches")
+        );
+        assert_eq!(ids(&answer).len(), 5);
+    }
+}
+
+/// Somebody who filters does not want everything else instead.
+#[tokio::test]
+async fn a_filter_that_leaves_nothing_leaves_nothing() {
+    let shop = one().await;
+    let answer = shop
+        .ok(
+            "search_products",
+            json!({"keywords": ["カレンダー"], "max_price": 1}),
+        )
+        .await;
+    assert_eq!(ids(&answer), [0; 0]);
+    assert_eq!(answer["fallback"], Value::Null);
+}
+
+#[tokio::test]
+async fn sold_out_products_do_not_eat_into_the_limit() {
+    for shop in both().await {
+        // むぎぼー: 1 to 8 and 30, of which 3 is sold out in the sample data.
+        let all = shop
+            .search(json!({"keywords": ["むぎぼー"], "limit": 100}))
+            .await;
+        assert_eq!(all.iter().collect::<HashSet<_>>().len(), 8, "{all:?}");
+        assert!(!all.contains(&3));
+        // Reserved to the last piece: the index does not know, the database does.
+        for id in [1, 2, 4, 5] {
+            let quantity = shop.inventory(id).await;
+            let plan = json!({"items": [{"product_id": id, "quantity": quantity}]});
+            let cart = json!({"cart_plan": plan, "products": [], "reserve": true});
+            shop.ok("build_cart_mandates", cart).await;
+        }
+        let left = shop
+            .search(json!({"keywords": ["むぎぼー"], "limit": 3}))
+            .await;
+        assert_eq!(left.len(), 3, "{left:?}");
+        assert!(left.iter().all(|id| [6, 7, 8, 30].contains(id)), "{left:?}");
+    }
+}
+
+#[tokio::test]
+async fn pages_cover_a_search_once() {
+    for shop in both().await {
+        for keywords in [json!(["むぎぼー"]), json!([])] {
+            let whole = shop
+                .search(json!({"keywords": keywords, "limit": 100}))
+                .await;
+            let mut seen = Vec::new();
+            let mut cursor = Value::Null;
+            loop {
+                let page = shop
+                    .ok(
+                        "search_products",
+                        json!({"keywords": keywords, "limit": 3, "cursor": cursor}),
+                    )
+                    .await;
+                seen.extend(ids(&page));
+                cursor = page["next_cursor"].clone();
+                if cursor.is_null() {
+                    break;
+                }
+            }
+            assert_eq!(seen, whole);
+        }
+    }
+}
+
+#[tokio::test]
+async fn cursors_are_for_the_search_they_came_from() {
+    let shop = one().await;
+    let page = shop
+        .ok(
+            "search_products",
+            json!({"keywords": ["むぎぼー"], "limit": 2}),
+        )
+        .await;
+    let cursor = page["next_cursor"].clone();
+    for arguments in [
+        json!({"keywords": ["くも"], "cursor": cursor}),
+        json!({"keywords": ["むぎぼー"], "sort": "price_asc", "cursor": cursor}),
+        json!({"keywords": ["むぎぼー"], "cursor": "e2"}),
+        json!({"keywords": ["むぎぼー"], "cursor": "x9999999999999-00000000"}),
+    ] {
+        assert_eq!(
+            shop.code("search_products", arguments).await,
+            "INVALID_CURSOR"
+        );
+    }
+}
+
+#[tokio::test]
+async fn filters_and_orders() {
+    for shop in both().await {
+        let cheap = json!({"keywords": [], "category": ["kitchen"], "max_price": 5000, "sort": "price_desc"});
+        assert_eq!(shop.search(cheap).await, [25, 26]);
+        let brand = json!({"keywords": ["お茶"], "brand": "茶の里", "sort": "price_asc"});
+        assert_eq!(shop.search(brand).await, [24, 23]);
+        let newest = json!({"keywords": [], "sort": "newest", "limit": 2});
+        assert_eq!(shop.search(newest).await, [30, 29]);
+        let range = json!({"keywords": ["むぎぼー"], "min_price": 1980, "max_price": 2480, "sort": "price_asc"});
+        assert_eq!(shop.search(range).await, [1, 4]);
+    }
+}
+
+#[tokio::test]
+async fn fields_and_facets() {
+    let shop = one().await;
+    let answer = shop
+        .ok(
+            "search_products",
+            json!({"keywords": ["むぎぼー"], "limit": 1, "fields": ["name", "price_jpy"], "facets": true}),
+        )
+        .await;
+    let mut names: Vec<&String> = answer["products"][0].as_object().unwrap().keys().collect();
+    names.sort();
+    assert_eq!(names, ["id", "name", "price_jpy"]);
+    assert_eq!(answer["facets"]["brand"]["むぎぼー"], 8, "{answer:#}");
+    let code = shop
+        .code(
+            "search_products",
+            json!({"keywords": [], "fields": ["cost"]}),
+        )
+        .await;
+    assert_eq!(code, "INVALID_ARGUMENT");
+}
+
+#[tokio::test]
+async fn models_write_keywords_in_their_own_way() {
+    let shop = one().await;
+    let wanted = shop.search(json!({"keywords": ["カレンダー"]})).await;
+    assert!(wanted.contains(&1));
+    for keywords in [
+        json!("カレンダー"),
+        json!("[\"カレンダー\"]"),
+        json!(["ｶﾚﾝﾀﾞｰ"]),
+    ] {
+        assert_eq!(
+            shop.search(json!({"keywords": keywords, "limit": "20"}))
+                .await,
+            wanted
+        );
+    }
+    for limit in [0, 101, -1] {
+        let code = shop
+            .code("search_products", json!({"keywords": [], "limit": limit}))
+            .await;
+        assert_eq!(code, "INVALID_ARGUMENT");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_shop_has_nothing() {
+    for shop in both_empty().await {
+        let answer = shop
+            .ok("search_products", json!({"keywords": ["何か"]}))
+            .await;
+        assert_eq!(ids(&answer), [0; 0]);
+    }
+}
