@@ -88,6 +88,50 @@ impl Default for Http {
     }
 }
 
+impl Http {
+    /// The part that every listener has.
+    pub fn listener(&self) -> Listener {
+        Listener {
+            address: self.address.clone(),
+            port: self.port,
+            allowed_hosts: self.allowed_hosts.clone(),
+            allowed_origins: self.allowed_origins.clone(),
+            require_key: self.require_key,
+            public_url: self.public_url.clone(),
+            trusted_network: self.trusted_network,
+        }
+    }
+}
+
+/// A listener beside the main one, for a counter with a port of its own. How
+/// much a client may send, and how long it may take, is as in [http].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Listener {
+    /// The address to listen on. Any other than a loopback address needs `trusted_network`.
+    pub address: String,
+    /// The port; 0 switches the listener off.
+    pub port: u16,
+    /// Names under which clients may reach this listener (the Host header).
+    pub allowed_hosts: Vec<String>,
+    /// Web origins that may call besides those of the allowed hosts, such as https://app.example.com.
+    pub allowed_origins: Vec<String>,
+    /// Whether every request needs a key.
+    pub require_key: bool,
+    /// The address people reach this listener by, when a proxy stands in front.
+    pub public_url: String,
+    /// Allows a non-loopback address without TLS: a container network, or a proxy that ends TLS in front.
+    pub trusted_network: bool,
+}
+
+impl Default for Listener {
+    fn default() -> Self {
+        let mut listener = Http::default().listener();
+        listener.port = 0;
+        listener
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebSocket {

@@ -118,8 +118,25 @@ pub struct Serve {
     /// The main port; 0 switches it off [default: 8010]
     #[arg(long)]
     pub port: Option<u16>,
+    /// The merchant counter's own port; 0 switches it off [default: 8011]
+    #[arg(long, value_name = "PORT")]
+    pub merchant_port: Option<u16>,
+    /// The fixture counter's own port; off unless given
+    #[arg(long, value_name = "PORT", hide = true, requires = "fixture")]
+    pub fixture_port: Option<u16>,
     #[command(flatten)]
     pub offer: Offer,
+}
+
+impl Serve {
+    /// The port given for a counter that has one of its own.
+    pub fn own_port(&self, counter: &str) -> Option<u16> {
+        match counter {
+            "merchant" => self.merchant_port,
+            "fixture" => self.fixture_port,
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

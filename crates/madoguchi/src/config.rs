@@ -12,19 +12,25 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use host::{Settings, settings::Level};
+use host::{
+    Settings,
+    settings::{Level, Listener},
+};
 use kit::{Error, Result};
 use serde_json::{Map, Value, json};
 
-use crate::counters::Registration;
+use crate::{counters::Registration, ports};
 
 pub use default_file::default_file;
 
-/// What was configured: the desk's sections, and one for each counter.
+/// What was configured: the desk's sections, one for each counter, and one for
+/// each counter's own port.
 #[derive(Debug, Clone)]
 pub struct Config {
     pub settings: Settings,
     pub counters: BTreeMap<String, toml::Table>,
+    /// By the counter's name.
+    pub listeners: BTreeMap<&'static str, Listener>,
 }
 
 /// Where settings come from besides the defaults.
@@ -79,16 +85,28 @@ pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
         settings.extend(own);
         sections.insert(counter.name.to_owned(), settings);
     }
-    let mut settings: Settings = table.try_into().map_err(|error: toml::de::Error| {
-        invalid(format!("{}.", error.message().trim_end_matches('.')))
-    })?;
+    let mut listeners = BTreeMap::new();
+    for port in ports::configured(counters) {
+        let mut settings =
+            toml::Table::try_from(port.default_listener()).map_err(Error::internal)?;
+        if let Some(toml::Value::Table(own)) = table.remove(port.section) {
+            settings.extend(own);
+        }
+        listeners.insert(port.counter, settings.try_into().map_err(mistyped)?);
+    }
+    let mut settings: Settings = table.try_into().map_err(mistyped)?;
     if let Some(level) = log_level(&sources.environment)? {
         settings.log.level = level;
     }
     Ok(Config {
         settings,
         counters: sections,
+        listeners,
     })
+}
+
+fn mistyped(error: toml::de::Error) -> Error {
+    invalid(format!("{}.", error.message().trim_end_matches('.')))
 }
 
 fn read(path: &Path) -> Result<toml::Table> {
@@ -137,6 +155,17 @@ pub fn schema(counters: &[Registration]) -> Value {
                 );
             }
             properties.insert(counter.name.into(), section);
+        }
+        for port in ports::configured(counters) {
+            let mut section = kit::schema::input::<Listener>();
+            if let Some(object) = section.as_object_mut() {
+                let about = format!(
+                    "The {} counter's own port. Sizes and times are those of [http].",
+                    port.counter
+                );
+                object.insert("description".into(), about.into());
+            }
+            properties.insert(port.section.into(), section);
         }
     }
     if let Some(object) = schema.as_object_mut() {

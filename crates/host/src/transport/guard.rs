@@ -1,11 +1,20 @@
 //! Who may reach a listener at all: the Host and Origin checks that keep web
 //! pages from calling a desk on the same machine, and where the key is found.
 
-use http::{HeaderMap, Uri, header, uri::Authority};
+use std::sync::Arc;
 
-use crate::{settings::Http, stations::identify::Credentials};
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, StatusCode, Uri, header, uri::Authority};
+
+use crate::{settings::Listener, stations::identify::Credentials};
 
 pub struct Guard {
+    /// Where its listener is configured.
+    section: &'static str,
     hosts: Vec<String>,
     origins: Vec<String>,
     key_required: bool,
@@ -18,26 +27,27 @@ pub enum Barred {
 }
 
 impl Guard {
-    pub fn new(http: &Http) -> Self {
-        let mut hosts: Vec<String> = http
+    pub fn new(section: &'static str, listener: &Listener) -> Self {
+        let mut hosts: Vec<String> = listener
             .allowed_hosts
             .iter()
             .map(|host| normalised(host))
             .collect();
-        hosts.push(normalised(&http.address));
-        if let Ok(public) = http.public_url.parse::<Uri>()
+        hosts.push(normalised(&listener.address));
+        if let Ok(public) = listener.public_url.parse::<Uri>()
             && let Some(host) = public.host()
         {
             hosts.push(normalised(host));
         }
         Self {
+            section,
             hosts,
-            origins: http
+            origins: listener
                 .allowed_origins
                 .iter()
                 .map(|origin| origin.trim_end_matches('/').to_ascii_lowercase())
                 .collect(),
-            key_required: http.require_key,
+            key_required: listener.require_key,
         }
     }
 
@@ -97,6 +107,21 @@ impl Guard {
     }
 }
 
+/// Keeps out what the guard bars.
+pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let section = guard.section;
+    let text = match guard.check(request.uri(), request.headers()) {
+        Ok(()) => return next.run(request).await,
+        Err(Barred::Host) => format!(
+            "This desk is not known by that name. Add it to allowed_hosts in [{section}].\n"
+        ),
+        Err(Barred::Origin) => format!(
+            "Pages of that origin may not call this desk. Add it to allowed_origins in [{section}].\n"
+        ),
+    };
+    (StatusCode::FORBIDDEN, text).into_response()
+}
+
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, key) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
@@ -123,10 +148,11 @@ mod tests {
 
     #[test]
     fn only_known_hosts_and_origins_pass() {
-        let guard = Guard::new(&Http {
+        let listener = Listener {
             allowed_origins: vec!["https://app.example.com".into()],
-            ..Http::default()
-        });
+            ..Listener::default()
+        };
+        let guard = Guard::new("http", &listener);
         let check = |pairs: &[_]| guard.check(&Uri::from_static("/mcp/cinema"), &headers(pairs));
         assert_eq!(check(&[("host", "localhost:8010")]), Ok(()));
         assert_eq!(check(&[("host", "[::1]:8010")]), Ok(()));
@@ -147,7 +173,7 @@ mod tests {
 
     #[test]
     fn keys_come_in_a_header_or_a_subprotocol_never_in_an_address() {
-        let guard = Guard::new(&Http::default());
+        let guard = Guard::new("http", &Listener::default());
         let credentials = |pairs: &[_]| guard.credentials(&headers(pairs));
         let key = |key: &str| Credentials::Key(key.into());
         assert_eq!(credentials(&[("authorization", "Bearer abc")]), key("abc"));

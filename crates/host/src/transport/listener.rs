@@ -1,7 +1,11 @@
 //! Accepts connections: a limited number, with time-outs, and lets those in
 //! flight finish when the program stops.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::Router;
 use hyper::{Request, body::Incoming, service::service_fn};
@@ -15,7 +19,7 @@ use tokio::{
 use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
-use crate::{Desk, settings::Http};
+use crate::{Desk, settings};
 
 /// How long connections have to close once all their streams have ended.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -48,29 +52,22 @@ impl Drop for OpenConnection {
 }
 
 impl Listener {
-    /// `flag` moves or switches off this listener on the command line.
-    pub async fn bind(http: &Http, flag: &str) -> Result<Self> {
-        let host = http.address.trim_start_matches('[').trim_end_matches(']');
-        let address: std::net::IpAddr = host.parse().map_err(|_| {
-            Error::new(
-                "INVALID_CONFIG",
-                format!("`{}` in [http] address is not an IP address.", http.address),
-            )
-            .next("Use 127.0.0.1, ::1, or the address of a network interface.")
-        })?;
-        if !address.is_loopback() && !http.trusted_network {
-            return Err(Error::new(
-                "UNSAFE_LISTENER",
-                format!("{address} can be reached from other machines, and there is no TLS on it."),
-            )
-            .next("Listen on 127.0.0.1, or set trusted_network = true in [http] if a proxy or a closed network protects it."));
-        }
-        let listener = TcpListener::bind((address, http.port))
+    /// `section` configures this listener, `flag` moves or switches it off.
+    pub async fn bind(
+        listener: &settings::Listener,
+        section: &'static str,
+        flag: &str,
+    ) -> Result<Self> {
+        let address = checked_address(listener, section)?;
+        let listener = TcpListener::bind((address, listener.port))
             .await
             .map_err(|error| {
                 Error::new(
                     "PORT_TAKEN",
-                    format!("Port {} on {address} can't be opened: {error}.", http.port),
+                    format!(
+                        "Port {} on {address} can't be opened: {error}.",
+                        listener.port
+                    ),
                 )
                 .next(format!(
                     "Choose another with {flag} PORT, or switch it off with {flag} 0."
@@ -80,15 +77,17 @@ impl Listener {
         Ok(Self { listener, address })
     }
 
-    /// Serves until the desk stops; then waits for what is in flight.
-    pub async fn serve(self, desk: Arc<Desk>, router: Router) {
-        let http = &desk.settings.http;
-        let slots = Arc::new(Semaphore::new(http.max_connections.max(1)));
-        let connections = TaskTracker::new();
+    async fn accept(self, router: Router, hall: Hall) {
+        let Hall {
+            desk,
+            slots,
+            connections,
+        } = hall;
         let mut builder = hyper::server::conn::http1::Builder::new();
+        let header_timeout = desk.settings.http.header_timeout_seconds.max(1);
         builder
             .timer(TokioTimer::new())
-            .header_read_timeout(Duration::from_secs(http.header_timeout_seconds.max(1)));
+            .header_read_timeout(Duration::from_secs(header_timeout));
         loop {
             let stream = tokio::select! {
                 accepted = self.listener.accept() => match accepted {
@@ -100,7 +99,7 @@ impl Listener {
                         continue;
                     }
                 },
-                () = desk.stopping.cancelled() => break,
+                () = desk.stopping.cancelled() => return,
             };
             let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else {
                 desk.metrics.connections_refused.inc();
@@ -132,10 +131,56 @@ impl Listener {
                 drop(open);
             });
         }
-        drop(self.listener);
-        connections.close();
-        desk.finish().await;
-        // Connections that are idle or whose streams have ended close at once.
-        let _ = tokio::time::timeout(CLOSING, connections.wait()).await;
     }
+}
+
+/// What the listeners of one desk share.
+#[derive(Clone)]
+struct Hall {
+    desk: Arc<Desk>,
+    slots: Arc<Semaphore>,
+    connections: TaskTracker,
+}
+
+/// Serves until the desk stops; then waits for what is in flight.
+pub async fn serve(desk: Arc<Desk>, listeners: Vec<(Listener, Router)>) {
+    let hall = Hall {
+        slots: Arc::new(Semaphore::new(desk.settings.http.max_connections.max(1))),
+        connections: TaskTracker::new(),
+        desk,
+    };
+    let listening = listeners
+        .into_iter()
+        .map(|(listener, router)| listener.accept(router, hall.clone()));
+    futures::future::join_all(listening).await;
+    hall.connections.close();
+    hall.desk.finish().await;
+    // Connections that are idle or whose streams have ended close at once.
+    let _ = tokio::time::timeout(CLOSING, hall.connections.wait()).await;
+}
+
+/// The address, when it is one and safe to listen on.
+pub fn checked_address(listener: &settings::Listener, section: &str) -> Result<IpAddr> {
+    let host = listener
+        .address
+        .trim_start_matches('[')
+        .trim_end_matches(']');
+    let address: IpAddr = host.parse().map_err(|_| {
+        Error::new(
+            "INVALID_CONFIG",
+            format!(
+                "`{}` in [{section}] address is not an IP address.",
+                listener.address
+            ),
+        )
+        .next("Use 127.0.0.1, ::1, or the address of a network interface.")
+    })?;
+    if address.is_loopback() || listener.trusted_network {
+        return Ok(address);
+    }
+    Err(Error::new(
+        "UNSAFE_LISTENER",
+        format!("{address} can be reached from other machines, and there is no TLS on it."),
+    )
+    .next(format!("Listen on 127.0.0.1, or set trusted_network = true in [{section}] if a proxy or a closed network protects it.")))
 }

@@ -1,9 +1,19 @@
 //! How bytes come in and go out: stdio, HTTP, WebSocket. Each admits requests
 //! and hands them to `wire`; none of them knows a tool.
+//!
+//! - `listener`: connections, for every port; `guard`: who may reach it at all
+//! - `http`: the main port; `own_port`: the port of one counter
+//! - `endpoint`: Streamable HTTP for one counter, on either
+//! - `websocket`, `stdio`: connections that carry one message after another
 
+pub mod accept;
+pub mod answer;
+pub mod assets;
+pub mod endpoint;
 pub mod guard;
 pub mod http;
 pub mod language;
 pub mod listener;
+pub mod own_port;
 pub mod stdio;
 pub mod websocket;

@@ -23,7 +23,7 @@ use super::{
 use crate::{
     desk::{Desk, Window},
     pipeline::{Admitted, ToolCall},
-    transport::language,
+    transport::{accept::Reads, language},
 };
 
 #[derive(Deserialize)]
@@ -69,10 +69,7 @@ struct Meta<'a> {
 /// before the body is looked at.
 pub fn headers_fit(headers: &HeaderMap) -> bool {
     let is = |name: &str, wanted: &str| single(headers, name).is_some_and(|v| v == wanted);
-    let accepts = single(headers, header::ACCEPT.as_str()).is_some_and(|accept| {
-        accept.contains("application/json") && accept.contains("text/event-stream")
-    });
-    accepts
+    Reads::of(headers) != Reads::Neither
         && is("mcp-protocol-version", STATELESS)
         && (is("mcp-method", "tools/call") || is("mcp-method", "tools/list"))
         && single(headers, header::CONTENT_TYPE.as_str())

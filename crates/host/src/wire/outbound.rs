@@ -135,7 +135,7 @@ pub fn missing_capability(error: &Error) -> mcp::ErrorData {
 }
 
 /// Our own faults carry the reference under which the log explains them.
-fn with_reference(mut error: Error, call: kit::ids::CallId) -> Error {
+pub fn with_reference(mut error: Error, call: kit::ids::CallId) -> Error {
     if error.is_internal() {
         error.details = Some(json!({ "reference": call.to_string() }));
         error.message = format!("{} (reference {call})", error.message.trim_end_matches('.'));

@@ -3,14 +3,20 @@
 use std::{process::ExitCode, sync::Arc};
 
 use host::{
-    background, log,
-    transport::{http, listener::Listener},
+    background, log, settings,
+    transport::{
+        endpoint, http,
+        listener::{self, Listener},
+        own_port,
+    },
 };
 use kit::{Error, Result};
 
 use crate::{
     cli::{Global, Serve},
-    open,
+    config::Config,
+    counters, open,
+    ports::{self, OwnPort},
 };
 
 pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
@@ -21,28 +27,68 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
     log::init(&config.settings.log);
     let runtime = tokio::runtime::Runtime::new().map_err(Error::internal)?;
     let result = runtime.block_on(async {
-        if config.settings.http.port == 0 {
+        let main = config.settings.http.listener();
+        let main = match main.port {
+            0 => None,
+            _ => Some(Listener::bind(&main, "http", "--port").await?),
+        };
+        let own = bind_own_ports(&config, arguments).await?;
+        if main.is_none() && own.is_empty() {
             return Err(
                 Error::new("NOTHING_TO_SERVE", "Every listener is switched off.")
                     .next("Give one a port: --port 8010."),
             );
         }
-        let listener = Listener::bind(&config.settings.http, "--port").await?;
         let opened = open::desk(global, config, &arguments.offer, None).await?;
         opened.first_demo().await?;
         background::once(&opened.desk).await;
         let desk = Arc::clone(&opened.desk);
         background::start(&desk);
         tokio::spawn(stop_on_signal(desk.stopping.clone()));
-        announce(&listener, &desk);
-        let router = http::router(Arc::new(http::Shared::new(Arc::clone(&desk))));
-        listener.serve(desk, router).await;
+        let endpoints = endpoint::endpoints(&desk);
+        let mut listeners = Vec::new();
+        if let Some(main) = main {
+            announce(&main, &desk);
+            listeners.push((main, http::router(&desk, &endpoints)));
+        }
+        let data = open::data_directory(global).ok();
+        for (port, settings, listener) in own {
+            if let Some(served) = port.served(&endpoints, &settings, data.as_deref()) {
+                tracing::info!("{}: http://{}/mcp", port.counter, listener.address);
+                listeners.push((listener, own_port::router(served)));
+            }
+        }
+        tracing::info!("ready");
+        listener::serve(desk, listeners).await;
         opened.close().await?;
         tracing::info!("stopped");
         Ok(ExitCode::SUCCESS)
     });
     runtime.shutdown_timeout(super::LAST_WAIT);
     result
+}
+
+/// The ports of counters that have one of their own, where they are not
+/// switched off.
+async fn bind_own_ports(
+    config: &Config,
+    arguments: &Serve,
+) -> Result<Vec<(&'static OwnPort, settings::Listener, Listener)>> {
+    let counters = counters::all();
+    let fixture = arguments.offer.fixture.then_some(&ports::FIXTURE);
+    let mut bound = Vec::new();
+    for port in ports::configured(&counters).chain(fixture) {
+        let mut settings = match config.listeners.get(port.counter) {
+            Some(configured) => configured.clone(),
+            None => port.default_listener(),
+        };
+        settings.port = arguments.own_port(port.counter).unwrap_or(settings.port);
+        if settings.port != 0 {
+            let listener = Listener::bind(&settings, port.section, port.flag).await?;
+            bound.push((port, settings, listener));
+        }
+    }
+    Ok(bound)
 }
 
 fn announce(listener: &Listener, desk: &host::Desk) {
@@ -56,7 +102,6 @@ fn announce(listener: &Listener, desk: &host::Desk) {
             about.name
         );
     }
-    tracing::info!(%address, "ready");
 }
 
 async fn stop_on_signal(stopping: tokio_util::sync::CancellationToken) {

@@ -6,7 +6,7 @@ use kit::{Error, Result};
 use serde_json::Value;
 
 use super::schema;
-use crate::counters::Registration;
+use crate::{counters::Registration, ports};
 
 const WIDTH: usize = 96;
 
@@ -18,6 +18,11 @@ pub fn default_file(counters: &[Registration]) -> Result<String> {
             counter.name.to_owned(),
             toml::Value::Table((counter.default_settings)()),
         );
+    }
+    for port in ports::configured(counters) {
+        let defaults_of_it =
+            toml::Table::try_from(port.default_listener()).map_err(Error::internal)?;
+        defaults.insert(port.section.to_owned(), toml::Value::Table(defaults_of_it));
     }
     let mut file = String::from(
         "# Madoguchi's configuration. Every key stands here with its default; leave out what you\n\

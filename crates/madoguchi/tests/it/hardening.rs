@@ -203,7 +203,9 @@ async fn a_taken_port_names_the_flag_that_moves_it() {
         .run(&["serve", "--port", &desk.port.to_string()])
         .failed();
     assert!(said.contains("--port"), "{said}");
-    let said = other.run(&["serve", "--port", "0"]).failed();
+    let said = other
+        .run(&["serve", "--port", "0", "--merchant-port", "0"])
+        .failed();
     assert!(said.contains("--port 8010"), "{said}");
 }
 

@@ -19,6 +19,7 @@ mod hardening;
 mod harness;
 mod ledger;
 mod merchant_mandates;
+mod own_port;
 mod python_client;
 mod rooms;
 mod short_way;

@@ -19,6 +19,8 @@ const START: Duration = Duration::from_secs(60);
 /// Killed when it goes out of scope.
 pub struct Desk {
     pub port: u16,
+    /// The port of a counter that has one of its own; 0 when it is off.
+    pub own_port: u16,
     pub place: Place,
     child: Child,
     log: Arc<Mutex<String>>,
@@ -30,6 +32,7 @@ pub struct Setup {
     config: String,
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
+    own_port: &'static str,
 }
 
 impl Setup {
@@ -46,6 +49,12 @@ impl Setup {
 
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// With a counter's own port open; `flag` is the one that moves it.
+    pub fn own_port(mut self, flag: &'static str) -> Self {
+        self.own_port = flag;
         self
     }
 
@@ -78,6 +87,17 @@ impl Setup {
 
     async fn try_start(&self) -> Option<Desk> {
         let port = free_port();
+        let mut own_port = 0;
+        // Desks of other tests run beside this one.
+        let mut own_ports = vec![("--merchant-port", 0)];
+        if !self.own_port.is_empty() {
+            own_port = free_port();
+            own_ports.retain(|(flag, _)| *flag != self.own_port);
+            own_ports.push((self.own_port, own_port));
+        }
+        let own_ports = own_ports
+            .iter()
+            .flat_map(|(flag, port)| [(*flag).to_owned(), port.to_string()]);
         let config = format!("madoguchi-{port}.toml");
         let config = self.place.file(&config, &self.config);
         let mut child = self
@@ -86,6 +106,7 @@ impl Setup {
             .args(["serve", "--fixture", "--port", &port.to_string()])
             .arg("--config")
             .arg(config)
+            .args(own_ports)
             .args(&self.arguments)
             .envs(self.environment.iter().cloned())
             .stdin(Stdio::null())
@@ -104,6 +125,7 @@ impl Setup {
         });
         let mut desk = Desk {
             port,
+            own_port,
             place: self.place.clone(),
             child,
             log,
@@ -113,7 +135,7 @@ impl Setup {
             if desk.child.try_wait().unwrap().is_some() {
                 thread::sleep(Duration::from_millis(50));
                 let log = desk.log();
-                assert!(log.contains("--port"), "the desk did not start:\n{log}");
+                assert!(log.contains("PORT_TAKEN"), "the desk did not start:\n{log}");
                 return None;
             }
             assert!(began.elapsed() < START, "the desk is not ready");
@@ -130,6 +152,7 @@ impl Desk {
             config: String::new(),
             arguments: Vec::new(),
             environment: Vec::new(),
+            own_port: "",
         }
     }
 

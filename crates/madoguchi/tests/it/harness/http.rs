@@ -49,7 +49,8 @@ impl Answer {
     }
 }
 
-/// One request on a connection of its own, read to the end of its answer.
+/// One request on a connection of its own, read to the end of its answer. A
+/// header without a value is not sent, not even where there is a default.
 pub async fn request(
     port: u16,
     method: &str,
@@ -83,7 +84,7 @@ pub async fn try_request(
             request = request.header(name, value);
         }
     }
-    for (name, value) in headers {
+    for (name, value) in headers.iter().filter(|(_, value)| !value.is_empty()) {
         request = request.header(*name, *value);
     }
     let response = sender

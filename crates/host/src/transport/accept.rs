@@ -1,0 +1,142 @@
+//! What a client can read, by its `Accept` header. The protocol wants both JSON
+//! and event streams named; many a small client names less, and gets JSON
+//! wherever one message is the whole answer.
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::Response,
+};
+use http_body_util::BodyExt;
+use serde_json::Value;
+
+use super::answer;
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// Both, by name: as the protocol wants it.
+    Both,
+    /// Whatever comes, and so JSON first.
+    Anything,
+    JsonOnly,
+    /// Nothing that this desk writes.
+    Neither,
+}
+
+impl Reads {
+    pub fn of(headers: &HeaderMap) -> Self {
+        let mut named = headers.get_all(header::ACCEPT).iter().peekable();
+        if named.peek().is_none() {
+            return Self::Anything;
+        }
+        let (mut json, mut events, mut anything) = (false, false, false);
+        for range in named
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+        {
+            let kind = range.split(';').next().unwrap_or_default().trim();
+            json |= kind.eq_ignore_ascii_case(JSON) || kind == "application/*";
+            events |= kind.eq_ignore_ascii_case(EVENTS);
+            anything |= kind == "*/*";
+        }
+        match (json, events, anything) {
+            (true, true, _) => Self::Both,
+            (_, _, true) => Self::Anything,
+            (true, false, _) => Self::JsonOnly,
+            (false, _, _) => Self::Neither,
+        }
+    }
+
+    pub fn json_first(self) -> bool {
+        matches!(self, Self::Anything | Self::JsonOnly)
+    }
+
+    pub fn stream(self) -> bool {
+        matches!(self, Self::Both | Self::Anything)
+    }
+}
+
+/// Names both kinds, for the protocol crate.
+pub fn name_both(headers: &mut HeaderMap) {
+    let both = HeaderValue::from_static("application/json, text/event-stream");
+    headers.insert(header::ACCEPT, both);
+}
+
+/// The one message of a stream that answers the request, as JSON. What came
+/// before it, progress and the like, is left out.
+pub async fn as_json(response: Response) -> Response {
+    let is_stream = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok())
+        .is_some_and(|kind| kind.starts_with(EVENTS));
+    if !is_stream {
+        return response;
+    }
+    let (mut parts, mut body) = response.into_parts();
+    let mut unread = Vec::new();
+    while let Some(Ok(frame)) = body.frame().await {
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        unread.extend_from_slice(&data);
+        while let Some(end) = unread.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = unread.drain(..=end).collect();
+            if let Some(message) = answering(&line) {
+                parts.headers.remove(header::CACHE_CONTROL);
+                parts
+                    .headers
+                    .insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
+                return Response::from_parts(parts, Body::from(message));
+            }
+        }
+    }
+    answer::refuse(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "The desk is stopping. Try again.",
+    )
+}
+
+/// The message on a line of an event stream, when it is a response.
+fn answering(line: &[u8]) -> Option<String> {
+    let data = line.strip_prefix(b"data:")?.trim_ascii();
+    let message: Value = serde_json::from_slice(data).ok()?;
+    let is_response = message.get("result").is_some() || message.get("error").is_some();
+    is_response.then(|| String::from_utf8_lossy(data).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_clients_can_read() {
+        let reads = |values: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(header::ACCEPT, HeaderValue::from_static(value));
+            }
+            Reads::of(&headers)
+        };
+        assert_eq!(reads(&[]), Reads::Anything);
+        assert_eq!(reads(&["*/*"]), Reads::Anything);
+        assert_eq!(reads(&["text/html, */*;q=0.8"]), Reads::Anything);
+        assert_eq!(
+            reads(&["application/json, text/plain, */*"]),
+            Reads::Anything
+        );
+        assert_eq!(reads(&["application/json"]), Reads::JsonOnly);
+        assert_eq!(reads(&["Application/JSON; charset=utf-8"]), Reads::JsonOnly);
+        assert_eq!(reads(&["application/json, text/event-stream"]), Reads::Both);
+        assert_eq!(
+            reads(&["text/event-stream", "application/json;q=0.9"]),
+            Reads::Both
+        );
+        assert_eq!(reads(&["text/event-stream"]), Reads::Neither);
+        assert_eq!(reads(&["text/html"]), Reads::Neither);
+        assert_eq!(reads(&[""]), Reads::Neither);
+    }
+}

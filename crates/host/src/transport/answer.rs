@@ -1,0 +1,70 @@
+//! Answers over HTTP that are not a tool's.
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::Value;
+
+use crate::{
+    pipeline::Refusal,
+    wire::outbound::{Fault, error_message},
+};
+
+/// For people and probes: one line of text.
+pub fn refuse(status: StatusCode, text: &'static str) -> Response {
+    (status, format!("{text}\n")).into_response()
+}
+
+pub fn json(status: u16, text: String) -> Response {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
+    response
+}
+
+/// A JSON-RPC error.
+pub fn fault(status: StatusCode, id: Option<&Value>, fault: &Fault) -> Response {
+    json(status.as_u16(), error_message(id, fault).to_string())
+}
+
+/// A refusal as a JSON-RPC error.
+pub fn refusal(id: Option<&Value>, refusal: &Refusal) -> Response {
+    let text = error_message(id, &Fault::from(refusal)).to_string();
+    let status = match refusal {
+        // The protocol knows this one; HTTP need not.
+        Refusal::UnknownTool { .. } => StatusCode::OK,
+        _ => status(refusal),
+    };
+    with_headers(refusal, json(status.as_u16(), text))
+}
+
+/// The status that says to HTTP what a refusal is.
+pub fn status(refusal: &Refusal) -> StatusCode {
+    match refusal {
+        Refusal::InvalidKey => StatusCode::UNAUTHORIZED,
+        Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::UnknownTool { .. } => StatusCode::NOT_FOUND,
+    }
+}
+
+/// Adds what HTTP wants to know besides the status.
+pub fn with_headers(refusal: &Refusal, mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    match refusal {
+        Refusal::InvalidKey => {
+            let realm = HeaderValue::from_static("Bearer realm=\"madoguchi\"");
+            headers.insert(header::WWW_AUTHENTICATE, realm);
+        }
+        Refusal::RateLimited { retry_after_ms } => {
+            let seconds = HeaderValue::from(retry_after_ms.div_ceil(1000));
+            headers.insert(header::RETRY_AFTER, seconds);
+        }
+        Refusal::UnknownTool { .. } => {}
+    }
+    response
+}

@@ -1,0 +1,189 @@
+//! Streamable HTTP for one counter: every protocol revision on one path.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{Method, StatusCode},
+    response::Response,
+};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use rmcp::transport::{
+    StreamableHttpServerConfig, StreamableHttpService,
+    streamable_http_server::session::local::LocalSessionManager,
+};
+
+use super::{
+    accept::{self, Reads},
+    answer,
+    guard::Guard,
+};
+use crate::{
+    desk::{Desk, Window},
+    pipeline::Refusal,
+    wire::{
+        direct::{self, Plain},
+        handler::Handler,
+        inbound,
+    },
+};
+
+type Service = StreamableHttpService<Handler, LocalSessionManager>;
+
+/// The protocol crate's service, twice: clients of the handshake era that ask
+/// for a session get one, those that send no session id are served without.
+pub struct Endpoint {
+    pub desk: Arc<Desk>,
+    pub window: Arc<Window>,
+    with_session: Service,
+    without_session: Service,
+}
+
+/// One for each counter, by name; shared by all listeners.
+pub type Endpoints = HashMap<&'static str, Arc<Endpoint>>;
+
+pub fn endpoints(desk: &Arc<Desk>) -> Endpoints {
+    let endpoint = |window| Arc::new(Endpoint::new(desk, window));
+    desk.windows
+        .iter()
+        .map(|window| (window.counter.about.name, endpoint(window)))
+        .collect()
+}
+
+impl Endpoint {
+    fn new(desk: &Arc<Desk>, window: &Arc<Window>) -> Self {
+        let http = &desk.settings.http;
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config.keep_alive = Some(Duration::from_secs(http.session_seconds));
+        let sessions = Arc::new(sessions);
+        // Host, Origin and size are checked before a request gets here.
+        let config = || {
+            StreamableHttpServerConfig::default()
+                .disable_allowed_hosts()
+                .disable_allowed_origins()
+                .with_max_request_body_bytes(http.max_body_bytes)
+                .with_cancellation_token(desk.ending.child_token())
+        };
+        let service = |config| {
+            let (desk, window) = (Arc::clone(desk), Arc::clone(window));
+            StreamableHttpService::new(
+                move || Ok(Handler::new(Arc::clone(&desk), Arc::clone(&window))),
+                Arc::clone(&sessions),
+                config,
+            )
+        };
+        Self {
+            desk: Arc::clone(desk),
+            window: Arc::clone(window),
+            with_session: service(config()),
+            without_session: service(
+                config()
+                    .with_legacy_session_mode(false)
+                    .with_json_response(true),
+            ),
+        }
+    }
+
+    pub async fn handle(&self, guard: &Guard, request: Request) -> Response {
+        if request.method() != Method::POST {
+            return self.not_a_call(guard, request).await;
+        }
+        let (mut parts, body) = request.into_parts();
+        let body = match read_body(&self.desk, body).await {
+            Ok(body) => body,
+            Err(response) => return response,
+        };
+        let credentials = guard.credentials(&parts.headers);
+        if self.desk.settings.http.direct_path
+            && direct::headers_fit(&parts.headers)
+            && !inbound::too_deep(&body)
+            && let Some(plain) = Plain::read(&self.window, &parts.headers, &body)
+        {
+            return match self.desk.admit(&self.window, &credentials) {
+                Ok(admitted) => {
+                    let (desk, window) = (&self.desk, &self.window);
+                    let (status, text) = plain.serve(desk, window, admitted, &parts.headers).await;
+                    answer::json(status, text)
+                }
+                Err(refusal) => answer::refusal(plain.id().as_ref(), &refusal),
+            };
+        }
+        let envelope = match inbound::envelope(&body) {
+            Ok(envelope) => envelope,
+            Err((id, fault)) => {
+                return answer::fault(StatusCode::BAD_REQUEST, id.as_ref(), &fault);
+            }
+        };
+        if envelope.is_request() {
+            match self.desk.admit(&self.window, &credentials) {
+                Ok(admitted) => drop(parts.extensions.insert(admitted)),
+                Err(refusal) => return answer::refusal(envelope.id().as_ref(), &refusal),
+            }
+        } else if self
+            .desk
+            .keyring
+            .identify(&credentials, self.window.counter.about.name)
+            .is_none()
+        {
+            return answer::refusal(None, &Refusal::InvalidKey);
+        }
+        // The protocol crate would answer with plain text and without the id.
+        if let Err((id, fault)) = inbound::message(&body) {
+            return answer::fault(StatusCode::BAD_REQUEST, id.as_ref(), &fault);
+        }
+        let reads = Reads::of(&parts.headers);
+        // A stream that never ends has no one message to give instead.
+        let listens = envelope.method.as_deref() == Some("subscriptions/listen");
+        if reads.stream() || (reads == Reads::JsonOnly && !listens) {
+            accept::name_both(&mut parts.headers);
+        }
+        // A session's answers are streams, so it is for those who asked for them.
+        let asks_for_session =
+            envelope.method.as_deref() == Some("initialize") && reads == Reads::Both;
+        let has_session = parts.headers.contains_key("mcp-session-id");
+        let service = if asks_for_session || has_session {
+            &self.with_session
+        } else {
+            &self.without_session
+        };
+        let request = http::Request::from_parts(parts, Full::new(body.clone()));
+        let response = service.handle(request).await.map(Body::new);
+        if reads.json_first() && !listens {
+            return accept::as_json(response).await;
+        }
+        response
+    }
+
+    /// GET and DELETE belong to sessions of the handshake era.
+    async fn not_a_call(&self, guard: &Guard, request: Request) -> Response {
+        let credentials = guard.credentials(request.headers());
+        let name = self.window.counter.about.name;
+        if self.desk.keyring.identify(&credentials, name).is_none() {
+            return answer::refusal(None, &Refusal::InvalidKey);
+        }
+        self.with_session.handle(request).await.map(Body::new)
+    }
+}
+
+/// The body, within its limits.
+pub async fn read_body(desk: &Desk, body: Body) -> Result<Bytes, Response> {
+    let http = &desk.settings.http;
+    let body = Limited::new(body, http.max_body_bytes).collect();
+    match tokio::time::timeout(Duration::from_secs(http.body_timeout_seconds), body).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(answer::refuse(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "The body is larger than max_body_bytes in [http].",
+        )),
+        Ok(Err(_)) => Err(answer::refuse(
+            StatusCode::BAD_REQUEST,
+            "The body broke off.",
+        )),
+        Err(_) => Err(answer::refuse(
+            StatusCode::REQUEST_TIMEOUT,
+            "The body did not arrive in time.",
+        )),
+    }
+}

@@ -1,0 +1,170 @@
+//! The port of one counter: Streamable HTTP at `/` and `/mcp`, tools without
+//! any protocol at `/mcp/tools/…`, and files under `/assets`.
+
+use std::{path::PathBuf, sync::Arc};
+
+use axum::{
+    Router,
+    extract::{Path, Request, State},
+    http::{HeaderMap, Method, StatusCode, header},
+    middleware,
+    response::Response,
+    routing::{any, get, post},
+};
+use bytes::Bytes;
+
+use super::{
+    accept::Reads,
+    answer, assets,
+    endpoint::{Endpoint, read_body},
+    guard::{self, Guard},
+};
+use crate::{
+    pipeline::{Admitted, Refusal},
+    settings::Listener,
+    wire::{outbound::Fault, plain},
+};
+
+/// Which counter, and what its port offers besides the protocol.
+pub struct OwnPort {
+    pub endpoint: Arc<Endpoint>,
+    pub guard: Arc<Guard>,
+    /// The directory behind `/assets`.
+    pub assets: Option<PathBuf>,
+}
+
+impl OwnPort {
+    pub fn new(endpoint: &Arc<Endpoint>, section: &'static str, listener: &Listener) -> Self {
+        Self {
+            endpoint: Arc::clone(endpoint),
+            guard: Arc::new(Guard::new(section, listener)),
+            assets: None,
+        }
+    }
+}
+
+pub fn router(port: OwnPort) -> Router {
+    let port = Arc::new(port);
+    let guard = Arc::clone(&port.guard);
+    Router::new()
+        .route("/", any(root))
+        .route("/mcp", any(mcp))
+        .route("/mcp/", any(mcp))
+        .route("/mcp/tools/list", post(list))
+        .route("/mcp/tools/call", post(call))
+        .route("/assets/{*path}", get(asset))
+        .fallback(not_found)
+        .layer(middleware::from_fn_with_state(guard, guard::check))
+        .route("/livez", get(|| async { "ok\n" }))
+        .with_state(port)
+}
+
+/// People who look and clients that listen both come with GET.
+async fn root(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
+    let headers = request.headers();
+    let listens = headers.contains_key("mcp-session-id")
+        || matches!(accepts(headers), Some(accept) if accept.contains("text/event-stream"));
+    if matches!(*request.method(), Method::GET | Method::HEAD) && !listens {
+        let about = &port.endpoint.window.counter.about;
+        return Response::new(
+            format!(
+                "{}\n\n{}\n\n/  /mcp  POST /mcp/tools/list  POST /mcp/tools/call\n",
+                about.title, about.summary
+            )
+            .into(),
+        );
+    }
+    mcp(State(port), request).await
+}
+
+fn accepts(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::ACCEPT)?.to_str().ok()
+}
+
+async fn mcp(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
+    port.endpoint.handle(&port.guard, request).await
+}
+
+async fn list(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
+    let (_, body, _) = match port.admit(request).await {
+        Ok(admitted) => admitted,
+        Err(response) => return response,
+    };
+    match plain::check_list(&body) {
+        Ok(()) => answer::json(200, plain::list(&port.endpoint.window)),
+        Err(fault) => unread(&fault),
+    }
+}
+
+async fn call(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
+    let (headers, body, admitted) = match port.admit(request).await {
+        Ok(admitted) => admitted,
+        Err(response) => return response,
+    };
+    let call = match plain::Call::read(&body) {
+        Ok(call) => call,
+        Err(fault) => return unread(&fault),
+    };
+    let (desk, window) = (&port.endpoint.desk, &port.endpoint.window);
+    match call.serve(desk, window, admitted, &headers).await {
+        Ok(text) => answer::json(200, text),
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+impl OwnPort {
+    /// The first stations, for a request that no protocol surrounds.
+    async fn admit(&self, request: Request) -> Result<(HeaderMap, Bytes, Admitted), Response> {
+        let (parts, body) = request.into_parts();
+        let kind = parts.headers.get(header::CONTENT_TYPE);
+        let is_json = kind.is_none_or(|kind| kind.as_bytes().starts_with(b"application/json"));
+        if !is_json || Reads::of(&parts.headers) == Reads::Neither {
+            return Err(answer::refuse(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "Send and accept JSON: Content-Type: application/json.",
+            ));
+        }
+        let endpoint = &self.endpoint;
+        let body = read_body(&endpoint.desk, body).await?;
+        let credentials = self.guard.credentials(&parts.headers);
+        let admitted = endpoint
+            .desk
+            .admit(&endpoint.window, &credentials)
+            .map_err(|refusal| refused(&refusal))?;
+        Ok((parts.headers, body, admitted))
+    }
+}
+
+fn refused(refusal: &Refusal) -> Response {
+    let text = plain::error(&Fault::from(refusal));
+    let response = answer::json(answer::status(refusal).as_u16(), text);
+    answer::with_headers(refusal, response)
+}
+
+fn unread(fault: &Fault) -> Response {
+    answer::json(400, plain::error(fault))
+}
+
+async fn asset(
+    State(port): State<Arc<OwnPort>>,
+    Path(path): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    let endpoint = &port.endpoint;
+    let credentials = port.guard.credentials(&headers);
+    let name = endpoint.window.counter.about.name;
+    if endpoint.desk.keyring.identify(&credentials, name).is_none() {
+        return refused(&Refusal::InvalidKey);
+    }
+    match &port.assets {
+        Some(directory) => assets::serve(directory.clone(), path, &headers).await,
+        None => not_found().await,
+    }
+}
+
+async fn not_found() -> Response {
+    answer::refuse(
+        StatusCode::NOT_FOUND,
+        "Nothing is here. The counter is at / and /mcp.",
+    )
+}

@@ -1,0 +1,140 @@
+//! Tools without the protocol: one JSON object in, one out. For scripts and
+//! programs that were written before there was a protocol to speak.
+
+use std::sync::Arc;
+
+use http::HeaderMap;
+use kit::{Error, Reply, error::MISSING_CAPABILITY};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    client::PlainClient,
+    inbound,
+    outbound::{Fault, with_reference},
+};
+use crate::{
+    desk::{Desk, Window},
+    pipeline::{Admitted, Answer, Refusal, ToolCall},
+    transport::language,
+};
+
+#[derive(Deserialize)]
+struct Request {
+    name: String,
+    #[serde(default)]
+    arguments: Option<Map<String, Value>>,
+}
+
+/// `{tools}`, all of them.
+pub fn list(window: &Window) -> String {
+    json!({ "tools": window.definitions.tools }).to_string()
+}
+
+/// Whether a list was asked for in JSON, if in anything.
+pub fn check_list(body: &[u8]) -> Result<(), Fault> {
+    if body.trim_ascii().is_empty() {
+        return Ok(());
+    }
+    parse::<Map<String, Value>>(body, "Send {}, or nothing.").map(drop)
+}
+
+/// A call that is `{name, arguments}`.
+pub struct Call(Request);
+
+impl Call {
+    pub fn read(body: &[u8]) -> Result<Self, Fault> {
+        parse(body, r#"Send {"name": "…", "arguments": {…}}."#).map(Self)
+    }
+
+    /// The tool's own fields beside the protocol's.
+    pub async fn serve(
+        self,
+        desk: &Desk,
+        window: &Window,
+        admitted: Admitted,
+        headers: &HeaderMap,
+    ) -> Result<String, Refusal> {
+        let call = ToolCall {
+            admitted,
+            name: self.0.name,
+            arguments: self.0.arguments.unwrap_or_default(),
+            client: Arc::new(PlainClient {
+                capabilities: json!({}),
+            }),
+            cancel: CancellationToken::new(),
+            language: language::of_headers(headers),
+        };
+        let answer = desk.call(window, call).await?;
+        Ok(result(answer).to_string())
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(body: &'a [u8], wanted: &str) -> Result<T, Fault> {
+    let fault = |code, message| Fault {
+        code,
+        message,
+        data: None,
+    };
+    if inbound::too_deep(body) {
+        let message = "Invalid Request: nested too deeply.".to_owned();
+        return Err(fault(-32600, message));
+    }
+    serde_json::from_slice(body).map_err(|error| {
+        if error.is_data() {
+            fault(-32602, format!("Invalid params: {error}. {wanted}"))
+        } else {
+            fault(-32700, format!("Parse error: {error}. {wanted}"))
+        }
+    })
+}
+
+fn result(answer: Answer) -> Value {
+    let (content, structured, is_error) = match answer.result {
+        Ok(Reply::Structured(json)) => {
+            let structured = serde_json::from_str(&json).unwrap_or_default();
+            (text(&json), structured, false)
+        }
+        Ok(Reply::Content(blocks)) => (Value::Array(blocks), Value::Null, false),
+        Ok(Reply::InputRequired { .. }) => refused(cannot_be_asked(), answer.call),
+        Err(error) if error.code == MISSING_CAPABILITY => refused(cannot_be_asked(), answer.call),
+        Err(error) => refused(error, answer.call),
+    };
+    let mut result = match &structured {
+        Value::Object(own) => own.clone(),
+        _ => Map::new(),
+    };
+    result.insert("content".into(), content);
+    if !structured.is_null() {
+        result.insert("structuredContent".into(), structured);
+    }
+    result.insert("isError".into(), is_error.into());
+    Value::Object(result)
+}
+
+fn refused(error: Error, call: kit::ids::CallId) -> (Value, Value, bool) {
+    let error = with_reference(error, call);
+    (text(&error.text()), error.structured(), true)
+}
+
+fn cannot_be_asked() -> Error {
+    Error::new(
+        MISSING_CAPABILITY,
+        "This tool asks back, and a plain call can't be asked.",
+    )
+    .next("Call it over MCP.")
+}
+
+fn text(text: &str) -> Value {
+    json!([{ "type": "text", "text": text }])
+}
+
+/// A refusal, or a request that could not be read, in the same shape.
+pub fn error(fault: &Fault) -> String {
+    let mut error = json!({ "code": fault.code, "message": fault.message });
+    if let (Some(data), Some(object)) = (&fault.data, error.as_object_mut()) {
+        object.insert("data".into(), data.clone());
+    }
+    json!({ "error": error, "content": text(&fault.message), "isError": true }).to_string()
+}

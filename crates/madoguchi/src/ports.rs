@@ -1,0 +1,77 @@
+//! Counters whose documents give them a port of their own.
+
+use std::path::Path;
+
+use host::{
+    settings::Listener,
+    transport::{endpoint::Endpoints, own_port},
+};
+
+use crate::counters::Registration;
+
+/// Which counter, where, and what its port offers besides the protocol.
+pub struct OwnPort {
+    pub counter: &'static str,
+    /// Where it is configured.
+    pub section: &'static str,
+    /// What moves it, or switches it off, on the command line.
+    pub flag: &'static str,
+    pub port: u16,
+    /// A name its document knows it by, besides those of this machine.
+    pub host: Option<&'static str>,
+    /// Whether it serves the files of `assets/` in the data directory.
+    pub assets: bool,
+}
+
+const MERCHANT: OwnPort = OwnPort {
+    counter: "merchant",
+    section: "merchant_listener",
+    flag: "--merchant-port",
+    port: 8011,
+    host: Some("merchant_agent_mcp"),
+    assets: true,
+};
+
+/// For tests, and off unless a flag says otherwise.
+pub static FIXTURE: OwnPort = OwnPort {
+    counter: "fixture",
+    section: "fixture_listener",
+    flag: "--fixture-port",
+    port: 0,
+    host: None,
+    assets: true,
+};
+
+static CONFIGURED: [OwnPort; 1] = [MERCHANT];
+
+impl OwnPort {
+    pub fn default_listener(&self) -> Listener {
+        let mut listener = Listener {
+            port: self.port,
+            ..Listener::default()
+        };
+        let hosts = self.host.into_iter().map(str::to_owned);
+        listener.allowed_hosts.extend(hosts);
+        listener
+    }
+
+    /// What is served there; `None` when the counter is not open.
+    pub fn served(
+        &self,
+        endpoints: &Endpoints,
+        listener: &Listener,
+        data: Option<&Path>,
+    ) -> Option<own_port::OwnPort> {
+        let endpoint = endpoints.get(self.counter)?;
+        let mut port = own_port::OwnPort::new(endpoint, self.section, listener);
+        port.assets = data.filter(|_| self.assets).map(|data| data.join("assets"));
+        Some(port)
+    }
+}
+
+/// Of the counters that are registered.
+pub fn configured(counters: &[Registration]) -> impl Iterator<Item = &'static OwnPort> {
+    CONFIGURED
+        .iter()
+        .filter(|port| counters.iter().any(|counter| counter.name == port.counter))
+}

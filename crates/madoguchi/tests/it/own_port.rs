@@ -1,0 +1,312 @@
+//! A counter with a port of its own: the protocol at `/` and `/mcp`, tools
+//! without any protocol, and files.
+
+use std::{fs, os::unix::fs::symlink};
+
+use serde_json::{Value, json};
+
+use crate::harness::{
+    Answer, Desk, LEGACY, initialize, initialized, modern, plain, refused, request, result,
+    structured,
+};
+
+const FLAG: &str = "--fixture-port";
+
+async fn desk() -> Desk {
+    Desk::setup().own_port(FLAG).start().await
+}
+
+async fn post(desk: &Desk, path: &str, body: &str) -> Answer {
+    request(desk.own_port, "POST", path, &[], body.to_owned()).await
+}
+
+fn sum() -> Value {
+    json!({ "name": "fixture_sum", "arguments": { "a": 1, "b": 2 } })
+}
+
+#[tokio::test]
+async fn every_era_at_both_paths() {
+    let desk = desk().await;
+    for path in ["/", "/mcp"] {
+        let headers = [
+            ("mcp-protocol-version", "2026-07-28"),
+            ("mcp-method", "tools/call"),
+            ("mcp-name", "fixture_sum"),
+        ];
+        let call = modern(1, "tools/call", sum()).to_string();
+        let answer = request(desk.own_port, "POST", path, &headers, call).await;
+        assert_eq!(structured(result(&answer.message()))["sum"], 3);
+
+        let hello = initialize(1, LEGACY).to_string();
+        let hello = post(&desk, path, &hello).await;
+        assert_eq!(hello.message()["result"]["protocolVersion"], LEGACY);
+        let headers = [
+            ("mcp-session-id", hello.header("mcp-session-id").unwrap()),
+            ("mcp-protocol-version", LEGACY),
+        ];
+        let send =
+            |message: Value| request(desk.own_port, "POST", path, &headers, message.to_string());
+        assert_eq!(send(initialized()).await.status, 202);
+        let answer = send(plain(2, "tools/call", sum())).await;
+        assert_eq!(structured(result(&answer.message()))["sum"], 3);
+        let ended = request(desk.own_port, "DELETE", path, &headers, "").await;
+        assert!((200..300).contains(&ended.status), "{}", ended.status);
+    }
+    // Other counters are not here.
+    assert_eq!(post(&desk, "/mcp/cinema", "{}").await.status, 404);
+    // A person who looks finds a word of explanation.
+    let page = request(desk.own_port, "GET", "/", &[("accept", "*/*")], "").await;
+    assert!(page.text().contains("/mcp/tools/call"), "{}", page.text());
+    let alive = request(desk.own_port, "GET", "/livez", &[("host", "10.0.0.7")], "").await;
+    assert_eq!(alive.status, 200);
+}
+
+/// An agent that shakes hands but says no more about it, asks for nothing but
+/// JSON, and reads the text of the first block.
+#[tokio::test]
+async fn an_agent_that_reads_json_alone() {
+    let desk = desk().await;
+    for accept in ["", "*/*", "application/json"] {
+        let headers = [("accept", accept)];
+        let send =
+            |message: Value| request(desk.own_port, "POST", "/", &headers, message.to_string());
+        for (message, is_call) in [
+            (initialize(1, "2024-11-05"), false),
+            (initialize(1, LEGACY), false),
+            (plain(2, "tools/list", json!({})), false),
+            (plain(3, "tools/call", sum()), true),
+        ] {
+            let answer = send(message).await;
+            assert_eq!(answer.status, 200, "{accept:?}: {}", answer.text());
+            assert_eq!(answer.header("content-type"), Some("application/json"));
+            let message: Value = serde_json::from_slice(&answer.body).unwrap();
+            let result = result(&message);
+            if is_call {
+                let text = result["content"][0]["text"].as_str().unwrap();
+                let own: Value = serde_json::from_str(text).unwrap();
+                assert_eq!(own["sum"], 3);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn tools_without_the_protocol() {
+    let desk = desk().await;
+    let listed = desk.rpc("fixture", "tools/list", json!({})).await;
+    for body in ["{}", ""] {
+        let answer = post(&desk, "/mcp/tools/list", body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert_eq!(answer.message()["tools"], result(&listed)["tools"]);
+    }
+    let answer = post(&desk, "/mcp/tools/call", &sum().to_string()).await;
+    assert_eq!(answer.status, 200);
+    let answer = answer.message();
+    assert_eq!(answer["sum"], 3, "{answer}");
+    assert_eq!(structured(&answer)["sum"], 3);
+    assert_eq!(answer["isError"], false);
+    let text = answer["content"][0]["text"].as_str().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(text).unwrap()["sum"], 3);
+
+    // Blocks without structure.
+    let answer = post(&desk, "/mcp/tools/call", r#"{"name":"test_simple_text"}"#).await;
+    assert_eq!(answer.message()["content"][0]["type"], "text");
+    assert_eq!(answer.message().get("structuredContent"), None);
+
+    // A tool's refusal is an answer like any other.
+    let wrong = r#"{"name":"fixture_sum","arguments":{"a":"x","b":2}}"#;
+    let answer = post(&desk, "/mcp/tools/call", wrong).await;
+    assert_eq!(answer.status, 200);
+    let answer = answer.message();
+    assert_eq!(answer["error"]["details"]["field"], "a", "{answer}");
+    refused(&answer, "INVALID_ARGUMENT");
+    let asks = r#"{"name":"test_missing_capability","arguments":{}}"#;
+    let answer = post(&desk, "/mcp/tools/call", asks).await.message();
+    refused(&answer, "MISSING_CLIENT_CAPABILITY");
+
+    for (body, status, code) in [
+        ("{", 400, -32700),
+        ("", 400, -32700),
+        ("[]", 400, -32602),
+        (r#"{"arguments":{}}"#, 400, -32602),
+        (r#"{"name":"fixture_sum","arguments":"x"}"#, 400, -32602),
+        (r#"{"name":"fixture_sums"}"#, 404, -32602),
+    ] {
+        let answer = post(&desk, "/mcp/tools/call", body).await;
+        assert_eq!(answer.status, status, "{body}: {}", answer.text());
+        let answer = answer.message();
+        assert_eq!(answer["error"]["code"], code, "{body}: {answer}");
+        assert_eq!(answer["isError"], true, "{body}: {answer}");
+    }
+    let deep = format!(r#"{{"name":"x","arguments":{{"a":{}"#, "[".repeat(100));
+    assert_eq!(post(&desk, "/mcp/tools/call", &deep).await.status, 400);
+    let answer = request(
+        desk.own_port,
+        "POST",
+        "/mcp/tools/call",
+        &[("content-type", "text/plain")],
+        sum().to_string(),
+    )
+    .await;
+    assert_eq!(answer.status, 415);
+    let answer = request(desk.own_port, "GET", "/mcp/tools/call", &[], "").await;
+    assert_eq!(answer.status, 405);
+}
+
+/// The stations are those of every other way in.
+#[tokio::test]
+async fn plain_calls_pass_the_same_stations() {
+    let config = "[limits]\nrequests_per_minute = { fixture = 4 }\n\
+        [log]\nlevel = \"debug\"\n[tools]\nexclude = [\"fixture_echo\"]\n\
+        [identity]\nkeys = [{ name = \"phone\", sha256 = \"c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a\", tools = [\"fixture_echo\"] }]\n";
+    let desk = Desk::setup().config(config).own_port(FLAG).start().await;
+    let wrong = [("authorization", "Bearer nobody")];
+    let answer = request(desk.own_port, "POST", "/mcp/tools/list", &wrong, "{}").await;
+    assert_eq!(answer.status, 401, "{}", answer.text());
+    assert!(answer.header("www-authenticate").is_some());
+
+    let key = [("authorization", "Bearer correct horse battery staple")];
+    let call = sum().to_string();
+    let answer = request(desk.own_port, "POST", "/mcp/tools/call", &key, call).await;
+    refused(&answer.message(), "FORBIDDEN");
+
+    let hidden = r#"{"name":"fixture_echo","arguments":{"text":"x"}}"#;
+    let answer = post(&desk, "/mcp/tools/call", hidden).await.message();
+    refused(&answer, "TOOL_NOT_OFFERED");
+    post(&desk, "/mcp/tools/call", &sum().to_string()).await;
+    let on_record =
+        |entry: &Value| entry["message"] == "call done" && entry["tool"] == "fixture_sum";
+    desk.logs("a record of the call", on_record).await;
+
+    // Whatever is asked counts, on whichever port.
+    post(&desk, "/mcp/tools/list", "{}").await;
+    post(&desk, "/", &plain(1, "tools/list", json!({})).to_string()).await;
+    let answer = post(&desk, "/mcp/tools/list", "{}").await;
+    assert_eq!(answer.status, 429, "{}", answer.text());
+    assert!(answer.header("retry-after").is_some());
+    let data = &answer.message()["error"]["data"];
+    assert!(data["retry_after_ms"].is_u64(), "{data}");
+}
+
+#[tokio::test]
+async fn files_to_look_at() {
+    let desk = desk().await;
+    let assets = desk.place.data().join("assets");
+    fs::create_dir_all(assets.join("more")).unwrap();
+    let large: Vec<u8> = (0..300_000u32).map(|i| i as u8).collect();
+    fs::write(assets.join("むぎぼーカレンダー.png"), &large).unwrap();
+    fs::write(assets.join("more/A B.SVG"), "<svg/>").unwrap();
+    fs::write(assets.join("unknown.xyz"), "?").unwrap();
+    fs::write(assets.join(".hidden.png"), "?").unwrap();
+    fs::write(assets.join("empty.txt"), "").unwrap();
+    symlink(assets.join("unknown.xyz"), assets.join("inside.png")).unwrap();
+    symlink(
+        desk.place.data().join("madoguchi.db"),
+        assets.join("out.png"),
+    )
+    .unwrap();
+    symlink("/etc", assets.join("etc")).unwrap();
+    let get = |path: &'static str| request(desk.own_port, "GET", path, &[], "");
+
+    let name = "/assets/%E3%82%80%E3%81%8E%E3%81%BC%E3%83%BC%E3%82%AB%E3%83%AC%E3%83%B3%E3%83%80%E3%83%BC.png";
+    let answer = get(name).await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), Some("image/png"));
+    assert_eq!(answer.header("content-length"), Some("300000"));
+    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    assert!(answer.body == large);
+    let tag = answer.header("etag").unwrap();
+    let again = request(desk.own_port, "GET", name, &[("if-none-match", tag)], "").await;
+    assert_eq!((again.status, again.body.len()), (304, 0));
+    let head = request(desk.own_port, "HEAD", name, &[], "").await;
+    assert_eq!((head.status, head.body.len()), (200, 0));
+
+    for (path, kind) in [
+        ("/assets/more/A%20B.SVG", "image/svg+xml"),
+        ("/assets/unknown.xyz", "application/octet-stream"),
+        ("/assets/empty.txt", "text/plain; charset=utf-8"),
+        ("/assets/inside.png", "image/png"),
+    ] {
+        let answer = get(path).await;
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (200, Some(kind)),
+            "{path}"
+        );
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.contains("sandbox"), "{path}");
+    }
+    for path in [
+        "/assets",
+        "/assets/",
+        "/assets/more",
+        "/assets/more/",
+        "/assets/none.png",
+        "/assets/.hidden.png",
+        "/assets/../madoguchi.db",
+        "/assets/%2e%2e/madoguchi.db",
+        "/assets/..%2fmadoguchi.db",
+        "/assets/more/../../madoguchi.db",
+        "/assets//etc/passwd",
+        "/assets/%2fetc%2fpasswd",
+        "/assets/etc/passwd",
+        "/assets/out.png",
+        "/assets/unknown.xyz%00.png",
+        "/assets/unknown.xyz/x",
+        "/assets/..%5cmadoguchi.db",
+    ] {
+        let answer = get(path).await;
+        assert_eq!(answer.status, 404, "{path}: {}", answer.text());
+    }
+    assert_eq!(get("/assets/%ff.png").await.status, 400);
+    assert_eq!(
+        request(desk.own_port, "POST", "/assets/unknown.xyz", &[], "")
+            .await
+            .status,
+        405
+    );
+    // The main port has no files.
+    assert_eq!(desk.get("/assets/unknown.xyz").await.status, 404);
+}
+
+#[tokio::test]
+async fn the_guard_of_an_own_port_names_its_section() {
+    let desk = desk().await;
+    let evil = [("host", "evil.example")];
+    for (path, method) in [
+        ("/mcp/tools/list", "POST"),
+        ("/assets/x.png", "GET"),
+        ("/", "POST"),
+    ] {
+        let answer = request(desk.own_port, method, path, &evil, "").await;
+        assert_eq!(answer.status, 403, "{path}");
+        assert!(
+            answer.text().contains("[fixture_listener]"),
+            "{}",
+            answer.text()
+        );
+    }
+    let origin = [("origin", "https://evil.example")];
+    let answer = request(desk.own_port, "POST", "/mcp/tools/list", &origin, "{}").await;
+    assert_eq!(answer.status, 403);
+}
+
+#[tokio::test]
+async fn a_taken_own_port_names_its_flag() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().port().to_string();
+    let place = crate::harness::Place::new();
+    let said = place
+        .run(&[
+            "serve",
+            "--port",
+            "0",
+            "--merchant-port",
+            "0",
+            "--fixture",
+            FLAG,
+            &taken,
+        ])
+        .failed();
+    assert!(said.contains(FLAG) && said.contains(&taken), "{said}");
+}
