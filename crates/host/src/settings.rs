@@ -63,6 +63,12 @@ pub struct Http {
     /// How long an unused session of an older client is kept, in seconds.
     #[schemars(range(min = 1, max = 2592000))]
     pub session_seconds: u64,
+    /// How many sessions of older clients may be open at once; one takes about 50 kB. Beyond it, the longest unused one ends.
+    #[schemars(range(min = 1, max = 1000000))]
+    pub max_sessions: usize,
+    /// How many of them one caller at one address may have.
+    #[schemars(range(min = 1, max = 1000000))]
+    pub max_sessions_per_caller: usize,
     /// Answers plain stateless calls without the full protocol stack. Off only to compare the two.
     pub direct_path: bool,
 }
@@ -83,6 +89,8 @@ impl Default for Http {
             body_timeout_seconds: 30,
             shutdown_seconds: 30,
             session_seconds: 300,
+            max_sessions: 1024,
+            max_sessions_per_caller: 256,
             direct_path: true,
         }
     }

@@ -1,15 +1,16 @@
 //! Answers over HTTP that are not a tool's.
 
 use axum::{
-    body::Body,
+    body::{Body, HttpBody},
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use http_body_util::BodyExt;
 use serde_json::Value;
 
 use crate::{
     pipeline::Refusal,
-    wire::outbound::{Fault, error_message},
+    wire::outbound::{Fault, error_message, quoted, shorten_texts},
 };
 
 /// For people and probes: one line of text.
@@ -67,4 +68,28 @@ pub fn with_headers(refusal: &Refusal, mut response: Response) -> Response {
         Refusal::UnknownTool { .. } => {}
     }
     response
+}
+
+/// Refusals of the protocol crate quote what they refuse at any length.
+pub async fn shortened(response: Response) -> Response {
+    const LONG: u64 = 1000;
+    if response
+        .body()
+        .size_hint()
+        .exact()
+        .is_none_or(|length| length <= LONG)
+    {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let body = body.collect().await.unwrap_or_default().to_bytes();
+    let text = match serde_json::from_slice::<Value>(&body) {
+        Ok(mut message) => {
+            shorten_texts(&mut message);
+            message.to_string()
+        }
+        Err(_) => quoted(&String::from_utf8_lossy(&body)).into_owned(),
+    };
+    parts.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(text))
 }

@@ -5,32 +5,34 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use axum::{
     body::Body,
     extract::Request,
-    http::{Method, StatusCode},
+    http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header},
     response::Response,
 };
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
 use rmcp::transport::{
     StreamableHttpServerConfig, StreamableHttpService,
-    streamable_http_server::session::local::LocalSessionManager,
+    streamable_http_server::session::SessionManager,
 };
 
 use super::{
     accept::{self, Reads},
     answer,
     guard::Guard,
+    listener::OpenConnection,
+    sessions::{Book, OWNER, Owner, Sessions},
 };
 use crate::{
     desk::{Desk, Window},
-    pipeline::Refusal,
+    pipeline::{Admitted, Refusal},
     wire::{
         direct::{self, Plain},
         handler::Handler,
-        inbound,
+        inbound::{self, Envelope},
     },
 };
 
-type Service = StreamableHttpService<Handler, LocalSessionManager>;
+type Service = StreamableHttpService<Handler, Sessions>;
 
 /// The protocol crate's service, twice: clients of the handshake era that ask
 /// for a session get one, those that send no session id are served without.
@@ -39,13 +41,15 @@ pub struct Endpoint {
     pub window: Arc<Window>,
     with_session: Service,
     without_session: Service,
+    sessions: Arc<Sessions>,
 }
 
 /// One for each counter, by name; shared by all listeners.
 pub type Endpoints = HashMap<&'static str, Arc<Endpoint>>;
 
 pub fn endpoints(desk: &Arc<Desk>) -> Endpoints {
-    let endpoint = |window| Arc::new(Endpoint::new(desk, window));
+    let book = Book::new(&desk.settings.http);
+    let endpoint = |window| Arc::new(Endpoint::new(desk, window, &book));
     desk.windows
         .iter()
         .map(|window| (window.counter.about.name, endpoint(window)))
@@ -53,11 +57,9 @@ pub fn endpoints(desk: &Arc<Desk>) -> Endpoints {
 }
 
 impl Endpoint {
-    fn new(desk: &Arc<Desk>, window: &Arc<Window>) -> Self {
+    fn new(desk: &Arc<Desk>, window: &Arc<Window>, book: &Arc<Book>) -> Self {
         let http = &desk.settings.http;
-        let mut sessions = LocalSessionManager::default();
-        sessions.session_config.keep_alive = Some(Duration::from_secs(http.session_seconds));
-        let sessions = Arc::new(sessions);
+        let sessions = Arc::new(Sessions::new(http, book));
         // Host, Origin and size are checked before a request gets here.
         let config = || {
             StreamableHttpServerConfig::default()
@@ -69,7 +71,7 @@ impl Endpoint {
         let service = |config| {
             let (desk, window) = (Arc::clone(desk), Arc::clone(window));
             StreamableHttpService::new(
-                move || Ok(Handler::new(Arc::clone(&desk), Arc::clone(&window))),
+                move || Ok(Handler::over_http(Arc::clone(&desk), Arc::clone(&window))),
                 Arc::clone(&sessions),
                 config,
             )
@@ -83,10 +85,17 @@ impl Endpoint {
                     .with_legacy_session_mode(false)
                     .with_json_response(true),
             ),
+            sessions,
         }
     }
 
     pub async fn handle(&self, guard: &Guard, request: Request) -> Response {
+        if is_of_the_oldest(request.headers()) {
+            return answer::refuse(
+                StatusCode::BAD_REQUEST,
+                "Revision 2024-11-05 is not spoken over HTTP. Use 2025-03-26 or a newer one.",
+            );
+        }
         if request.method() != Method::POST {
             return self.not_a_call(guard, request).await;
         }
@@ -129,27 +138,34 @@ impl Endpoint {
         {
             return answer::refusal(None, &Refusal::InvalidKey);
         }
-        // The protocol crate would answer with plain text and without the id.
-        if let Err((id, fault)) = inbound::message(&body) {
-            return answer::fault(StatusCode::BAD_REQUEST, id.as_ref(), &fault);
-        }
         let reads = Reads::of(&parts.headers);
         // A stream that never ends has no one message to give instead.
         let listens = envelope.method.as_deref() == Some("subscriptions/listen");
         if reads.stream() || (reads == Reads::JsonOnly && !listens) {
             accept::name_both(&mut parts.headers);
         }
-        // A session's answers are streams, so it is for those who asked for them.
-        let asks_for_session =
-            envelope.method.as_deref() == Some("initialize") && reads == Reads::Both;
         let has_session = parts.headers.contains_key("mcp-session-id");
-        let service = if asks_for_session || has_session {
+        let service = if has_session || asks_for_session(&envelope, reads, &body) {
             &self.with_session
         } else {
             &self.without_session
         };
+        let is_json = parts
+            .headers
+            .get(header::CONTENT_TYPE)
+            .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        let owner = owner(&parts.extensions);
         let request = http::Request::from_parts(parts, Full::new(body.clone()));
-        let response = service.handle(request).await.map(Body::new);
+        let response = OWNER.scope(owner, service.handle(request)).await;
+        let response = response.map(Body::new);
+        if is_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            // JSON it was: the protocol crate found no message in it.
+            let (id, fault) = inbound::no_message(&envelope);
+            return answer::fault(StatusCode::BAD_REQUEST, id.as_ref(), &fault);
+        }
+        if response.status().is_client_error() {
+            return answer::shortened(response).await;
+        }
         if reads.json_first() && !listens {
             return accept::as_json(response).await;
         }
@@ -163,8 +179,40 @@ impl Endpoint {
         if self.desk.keyring.identify(&credentials, name).is_none() {
             return answer::refusal(None, &Refusal::InvalidKey);
         }
+        let session = request.headers().get("mcp-session-id");
+        if request.method() == Method::DELETE
+            && let Some(Ok(id)) = session.map(HeaderValue::to_str)
+            && !matches!(self.sessions.has_session(&id.into()).await, Ok(true))
+        {
+            return answer::refuse(StatusCode::NOT_FOUND, "Not Found: Session not found");
+        }
         self.with_session.handle(request).await.map(Body::new)
     }
+}
+
+fn is_of_the_oldest(headers: &HeaderMap) -> bool {
+    headers
+        .get("mcp-protocol-version")
+        .is_some_and(|version| version == "2024-11-05")
+}
+
+fn owner(extensions: &Extensions) -> Owner {
+    let caller = extensions
+        .get::<Admitted>()
+        .map(|admitted| Arc::clone(&admitted.caller.id));
+    Owner {
+        caller: caller.unwrap_or_else(|| "unknown".into()),
+        address: extensions
+            .get::<Arc<OpenConnection>>()
+            .map(|connection| connection.peer),
+    }
+}
+
+/// A session's answers are streams, so it is for those who asked for them.
+fn asks_for_session(envelope: &Envelope<'_>, reads: Reads, body: &[u8]) -> bool {
+    envelope.method.as_deref() == Some("initialize")
+        && reads == Reads::Both
+        && inbound::is_handshake(body)
 }
 
 /// The body, within its limits.

@@ -10,6 +10,7 @@ use axum::{
 };
 use http::{HeaderMap, StatusCode, Uri, header, uri::Authority};
 
+use super::answer;
 use crate::{settings::Listener, stations::identify::Credentials};
 
 pub struct Guard {
@@ -22,6 +23,8 @@ pub struct Guard {
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Barred {
+    /// More than one Host: whoever stands in between may have read the other.
+    Hosts,
     Host,
     Origin,
 }
@@ -52,7 +55,12 @@ impl Guard {
     }
 
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Barred> {
-        let host = match headers.get(header::HOST) {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let first = hosts.next();
+        if hosts.next().is_some() {
+            return Err(Barred::Hosts);
+        }
+        let host = match first {
             Some(host) => host.to_str().ok().and_then(|host| host.parse().ok()),
             None => uri.authority().cloned(),
         };
@@ -112,6 +120,9 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
     let section = guard.section;
     let text = match guard.check(request.uri(), request.headers()) {
         Ok(()) => return next.run(request).await,
+        Err(Barred::Hosts) => {
+            return answer::refuse(StatusCode::BAD_REQUEST, "Send one Host header.");
+        }
         Err(Barred::Host) => format!(
             "This desk is not known by that name. Add it to allowed_hosts in [{section}].\n"
         ),
@@ -159,6 +170,10 @@ mod tests {
         assert_eq!(check(&[("host", "LOCALHOST")]), Ok(()));
         assert_eq!(check(&[]), Err(Barred::Host));
         assert_eq!(check(&[("host", "evil.example")]), Err(Barred::Host));
+        let mut twice = headers(&[("host", "localhost")]);
+        twice.append("host", HeaderValue::from_static("localhost"));
+        let uri = Uri::from_static("/mcp/cinema");
+        assert_eq!(guard.check(&uri, &twice), Err(Barred::Hosts));
         assert_eq!(
             check(&[("host", "localhost.evil.example")]),
             Err(Barred::Host)

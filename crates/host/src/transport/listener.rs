@@ -36,12 +36,17 @@ pub struct Listener {
 pub struct OpenConnection {
     _slot: OwnedSemaphorePermit,
     open: Gauge,
+    pub peer: IpAddr,
 }
 
 impl OpenConnection {
-    fn new(slot: OwnedSemaphorePermit, open: Gauge) -> Self {
+    fn new(slot: OwnedSemaphorePermit, open: Gauge, peer: IpAddr) -> Self {
         open.inc();
-        Self { _slot: slot, open }
+        Self {
+            _slot: slot,
+            open,
+            peer,
+        }
     }
 }
 
@@ -89,9 +94,9 @@ impl Listener {
             .timer(TokioTimer::new())
             .header_read_timeout(Duration::from_secs(header_timeout));
         loop {
-            let stream = tokio::select! {
+            let (stream, peer) = tokio::select! {
                 accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => stream,
+                    Ok((stream, peer)) => (stream, peer.ip()),
                     Err(error) => {
                         // Out of file handles, most likely: give others time to close.
                         tracing::warn!(%error, "a connection could not be accepted");
@@ -108,7 +113,11 @@ impl Listener {
             // Without it an answer in two parts waits for the client's
             // acknowledgement, 40 ms each.
             let _ = stream.set_nodelay(true);
-            let open = Arc::new(OpenConnection::new(slot, desk.metrics.connections.clone()));
+            let open = Arc::new(OpenConnection::new(
+                slot,
+                desk.metrics.connections.clone(),
+                peer,
+            ));
             let (router, held) = (router.clone(), Arc::clone(&open));
             let service = service_fn(move |mut request: Request<Incoming>| {
                 request.extensions_mut().insert(Arc::clone(&held));

@@ -3,7 +3,7 @@
 //!
 //! - `listener`: connections, for every port; `guard`: who may reach it at all
 //! - `http`: the main port; `own_port`: the port of one counter
-//! - `endpoint`: Streamable HTTP for one counter, on either
+//! - `endpoint`: Streamable HTTP for one counter, on either; `sessions`: how many
 //! - `websocket`, `stdio`: connections that carry one message after another
 
 pub mod accept;
@@ -15,5 +15,6 @@ pub mod http;
 pub mod language;
 pub mod listener;
 pub mod own_port;
+pub mod sessions;
 pub mod stdio;
 pub mod websocket;

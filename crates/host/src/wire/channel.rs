@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     handler::Handler,
     inbound,
-    outbound::{Fault, error_message},
+    outbound::{Fault, error_message, shorten},
 };
 use crate::{
     desk::{Desk, Window},
@@ -211,9 +211,12 @@ impl Transport<RoleServer> for ChannelTransport {
 
     fn send(
         &mut self,
-        item: TxJsonRpcMessage<RoleServer>,
+        mut item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let outgoing = self.outgoing.clone();
+        if let TxJsonRpcMessage::<RoleServer>::Error(error) = &mut item {
+            shorten(&mut error.error);
+        }
         async move {
             match serde_json::to_string(&item) {
                 // Waiting here is what slows down a client that does not read.

@@ -1,7 +1,7 @@
 //! Every method of both protocol eras, for one counter. The protocol crate
 //! decides which era a request belongs to and calls these.
 
-use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use kit::{
@@ -23,7 +23,8 @@ use serde_json::{Value, json};
 use super::{
     client::{RemoteClient, is_stateless},
     definitions::{LIST_TTL_MS, PAGE},
-    outbound::{self, Destination, Fault},
+    mistyped,
+    outbound::{self, Destination, Fault, quoted},
     seal,
     subscriptions::{self, Connection},
 };
@@ -42,14 +43,32 @@ pub struct Handler {
     desk: Arc<Desk>,
     window: Arc<Window>,
     connection: Arc<Connection>,
+    revisions: &'static [mcp::ProtocolVersion],
 }
 
+/// The oldest revision went over HTTP in another way, which is not spoken here.
+const OVER_HTTP: [mcp::ProtocolVersion; 4] = [
+    mcp::ProtocolVersion::V_2025_03_26,
+    mcp::ProtocolVersion::V_2025_06_18,
+    mcp::ProtocolVersion::V_2025_11_25,
+    mcp::ProtocolVersion::V_2026_07_28,
+];
+
 impl Handler {
+    /// For a connection that carries one message after another.
     pub fn new(desk: Arc<Desk>, window: Arc<Window>) -> Self {
         Self {
             desk,
             window,
             connection: Arc::default(),
+            revisions: mcp::ProtocolVersion::KNOWN_VERSIONS,
+        }
+    }
+
+    pub fn over_http(desk: Arc<Desk>, window: Arc<Window>) -> Self {
+        Self {
+            revisions: &OVER_HTTP,
+            ..Self::new(desk, window)
         }
     }
 
@@ -134,6 +153,10 @@ fn cursor(request: Option<&mcp::PaginatedRequestParams>) -> Option<&str> {
 impl ServerHandler for Handler {
     fn get_info(&self) -> mcp::ServerConfig {
         self.window.definitions.info.clone()
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [mcp::ProtocolVersion]> {
+        Cow::Borrowed(self.revisions)
     }
 
     fn get_tool(&self, name: &str) -> Option<mcp::Tool> {
@@ -258,7 +281,7 @@ impl ServerHandler for Handler {
             return Err(ErrorData::invalid_params(
                 format!(
                     "Unknown prompt: {}. prompts/list names those there are.",
-                    request.name
+                    quoted(&request.name)
                 ),
                 None,
             ));
@@ -373,6 +396,7 @@ impl ServerHandler for Handler {
     ) -> Result<mcp::ReadResourceResponse, ErrorData> {
         let uri = request.uri;
         let not_found = || {
+            let uri = quoted(&uri);
             ErrorData::resource_not_found(
                 format!("There is no resource {uri}. resources/list names those there are."),
                 Some(json!({ "uri": uri })),
@@ -466,6 +490,15 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         self.connection.unwatch(&request.uri);
         Ok(())
+    }
+
+    /// What the protocol crate could not make a method's request of.
+    async fn on_custom_request(
+        &self,
+        request: mcp::CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<mcp::CustomResult, ErrorData> {
+        Err(mistyped::explain(&request, is_stateless(&context)))
     }
 
     #[expect(deprecated, reason = "clients of the handshake era still use it")]

@@ -1,6 +1,6 @@
 //! Bytes into messages, for every transport.
 
-use rmcp::{RoleServer, service::RxJsonRpcMessage};
+use rmcp::{RoleServer, model::ClientRequest, service::RxJsonRpcMessage};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
@@ -31,8 +31,46 @@ impl Envelope<'_> {
     }
 }
 
+type Unreadable = (Option<Value>, Fault);
+
 /// Checks form and depth, and reads the envelope.
-pub fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, (Option<Value>, Fault)> {
+pub fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, Unreadable> {
+    check(bytes)?;
+    serde_json::from_slice(bytes).map_err(|error| {
+        let fault = if error.is_data() {
+            fault(-32600, NO_MESSAGE)
+        } else {
+            fault(-32700, format!("Parse error: {error}."))
+        };
+        (None, fault)
+    })
+}
+
+/// A whole message for the protocol crate. Only what it can't read is looked at
+/// a second time.
+pub fn message(bytes: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Unreadable> {
+    check(bytes)?;
+    serde_json::from_slice(bytes).map_err(|_| match envelope(bytes) {
+        Ok(envelope) => no_message(&envelope),
+        Err(unreadable) => unreadable,
+    })
+}
+
+/// JSON that is no message.
+pub fn no_message(envelope: &Envelope<'_>) -> Unreadable {
+    (envelope.id(), fault(-32600, NO_MESSAGE))
+}
+
+/// Whether a request to `initialize` has the form of one.
+pub fn is_handshake(bytes: &[u8]) -> bool {
+    matches!(
+        message(bytes),
+        Ok(RxJsonRpcMessage::<RoleServer>::Request(request))
+            if matches!(request.request, ClientRequest::InitializeRequest(_))
+    )
+}
+
+fn check(bytes: &[u8]) -> Result<(), Unreadable> {
     if too_deep(bytes) {
         return Err((None, fault(-32600, "Invalid Request: nested too deeply.")));
     }
@@ -45,20 +83,7 @@ pub fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, (Option<Value>, Fault)> {
             ),
         ));
     }
-    serde_json::from_slice(bytes).map_err(|error| {
-        let fault = if error.is_data() {
-            fault(-32600, NO_MESSAGE)
-        } else {
-            fault(-32700, format!("Parse error: {error}."))
-        };
-        (None, fault)
-    })
-}
-
-/// A whole message for the protocol crate.
-pub fn message(bytes: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, (Option<Value>, Fault)> {
-    let envelope = envelope(bytes)?;
-    serde_json::from_slice(bytes).map_err(|_| (envelope.id(), fault(-32600, NO_MESSAGE)))
+    Ok(())
 }
 
 fn fault(code: i32, message: impl Into<String>) -> Fault {

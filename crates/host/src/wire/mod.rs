@@ -4,6 +4,7 @@
 //! - `definitions`: what a counter offers, in the protocol's shape, built once
 //! - `handler`: every method of both protocol eras, served by the protocol crate
 //! - `direct`: plain stateless calls over HTTP, without the protocol crate
+//! - `mistyped`: what is wrong with a request whose parameters have another form
 //! - `plain`: tools without the protocol, one JSON object in and one out
 //! - `inbound`: bytes into messages; `outbound`: answers and refusals into bytes
 //! - `channel`: a connection of messages (stdio, WebSocket) for the protocol crate
@@ -17,6 +18,7 @@ pub mod definitions;
 pub mod direct;
 pub mod handler;
 pub mod inbound;
+pub mod mistyped;
 pub mod outbound;
 pub mod plain;
 pub mod seal;

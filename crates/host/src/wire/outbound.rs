@@ -1,5 +1,7 @@
 //! Answers and refusals in the protocol's words.
 
+use std::borrow::Cow;
+
 use kit::{Error, Reply, context::ClientRequest, error::MISSING_CAPABILITY};
 use rmcp::model as mcp;
 use serde_json::{Value, json};
@@ -9,6 +11,37 @@ use crate::{
     desk::Window,
     pipeline::{Answer, Refusal},
 };
+
+/// As much of a caller's own text as an error quotes.
+const QUOTED: usize = 200;
+
+/// A text of the caller's, for an error: the whole of it only when it is short.
+pub fn quoted(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(QUOTED) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(text.get(..end).unwrap_or_default().to_owned() + "…"),
+    }
+}
+
+/// Errors of the protocol crate quote what they refuse at any length.
+pub fn shorten(error: &mut mcp::ErrorData) {
+    // Beside what it quotes, an error says something itself.
+    if error.message.chars().nth(QUOTED * 3).is_some() {
+        error.message = Cow::Owned(quoted(&error.message).into_owned());
+    }
+    error.data.iter_mut().for_each(shorten_texts);
+}
+
+pub fn shorten_texts(value: &mut Value) {
+    match value {
+        Value::String(text) if text.chars().nth(QUOTED * 3).is_some() => {
+            *text = quoted(text).into_owned();
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten_texts),
+        Value::Object(object) => object.values_mut().for_each(shorten_texts),
+        _ => {}
+    }
+}
 
 /// The key under which a result names its call, as the log does.
 pub const CALL_META: &str = "madoguchi/call";
@@ -49,8 +82,13 @@ impl From<&Refusal> for Fault {
             } => Self {
                 code: -32602,
                 message: match nearest {
-                    Some(nearest) => format!("Unknown tool: {name}. Did you mean {nearest}?"),
-                    None => format!("Unknown tool: {name}. tools/list names those there are."),
+                    Some(nearest) => {
+                        format!("Unknown tool: {}. Did you mean {nearest}?", quoted(name))
+                    }
+                    None => format!(
+                        "Unknown tool: {}. tools/list names those there are.",
+                        quoted(name)
+                    ),
                 },
                 data: Some(json!({ CALL_META: call.to_string() })),
             },

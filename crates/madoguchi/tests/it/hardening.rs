@@ -40,6 +40,8 @@ async fn hosts_and_origins_of_others_are_refused() {
         403
     );
     assert_eq!(status(&desk, &[("origin", "null")]).await, 403);
+    let twice = [("host", "desk.example"), ("host", "127.0.0.1")];
+    assert_eq!(status(&desk, &twice).await, 400);
     // WebSockets know no same-origin policy, so the check is ours alone.
     let headers = [
         ("origin", "https://evil.example"),

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Desk, LEGACY, Session, initialize, plain, request, result, structured};
+use crate::harness::{
+    Desk, LEGACY, MODERN, Session, initialize, initialized, modern, plain, request, result,
+    structured,
+};
 
 fn list_movies() -> Value {
     json!({ "name": "get_movie_list", "arguments": {} })
@@ -77,5 +80,117 @@ async fn unknown_counters() {
         answer.text().contains("Did you mean cinema?"),
         "{}",
         answer.text()
+    );
+}
+
+/// The protocol wants JSON and event streams named. Who names less gets JSON,
+/// wherever one message is the whole answer.
+#[tokio::test]
+async fn clients_that_say_little_about_what_they_read() {
+    let desk = Desk::start().await;
+    let port = desk.port;
+    let post = |headers: Vec<(&'static str, &'static str)>, message: Value| async move {
+        request(port, "POST", "/mcp/fixture", &headers, message.to_string()).await
+    };
+    let progress = json!({
+        "name": "test_tool_with_progress",
+        "arguments": {},
+        "_meta": { "progressToken": 1 },
+    });
+    let listen = json!({ "notifications": { "toolsListChanged": true } });
+    for accept in [
+        "",
+        "*/*",
+        "application/json",
+        "application/json, text/plain, */*",
+    ] {
+        let legacy = vec![("accept", accept), ("mcp-protocol-version", LEGACY)];
+        let modern_call = |method, name| {
+            vec![
+                ("accept", accept),
+                ("mcp-protocol-version", MODERN),
+                ("mcp-method", method),
+                ("mcp-name", name),
+            ]
+        };
+        for (headers, message) in [
+            (vec![("accept", accept)], initialize(1, LEGACY)),
+            (legacy.clone(), plain(1, "ping", json!({}))),
+            (legacy.clone(), plain(1, "tools/call", progress.clone())),
+            (
+                modern_call("tools/call", "test_tool_with_progress"),
+                modern(1, "tools/call", progress.clone()),
+            ),
+            (
+                modern_call("tools/list", ""),
+                modern(1, "tools/list", json!({})),
+            ),
+        ] {
+            let answer = post(headers, message).await;
+            assert_eq!(answer.status, 200, "{accept:?}: {}", answer.text());
+            assert_eq!(answer.header("content-type"), Some("application/json"));
+            assert_eq!(answer.messages().len(), 1, "{}", answer.text());
+            result(&answer.message());
+            // A session's answers would be streams.
+            assert_eq!(answer.header("mcp-session-id"), None);
+        }
+        assert_eq!(post(legacy, initialized()).await.status, 202);
+    }
+    // A session stays one, whatever is said later.
+    let mut session = Session::open(&desk, "fixture", LEGACY).await;
+    let id: &'static str = session.id.clone().leak();
+    let headers = vec![("accept", "application/json"), ("mcp-session-id", id)];
+    let answer = post(headers, plain(5, "tools/call", progress)).await;
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(result(&answer.message())["isError"], false);
+    result(&session.request("ping", json!({})).await);
+
+    // No answer, rather than one that can't be read.
+    let mut headers = vec![
+        ("mcp-protocol-version", MODERN),
+        ("mcp-method", "subscriptions/listen"),
+    ];
+    headers.push(("accept", "application/json"));
+    let answer = post(headers, modern(1, "subscriptions/listen", listen)).await;
+    assert_eq!(answer.status, 406, "{}", answer.text());
+    for accept in ["text/html", "text/event-stream"] {
+        let answer = post(vec![("accept", accept)], plain(1, "ping", json!({}))).await;
+        assert_eq!(answer.status, 406, "{accept}: {}", answer.text());
+    }
+}
+
+/// 2024-11-05 had another way over HTTP; it is for stdio and WebSocket.
+#[tokio::test]
+async fn the_oldest_revision_is_not_spoken_here() {
+    let desk = Desk::start().await;
+    for accept in ["*/*", "application/json, text/event-stream"] {
+        let hello = initialize(1, "2024-11-05").to_string();
+        let headers = [("accept", accept)];
+        let answer = request(desk.port, "POST", "/mcp/cinema", &headers, hello).await;
+        assert_eq!(result(&answer.message())["protocolVersion"], LEGACY);
+    }
+    let headers = [("mcp-protocol-version", "2024-11-05")];
+    let ping = plain(1, "ping", json!({})).to_string();
+    let answer = request(desk.port, "POST", "/mcp/cinema", &headers, ping).await;
+    assert_eq!(answer.status, 400, "{}", answer.text());
+    let about = desk.rpc("cinema", "server/discover", json!({})).await;
+    let versions = result(&about)["supportedVersions"].to_string();
+    assert!(!versions.contains("2024-11-05"), "{versions}");
+    assert!(versions.contains("2025-03-26"), "{versions}");
+}
+
+#[tokio::test]
+async fn an_unknown_session_cannot_be_ended() {
+    let desk = Desk::start().await;
+    let headers = [("mcp-session-id", "nobody")];
+    for method in ["DELETE", "GET"] {
+        let answer = request(desk.port, method, "/mcp/cinema", &headers, "").await;
+        assert_eq!(answer.status, 404, "{method}");
+    }
+    assert_eq!(
+        request(desk.port, "DELETE", "/mcp/cinema", &[], "")
+            .await
+            .status,
+        400
     );
 }
