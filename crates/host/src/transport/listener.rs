@@ -7,22 +7,33 @@ use std::{
     time::Duration,
 };
 
-use axum::Router;
+use axum::{
+    Router,
+    http::{HeaderValue, StatusCode, header},
+};
 use hyper::{Request, body::Incoming, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use kit::{Error, Result};
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::{
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
+use super::answer;
 use crate::{Desk, settings};
 
 /// How long connections have to close once all their streams have ended.
 const CLOSING: Duration = Duration::from_secs(2);
+
+/// Connections beyond the limit that are still listened to: a probe that finds a
+/// busy desk must not take it for a dead one.
+const SPARE: usize = 16;
+
+/// They have this long to ask.
+const SPARE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A bound port. Binding is apart from serving so that a port that is taken is
 /// reported before anything else starts.
@@ -86,6 +97,7 @@ impl Listener {
         let Hall {
             desk,
             slots,
+            spare,
             connections,
         } = hall;
         let mut builder = hyper::server::conn::http1::Builder::new();
@@ -107,7 +119,15 @@ impl Listener {
                 () = desk.stopping.cancelled() => return,
             };
             let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else {
-                desk.metrics.connections_refused.inc();
+                match Arc::clone(&spare).try_acquire_owned() {
+                    Ok(slot) => drop(connections.spawn(turn_away(
+                        stream,
+                        router.clone(),
+                        Arc::clone(&desk),
+                        slot,
+                    ))),
+                    Err(_) => drop(desk.metrics.connections_refused.inc()),
+                }
                 continue;
             };
             // Without it an answer in two parts waits for the client's
@@ -143,11 +163,41 @@ impl Listener {
     }
 }
 
+/// One request of a connection for which there is no room: answered when it is a
+/// probe, refused otherwise.
+async fn turn_away(stream: TcpStream, router: Router, desk: Arc<Desk>, slot: OwnedSemaphorePermit) {
+    let refused = desk.metrics.connections_refused.clone();
+    let service = service_fn(move |request: Request<Incoming>| {
+        let is_probe = matches!(request.uri().path(), "/livez" | "/readyz" | "/metrics");
+        let (mut router, refused) = (router.clone(), refused.clone());
+        async move {
+            if is_probe {
+                return router.call(request).await;
+            }
+            refused.inc();
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            let text = "Too many connections are open. Try again in a moment.";
+            let mut response = answer::refuse(status, text);
+            let second = HeaderValue::from_static("1");
+            response.headers_mut().insert(header::RETRY_AFTER, second);
+            Ok(response)
+        }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(SPARE_TIMEOUT)
+        .keep_alive(false)
+        .serve_connection(TokioIo::new(stream), service);
+    let _ = tokio::time::timeout(SPARE_TIMEOUT * 2, connection).await;
+    drop(slot);
+}
+
 /// What the listeners of one desk share.
 #[derive(Clone)]
 struct Hall {
     desk: Arc<Desk>,
     slots: Arc<Semaphore>,
+    spare: Arc<Semaphore>,
     connections: TaskTracker,
 }
 
@@ -155,6 +205,7 @@ struct Hall {
 pub async fn serve(desk: Arc<Desk>, listeners: Vec<(Listener, Router)>) {
     let hall = Hall {
         slots: Arc::new(Semaphore::new(desk.settings.http.max_connections.max(1))),
+        spare: Arc::new(Semaphore::new(SPARE)),
         connections: TaskTracker::new(),
         desk,
     };

@@ -129,34 +129,40 @@ async fn no_more_connections_than_allowed() {
         .start()
         .await;
     // The harness's own connections are closed, but the desk may not know yet.
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    wait_for(&desk, "madoguchi_connections ", 1).await;
     let mut held = Vec::new();
-    for _ in 0..3 {
-        held.push(Socket::open(&desk, "cinema").await);
+    while held.len() < 3 {
+        // That of the question itself may take a moment, too.
+        held.extend(Socket::try_open(&desk, "cinema").await);
     }
-    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
-    let mut rest = Vec::new();
-    let read = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut rest));
-    let _ = read.await.expect("the fourth was kept open");
-    assert!(rest.is_empty());
+    let before = metric(&desk, "madoguchi_connections_refused_total ").await;
+    let headers = [("host", "127.0.0.1")];
+    let call = plain(1, "tools/list", json!({})).to_string();
+    let answer = request(desk.port, "POST", "/mcp/cinema", &headers, call).await;
+    assert_eq!(answer.status, 503, "{}", answer.text());
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    // Busy is not dead.
+    for path in ["/livez", "/readyz"] {
+        assert_eq!(desk.get(path).await.status, 200, "{path}");
+    }
+    let after = metric(&desk, "madoguchi_connections_refused_total ").await;
+    assert_eq!(after, before + 1, "the one that was refused is counted");
     drop(held);
+    wait_for(&desk, "madoguchi_connections ", 1).await;
+    assert_eq!(status(&desk, &[]).await, 200);
+}
+
+async fn metric(desk: &Desk, name: &str) -> u64 {
+    let text = desk.get("/metrics").await.text();
+    let value = text.lines().find_map(|line| line.strip_prefix(name));
+    let value = value.unwrap_or_else(|| panic!("no {name} in {text}"));
+    value.trim().parse().unwrap()
+}
+
+async fn wait_for(desk: &Desk, name: &str, value: u64) {
     let began = Instant::now();
-    loop {
-        let headers = [("host", "127.0.0.1")];
-        let answer = crate::harness::try_request(desk.port, "GET", "/metrics", &headers, "").await;
-        if let Ok(answer) = answer {
-            let text = answer.text();
-            let refused = text
-                .lines()
-                .find_map(|line| line.strip_prefix("madoguchi_connections_refused_total "))
-                .unwrap();
-            assert_ne!(refused, "0");
-            return;
-        }
-        assert!(
-            began.elapsed() < Duration::from_secs(5),
-            "no place became free"
-        );
+    while metric(desk, name).await != value {
+        assert!(began.elapsed() < Duration::from_secs(20), "{name}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

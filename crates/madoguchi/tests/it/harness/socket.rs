@@ -25,6 +25,16 @@ impl Socket {
         Self::with_protocols(desk, counter, "mcp").await
     }
 
+    /// `None` when the desk has no room for it.
+    pub async fn try_open(desk: &Desk, counter: &str) -> Option<Self> {
+        let url = format!("ws://127.0.0.1:{}/ws/{counter}", desk.port);
+        let (stream, _) = connect_async(url).await.ok()?;
+        Some(Self {
+            stream,
+            protocol: None,
+        })
+    }
+
     /// Offers subprotocols, separated by commas; none when empty.
     pub async fn with_protocols(desk: &Desk, counter: &str, protocols: &str) -> Self {
         let url = format!("ws://127.0.0.1:{}/ws/{counter}", desk.port);
