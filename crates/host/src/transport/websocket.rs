@@ -26,7 +26,7 @@ use super::{http::Shared, language, listener::OpenConnection};
 use crate::{
     desk::{Desk, Window},
     settings,
-    wire::channel::{self, Channel, Outgoing},
+    wire::channel::{self, Breach, Channel, Outgoing},
 };
 
 /// Requests read ahead while earlier ones are being taken up.
@@ -116,8 +116,8 @@ async fn read(
         let message = match message {
             Ok(message) => message,
             Err(error) => {
-                if is_too_large(error) {
-                    let _ = outgoing.send(Outgoing::TooLarge).await;
+                if let Some(breach) = breach(error) {
+                    let _ = outgoing.send(Outgoing::Broken(breach)).await;
                 }
                 return;
             }
@@ -135,10 +135,25 @@ async fn read(
     }
 }
 
-fn is_too_large(error: axum::Error) -> bool {
-    use tungstenite::Error;
+/// What the client did wrong; nothing, when the connection just broke.
+fn breach(error: axum::Error) -> Option<Breach> {
+    use tungstenite::{Error, error::ProtocolError};
     let error = error.into_inner();
-    matches!(error.downcast_ref::<Error>(), Some(Error::Capacity(_)))
+    Some(match error.downcast_ref::<Error>()? {
+        Error::Capacity(_) => Breach::TooLarge,
+        Error::Utf8(_) => Breach::NotText,
+        Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => return None,
+        Error::Protocol(_) => Breach::Protocol,
+        _ => return None,
+    })
+}
+
+fn farewell(breach: Breach) -> (u16, &'static str) {
+    match breach {
+        Breach::TooLarge => (close_code::SIZE, "the message is too large"),
+        Breach::NotText => (close_code::INVALID, "the text is not UTF-8"),
+        Breach::Protocol => (close_code::PROTOCOL, "the frame is not valid"),
+    }
 }
 
 async fn write(
@@ -154,7 +169,7 @@ async fn write(
             outgoing = from_wire.recv() => match outgoing {
                 Some(Outgoing::Message(text)) => Message::Text(Utf8Bytes::from(text)),
                 Some(Outgoing::Unauthorized) => break (close_code::POLICY, "Invalid API key"),
-                Some(Outgoing::TooLarge) => break (close_code::SIZE, "the message is too large"),
+                Some(Outgoing::Broken(breach)) => break farewell(breach),
                 None if stopping.is_cancelled() => break (close_code::AWAY, "the desk is stopping"),
                 None => break (close_code::NORMAL, ""),
             },

@@ -40,8 +40,18 @@ pub enum Outgoing {
     Message(String),
     /// The key was not valid; nothing else will be answered.
     Unauthorized,
-    /// The client sent more than a message may hold.
+    /// The client broke the rules of its transport.
+    Broken(Breach),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum Breach {
+    /// More than a message may hold.
     TooLarge,
+    /// Text that is not UTF-8.
+    NotText,
+    /// Anything else.
+    Protocol,
 }
 
 /// The two ends a transport pumps bytes through, and who is on the other side.

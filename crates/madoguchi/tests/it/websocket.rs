@@ -1,8 +1,14 @@
 //! MCP over WebSocket: both eras, requests without any handshake, and what
 //! a socket must put up with.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::harness::{
@@ -209,4 +215,39 @@ async fn hanging_up_ends_the_call() {
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     drop(socket);
     desk.logs_giving_up("fixture_sleep").await;
+}
+
+/// Frames that break the rules end the socket, with the reason.
+#[tokio::test]
+async fn broken_frames() {
+    let desk = Desk::start().await;
+    for (what, frame, code) in [
+        // All masked with zeros.
+        ("not masked", &b"\x81\x02{}"[..], 1002),
+        ("a reserved bit", b"\xc1\x82\0\0\0\0{}", 1002),
+        ("an unknown kind", b"\x83\x82\0\0\0\0{}", 1002),
+        ("the rest of nothing", b"\x80\x82\0\0\0\0{}", 1002),
+        ("a ping in parts", b"\x09\x80\0\0\0\0", 1002),
+        ("not UTF-8", b"\x81\x82\0\0\0\0\xff\xfe", 1007),
+    ] {
+        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+        let head = "GET /ws/cinema HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\n\
+            upgrade: websocket\r\nsec-websocket-version: 13\r\n\
+            sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(frame).await.unwrap();
+        let mut all = Vec::new();
+        let read = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut all));
+        let _ = read.await.expect("still open");
+        let end = all.windows(4).position(|w| w == b"\r\n\r\n").unwrap() + 4;
+        let close = &all[end..];
+        assert_eq!(close.first(), Some(&0x88), "{what}: {close:?}");
+        let said = u16::from_be_bytes([close[2], close[3]]);
+        assert_eq!(said, code, "{what}");
+    }
+    // A client that says goodbye hears it back.
+    let mut socket = Socket::open(&desk, "cinema").await;
+    socket.send_frame(Message::Close(None)).await;
+    let close = socket.closed().await;
+    assert!(close.is_none_or(|close| u16::from(close.code) == 1000));
 }
