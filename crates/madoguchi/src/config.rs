@@ -6,6 +6,7 @@
 
 mod default_file;
 mod overlay;
+mod usable;
 
 use std::{
     collections::BTreeMap,
@@ -22,6 +23,7 @@ use serde_json::{Map, Value, json};
 use crate::{counters::Registration, ports};
 
 pub use default_file::default_file;
+pub use usable::{listeners, usable};
 
 /// What was configured: the desk's sections, one for each counter, and one for
 /// each counter's own port.

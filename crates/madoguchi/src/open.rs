@@ -238,7 +238,7 @@ pub fn check_names(config: &Config) -> Result<()> {
     Ok(())
 }
 
-fn tool_names(counter: &Counter) -> impl Iterator<Item = &'static str> + Clone {
+pub fn tool_names(counter: &Counter) -> impl Iterator<Item = &'static str> + Clone {
     counter
         .tools
         .iter()
@@ -246,7 +246,11 @@ fn tool_names(counter: &Counter) -> impl Iterator<Item = &'static str> + Clone {
 }
 
 /// An error with the nearest name unless `name` is one of `names`.
-fn known<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+pub fn known<'a>(
+    what: &str,
+    name: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> Result<()> {
     if names.clone().any(|known| known == name) {
         return Ok(());
     }

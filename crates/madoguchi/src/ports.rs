@@ -75,3 +75,7 @@ pub fn configured(counters: &[Registration]) -> impl Iterator<Item = &'static Ow
         .iter()
         .filter(|port| counters.iter().any(|counter| counter.name == port.counter))
 }
+
+pub fn of_section(section: &str) -> Option<&'static OwnPort> {
+    CONFIGURED.iter().find(|port| port.section == section)
+}

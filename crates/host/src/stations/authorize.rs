@@ -12,7 +12,7 @@ pub fn check(keyring: &Keyring, caller: &Caller, tool: &PreparedTool) -> Result<
         Effect::Manage => Scope::Named,
         Effect::Read | Effect::Write | Effect::Outside => Scope::Any,
     };
-    if keyring.allows(&caller.id, tool.tool.name, scope) {
+    if keyring.allows(&caller.id, scope, |name| tool.tool.answers_to(name)) {
         return Ok(());
     }
     if *caller == Caller::anonymous() {

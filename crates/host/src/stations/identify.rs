@@ -35,6 +35,17 @@ struct Key {
 
 impl Keyring {
     pub fn new(identity: &Identity) -> Result<Self> {
+        let names: Vec<&str> = identity.keys.iter().map(|key| key.name.as_str()).collect();
+        if let Some(name) = names.iter().enumerate().find_map(|(at, name)| {
+            let before = names.get(..at).unwrap_or_default();
+            before.contains(name).then_some(name)
+        }) {
+            // Callers are told apart by it.
+            return Err(
+                Error::new("INVALID_CONFIG", format!("Two keys are called `{name}`."))
+                    .next("Give each a name of its own."),
+            );
+        }
         let keys = identity
             .keys
             .iter()
@@ -82,12 +93,12 @@ impl Keyring {
         }
     }
 
-    /// A key's scope against the tool's own name, whatever alias was called.
-    pub fn allows(&self, caller: &str, tool: &str, scope: Scope) -> bool {
+    /// A key's scope against a tool, by whichever of its names.
+    pub fn allows(&self, caller: &str, scope: Scope, is_named: impl Fn(&str) -> bool) -> bool {
         let key = self.keys.iter().find(|key| &*key.caller.id == caller);
         match (key, scope) {
             (Some(key), Scope::Any) if key.tools.is_empty() => true,
-            (Some(key), _) => key.tools.iter().any(|named| named == tool),
+            (Some(key), _) => key.tools.iter().any(|tool| is_named(tool)),
             (None, Scope::Any) => true,
             (None, Scope::Named) => caller != &*Caller::anonymous().id,
         }
@@ -139,14 +150,16 @@ mod tests {
         let caller = keyring.identify(&key, "cinema").unwrap();
         assert_eq!(&*caller.name, "phone");
         assert!(keyring.identify(&key, "rooms").is_none());
-        assert!(keyring.allows(&caller.id, "get_movie_list", Scope::Any));
-        assert!(!keyring.allows(&caller.id, "reserve_seats", Scope::Any));
+        assert!(keyring.allows(&caller.id, Scope::Any, |name| name == "get_movie_list"));
+        assert!(!keyring.allows(&caller.id, Scope::Any, |name| name == "reserve_seats"));
     }
 
     #[test]
     fn some_tools_want_to_be_named() {
         let keyring = keyring();
-        let may = |caller: &Caller, tool| keyring.allows(&caller.id, tool, Scope::Named);
+        let may = |caller: &Caller, tool: &str| {
+            keyring.allows(&caller.id, Scope::Named, |name| name == tool)
+        };
         let phone = Caller::new("key:phone", "phone");
         assert!(may(&phone, "get_movie_list"));
         assert!(!may(&phone, "update_inventory"));

@@ -1,7 +1,7 @@
 //! Who may reach a listener at all: the Host and Origin checks that keep web
 //! pages from calling a desk on the same machine, and where the key is found.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
     extract::{Request, State},
@@ -9,6 +9,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, StatusCode, Uri, header, uri::Authority};
+
+use kit::{Error, Result};
 
 use super::answer;
 use crate::{settings::Listener, stations::identify::Credentials};
@@ -113,6 +115,48 @@ impl Guard {
             .find_map(|protocol| protocol.trim().strip_prefix("mcp.auth."))
             .map_or(nothing, |key| Credentials::Key(key.to_owned()))
     }
+}
+
+/// Names and origins that could never match would silently keep everybody out.
+pub fn check_names(listener: &Listener, section: &str) -> Result<()> {
+    let is_origin = |text: &str| {
+        text.parse::<Uri>().is_ok_and(|uri| {
+            matches!(uri.scheme_str(), Some("http" | "https"))
+                && uri.host().is_some()
+                && matches!(uri.path(), "" | "/")
+        })
+    };
+    let is_address = |text: &str| {
+        text.parse::<Uri>()
+            .is_ok_and(|uri| uri.scheme().is_some() && uri.host().is_some())
+    };
+    let is_host = |text: &str| {
+        let host = normalised(text);
+        !host.is_empty()
+            && !host.contains(['/', '@'])
+            && (!host.contains(':') || host.parse::<IpAddr>().is_ok())
+    };
+    let invalid = |key: &str, value: &str, next: &str| {
+        let message = format!("`{value}` in [{section}] {key} is not valid.");
+        Err(Error::new("INVALID_CONFIG", message).next(next))
+    };
+    if !listener.public_url.is_empty() && !is_address(&listener.public_url) {
+        let next = "Write it like https://desk.example.com.";
+        return invalid("public_url", &listener.public_url, next);
+    }
+    if let Some(origin) = listener
+        .allowed_origins
+        .iter()
+        .find(|text| !is_origin(text))
+    {
+        let next = "Write it like https://app.example.com, without a path.";
+        return invalid("allowed_origins", origin, next);
+    }
+    if let Some(host) = listener.allowed_hosts.iter().find(|text| !is_host(text)) {
+        let next = "Write the name alone, such as desk.example.com, without a port.";
+        return invalid("allowed_hosts", host, next);
+    }
+    Ok(())
 }
 
 /// Keeps out what the guard bars.

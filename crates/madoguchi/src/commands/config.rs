@@ -6,9 +6,9 @@ use kit::Result;
 
 use super::print;
 use crate::{
-    cli::{ConfigAction, Global, Offer},
+    cli::{ConfigAction, Global},
     config::{self, Sources},
-    counters, open,
+    counters,
 };
 
 pub fn run(global: &Global, action: &ConfigAction) -> Result<ExitCode> {
@@ -22,8 +22,7 @@ pub fn run(global: &Global, action: &ConfigAction) -> Result<ExitCode> {
             let named = file.as_deref().or(global.config.as_deref());
             let sources = Sources::of_process(named, global.data.as_deref());
             let config = config::load(&sources, &counters)?;
-            open::described(&config, &Offer::default(), None)?;
-            open::check_names(&config)?;
+            config::usable(global, &config)?;
             match &sources.file {
                 Some(file) => print(&format!("{} is fine.", file.display())),
                 None => print(

@@ -1,7 +1,8 @@
 //! `madoguchi doctor`: what is reachable and healthy.
 
-use std::process::ExitCode;
+use std::{net::SocketAddr, path::Path, process::ExitCode};
 
+use host::{settings::Listener, transport::listener::checked_address};
 use kit::Result;
 use serde_json::json;
 use store::url::DatabaseUrl;
@@ -9,8 +10,8 @@ use store::url::DatabaseUrl;
 use super::{on_one_thread, print};
 use crate::{
     cli::{Doctor, Global, Offer},
-    config::Config,
-    open,
+    config::{self, Config},
+    open, ports,
 };
 
 struct Finding {
@@ -54,17 +55,21 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let offer = Offer::default();
     let config = match open::configuration(global, &offer) {
-        Ok(config) => {
-            findings.push(good("configuration", "valid".into()));
-            config
-        }
+        Ok(config) => config,
         Err(error) => {
             findings.push(bad("configuration", &error));
             return Ok(findings);
         }
     };
+    if let Err(error) = config::usable(global, &config) {
+        findings.push(bad("configuration", &error));
+        return Ok(findings);
+    }
+    findings.push(good("configuration", "valid".into()));
     findings.push(data_directory(global, &config));
-    findings.push(port(&config).await);
+    for (section, listener) in config::listeners(&config) {
+        findings.push(port(section, &listener).await);
+    }
     match open::desk(global, config, &offer, None).await {
         Ok(opened) => {
             match opened.check_store().await {
@@ -88,29 +93,71 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
 }
 
 fn data_directory(global: &Global, config: &Config) -> Finding {
-    match open::database_url(global, config) {
-        Ok(DatabaseUrl::Sqlite(path)) => good("data", format!("{}", path.display())),
-        Ok(DatabaseUrl::Postgres(_)) => good("data", "in PostgreSQL".into()),
-        Err(error) => bad("data", &error),
+    let directory = match open::data_directory(global) {
+        Ok(directory) => directory,
+        Err(error) => return bad("data", &error),
+    };
+    if let Err(what) = can_be_written(&directory) {
+        let message = format!(
+            "{} {what}. Name another directory with --data DIR.",
+            directory.display()
+        );
+        return Finding {
+            what: "data",
+            ok: false,
+            message,
+        };
     }
+    let database = match open::database_url(global, config) {
+        Ok(DatabaseUrl::Sqlite(path)) => format!("rows in {}", path.display()),
+        Ok(DatabaseUrl::Postgres(_)) => "rows in PostgreSQL".into(),
+        Err(error) => return bad("data", &error),
+    };
+    good("data", format!("{}, {database}", directory.display()))
+}
+
+/// The directory, or the nearest one above it that is there to make it in.
+fn can_be_written(directory: &Path) -> std::result::Result<(), String> {
+    let there = directory.ancestors().find(|path| path.exists());
+    let Some(there) = there.filter(|path| path.is_dir()) else {
+        return Err("can't be a directory: a file stands in its place".into());
+    };
+    tempfile_in(there).map_err(|error| format!("can't be written to: {error}"))
+}
+
+/// Permissions, read-only mounts and full disks all show when it is tried.
+fn tempfile_in(directory: &Path) -> std::io::Result<()> {
+    let name = format!(".madoguchi-doctor-{}", std::process::id());
+    let path = directory.join(name);
+    std::fs::write(&path, "")?;
+    std::fs::remove_file(&path)
 }
 
 /// Free, or held by a desk that answers: both are well.
-async fn port(config: &Config) -> Finding {
-    let http = &config.settings.http;
-    let address = format!("{}:{}", http.address, http.port);
-    match tokio::net::TcpListener::bind(&address).await {
-        Ok(_) => good("port", format!("{address} is free")),
-        Err(_) if answers(&address).await => good("port", format!("{address} is served by a desk")),
+async fn port(section: &'static str, listener: &Listener) -> Finding {
+    let (what, flag) = match ports::of_section(section) {
+        Some(port) => (port.section, port.flag),
+        None => ("port", "--port"),
+    };
+    if listener.port == 0 {
+        return good(what, "switched off".into());
+    }
+    let address = match checked_address(listener, section) {
+        Ok(address) => SocketAddr::new(address, listener.port),
+        Err(error) => return bad(what, &error),
+    };
+    match tokio::net::TcpListener::bind(address).await {
+        Ok(_) => good(what, format!("{address} is free")),
+        Err(_) if answers(address).await => good(what, format!("{address} is served by a desk")),
         Err(error) => Finding {
-            what: "port",
+            what,
             ok: false,
-            message: format!("{address}: {error}. Choose another with --port PORT."),
+            message: format!("{address}: {error}. Choose another with {flag} PORT."),
         },
     }
 }
 
-async fn answers(address: &str) -> bool {
+async fn answers(address: SocketAddr) -> bool {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let ask = async {
         let mut stream = tokio::net::TcpStream::connect(address).await?;

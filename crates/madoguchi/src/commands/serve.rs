@@ -14,7 +14,7 @@ use kit::{Error, Result};
 
 use crate::{
     cli::{Global, Serve},
-    config::Config,
+    config::{self, Config},
     counters, open,
     ports::{self, OwnPort},
 };
@@ -24,6 +24,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
     if let Some(port) = arguments.port {
         config.settings.http.port = port;
     }
+    config::usable(global, &config)?;
     log::init(&config.settings.log);
     let runtime = tokio::runtime::Runtime::new().map_err(Error::internal)?;
     let result = runtime.block_on(async {

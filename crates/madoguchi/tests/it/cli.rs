@@ -175,24 +175,62 @@ fn config_mistakes_are_named() {
     assert!(said.contains("none.toml"), "{said}");
 }
 
-/// What `serve` refuses, `config check` does not call fine.
+/// What `serve` refuses, `config check` and `doctor` do not call fine.
 #[test]
-fn config_check_asks_the_counters_too() {
+fn config_check_refuses_what_serve_refuses() {
     let place = Place::new();
-    for text in [
-        "[cinema]\ntime_zone = \"Asia/Tokio\"",
-        "[limits]\nrequests_per_minute = { cinma = 5 }",
-        "[approval]\ntools = { \"cinma.reserve_seats\" = \"deny\" }",
-        "[tools]\nonly = [\"get_movie_lst\"]",
+    let key = |more: &str| {
+        let digest = "0".repeat(64);
+        format!("[identity]\nkeys = [{{ name = \"phone\", sha256 = \"{digest}\"{more} }}]")
+    };
+    let twice = format!(
+        "[identity]\nkeys = [{0}, {0}]",
+        format_args!("{{ name = \"phone\", sha256 = \"{}\" }}", "0".repeat(64))
+    );
+    for (text, said) in [
+        ("[cinema]\ntime_zone = \"Asia/Tokio\"", "`Asia/Tokyo`"),
+        ("[limits]\nrequests_per_minute = { cinma = 5 }", "`cinema`"),
+        (
+            "[limits]\nrequests_per_minute = { cinema = 0 }",
+            "requests_per_minute",
+        ),
+        (
+            "[approval]\ntools = { \"cinma.reserve_seats\" = \"deny\" }",
+            "`cinema`",
+        ),
+        ("[tools]\nonly = [\"get_movie_lst\"]", "`get_movie_list`"),
+        ("[http]\naddress = \"localhost\"", "127.0.0.1"),
+        ("[http]\naddress = \"0.0.0.0\"", "trusted_network"),
+        (
+            "[http]\naddress = \"192.168.1.4\"\nrequire_key = true",
+            "trusted_network",
+        ),
+        (
+            "[identity]\nkeys = [{ name = \"phone\", sha256 = \"abc\" }]",
+            "64 hex digits",
+        ),
+        (&twice, "phone"),
+        (&key(", counters = [\"cinma\"]"), "`cinema`"),
+        (&key(", tools = [\"get_movie_lst\"]"), "`get_movie_list`"),
+        ("[database]\nurl = \"mysql://x/y\"", "INVALID_DATABASE_URL"),
+        ("[http]\npublic_url = \"desk\"", "public_url"),
+        (
+            "[http]\nallowed_origins = [\"app.example.com\"]",
+            "allowed_origins",
+        ),
     ] {
         let file = place.file("wrong.toml", text);
         let file = file.to_str().unwrap();
-        place
-            .run(&["serve", "--config", file, "--port", "1"])
-            .failed();
-        let checked = place.run(&["config", "check", file]);
-        assert_eq!(checked.code, Some(1), "{text}\n{}", checked.stdout);
+        let serve = ["serve", "--config", file, "--port", "1"];
+        let refused = place.run(&serve).failed();
+        assert!(refused.contains(said), "{text}\n{refused}");
+        let checked = place.run(&["config", "check", file]).failed();
+        assert_eq!(checked, refused, "{text}");
+        let doctor = place.run(&["doctor", "--config", file]);
+        assert_eq!(doctor.code, Some(1), "{text}\n{}", doctor.stdout);
     }
+    let fine = place.file("fine.toml", &key(", tools = [\"get_movie_list\"]"));
+    place.run(&["config", "check", fine.to_str().unwrap()]).ok();
 }
 
 #[test]
@@ -239,6 +277,54 @@ async fn doctor() {
         (report.code, &report.json()["healthy"]),
         (Some(1), &json!(false))
     );
+}
+
+#[test]
+fn doctor_looks_at_the_data_directory_and_every_port() {
+    let place = Place::new();
+    let findings = |output: Output| {
+        let report = output.json();
+        let list = report["findings"].as_array().unwrap().clone();
+        move |what: &str| {
+            let found = list.iter().find(|finding| finding["what"] == what);
+            found.unwrap_or_else(|| panic!("{what}: {report}")).clone()
+        }
+    };
+    let healthy = findings(place.run(&["doctor", "--json"]));
+    assert_eq!(healthy("data")["ok"], true);
+    assert_eq!(healthy("store")["message"], "sqlite reads and writes");
+
+    // A file where the directory should be.
+    let file = place.file("occupied", "");
+    let file = file.to_str().unwrap();
+    let output = place.run(&["doctor", "--json", "--data", file]);
+    assert_eq!(output.code, Some(1));
+    let found = findings(output);
+    assert_eq!(found("data")["ok"], false);
+    let message = found("data")["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("--data"), "{message}");
+
+    // One that cannot be made.
+    let below = format!("{file}/below");
+    let output = place.run(&["doctor", "--json", "--data", &below]);
+    assert_eq!(findings(output)("data")["ok"], false);
+
+    // Ports: switched off, taken by another program, on IPv6 where there is any.
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    for (config, ok, said) in [
+        ("[http]\nport = 0".to_owned(), Some(true), "switched off"),
+        (format!("[http]\nport = {port}"), Some(false), "--port"),
+        ("[http]\naddress = \"::1\"".to_owned(), None, "[::1]:8010"),
+    ] {
+        let config = place.file("ports.toml", &config);
+        let output = place.run(&["doctor", "--json", "--config", config.to_str().unwrap()]);
+        let found = findings(output);
+        let finding = found("port");
+        let message = finding["message"].as_str().unwrap();
+        assert!(ok.is_none_or(|ok| finding["ok"] == ok), "{message}");
+        assert!(message.contains(said), "{message}");
+    }
 }
 
 #[test]
