@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use axum::{
     body::Body,
     extract::Request,
-    http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header},
+    http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
     response::Response,
 };
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use rmcp::transport::{
 
 use super::{
     accept::{self, Reads},
-    answer,
+    answer, batch,
     guard::Guard,
     listener::OpenConnection,
     sessions::{Book, OWNER, Owner, Sessions},
@@ -25,6 +25,7 @@ use super::{
 use crate::{
     desk::{Desk, Window},
     pipeline::{Admitted, Refusal},
+    stations::identify::Credentials,
     wire::{
         direct::{self, Plain},
         handler::Handler,
@@ -99,16 +100,24 @@ impl Endpoint {
         if request.method() != Method::POST {
             return self.not_a_call(guard, request).await;
         }
-        let (mut parts, body) = request.into_parts();
+        let (parts, body) = request.into_parts();
         let body = match read_body(&self.desk, body).await {
             Ok(body) => body,
             Err(response) => return response,
         };
+        if batch::is_one(&parts.headers, &body) {
+            return batch::answer(self, guard, &parts, &body).await;
+        }
+        self.message(guard, parts, &body).await
+    }
+
+    /// One message: the short way where it leads, else the long one.
+    pub async fn message(&self, guard: &Guard, parts: Parts, body: &Bytes) -> Response {
         let credentials = guard.credentials(&parts.headers);
         if self.desk.settings.http.direct_path
             && direct::headers_fit(&parts.headers)
-            && !inbound::too_deep(&body)
-            && let Some(plain) = Plain::read(&self.window, &parts.headers, &body)
+            && !inbound::too_deep(body)
+            && let Some(plain) = Plain::read(&self.window, &parts.headers, body)
         {
             return match self.desk.admit(&self.window, &credentials) {
                 Ok(admitted) => {
@@ -119,21 +128,31 @@ impl Endpoint {
                 Err(refusal) => answer::refusal(plain.id().as_ref(), &refusal),
             };
         }
-        let envelope = match inbound::envelope(&body) {
+        self.through_the_protocol_crate(&credentials, parts, body)
+            .await
+    }
+
+    async fn through_the_protocol_crate(
+        &self,
+        credentials: &Credentials,
+        mut parts: Parts,
+        body: &Bytes,
+    ) -> Response {
+        let envelope = match inbound::envelope(body) {
             Ok(envelope) => envelope,
             Err((id, fault)) => {
                 return answer::fault(StatusCode::BAD_REQUEST, id.as_ref(), &fault);
             }
         };
         if envelope.is_request() {
-            match self.desk.admit(&self.window, &credentials) {
+            match self.desk.admit(&self.window, credentials) {
                 Ok(admitted) => drop(parts.extensions.insert(admitted)),
                 Err(refusal) => return answer::refusal(envelope.id().as_ref(), &refusal),
             }
         } else if self
             .desk
             .keyring
-            .identify(&credentials, self.window.counter.about.name)
+            .identify(credentials, self.window.counter.about.name)
             .is_none()
         {
             return answer::refusal(None, &Refusal::InvalidKey);
@@ -145,7 +164,7 @@ impl Endpoint {
             accept::name_both(&mut parts.headers);
         }
         let has_session = parts.headers.contains_key("mcp-session-id");
-        let service = if has_session || asks_for_session(&envelope, reads, &body) {
+        let service = if has_session || asks_for_session(&envelope, reads, body) {
             &self.with_session
         } else {
             &self.without_session

@@ -9,6 +9,7 @@
 pub mod accept;
 pub mod answer;
 pub mod assets;
+pub mod batch;
 pub mod endpoint;
 pub mod guard;
 pub mod http;

@@ -79,7 +79,7 @@ fn check(bytes: &[u8]) -> Result<(), Unreadable> {
             None,
             fault(
                 -32600,
-                "Invalid Request: batches are not supported. Send one message at a time.",
+                "Invalid Request: this revision knows no batches. Send one message at a time.",
             ),
         ));
     }

@@ -194,3 +194,55 @@ async fn an_unknown_session_cannot_be_ended() {
         400
     );
 }
+
+/// Several messages in one body, in the one revision that had it.
+#[tokio::test]
+async fn batches() {
+    let desk = Desk::start().await;
+    let post = |headers: Vec<(&'static str, &'static str)>, messages: Value| {
+        let port = desk.port;
+        async move { request(port, "POST", "/mcp/fixture", &headers, messages.to_string()).await }
+    };
+    let sum = json!({ "name": "fixture_sum", "arguments": { "a": 1, "b": 2 } });
+    let both = json!([
+        plain(1, "tools/call", sum),
+        initialized(),
+        plain(2, "tools/none", json!({})),
+        { "jsonrpc": "1.0", "id": 3, "method": "ping" },
+        initialize(4, "2025-03-26"),
+    ]);
+    let session = Session::open(&desk, "fixture", "2025-03-26").await;
+    let id: &'static str = session.id.clone().leak();
+    for headers in [
+        vec![],
+        vec![("mcp-protocol-version", "2025-03-26")],
+        vec![("mcp-session-id", id)],
+    ] {
+        let answer = post(headers, both.clone()).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        let answers: Vec<Value> = serde_json::from_slice(&answer.body).unwrap();
+        assert_eq!(answers.len(), 4, "{answers:?}");
+        assert_eq!(answers[0]["id"], 1);
+        assert_eq!(structured(result(&answers[0]))["sum"], 3);
+        assert_eq!(answers[1]["error"]["code"], -32601);
+        assert_eq!(answers[2]["error"]["code"], -32600);
+        assert_eq!(answers[3]["error"]["code"], -32600);
+    }
+    let answer = post(vec![], json!([initialized(), initialized()])).await;
+    assert_eq!((answer.status, answer.body.len()), (202, 0));
+    for messages in [json!([]), vec![plain(1, "ping", json!({})); 101].into()] {
+        let answer = post(vec![], messages).await;
+        assert_eq!(answer.status, 400);
+        assert_eq!(answer.message()["error"]["code"], -32600);
+    }
+    // Of a session that is not there, nothing is answered.
+    let ping = json!([plain(1, "ping", json!({}))]);
+    let answer = post(vec![("mcp-session-id", "nobody")], ping.clone()).await;
+    assert_eq!(answer.status, 404);
+    for revision in ["2025-06-18", LEGACY, MODERN] {
+        let answer = post(vec![("mcp-protocol-version", revision)], ping.clone()).await;
+        assert_eq!(answer.status, 400, "{revision}");
+        assert_eq!(answer.message()["error"]["code"], -32600, "{revision}");
+    }
+}
