@@ -218,11 +218,11 @@ impl List {
         }
     }
 
+    /// The first document from `target` on; stays where it is if it is past that.
     fn seek(&mut self, target: DocId) -> DocId {
         match self {
-            List::Postings(list) => list.seek(target),
-            List::Bits(list, _) if list.doc() >= target => list.doc(),
-            List::Bits(list, _) => list.seek(target),
+            List::Postings(list) => seek(list.as_mut(), target),
+            List::Bits(list, _) => seek(list, target),
         }
     }
 
@@ -231,6 +231,14 @@ impl List {
             List::Postings(list) => list.size_hint(),
             List::Bits(_, length) => *length,
         }
+    }
+}
+
+fn seek(list: &mut impl DocSet, target: DocId) -> DocId {
+    if list.doc() < target {
+        list.seek(target)
+    } else {
+        list.doc()
     }
 }
 
@@ -376,7 +384,7 @@ fn at_least(least: usize, lists: Vec<SegmentPostings>, mut found: impl FnMut(Doc
             if has + (least - 1 - asked) < least {
                 break;
             }
-            has += usize::from(list.seek(candidate) == candidate);
+            has += usize::from(seek(list, candidate) == candidate);
         }
         if has >= least {
             found(candidate);

@@ -1,0 +1,219 @@
+//! How long building and searching take, and in how much memory.
+//!
+//!     cargo run --release -p search --example figures [PRODUCTS…]
+//!
+//! Each figure is taken in a process of its own, so that memory is what that
+//! one needs.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a tool for developers, which prints and may fail"
+)]
+
+mod catalogue;
+mod queries;
+
+use std::{
+    env, fs,
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use search::{Change, Index, Options, Query, Sort};
+
+const BATCH: i64 = 10_000;
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["build", products, directory] => build(products.parse().unwrap(), Path::new(directory)),
+        ["search", products, directory] => measure(products.parse().unwrap(), Path::new(directory)),
+        ref sizes => {
+            let sizes = if sizes.is_empty() {
+                &["10000", "100000", "1000000"]
+            } else {
+                sizes
+            };
+            for products in sizes {
+                let directory = tempfile::tempdir().unwrap();
+                for what in ["build", "search"] {
+                    let status = Command::new(env::current_exe().unwrap())
+                        .args([what, products])
+                        .arg(directory.path())
+                        .status()
+                        .unwrap();
+                    assert!(status.success());
+                }
+            }
+        }
+    }
+}
+
+fn build(products: i64, directory: &Path) {
+    let brands = catalogue::brands();
+    let index = Index::open(directory, Options::default()).unwrap();
+    let mut making = Duration::ZERO;
+    let start = Instant::now();
+    for first in (1..=products).step_by(BATCH as usize) {
+        let began = Instant::now();
+        let batch: Vec<Change> = (first..first + BATCH)
+            .take_while(|id| *id <= products)
+            .map(|id| Change::Put(catalogue::product(id, &brands)))
+            .collect();
+        making += began.elapsed();
+        index.apply(batch, first as u64).unwrap();
+    }
+    let built = start.elapsed() - making;
+    let peak = memory("VmHWM");
+    let began = Instant::now();
+    index.compact().unwrap();
+    let compacted = began.elapsed();
+    std::thread::sleep(Duration::from_secs(3));
+    println!("## {products} products\n");
+    println!(
+        "built in {:.1} s, compacted in {:.1} s, peak {peak:.0} MB before and {:.0} MB in all ({:.0} MB of its own), \
+         {:.0} MB afterwards, {:.0} MB on disk\n",
+        built.as_secs_f64(),
+        compacted.as_secs_f64(),
+        memory("VmHWM"),
+        0.0,
+        memory("RssAnon"),
+        size(directory),
+    );
+}
+
+fn measure(products: i64, directory: &Path) {
+    let start = Instant::now();
+    let index = Index::open(directory, Options::default()).unwrap();
+    println!(
+        "opened and verified in {:.0} ms, {:.0} MB resident\n",
+        start.elapsed().as_secs_f64() * 1e3,
+        memory("VmRSS")
+    );
+    println!("| kind | p50 ms | p95 ms | max ms | found nothing | mean total |");
+    println!("|---|---:|---:|---:|---:|---:|");
+    let mut all = Vec::new();
+    for kind in queries::KINDS {
+        let texts = queries::queries(kind, 100, products);
+        let mut times = Vec::new();
+        let (mut nothing, mut total) = (0, 0);
+        for text in &texts {
+            let query = Query {
+                text: text.clone(),
+                in_stock_only: true,
+                ..Query::default()
+            };
+            let (time, hits) = timed(&index, &query);
+            times.push(time);
+            nothing += usize::from(hits.ids.is_empty());
+            total += hits.total;
+            if env::var_os("SHOW").is_some() && (time > 8.0 || hits.ids.is_empty()) {
+                println!("{time:.1} ms {text} {:?} {}", hits.strategy, hits.total);
+            }
+        }
+        all.extend(&times);
+        row(kind, times, nothing, total / texts.len());
+    }
+    row("all of these", all, 0, 0);
+    let others: [(&str, Query); 5] = [
+        (
+            "by price",
+            Query {
+                sort: Sort::PriceAsc,
+                ..Query::default()
+            },
+        ),
+        (
+            "by name",
+            Query {
+                sort: Sort::Name,
+                ..Query::default()
+            },
+        ),
+        (
+            "with facets",
+            Query {
+                facets: true,
+                ..Query::default()
+            },
+        ),
+        (
+            "of a category",
+            Query {
+                category: vec!["家電".into()],
+                ..Query::default()
+            },
+        ),
+        (
+            "of a price",
+            Query {
+                min_price: Some(1_000),
+                max_price: Some(2_000),
+                ..Query::default()
+            },
+        ),
+    ];
+    for (name, query) in others {
+        let texts = queries::queries("word", 100, products);
+        let times = texts
+            .iter()
+            .map(|text| {
+                timed(
+                    &index,
+                    &Query {
+                        text: text.clone(),
+                        ..query.clone()
+                    },
+                )
+                .0
+            })
+            .collect();
+        row(&format!("word, {name}"), times, 0, 0);
+    }
+    let everything = (0..10)
+        .map(|_| timed(&index, &Query::default()).0)
+        .collect();
+    row("everything", everything, 0, 0);
+    println!(
+        "\nafter these: {:.0} MB resident, of which {:.0} MB its own and {:.0} MB of files\n",
+        memory("VmRSS"),
+        memory("RssAnon"),
+        memory("RssFile")
+    );
+}
+
+fn timed(index: &Index, query: &Query) -> (f64, search::Hits) {
+    let start = Instant::now();
+    let hits = index.search(query).unwrap();
+    (start.elapsed().as_secs_f64() * 1e3, hits)
+}
+
+fn row(name: &str, mut times: Vec<f64>, nothing: usize, total: usize) {
+    times.sort_by(f64::total_cmp);
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    println!(
+        "| {name} | {:.2} | {:.2} | {:.2} | {nothing} | {total} |",
+        at(0.5),
+        at(0.95),
+        at(1.0)
+    );
+}
+
+/// A line of `/proc/self/status`, in MB.
+fn memory(name: &str) -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+    let kilobytes: f64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    kilobytes / 1024.0
+}
+
+fn size(directory: &Path) -> f64 {
+    let files = fs::read_dir(directory).unwrap();
+    let bytes: u64 = files
+        .map(|file| file.unwrap().metadata().unwrap().len())
+        .sum();
+    bytes as f64 / 1e6
+}
