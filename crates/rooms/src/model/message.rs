@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use kit::Result;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
 use crate::errors;
 
@@ -62,8 +62,8 @@ pub struct Head<'a> {
     pub agent_name: Cow<'a, str>,
     #[serde(borrow, rename = "message")]
     _message: Cow<'a, str>,
-    #[serde(default, deserialize_with = "lenient")]
-    pub mentions: Vec<String>,
+    #[serde(borrow, default)]
+    mentions: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub client_message_id: Option<Cow<'a, str>>,
 }
@@ -71,6 +71,14 @@ pub struct Head<'a> {
 impl<'a> Head<'a> {
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()
+    }
+
+    /// Most messages mention nobody, and it takes time to see to the others.
+    pub fn mentions(&self) -> Vec<String> {
+        let written = self.mentions.map(RawValue::get);
+        let some = written.filter(|json| *json != "[]");
+        some.and_then(|json| serde_json::from_str(json).ok())
+            .unwrap_or_default()
     }
 }
 

@@ -1,16 +1,18 @@
-//! What is known of a room's messages without reading them again: where each
-//! one lies, who wrote it, whom it mentions. About ten bytes per message; the
-//! texts stay in the files.
+//! What is known of a room's messages without reading them again: where they
+//! lie, who wrote each one, whom it mentions. Two to three bytes per message;
+//! the texts stay in the files.
 //!
 //! Messages are numbered from the oldest in the archive to the newest in the
 //! log. A number stays when its message moves to the archive, and only
 //! clearing the room starts again from nought.
 
-use std::{collections::HashMap, fs::File, io, ops::Range, path::Path};
+use std::{collections::HashMap, fs::File, io, path::Path};
 
 use super::{
     files::{self, ARCHIVE, LOG},
-    segment::{Segment, Verdict, hash_of, make_space},
+    packed::{Ascending, Packed},
+    reads::Place,
+    segment::{self, Segment, Verdict, hash_of},
 };
 use crate::model::{
     message::{Head, Line},
@@ -33,18 +35,41 @@ impl Files {
     }
 }
 
-#[derive(Default)]
+/// Of the hash of an id: one in four thousand others looks like it. A find is
+/// confirmed by reading the message.
+const ID_BITS: u32 = 12;
+/// Enough for a few authors; grows with them.
+const AUTHOR_BITS: u32 = 4;
+
 pub struct Index {
     pub archive: Segment,
     pub log: Segment,
-    /// Half a hash of each id; a find is confirmed by reading the message.
-    ids: Vec<u32>,
-    authors: Vec<u16>,
+    /// Changes when numbers may have come to mean other messages.
+    generation: u64,
+    ids: Packed,
+    authors: Packed,
     known_authors: HashMap<Box<str>, u16>,
     sent: Vec<u32>,
-    mentions: HashMap<Box<str>, Vec<u32>>,
-    /// Hash of sender and clientMessageId, and the message's number.
-    client_ids: Vec<(u32, u32)>,
+    mentions: HashMap<Box<str>, Ascending>,
+    /// Of sender and clientMessageId, nought where there is none; only as long
+    /// as the last message that has one.
+    client_ids: Packed,
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Self {
+            archive: Segment::default(),
+            log: Segment::default(),
+            generation: 0,
+            ids: Packed::new(ID_BITS),
+            authors: Packed::new(AUTHOR_BITS),
+            known_authors: HashMap::new(),
+            sent: Vec::new(),
+            mentions: HashMap::new(),
+            client_ids: Packed::new(ID_BITS),
+        }
+    }
 }
 
 impl Index {
@@ -59,11 +84,11 @@ impl Index {
     /// Brings the index up to what the files hold now.
     pub fn refresh(&mut self, files: &Files) -> io::Result<()> {
         let fresh = self.count() == 0;
-        if fresh {
-            self.make_room(files)?;
-        }
         if !self.archive.still_holds(files.archive.as_ref())? {
-            *self = Self::default();
+            *self = Self {
+                generation: self.generation + 1,
+                ..Self::default()
+            };
         }
         if let Some(archive) = &files.archive
             && self.archive.is_behind(archive)?
@@ -80,25 +105,9 @@ impl Index {
         if fresh {
             self.archive.shrink();
             self.log.shrink();
-            self.ids.shrink_to_fit();
-            self.authors.shrink_to_fit();
+            self.ids.shrink();
+            self.authors.shrink();
         }
-        Ok(())
-    }
-
-    /// Makes room for what the files seem to hold, in one piece instead of many.
-    fn make_room(&mut self, files: &Files) -> io::Result<()> {
-        let mut expected = 0;
-        for (file, segment) in [
-            (&files.archive, &mut self.archive),
-            (&files.log, &mut self.log),
-        ] {
-            if let Some(file) = file {
-                expected += segment.make_room(file)?;
-            }
-        }
-        self.ids.reserve_exact(expected);
-        self.authors.reserve_exact(expected);
         Ok(())
     }
 
@@ -131,8 +140,8 @@ impl Index {
                 repeated = self.find(&head.id, files)?;
             }
             if let Some(at) = repeated
-                && self.ids.get(at) == Some(&short(&head.id))
                 && at < self.archive.count()
+                && self.is_at(at, &head.id, files)?
             {
                 repeated = Some(at + 1);
                 return Ok(Verdict::Repeated);
@@ -146,30 +155,28 @@ impl Index {
     }
 
     fn note(&mut self, head: &Head<'_>) {
-        let number = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
+        let number = u32::try_from(self.count()).unwrap_or(u32::MAX);
         let author = self.author(&head.agent_name);
         if let Some(sent) = self.sent.get_mut(usize::from(author)) {
             *sent += 1;
         }
-        make_space(&mut self.ids);
         self.ids.push(short(&head.id));
-        make_space(&mut self.authors);
-        self.authors.push(author);
-        for name in &head.mentions {
-            if !self.mentions.contains_key(name.as_str()) {
-                self.mentions.insert(name.as_str().into(), Vec::new());
-            }
-            if let Some(numbers) = self.mentions.get_mut(name.as_str())
-                && numbers.last() != Some(&number)
-            {
-                make_space(numbers);
+        self.authors.push(author.into());
+        for name in head.mentions() {
+            let numbers = match self.mentions.get_mut(&*name) {
+                Some(numbers) => numbers,
+                None => self.mentions.entry(name.into()).or_default(),
+            };
+            if numbers.last() != Some(number) {
                 numbers.push(number);
             }
         }
         if let Some(client_id) = &head.client_message_id {
-            let key = client_key(&head.agent_name, client_id);
-            make_space(&mut self.client_ids);
-            self.client_ids.push((key, number));
+            while self.client_ids.len() < number as usize {
+                self.client_ids.push(0);
+            }
+            self.client_ids
+                .push(client_key(&head.agent_name, client_id));
         }
     }
 
@@ -189,68 +196,66 @@ impl Index {
     /// Takes out everything that is not in the archive.
     fn forget_log(&mut self) {
         let kept = self.archive.count();
-        for author in self.authors.drain(kept..) {
-            if let Some(sent) = self.sent.get_mut(usize::from(author)) {
+        for author in self.authors.iter(kept) {
+            if let Some(sent) = self.sent.get_mut(author as usize) {
                 *sent -= 1;
             }
         }
+        self.authors.truncate(kept);
         self.ids.truncate(kept);
+        self.client_ids.truncate(kept);
         for numbers in self.mentions.values_mut() {
-            let still = numbers.partition_point(|number| (*number as usize) < kept);
+            let still = numbers.below(u32::try_from(kept).unwrap_or(u32::MAX));
             numbers.truncate(still);
         }
-        self.client_ids
-            .retain(|(_, number)| (*number as usize) < kept);
         self.log = Segment::default();
+        self.generation += 1;
     }
 
-    /// The messages with these numbers, oldest first.
-    pub fn read(&self, files: &Files, range: Range<usize>) -> io::Result<Vec<Line>> {
-        let mut lines = Vec::with_capacity(range.len());
-        self.read_raw(files, range, |text| lines.extend(Line::parse(text)))?;
-        Ok(lines)
-    }
-
-    /// Hands the lines with these numbers to `each`, oldest first.
-    pub fn read_raw(
-        &self,
-        files: &Files,
-        range: Range<usize>,
-        mut each: impl FnMut(&[u8]),
-    ) -> io::Result<()> {
-        let archived = self.archive.count();
-        let old = range.start.min(archived)..range.end.min(archived);
-        if let (Some(file), false) = (&files.archive, old.is_empty()) {
-            self.archive.read(file, old, &mut each)?;
+    pub fn reader<'a>(&'a self, files: &'a Files) -> Reader<'a> {
+        let reader = |segment, file: &'a Option<File>| {
+            file.as_ref()
+                .map(|file| segment::Reader::new(segment, file))
+        };
+        Reader {
+            archived: self.archive.count(),
+            archive: reader(&self.archive, &files.archive),
+            log: reader(&self.log, &files.log),
         }
-        let new = range.start.max(archived) - archived..range.end.max(archived) - archived;
-        if let (Some(file), false) = (&files.log, new.is_empty()) {
-            self.log.read(file, new, &mut each)?;
-        }
-        Ok(())
-    }
-
-    pub fn read_one(&self, files: &Files, number: usize) -> io::Result<Option<Line>> {
-        Ok(self.read(files, number..number + 1)?.pop())
     }
 
     /// The number of the message with this id.
     pub fn find(&self, id: &str, files: &Files) -> io::Result<Option<usize>> {
         let wanted = short(id);
-        for (number, candidate) in self.ids.iter().enumerate().rev() {
-            if *candidate == wanted
-                && let Some(line) = self.read_one(files, number)?
-                && line.id == id
-            {
+        let mut reader = self.reader(files);
+        for (back, candidate) in self.ids.iter(0).rev().enumerate() {
+            let number = self.count() - 1 - back;
+            if candidate == wanted && reader.line(number)?.is_some_and(|line| line.id == id) {
                 return Ok(Some(number));
             }
         }
         Ok(None)
     }
 
-    /// Whether the message at `number` can be the one with this id.
-    pub fn may_be(&self, number: usize, id: &str) -> bool {
-        self.ids.get(number) == Some(&short(id))
+    /// Whether the message at `number` is the one with this id.
+    pub fn is_at(&self, number: usize, id: &str, files: &Files) -> io::Result<bool> {
+        if self.ids.get(number) != Some(short(id)) {
+            return Ok(false);
+        }
+        let line = self.reader(files).line(number)?;
+        Ok(line.is_some_and(|line| line.id == id))
+    }
+
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    pub fn place(&self, id: &str, number: usize) -> Place {
+        Place {
+            id: id.to_owned(),
+            number,
+            generation: Some(self.generation),
+        }
     }
 
     pub fn find_client_id(
@@ -259,9 +264,11 @@ impl Index {
         client_id: &str,
         files: &Files,
     ) -> io::Result<Option<Line>> {
-        let key = client_key(agent, client_id);
-        for (_, number) in self.client_ids.iter().rev().filter(|(k, _)| *k == key) {
-            if let Some(line) = self.read_one(files, *number as usize)?
+        let wanted = client_key(agent, client_id);
+        let mut reader = self.reader(files);
+        for (back, candidate) in self.client_ids.iter(0).rev().enumerate() {
+            if candidate == wanted
+                && let Some(line) = reader.line(self.client_ids.len() - 1 - back)?
                 && line.agent_name == agent
                 && line.client_message_id.as_deref() == Some(client_id)
             {
@@ -272,8 +279,8 @@ impl Index {
     }
 
     /// The numbers of the messages that mention `agent`, oldest first.
-    pub fn mentions_of(&self, agent: &str) -> &[u32] {
-        self.mentions.get(agent).map_or(&[], Vec::as_slice)
+    pub fn mentions_of(&self, agent: &str) -> Option<&Ascending> {
+        self.mentions.get(agent)
     }
 
     pub fn sent_by(&self, agent: &str) -> u64 {
@@ -284,37 +291,148 @@ impl Index {
 
     /// The numbers from `position` on of what others said.
     pub fn by_others(&self, agent: &str, position: usize) -> impl Iterator<Item = usize> {
-        let own = self.known_authors.get(agent).copied();
-        let system = self.known_authors.get(SYSTEM).copied();
-        let authors = self.authors.get(position..).unwrap_or_default();
-        let others = authors.iter().enumerate();
+        let known = |name| self.known_authors.get(name).copied().map(u32::from);
+        let (own, system) = (known(agent), known(SYSTEM));
+        let others = self.authors.iter(position).enumerate();
         others.filter_map(move |(at, author)| {
-            (Some(*author) != own && Some(*author) != system).then_some(position + at)
+            (Some(author) != own && Some(author) != system).then_some(position + at)
         })
     }
 
-    /// How many messages before `until` make a page of at most `most` messages
-    /// and `bytes` bytes; at least one, so that paging always goes on.
-    pub fn fit_before(&self, until: usize, most: usize, bytes: u64) -> usize {
-        let archived = self.archive.count();
-        let most = most.min(until);
-        let (old, new) = (until.min(archived), until.saturating_sub(archived));
-        let fitting = self.log.fit_before(new, most, bytes);
-        let fitting = if fitting == new && fitting < most {
-            let used = self.log.start_of(new) - self.log.start_of(0);
-            let left = bytes.saturating_sub(used);
-            fitting + self.archive.fit_before(old, most - fitting, left)
-        } else {
-            fitting
+    pub fn is_by_others(&self, agent: &str, number: usize) -> bool {
+        self.by_others(agent, number).next() == Some(number)
+    }
+
+    /// How many others have said from `position` on, counted from the nearer end.
+    pub fn count_by_others(&self, agent: &str, position: usize) -> usize {
+        if position > self.count() / 2 {
+            return self.by_others(agent, position).count();
+        }
+        let own = self.sent_by(agent) + self.sent_by(SYSTEM);
+        let all = self.count() - usize::try_from(own).unwrap_or_default();
+        let before = self.by_others(agent, 0);
+        all - before.take_while(|number| *number < position).count()
+    }
+}
+
+/// Reads messages by their numbers.
+pub struct Reader<'a> {
+    archived: usize,
+    archive: Option<segment::Reader<'a>>,
+    log: Option<segment::Reader<'a>>,
+}
+
+impl Reader<'_> {
+    pub fn text(&mut self, number: usize) -> io::Result<Option<&[u8]>> {
+        let (reader, at) = match number.checked_sub(self.archived) {
+            None => (&mut self.archive, number),
+            Some(at) => (&mut self.log, at),
         };
-        fitting.max(most.min(1))
+        match reader {
+            Some(reader) => reader.text(at),
+            None => Ok(None),
+        }
+    }
+
+    pub fn line(&mut self, number: usize) -> io::Result<Option<Line>> {
+        Ok(self.text(number)?.and_then(Line::parse))
     }
 }
 
 fn short(id: &str) -> u32 {
-    (hash_of(id) >> 32) as u32
+    (hash_of(id) >> (u64::BITS - ID_BITS)) as u32
 }
 
 fn client_key(agent: &str, client_id: &str) -> u32 {
-    (hash_of((agent, client_id)) >> 32) as u32
+    ((hash_of((agent, client_id)) >> (u64::BITS - ID_BITS)) as u32).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const AUTHORS: usize = 21;
+
+    fn line(number: usize) -> String {
+        let author = number * number % AUTHORS;
+        // Some blocks end by their number of messages, some by their bytes.
+        let text = "x".repeat(if number % 400 < 30 { 3_000 } else { 20 });
+        let mentions = match number % 3 {
+            0 => format!(r#""m{}","everybody""#, number % 7),
+            _ => String::new(),
+        };
+        let client = match number > 900 && number.is_multiple_of(2) {
+            true => format!(r#","clientMessageId":"c{number}""#),
+            false => String::new(),
+        };
+        format!(
+            r#"{{"id":"i{number}","agentName":"a{author}","message":"{text}","mentions":[{mentions}]{client}}}"#
+        ) + "\n"
+    }
+
+    fn check(index: &Index, files: &Files, count: usize) {
+        assert_eq!(index.count(), count);
+        let mut reader = index.reader(files);
+        let there: Vec<usize> = (0..count).step_by(13).chain([count - 1]).collect();
+        for number in there.iter().rev().chain(&there) {
+            let read = reader.line(*number).unwrap().unwrap();
+            assert_eq!(read, Line::parse(line(*number).as_bytes()).unwrap());
+            assert_eq!(index.find(&read.id, files).unwrap(), Some(*number));
+            if let Some(client_id) = &read.client_message_id {
+                let found = index.find_client_id(&read.agent_name, client_id, files);
+                assert_eq!(found.unwrap(), Some(read));
+            }
+            let author = |number: usize| number * number % AUTHORS;
+            let others = (*number..count).filter(|other| author(*other) != 4);
+            assert_eq!(index.count_by_others("a4", *number), others.count());
+            assert_eq!(index.is_by_others("a4", *number), author(*number) != 4);
+        }
+        for missing in ["i", "i-1", &format!("i{count}")] {
+            assert_eq!(index.find(missing, files).unwrap(), None);
+        }
+        assert_eq!(reader.line(count).unwrap(), None);
+        let mentioned = index.mentions_of("m3").unwrap().from(0);
+        let expected = (0..count as u32).filter(|number| number % 21 == 3);
+        assert_eq!(mentioned.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        let sent = (0..AUTHORS).map(|author| index.sent_by(&format!("a{author}")));
+        assert_eq!(sent.sum::<u64>(), count as u64);
+    }
+
+    /// Between the messages lie lines that are none; the log grows, moves to
+    /// the archive, and is found again by who knew it and by who did not.
+    #[test]
+    fn every_message_is_found_wherever_it_lies() {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, numbers: std::ops::Range<usize>| {
+            let mut text = String::from("damaged\n\n");
+            for number in numbers {
+                text += &line(number);
+                if number % 150 == 7 {
+                    text += "{\"id\":\"none\"}\n \n";
+                }
+            }
+            fs::write(directory.path().join(name), text).unwrap();
+        };
+        let mut known = Index::default();
+        let mut look = |count| {
+            let files = Files::open(directory.path()).unwrap();
+            let mut new = Index::default();
+            for index in [&mut known, &mut new] {
+                index.refresh(&files).unwrap();
+                check(index, &files, count);
+            }
+        };
+        write(LOG, 0..500);
+        look(500);
+        write(LOG, 0..1_500);
+        look(1_500);
+        // A move that was broken off, and its end.
+        write(ARCHIVE, 0..1_100);
+        look(1_500);
+        fs::remove_file(directory.path().join(LOG)).unwrap();
+        write(LOG, 1_100..1_501);
+        look(1_501);
+    }
 }

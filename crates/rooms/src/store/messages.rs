@@ -5,22 +5,27 @@ use std::{io, sync::Arc};
 use jiff::Timestamp;
 use kit::Result;
 
-use super::{Place, Position, Room, Store, index::Index, reads};
+use super::{
+    Place, Position, Room, Store,
+    index::{Files, Index},
+    packed::Ascending,
+    reads,
+};
 use crate::{
     errors,
     model::message::{Glance, Line, folded},
 };
 
 /// A page ends before it grows larger than this, with a cursor to go on.
-const PAGE_BYTES: u64 = 1_000_000;
+const PAGE_BYTES: usize = 1_000_000;
 /// Messages looked through at a time, so that others can use the index between.
 const SEARCHED_AT_ONCE: usize = 512;
 
 /// Where a page of messages starts, seen from the newest.
 pub enum Start {
     Offset(usize),
-    /// Older than the message with this id.
-    Before(String),
+    /// Older than this message.
+    Before(Place),
 }
 
 pub struct Pick<'a> {
@@ -33,6 +38,8 @@ pub struct Pick<'a> {
 pub struct Page {
     pub messages: Vec<Line>,
     pub has_more: bool,
+    /// The oldest of them.
+    pub next: Option<Place>,
 }
 
 pub struct Search {
@@ -66,8 +73,8 @@ impl Store {
         let page = room.look(|index, files| {
             let until = match &pick.start {
                 Start::Offset(offset) => Err(*offset),
-                Start::Before(id) => match index.find(id, files)? {
-                    Some(number) => Ok(number),
+                Start::Before(place) => match place.clone().found(index, files)? {
+                    Some(place) => Ok(place.number),
                     None => return Ok(None),
                 },
             };
@@ -75,29 +82,31 @@ impl Store {
                 Ok(number) => position(number),
                 Err(offset) => numbers.saturating_sub(offset),
             };
-            let (mut messages, has_more) = match pick.mentions_of {
+            let (messages, until) = match pick.mentions_of {
                 None => {
                     let until = before(index.count(), &|number| number);
-                    let taken = index.fit_before(until, pick.limit, PAGE_BYTES);
-                    let from = until - taken;
-                    (index.read(files, from..until)?, from > 0)
+                    let numbers = (0..until).rev().take(pick.limit);
+                    (read_each(index, files, numbers)?, until)
                 }
                 Some(agent) => {
-                    let all = index.mentions_of(agent);
+                    let none = Ascending::default();
+                    let all = index.mentions_of(agent).unwrap_or(&none);
                     let until = before(all.len(), &|number| {
-                        all.partition_point(|mention| (*mention as usize) < number)
+                        all.below(u32::try_from(number).unwrap_or(u32::MAX))
                     });
                     let from = until.saturating_sub(pick.limit);
-                    let numbers = all.get(from..until).unwrap_or_default();
-                    let numbers = numbers.iter().rev().map(|number| *number as usize);
-                    let mut messages = read_each(index, files, numbers)?;
-                    let has_more = until > messages.len();
-                    messages.reverse();
-                    (messages, has_more)
+                    let numbers: Vec<u32> = all.from(from).take(until - from).collect();
+                    let numbers = numbers.into_iter().rev().map(|number| number as usize);
+                    (read_each(index, files, numbers)?, until)
                 }
             };
-            messages.reverse();
-            Ok(Some(Page { messages, has_more }))
+            Ok(Some(Page {
+                has_more: until > messages.len(),
+                next: messages
+                    .last()
+                    .map(|(number, line)| index.place(&line.id, *number)),
+                messages: messages.into_iter().map(|(_, line)| line).collect(),
+            }))
         })?;
         page.ok_or_else(kit::page::unknown_cursor)
     }
@@ -111,7 +120,7 @@ impl Store {
         let reads = self.reads(room)?;
         room.look(|index, files| {
             let (read, _) = reads::position(room, agent, index, files, &reads)?;
-            Ok(index.by_others(agent, read).count())
+            Ok(index.count_by_others(agent, read))
         })
     }
 
@@ -121,25 +130,19 @@ impl Store {
         room.look(|index, files| {
             let (read, seen) = reads::position(room, agent, index, files, &reads)?;
             let numbers: Vec<usize> = if mentions {
-                let all = index
-                    .mentions_of(agent)
-                    .iter()
-                    .map(|number| *number as usize);
-                let own: Vec<usize> = all.filter(|number| *number >= seen).collect();
-                let others = own.first().into_iter().flat_map(|first| {
-                    index
-                        .by_others(agent, *first)
-                        .filter(|n| own.binary_search(n).is_ok())
+                let all = index.mentions_of(agent).into_iter();
+                let unseen = all.flat_map(|all| {
+                    let seen = all.below(u32::try_from(seen).unwrap_or(u32::MAX));
+                    all.from(seen).map(|number| number as usize)
                 });
+                let others = unseen.filter(|number| index.is_by_others(agent, *number));
                 others.take(limit).collect()
             } else {
                 index.by_others(agent, read).take(limit).collect()
             };
             let messages = read_each(index, files, numbers.iter().copied())?;
-            let last = messages
-                .last()
-                .zip(numbers.get(messages.len().wrapping_sub(1)));
-            let place = last.map(|(line, number)| Place::new(&line.id, *number));
+            let last = messages.last();
+            let place = last.map(|(number, line)| index.place(&line.id, *number));
             let position = if mentions {
                 Position {
                     mention: place,
@@ -152,13 +155,13 @@ impl Store {
                 }
             };
             let read = match (mentions, last) {
-                (false, Some((_, number))) => number + 1,
+                (false, Some((number, _))) => number + 1,
                 _ => read,
             };
             Ok(News {
-                messages,
+                messages: messages.into_iter().map(|(_, line)| line).collect(),
                 position,
-                left: index.by_others(agent, read).count(),
+                left: index.count_by_others(agent, read),
             })
         })
     }
@@ -182,8 +185,8 @@ impl Store {
             let Some(number) = number else {
                 return Ok(None);
             };
-            let line = index.read_one(files, number)?;
-            Ok(line.map(|line| Place::new(&line.id, number)))
+            let line = index.reader(files).line(number)?;
+            Ok(line.map(|line| index.place(&line.id, number)))
         })?;
         match (place, up_to) {
             (None, Some(id)) => return Err(errors::message_not_found(id)),
@@ -214,11 +217,12 @@ impl Store {
                 // Reopened each time: a message keeps its number, not its file.
                 let mut texts = Vec::new();
                 room.look(|index, files| {
-                    let until = until.min(index.count());
-                    index.read_raw(files, from.min(until)..until, |text| {
-                        texts.extend_from_slice(text);
+                    let mut reader = index.reader(files);
+                    for number in from..until.min(index.count()) {
+                        texts.extend_from_slice(reader.text(number)?.unwrap_or_default());
                         texts.push(b'\n');
-                    })
+                    }
+                    Ok(())
                 })?;
                 let fitting = texts
                     .split(|byte| *byte == b'\n')
@@ -271,23 +275,25 @@ impl Search {
     }
 }
 
-/// The messages with these numbers in this order, up to a page's size.
+/// The messages with these numbers in this order, up to a page's size; at least
+/// one, so that paging always goes on.
 fn read_each(
     index: &Index,
-    files: &super::index::Files,
+    files: &Files,
     numbers: impl Iterator<Item = usize>,
-) -> io::Result<Vec<Line>> {
+) -> io::Result<Vec<(usize, Line)>> {
     let mut lines = Vec::new();
+    let mut reader = index.reader(files);
     let mut bytes = 0;
     for number in numbers {
-        let Some(line) = index.read_one(files, number)? else {
+        let Some(text) = reader.text(number)? else {
             continue;
         };
-        bytes += line.message.len() as u64;
+        bytes += text.len();
         if bytes > PAGE_BYTES && !lines.is_empty() {
             break;
         }
-        lines.push(line);
+        lines.extend(Line::parse(text).map(|line| (number, line)));
     }
     Ok(lines)
 }

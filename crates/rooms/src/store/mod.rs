@@ -20,6 +20,7 @@ mod index;
 mod lock;
 mod members;
 mod messages;
+mod packed;
 mod process;
 mod reads;
 mod registry;

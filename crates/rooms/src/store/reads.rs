@@ -2,6 +2,8 @@
 //! format. Positions only move forward, so that it does not matter in which
 //! order processes write them.
 
+use std::io;
+
 use kit::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -35,11 +37,13 @@ pub struct ReadStatus {
     other: Map<String, Value>,
 }
 
-/// A place in a room: after the message with this id, whose number it was.
+/// A message's place in a room: its id, and its number in the index when it was
+/// of this generation.
 #[derive(Debug, Clone, Default)]
 pub struct Place {
-    id: String,
-    number: usize,
+    pub id: String,
+    pub number: usize,
+    pub generation: Option<u64>,
 }
 
 /// What an agent has read, and which mentions it has seen beyond that.
@@ -50,21 +54,35 @@ pub struct Position {
 }
 
 impl Place {
-    pub fn new(id: &str, number: usize) -> Self {
+    /// The same place by the index's present numbers; `None` when its message
+    /// is gone.
+    pub fn found(self, index: &Index, files: &Files) -> io::Result<Option<Self>> {
+        if self.generation == Some(index.generation()) {
+            return Ok(Some(self));
+        }
+        let number = if index.is_at(self.number, &self.id, files)? {
+            Some(self.number)
+        } else {
+            index.find(&self.id, files)?
+        };
+        Ok(number.map(|number| index.place(&self.id, number)))
+    }
+
+    /// As a caller is given it, to come back with.
+    pub fn to_cursor(&self) -> String {
+        format!("{}~{}", self.id, self.number)
+    }
+
+    /// Of a cursor; an id by itself is one too.
+    pub fn from_cursor(cursor: &str) -> Self {
+        let parts = cursor.rsplit_once('~');
+        let parts = parts.and_then(|(id, number)| Some((id, number.parse().ok()?)));
+        let (id, number) = parts.unwrap_or((cursor, usize::MAX));
         Self {
             id: id.to_owned(),
             number,
+            generation: None,
         }
-    }
-
-    /// The same place by the index's present numbers; `None` when its message
-    /// is gone.
-    fn found(self, index: &Index, files: &Files) -> std::io::Result<Option<Self>> {
-        if index.may_be(self.number, &self.id) {
-            return Ok(Some(self));
-        }
-        let number = index.find(&self.id, files)?;
-        Ok(number.map(|number| Self { number, ..self }))
     }
 }
 
@@ -75,7 +93,7 @@ pub fn position(
     index: &Index,
     files: &Files,
     reads: &Reads,
-) -> std::io::Result<(usize, usize)> {
+) -> io::Result<(usize, usize)> {
     let known = room.local().positions.get(agent).cloned();
     let Position { read, mention } = known.unwrap_or_default();
     // A place whose message is gone is the beginning: what is there now came
@@ -105,7 +123,7 @@ fn further(
     id: Option<&str>,
     index: &Index,
     files: &Files,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     let Some(id) = id else { return Ok(()) };
     if known.as_ref().is_some_and(|known| known.id == id) {
         return Ok(());
@@ -113,7 +131,7 @@ fn further(
     if let Some(number) = index.find(id, files)?
         && known.as_ref().is_none_or(|known| known.number < number)
     {
-        *known = Some(Place::new(id, number));
+        *known = Some(index.place(id, number));
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! Where each message lies in one file: four bytes per message, so that a
-//! hundred full rooms fit into a few megabytes.
+//! Where messages lie in one file. Only every so often a place is written down;
+//! what lies between is found by reading on from there, which is quicker than
+//! it takes to answer and keeps a hundred full rooms small.
 
 use std::{
     fs::File,
@@ -8,29 +9,36 @@ use std::{
     ops::Range,
 };
 
-use super::files::Stamp;
+use super::{files::Stamp, packed::make_space};
+use crate::model::message::Head;
 
-/// Between two positions that are written down; those between are added up.
-const STRIDE: usize = 64;
-const BUFFER: usize = 128 * 1024;
+/// A block ends after so many messages,
+const BLOCK_MESSAGES: usize = 64;
+/// or after so many bytes, so that reading one never takes long.
+const BLOCK_BYTES: u64 = 32 * 1024;
+const BUFFER: usize = 64 * 1024;
 
 #[derive(Default)]
 pub struct Segment {
     stamp: Stamp,
     /// Up to here the file has been read; always the end of a line.
     end: u64,
-    /// Bytes before `end` that belong to no message: damaged or skipped lines.
-    gap: u64,
     /// Length and hash of the last line read, by which a file is known to be
     /// still the one that was read.
     tail: (u64, u64),
-    /// The bytes of each message, with what lies between it and the one before.
-    spans: Vec<u32>,
-    /// Where every [`STRIDE`]th message starts.
-    marks: Vec<u64>,
+    count: usize,
+    blocks: Vec<Block>,
     pub damaged: u32,
     /// Where the lines end that repeat another file.
     pub repeated_until: u64,
+}
+
+struct Block {
+    /// Where its first message starts, and which one that is.
+    start: u64,
+    first: u32,
+    /// Whether lines are among it that are no messages.
+    is_mixed: bool,
 }
 
 /// What to do with a line.
@@ -45,7 +53,7 @@ pub enum Verdict {
 
 impl Segment {
     pub fn count(&self) -> usize {
-        self.spans.len()
+        self.count
     }
 
     pub fn end(&self) -> u64 {
@@ -55,7 +63,7 @@ impl Segment {
     /// Whether the file still begins with what was read of it, so that only
     /// what is new has to be read.
     pub fn still_holds(&self, file: Option<&File>) -> io::Result<bool> {
-        let Some(mut file) = file else {
+        let Some(file) = file else {
             return Ok(self.end == 0);
         };
         if self.end == 0 {
@@ -69,10 +77,8 @@ impl Segment {
             return Ok(false);
         }
         let (length, hash) = self.tail;
-        let mut tail = vec![0; usize::try_from(length).map_err(io::Error::other)?];
-        file.seek(SeekFrom::Start(self.end - length))?;
-        match file.read_exact(&mut tail) {
-            Ok(()) => Ok(hash_of(&tail) == hash),
+        match read_range(file, self.end - length..self.end) {
+            Ok(tail) => Ok(hash_of(&tail) == hash),
             // Cut this very moment, after a write that failed.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
             Err(error) => Err(error),
@@ -82,19 +88,6 @@ impl Segment {
     /// Whether there is anything to read that has not been read.
     pub fn is_behind(&self, file: &File) -> io::Result<bool> {
         Ok(file.metadata()?.len() > self.end)
-    }
-
-    /// Makes room for as many messages as the file seems to hold by its first one.
-    pub fn make_room(&mut self, mut file: &File) -> io::Result<usize> {
-        let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
-        let mut start = Vec::new();
-        file.seek(SeekFrom::Start(0))?;
-        file.take(4096).read_to_end(&mut start)?;
-        let line = start.iter().position(|byte| *byte == b'\n');
-        let expected = length / line.unwrap_or(4096).max(80);
-        self.spans.reserve_exact(expected);
-        self.marks.reserve_exact(expected / STRIDE + 1);
-        Ok(expected)
     }
 
     /// Reads the complete lines that are new. The last line is left alone while
@@ -116,12 +109,12 @@ impl Segment {
                 let Some(text) = line.strip_suffix(b"\n") else {
                     break;
                 };
-                let verdict = if text.iter().all(u8::is_ascii_whitespace) {
+                let verdict = if is_blank(text) {
                     Verdict::Skipped
                 } else {
                     judge(text)?
                 };
-                self.take(line.len() as u64, &verdict)?;
+                self.take(line.len() as u64, &verdict);
                 self.tail = (line.len() as u64, 0);
                 // Hashing each line would cost as much as reading it.
                 if reader.buffer().is_empty() || !reader.buffer().contains(&b'\n') {
@@ -133,88 +126,126 @@ impl Segment {
         Ok(())
     }
 
-    fn take(&mut self, length: u64, verdict: &Verdict) -> io::Result<()> {
+    fn take(&mut self, length: u64, verdict: &Verdict) {
         match verdict {
             Verdict::Message => {
-                let span = u32::try_from(self.gap + length).map_err(io::Error::other)?;
-                if self.spans.len().is_multiple_of(STRIDE) {
-                    self.marks.push(self.end - self.gap);
+                if self.is_block_full() {
+                    make_space(&mut self.blocks);
+                    self.blocks.push(Block {
+                        start: self.end,
+                        first: u32::try_from(self.count).unwrap_or(u32::MAX),
+                        is_mixed: false,
+                    });
                 }
-                make_space(&mut self.spans);
-                self.spans.push(span);
-                self.gap = 0;
+                self.count += 1;
             }
-            Verdict::Skipped => self.gap += length,
-            Verdict::Repeated => {
-                self.gap += length;
-                self.repeated_until = self.end + length;
-            }
-            Verdict::Damaged => {
-                self.gap += length;
-                self.damaged += 1;
+            Verdict::Skipped | Verdict::Repeated | Verdict::Damaged => {
+                if let Some(block) = self.blocks.last_mut() {
+                    block.is_mixed = true;
+                }
             }
         }
         self.end += length;
-        Ok(())
-    }
-
-    /// Where the message at `at` starts, or where the last one ends.
-    pub fn start_of(&self, at: usize) -> u64 {
-        let Some(mark) = self.marks.get(at / STRIDE) else {
-            return self.end - self.gap;
-        };
-        let first = at - at % STRIDE;
-        let between = self.spans.get(first..at).unwrap_or_default();
-        mark + between.iter().map(|span| u64::from(*span)).sum::<u64>()
-    }
-
-    /// How many of the messages before `until`, counted back from it, fit into `bytes`.
-    pub fn fit_before(&self, until: usize, most: usize, bytes: u64) -> usize {
-        let mut left = bytes;
-        let spans = self.spans.get(..until).unwrap_or_default();
-        let fitting = spans.iter().rev().take(most).take_while(|span| {
-            let fits = u64::from(**span) <= left;
-            left = left.saturating_sub(u64::from(**span));
-            fits
-        });
-        fitting.count()
-    }
-
-    /// Hands the text of each message in `range` to `each`, oldest first.
-    pub fn read(
-        &self,
-        mut file: &File,
-        range: Range<usize>,
-        mut each: impl FnMut(&[u8]),
-    ) -> io::Result<()> {
-        let (from, to) = (self.start_of(range.start), self.start_of(range.end));
-        let mut bytes = vec![0; usize::try_from(to - from).map_err(io::Error::other)?];
-        file.seek(SeekFrom::Start(from))?;
-        file.read_exact(&mut bytes)?;
-        let mut rest = bytes.as_slice();
-        for span in self.spans.get(range).unwrap_or_default() {
-            let Some((message, after)) = rest.split_at_checked(*span as usize) else {
-                break;
-            };
-            rest = after;
-            let text = message.strip_suffix(b"\n").unwrap_or(message);
-            each(text.rsplit(|byte| *byte == b'\n').next().unwrap_or(text));
+        match verdict {
+            Verdict::Repeated => self.repeated_until = self.end,
+            Verdict::Damaged => self.damaged += 1,
+            Verdict::Message | Verdict::Skipped => {}
         }
-        Ok(())
+    }
+
+    fn is_block_full(&self) -> bool {
+        self.blocks.last().is_none_or(|block| {
+            self.count - block.first as usize >= BLOCK_MESSAGES
+                || self.end - block.start >= BLOCK_BYTES
+        })
     }
 
     pub fn shrink(&mut self) {
-        self.spans.shrink_to_fit();
-        self.marks.shrink_to_fit();
+        self.blocks.shrink_to_fit();
     }
 }
 
-/// Doubling, as vectors do by themselves, would waste half of the memory of
-/// every room that was just filled.
-pub fn make_space<T>(vector: &mut Vec<T>) {
-    if vector.len() == vector.capacity() {
-        vector.reserve_exact(vector.len() / 8 + 32);
+/// Reads messages of one file, a block at a time.
+pub struct Reader<'a> {
+    segment: &'a Segment,
+    file: &'a File,
+    /// The numbers of the messages that are in memory.
+    held: Range<usize>,
+    start: u64,
+    bytes: Vec<u8>,
+    lines: Vec<Range<usize>>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(segment: &'a Segment, file: &'a File) -> Self {
+        Self {
+            segment,
+            file,
+            held: 0..0,
+            start: 0,
+            bytes: Vec::new(),
+            lines: Vec::new(),
+        }
     }
+
+    /// The text of the message at `at`.
+    pub fn text(&mut self, at: usize) -> io::Result<Option<&[u8]>> {
+        let line = self.line(at)?;
+        Ok(line.and_then(|line| self.bytes.get(line)))
+    }
+
+    /// Where in the file the message at `at` starts, or where the last one ends.
+    pub fn start_of(&mut self, at: usize) -> io::Result<u64> {
+        let line = self.line(at)?;
+        Ok(line.map_or(self.segment.end, |line| self.start + line.start as u64))
+    }
+
+    fn line(&mut self, at: usize) -> io::Result<Option<Range<usize>>> {
+        if at >= self.segment.count {
+            return Ok(None);
+        }
+        if !self.held.contains(&at) {
+            self.fetch(at)?;
+        }
+        Ok(self.lines.get(at - self.held.start).cloned())
+    }
+
+    fn fetch(&mut self, at: usize) -> io::Result<()> {
+        let blocks = &self.segment.blocks;
+        let after = blocks.partition_point(|block| block.first as usize <= at);
+        let Some(block) = blocks.get(after.wrapping_sub(1)) else {
+            return Ok(());
+        };
+        let (count, end) = match blocks.get(after) {
+            Some(next) => (next.first as usize, next.start),
+            None => (self.segment.count, self.segment.end),
+        };
+        self.bytes = read_range(self.file, block.start..end)?;
+        self.start = block.start;
+        self.held = block.first as usize..count;
+        self.lines.clear();
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', &self.bytes) {
+            let text = self.bytes.get(start..end).unwrap_or_default();
+            if !block.is_mixed || !is_blank(text) && Head::parse(text).is_some() {
+                self.lines.push(start..end);
+            }
+            start = end + 1;
+        }
+        Ok(())
+    }
+}
+
+fn is_blank(text: &[u8]) -> bool {
+    text.iter().all(u8::is_ascii_whitespace)
+}
+
+pub fn read_range(mut file: &File, range: Range<u64>) -> io::Result<Vec<u8>> {
+    let length = usize::try_from(range.end - range.start).map_err(io::Error::other)?;
+    let mut bytes = vec![0; length];
+    file.seek(SeekFrom::Start(range.start))?;
+    file.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
 pub fn hash_of(value: impl Hash) -> u64 {

@@ -187,7 +187,7 @@ impl Store {
             for sent in outcome.results.iter_mut().flatten() {
                 let agent = &sent.line.agent_name;
                 let (read, _) = position(room, agent, index, files, &reads)?;
-                sent.unread = index.by_others(agent, read).count();
+                sent.unread = index.count_by_others(agent, read);
             }
             Ok(())
         })

@@ -15,7 +15,7 @@ use super::{
     files::{self, ARCHIVE, LOG},
     index::{Files, Index},
     lock,
-    segment::Segment,
+    segment::{Reader, Segment, read_range},
 };
 use crate::{errors, model::message::Head};
 
@@ -147,10 +147,13 @@ impl Store {
             let moved = if count > most { count - keep } else { 0 };
             let Some(log) = &files.log else { return Ok(()) };
             let from = index.log.repeated_until;
-            let cut = index.log.start_of(moved).max(from);
-            archive(&directory, &read_range(log, from, cut)?)?;
+            let cut = match moved {
+                0 => from,
+                _ => Reader::new(&index.log, log).start_of(moved)?,
+            };
+            archive(&directory, &read_range(log, from..cut)?)?;
             let length = log.metadata()?.len();
-            files::replace(&directory, LOG, &read_range(log, cut, length)?, true)?;
+            files::replace(&directory, LOG, &read_range(log, cut..length)?, true)?;
             let files = Files::open(&directory)?;
             index.refresh(&files)
         })?;
@@ -193,11 +196,4 @@ fn archive(directory: &Path, bytes: &[u8]) -> io::Result<()> {
         return Err(error);
     }
     files::sync_directory(directory)
-}
-
-fn read_range(mut file: &File, from: u64, to: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(to - from).map_err(io::Error::other)?];
-    file.seek(SeekFrom::Start(from))?;
-    file.read_exact(&mut bytes)?;
-    Ok(bytes)
 }

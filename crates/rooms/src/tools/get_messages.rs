@@ -15,7 +15,7 @@ use crate::{
         message::Message,
         names::{self, RoomName},
     },
-    store::{Page, Pick, Room, Start},
+    store::{Page, Pick, Place, Room, Start},
 };
 
 #[derive(Deserialize)]
@@ -104,7 +104,7 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
         &room,
         &Pick {
             start: match input.cursor.filter(|cursor| !cursor.is_empty()) {
-                Some(cursor) => Start::Before(cursor),
+                Some(cursor) => Start::Before(Place::from_cursor(&cursor)),
                 None => Start::Offset(input.offset.unwrap_or_default()),
             },
             limit: arguments::limit_of(input.limit),
@@ -123,12 +123,14 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
 
 fn output(room: &Room, page: Page) -> Output {
     let messages: Vec<Message> = page.messages.into_iter().map(Message::from).collect();
-    let last = messages.last().map(|message| message.id.clone());
     Output {
         room_name: room.name.to_string(),
         count: messages.len(),
         has_more: page.has_more,
-        next_cursor: last.filter(|_| page.has_more),
+        next_cursor: page
+            .next
+            .filter(|_| page.has_more)
+            .map(|place| place.to_cursor()),
         messages,
         unread_count: None,
     }

@@ -19,7 +19,8 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// `orders` are calls, one after the other: `{"tool", "arguments", "times"?}`.
+    /// `orders` are calls, one after the other: `{"tool", "arguments", "times"?,
+    /// "at_once"?}`.
     pub fn start(path: &Path, orders: &[Value]) -> Self {
         Self::with_limit(path, 10_000, orders)
     }
@@ -113,19 +114,24 @@ async fn work(desk: &Desk, order: &Value) {
             .unwrap();
         return;
     }
-    let tool = order["tool"].as_str().unwrap();
-    for time in 0..order["times"].as_u64().unwrap_or(1) {
-        let mut arguments = order["arguments"].clone();
-        if let Some(text) = arguments.get("message").and_then(Value::as_str) {
-            arguments["message"] = text.replace("{n}", &time.to_string()).into();
-        }
-        let answer = match kit::testing::call(&desk.counter, &desk.context(), tool, arguments).await
-        {
-            Ok(answer) => json!({"ok": answer}),
-            Err(error) => json!({"code": error.code, "details": error.details}),
-        };
-        let mut stdout = std::io::stdout().lock();
-        writeln!(stdout, "ANSWER {answer}").unwrap();
-        stdout.flush().unwrap();
+    let at_once = order["at_once"].as_u64().unwrap_or(1);
+    for round in 0..order["times"].as_u64().unwrap_or(1) / at_once {
+        let times = round * at_once..(round + 1) * at_once;
+        futures::future::join_all(times.map(|time| once(desk, order, time))).await;
     }
+}
+
+async fn once(desk: &Desk, order: &Value, time: u64) {
+    let tool = order["tool"].as_str().unwrap();
+    let mut arguments = order["arguments"].clone();
+    if let Some(text) = arguments.get("message").and_then(Value::as_str) {
+        arguments["message"] = text.replace("{n}", &time.to_string()).into();
+    }
+    let answer = match kit::testing::call(&desk.counter, &desk.context(), tool, arguments).await {
+        Ok(answer) => json!({"ok": answer}),
+        Err(error) => json!({"code": error.code, "details": error.details}),
+    };
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "ANSWER {answer}").unwrap();
+    stdout.flush().unwrap();
 }
