@@ -13,11 +13,14 @@ const INVALID_ROOM_NAME_MESSAGE: &str =
 const INVALID_AGENT_NAME: &str = "INVALID_AGENT_NAME";
 const INVALID_AGENT_NAME_MESSAGE: &str =
     "An agent's name is 1 to 50 characters of any script, without control characters, / and \\.";
+const AGENT_NOT_FOUND: &str = "AGENT_NOT_FOUND";
+const AGENT_NOT_IN_ROOM: &str = "AGENT_NOT_IN_ROOM";
 const INVALID_MESSAGE_FORMAT: &str = "INVALID_MESSAGE_FORMAT";
 const MESSAGE_MESSAGE: &str = "A message is a text of 1 to 10,000 characters.";
 const METADATA_MESSAGE: &str = "The metadata must be a JSON object of at most 10,000 bytes.";
 const CONFIRMATION_REQUIRED: &str = "CONFIRMATION_REQUIRED";
 const CONFIRMATION_MESSAGE: &str = "This cannot be undone, so `confirm` must be true.";
+pub const ROOM_NOT_FOUND: &str = "ROOM_NOT_FOUND";
 /// Answered when the files could not be read or written.
 pub const STORAGE_ERROR: &str = "STORAGE_ERROR";
 
@@ -63,9 +66,29 @@ pub fn invalid_agent_name() -> Error {
 pub fn reserved_agent_name() -> Error {
     Error::new(
         INVALID_AGENT_NAME,
-        format!("`{}` is reserved for the program itself.", names::SYSTEM),
+        format!(
+            "`{}`, and what looks like it, is reserved for the program itself.",
+            names::SYSTEM
+        ),
     )
     .next("Choose another name.")
+}
+
+pub fn unseen_in_agent_name() -> Error {
+    Error::new(
+        INVALID_AGENT_NAME,
+        "An agent's name has no invisible characters: zero-width ones, marks of direction, \
+         special blanks.",
+    )
+    .next("Write the name again without them.")
+}
+
+pub fn at_before_agent_name() -> Error {
+    Error::new(
+        INVALID_AGENT_NAME,
+        "An agent's name does not begin with @; that is how others mention it.",
+    )
+    .next("Leave out the @.")
 }
 
 pub fn empty_message() -> Error {
@@ -99,7 +122,7 @@ pub fn room_not_found(name: &str, nearest: Option<&str>) -> Error {
         }
         None => "See list_rooms, or make it with create_room.".to_owned(),
     };
-    Error::new("ROOM_NOT_FOUND", format!("There is no room `{name}`.")).next(next)
+    Error::new(ROOM_NOT_FOUND, format!("There is no room `{name}`.")).next(next)
 }
 
 pub fn room_already_exists(name: &str) -> Error {
@@ -121,7 +144,7 @@ pub fn room_limit_exceeded(most: u32) -> Error {
 
 pub fn agent_not_found(agent: &str) -> Error {
     Error::new(
-        "AGENT_NOT_FOUND",
+        AGENT_NOT_FOUND,
         format!("`{agent}` has never entered any room."),
     )
     .next("Enter the room first with enter_room, and keep to the same agentName.")
@@ -129,10 +152,20 @@ pub fn agent_not_found(agent: &str) -> Error {
 
 pub fn agent_not_in_room(agent: &str, room: &str) -> Error {
     Error::new(
-        "AGENT_NOT_IN_ROOM",
+        AGENT_NOT_IN_ROOM,
         format!("`{agent}` is not in the room `{room}`."),
     )
     .next("Enter it with enter_room.")
+}
+
+/// The same refusal for somebody who wanted to leave.
+pub fn nothing_to_leave(error: Error) -> Error {
+    match &*error.code {
+        AGENT_NOT_FOUND | AGENT_NOT_IN_ROOM => error.next(
+            "There is nothing to leave. list_rooms with agentName shows the rooms an agent is in.",
+        ),
+        _ => error,
+    }
 }
 
 pub fn agent_already_in_room(agent: &str, room: &str) -> Error {
@@ -188,7 +221,7 @@ pub fn invalid_time(field: &str) -> Error {
         kit::error::INVALID_ARGUMENT,
         format!("`{field}` is not a time."),
     )
-    .next("Write it like 2026-11-15T09:30:00Z.")
+    .next("Write it like 2026-11-15T09:30:00+09:00, or 2026-11-15; without an offset it is UTC.")
 }
 
 pub fn file_lock_timeout(timeout_ms: u128) -> Error {
@@ -212,33 +245,54 @@ pub fn storage(error: io::Error) -> Error {
             "The data directory may not be written to.",
             "Ask the operator to make it writable.",
         ),
-        io::ErrorKind::InvalidInput
-            if error.get_ref().is_some_and(|inner| inner.is::<Symlink>()) =>
-        {
-            (
+        _ => match Obstacle::behind(&error) {
+            Some(Obstacle::Symlink) => (
                 "A symbolic link stands in the data directory where none may be; it is not followed.",
                 "Ask the operator to put the real directory or file in its place.",
-            )
-        }
-        _ => (
-            "The data directory could not be read or written.",
-            "Try again; if it persists, ask the operator to look at the log.",
-        ),
+            ),
+            Some(Obstacle::NotAFile) => (
+                "In the data directory something that is not a file stands in a file's place.",
+                "Ask the operator to remove it.",
+            ),
+            None => (
+                "The data directory could not be read or written.",
+                "Try again; if it persists, ask the operator to look at the log.",
+            ),
+        },
     };
     Error::new(STORAGE_ERROR, message).next(next).cause(error)
 }
 
 /// Why a path was not opened.
-#[derive(Debug)]
-pub struct Symlink;
+#[derive(Debug, Clone, Copy)]
+pub enum Obstacle {
+    Symlink,
+    /// A pipe, a device, a directory.
+    NotAFile,
+}
 
-impl std::fmt::Display for Symlink {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a symbolic link in the data directory is not followed")
+impl Obstacle {
+    pub fn behind(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref().copied()
     }
 }
 
-impl std::error::Error for Symlink {}
+impl std::fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Symlink => "a symbolic link in the data directory is not followed",
+            Self::NotAFile => "not a regular file",
+        })
+    }
+}
+
+impl std::error::Error for Obstacle {}
+
+impl From<Obstacle> for io::Error {
+    fn from(obstacle: Obstacle) -> Self {
+        Self::new(io::ErrorKind::InvalidInput, obstacle)
+    }
+}
 
 /// The same refusal for each of those who sent together; the cause stays with
 /// the original, which is logged.

@@ -19,7 +19,7 @@ use crate::{Settings, errors, store::Store};
 const COUNTS_LAG: Duration = Duration::from_millis(200);
 /// and no more often than this: who sends meanwhile has to wait for the disk.
 const COUNTS_EVERY: Duration = Duration::from_secs(2);
-const MINUTE_MS: i64 = 60_000;
+pub const MINUTE_MS: i64 = 60_000;
 /// Beyond this many agents those who sent nothing lately are forgotten.
 const REMEMBERED: usize = 1_000;
 
@@ -73,7 +73,9 @@ impl House {
         });
     }
 
-    /// Lets an agent send, or says how long to wait: at most so many in any minute.
+    /// Lets an agent send, or says how long to wait: at most so many in any
+    /// minute to all rooms together, through this process. What went to one room
+    /// through others is counted when the message is written.
     pub fn may_send(&self, agent: &str, now: Timestamp) -> Result<()> {
         let most = self.settings.sends_per_minute;
         if most == 0 {
@@ -94,6 +96,17 @@ impl House {
         }
         times.push_back(now);
         Ok(())
+    }
+
+    /// What was let through at `now` was not sent after all.
+    pub fn has_not_sent(&self, agent: &str, now: Timestamp) {
+        let now = now.as_millisecond();
+        let mut sends = self.sends.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(times) = sends.get_mut(agent)
+            && let Some(at) = times.iter().rposition(|time| *time == now)
+        {
+            times.remove(at);
+        }
     }
 }
 

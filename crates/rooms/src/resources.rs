@@ -12,6 +12,7 @@ use kit::{
 use serde::Serialize;
 
 use crate::{
+    errors,
     house::House,
     model::names::RoomName,
     store::Listed,
@@ -160,7 +161,7 @@ fn read(
 ) -> Result<Option<Contents>> {
     let room = match house.store.room(name) {
         Ok(room) => room,
-        Err(error) if error.code == "ROOM_NOT_FOUND" => return Ok(None),
+        Err(error) if error.code == errors::ROOM_NOT_FOUND => return Ok(None),
         Err(error) => return Err(error),
     };
     if messages {

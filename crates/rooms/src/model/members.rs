@@ -6,8 +6,13 @@
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
+
+use super::{
+    forgiving::{Contents, Fields, of_whom},
+    names,
+};
 
 /// `rooms/{room}/presence.json`. Keys we do not know are kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -21,18 +26,47 @@ pub struct Presence {
     pub other: Map<String, Value>,
 }
 
+impl Contents for Presence {
+    fn odd(&self) -> Vec<String> {
+        let users = self.users.iter();
+        users
+            .flat_map(|(name, user)| of_whom(&user.odd, name))
+            .collect()
+    }
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "Value")]
 pub struct User {
     pub status: Status,
-    #[serde(default)]
     pub message_count: u64,
-    #[serde(default)]
     pub joined_at: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
     #[serde(flatten)]
     pub other: Map<String, Value>,
+    #[serde(skip)]
+    odd: Vec<&'static str>,
+}
+
+impl From<Value> for User {
+    /// Whoever stands in the file is a member, whatever else is written there.
+    fn from(value: Value) -> Self {
+        let mut fields = Fields::of(value);
+        let status = fields.take("status");
+        let message_count = fields.take("messageCount").unwrap_or_default();
+        let joined_at = fields.take("joinedAt").unwrap_or_default();
+        let profile = fields.take("profile");
+        let (other, odd) = fields.rest();
+        Self {
+            status: status.unwrap_or(Status::Offline),
+            message_count,
+            joined_at,
+            profile,
+            other,
+            odd,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -105,6 +139,7 @@ impl User {
             joined_at: now.to_owned(),
             profile,
             other: Map::new(),
+            odd: Vec::new(),
         }
     }
 
@@ -135,84 +170,92 @@ impl User {
 /// A JSON object that keeps its order. Rooms have few members, so that looking
 /// one up by walking the list is as quick as a map, and smaller.
 #[derive(Debug, Clone)]
-pub struct ByName<T>(Vec<(String, T)>);
+pub struct ByName<T> {
+    entries: Vec<(String, T)>,
+    /// The names of those that could not be understood.
+    odd: Vec<String>,
+}
 
 impl<T> Default for ByName<T> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self {
+            entries: Vec::new(),
+            odd: Vec::new(),
+        }
+    }
+}
+
+impl<T: Serialize + DeserializeOwned> Contents for ByName<T> {
+    fn odd(&self) -> Vec<String> {
+        self.odd.iter().map(|name| format!("`{name}`")).collect()
     }
 }
 
 impl<T> ByName<T> {
     pub fn get(&self, name: &str) -> Option<&T> {
-        let found = self.0.iter().find(|(known, _)| known == name);
+        let found = self.entries.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value)
     }
 
     pub fn get_mut(&mut self, name: &str) -> Option<&mut T> {
-        let found = self.0.iter_mut().find(|(known, _)| known == name);
+        let found = self.entries.iter_mut().find(|(known, _)| known == name);
         found.map(|(_, value)| value)
     }
 
     pub fn set(&mut self, name: &str, value: T) {
         match self.get_mut(name) {
             Some(known) => *known = value,
-            None => self.0.push((name.to_owned(), value)),
+            None => self.entries.push((name.to_owned(), value)),
         }
     }
 
     pub fn remove(&mut self, name: &str) -> Option<T> {
-        let at = self.0.iter().position(|(known, _)| known == name)?;
-        Some(self.0.remove(at).1)
+        let at = self.entries.iter().position(|(known, _)| known == name)?;
+        Some(self.entries.remove(at).1)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> + Clone {
-        self.0.iter().map(|(name, value)| (name.as_str(), value))
+        self.entries
+            .iter()
+            .map(|(name, value)| (name.as_str(), value))
     }
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut T)> {
-        self.0
+        self.entries
             .iter_mut()
             .map(|(name, value)| (name.as_str(), value))
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.0.iter().map(|(name, _)| name.as_str())
+        self.entries.iter().map(|(name, _)| name.as_str())
     }
 
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.entries.len()
     }
 }
 
 impl<T: Serialize> Serialize for ByName<T> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+        serializer.collect_map(self.entries.iter().map(|(name, value)| (name, value)))
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for ByName<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for ByName<T> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries<T>(std::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Entries<T> {
-            type Value = ByName<T>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
+        let mut by_name = Self::default();
+        for (name, value) in Map::<String, Value>::deserialize(deserializer)? {
+            let canonical = names::canonical(&name);
+            if *canonical != name && by_name.get(&canonical).is_some() {
+                continue;
             }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<Self::Value, A::Error> {
-                let mut entries = ByName::default();
-                while let Some((name, value)) = map.next_entry::<String, T>()? {
-                    entries.0.push((name, value));
-                }
-                Ok(entries)
+            let name = canonical.into_owned();
+            match serde_json::from_value(value) {
+                Ok(value) => by_name.entries.push((name, value)),
+                Err(_) => by_name.odd.push(name),
             }
         }
-        deserializer.deserialize_map(Entries(std::marker::PhantomData))
+        Ok(by_name)
     }
 }
 

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, value::RawValue};
 
+use super::names;
 use crate::errors;
 
 pub const MAX_MESSAGE: usize = 10_000;
@@ -138,7 +139,7 @@ pub struct Draft {
 
 impl Draft {
     pub fn check(&self) -> Result<()> {
-        super::names::check_agent(&self.agent)?;
+        names::check_agent(&self.agent)?;
         if self.text.trim().is_empty() {
             return Err(errors::empty_message());
         }
@@ -154,7 +155,7 @@ impl Draft {
 
     /// Whether `line` is what this draft became when it was sent before.
     pub fn became(&self, line: &Line) -> bool {
-        self.agent == line.agent_name
+        self.agent == names::canonical(&line.agent_name)
             && self.client_id == line.client_message_id
             && self.text == line.message
             && self.reply_to == line.reply_to

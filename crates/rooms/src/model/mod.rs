@@ -1,5 +1,6 @@
 //! The nouns and rules of the counter, without any I/O.
 
+pub mod forgiving;
 pub mod members;
 pub mod mentions;
 pub mod message;

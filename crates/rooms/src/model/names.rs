@@ -1,9 +1,10 @@
 //! The names of rooms and agents. A [`RoomName`] is the only thing a path is
 //! ever made from, and it can only hold what [`RoomName::parse`] let through.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use kit::Result;
+use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::errors;
 
@@ -43,7 +44,19 @@ pub fn is_room_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
-/// Any script, but nothing that could break a line or be taken for a path.
+/// A name as it is compared and kept: one spelling for what looks and is the
+/// same, such as が as one character and as two. Names in files may be spelt
+/// either way.
+pub fn canonical(name: &str) -> Cow<'_, str> {
+    if is_nfc(name) {
+        Cow::Borrowed(name)
+    } else {
+        Cow::Owned(name.nfc().collect())
+    }
+}
+
+/// What every name must be, those of members that are in the files already too:
+/// nothing that could break a line or be taken for a path.
 pub fn check_agent(name: &str) -> Result<()> {
     let fits = (1..=MAX_NAME).contains(&name.chars().count())
         && !name
@@ -53,10 +66,56 @@ pub fn check_agent(name: &str) -> Result<()> {
     if !fits {
         return Err(errors::invalid_agent_name());
     }
-    if name.eq_ignore_ascii_case(SYSTEM) {
+    if is_like_system(name) {
         return Err(errors::reserved_agent_name());
     }
     Ok(())
+}
+
+/// What a newcomer's name must be beyond that: any script, but nobody's name
+/// shall look like another's by what cannot be seen.
+pub fn check_newcomer(name: &str) -> Result<()> {
+    check_agent(name)?;
+    if name.chars().any(is_unseen) {
+        return Err(errors::unseen_in_agent_name());
+    }
+    if name.starts_with(['@', '＠']) {
+        return Err(errors::at_before_agent_name());
+    }
+    Ok(())
+}
+
+fn is_like_system(name: &str) -> bool {
+    let seen: String = name.chars().filter(|c| !is_unseen(*c)).collect();
+    let folded = kit::text::fold(seen.trim_start_matches(['@', '＠']));
+    let latin = folded.chars().map(|c| match c {
+        'ѕ' => 's',
+        'у' | 'ү' | 'γ' => 'y',
+        'т' | 'τ' => 't',
+        'е' | 'ҽ' => 'e',
+        'м' => 'm',
+        c => c,
+    });
+    latin.eq(SYSTEM.chars())
+}
+
+/// Characters without a shape of their own (Unicode's default ignorable and
+/// format characters), and blanks that are not the usual ones.
+fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{00a0}' | '\u{00ad}' | '\u{034f}'
+            | '\u{0600}'..='\u{0605}' | '\u{061c}' | '\u{06dd}' | '\u{070f}'
+            | '\u{0890}' | '\u{0891}' | '\u{08e2}'
+            | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}'
+            | '\u{2800}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 #[cfg(test)]
@@ -108,5 +167,46 @@ mod tests {
             let error = check_agent(name).unwrap_err();
             assert_eq!(error.code, "INVALID_AGENT_NAME", "{name}");
         }
+    }
+
+    #[test]
+    fn a_newcomer_is_who_it_looks_like() {
+        for name in ["bob", "田中　花子", "José", "👍", "bob@home"] {
+            assert!(check_newcomer(name).is_ok(), "{name}");
+        }
+        for name in [
+            "bo\u{200b}b",
+            "bob\u{202e}",
+            "bob\u{fe0f}",
+            "bob\u{00a0}smith",
+            "\u{3164}",
+            "@bob",
+            "＠bob",
+        ] {
+            let error = check_newcomer(name).unwrap_err();
+            assert_eq!(
+                error.code,
+                "INVALID_AGENT_NAME",
+                "{}",
+                name.escape_unicode()
+            );
+            assert!(check_agent(name).is_ok(), "who is there already can speak");
+        }
+        for name in [
+            "ＳＹＳＴＥＭ",
+            "sys\u{200b}tem",
+            "@System",
+            "s y s t e m",
+            "ѕуѕтем",
+        ] {
+            let error = check_agent(name).unwrap_err();
+            assert!(error.message.contains("reserved"), "{name}");
+        }
+    }
+
+    #[test]
+    fn one_spelling_for_what_is_the_same() {
+        assert_eq!(canonical("か\u{3099}"), "が");
+        assert_eq!(canonical("ＡＢ"), "ＡＢ");
     }
 }

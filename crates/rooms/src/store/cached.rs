@@ -2,14 +2,14 @@
 //! of the file.
 
 use std::{
+    fs,
     io::{self, Read},
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use serde::{Serialize, de::DeserializeOwned};
-
 use super::files::{self, Stamp};
+use crate::model::forgiving::Contents;
 
 pub struct Cached<T> {
     name: &'static str,
@@ -40,7 +40,7 @@ impl<T> Clone for State<T> {
     }
 }
 
-impl<T: Serialize + DeserializeOwned + Default> Cached<T> {
+impl<T: Contents> Cached<T> {
     pub fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -83,6 +83,22 @@ impl<T: Serialize + DeserializeOwned + Default> Cached<T> {
         State::Damaged
     }
 
+    /// What is wrong with the file, in words.
+    pub fn complaints(&self, directory: &Path) -> io::Result<Vec<String>> {
+        let name = self.name;
+        Ok(match self.state(directory)? {
+            State::Absent => Vec::new(),
+            State::Damaged => vec![format!(
+                "{name} cannot be understood and counts as empty; the next change sets it aside."
+            )],
+            State::Read(known) => known
+                .odd()
+                .into_iter()
+                .map(|odd| format!("{name}: {odd} cannot be understood and is passed over."))
+                .collect(),
+        })
+    }
+
     /// The file's contents, or none at all.
     pub fn load(&self, directory: &Path) -> io::Result<Arc<T>> {
         Ok(match self.state(directory)? {
@@ -93,9 +109,14 @@ impl<T: Serialize + DeserializeOwned + Default> Cached<T> {
 
     /// Replaces the file. Only under the lock that guards it.
     pub fn save(&self, directory: &Path, value: &T, durable: bool) -> io::Result<()> {
-        if let State::Damaged = self.state(directory)? {
-            let aside = format!("{}.damaged-{}", self.name, now_ms());
-            std::fs::rename(directory.join(self.name), directory.join(aside))?;
+        let aside = || directory.join(format!("{}.damaged-{}", self.name, now_ms()));
+        match self.state(directory)? {
+            State::Damaged => fs::rename(directory.join(self.name), aside())?,
+            // What could not be understood goes from this file, not from the world.
+            State::Read(known) if !known.odd().is_empty() => {
+                fs::hard_link(directory.join(self.name), aside())?;
+            }
+            State::Read(_) | State::Absent => {}
         }
         let json = serde_json::to_vec_pretty(value).map_err(io::Error::other)?;
         files::replace(directory, self.name, &json, durable)

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::{errors::Symlink, model::names::RoomName};
+use crate::{errors::Obstacle, model::names::RoomName};
 
 pub const LOG: &str = "messages.jsonl";
 pub const ARCHIVE: &str = "messages.archive.jsonl";
@@ -56,33 +56,35 @@ impl Dir {
 
 pub fn refuse_symlink(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.file_type().is_symlink() => Err(symlink()),
+        Ok(metadata) if metadata.file_type().is_symlink() => Err(Obstacle::Symlink.into()),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-fn symlink() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, Symlink)
-}
-
-/// Opens a file that must not be a symbolic link.
+/// Opens a regular file, and nothing that leads elsewhere or could make
+/// whoever opens it wait.
 pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(libc::O_NOFOLLOW);
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     }
     #[cfg(not(unix))]
     refuse_symlink(path)?;
-    options.open(path).map_err(|error| {
+    let file = options.open(path).map_err(|error| {
         // What the kernel answers differs between systems; what is there does not.
-        match refuse_symlink(path) {
-            Err(refused) if refused.get_ref().is_some_and(|inner| inner.is::<Symlink>()) => refused,
+        match fs::symlink_metadata(path).map(|metadata| metadata.file_type()) {
+            Ok(kind) if kind.is_symlink() => Obstacle::Symlink.into(),
+            Ok(kind) if !kind.is_file() => Obstacle::NotAFile.into(),
             _ => error,
         }
-    })
+    })?;
+    if !file.metadata()?.is_file() {
+        return Err(Obstacle::NotAFile.into());
+    }
+    Ok(file)
 }
 
 /// `None` when there is no such file.

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::model::{
     message::{Head, Line},
-    names::SYSTEM,
+    names::{SYSTEM, canonical},
 };
 
 /// The two files, as they were at one moment. The log is opened first: what
@@ -156,16 +156,18 @@ impl Index {
 
     fn note(&mut self, head: &Head<'_>) {
         let number = u32::try_from(self.count()).unwrap_or(u32::MAX);
-        let author = self.author(&head.agent_name);
+        let author_name = canonical(&head.agent_name);
+        let author = self.author(&author_name);
         if let Some(sent) = self.sent.get_mut(usize::from(author)) {
             *sent += 1;
         }
         self.ids.push(short(&head.id));
         self.authors.push(author.into());
         for name in head.mentions() {
+            let name = canonical(&name);
             let numbers = match self.mentions.get_mut(&*name) {
                 Some(numbers) => numbers,
-                None => self.mentions.entry(name.into()).or_default(),
+                None => self.mentions.entry((*name).into()).or_default(),
             };
             if numbers.last() != Some(number) {
                 numbers.push(number);
@@ -175,8 +177,7 @@ impl Index {
             while self.client_ids.len() < number as usize {
                 self.client_ids.push(0);
             }
-            self.client_ids
-                .push(client_key(&head.agent_name, client_id));
+            self.client_ids.push(client_key(&author_name, client_id));
         }
     }
 
@@ -269,7 +270,7 @@ impl Index {
         for (back, candidate) in self.client_ids.iter(0).rev().enumerate() {
             if candidate == wanted
                 && let Some(line) = reader.line(self.client_ids.len() - 1 - back)?
-                && line.agent_name == agent
+                && canonical(&line.agent_name) == agent
                 && line.client_message_id.as_deref() == Some(client_id)
             {
                 return Ok(Some(line));
@@ -287,6 +288,13 @@ impl Index {
         let author = self.known_authors.get(agent);
         let sent = author.and_then(|author| self.sent.get(usize::from(*author)));
         sent.map_or(0, |sent| u64::from(*sent))
+    }
+
+    /// The numbers from `position` on of what `agent` said, oldest first.
+    pub fn by(&self, agent: &str, position: usize) -> impl DoubleEndedIterator<Item = usize> {
+        let author = self.known_authors.get(agent).copied().map(u32::from);
+        let numbers = position..self.count();
+        numbers.filter(move |number| author.is_some() && self.authors.get(*number) == author)
     }
 
     /// The numbers from `position` on of what others said.

@@ -10,6 +10,7 @@ use crate::{
     model::{
         members::{Activities, Activity, Presence, Profile, Status, User},
         message::written,
+        names,
     },
 };
 
@@ -57,6 +58,7 @@ impl Store {
                     true
                 }
                 None => {
+                    names::check_newcomer(agent)?;
                     presence.users.set(agent, User::new(&written(now), profile));
                     false
                 }
@@ -77,7 +79,7 @@ impl Store {
             self.require(&room.name)?;
             let mut presence = Presence::clone(&*room.members()?);
             if presence.users.remove(agent).is_none() {
-                return Err(self.stranger(agent, &room.name));
+                return Err(errors::nothing_to_leave(self.stranger(agent, &room.name)));
             }
             self.save_presence(room, &presence)?;
             let mut activities = Activities::clone(&*room.activities()?);

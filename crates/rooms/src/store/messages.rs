@@ -13,7 +13,10 @@ use super::{
 };
 use crate::{
     errors,
-    model::message::{Glance, Line, folded},
+    model::{
+        message::{Glance, Line, folded},
+        names::canonical,
+    },
 };
 
 /// A page ends before it grows larger than this, with a cursor to go on.
@@ -49,12 +52,6 @@ pub struct Search {
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
     pub limit: usize,
-}
-
-/// What was found, newest first.
-pub struct Hits {
-    pub messages: Vec<(Arc<Room>, Line)>,
-    pub has_more: bool,
 }
 
 /// What an agent has not read yet.
@@ -200,50 +197,37 @@ impl Store {
         self.unread(room, agent)
     }
 
-    /// Looks through all the given rooms.
+    /// What is looked for, newest first, and one more than the limit if there is.
     pub fn search(
         &self,
-        rooms: &[Arc<Room>],
+        room: &Room,
         search: &Search,
         keep_on: impl Fn() -> Result<()>,
-    ) -> Result<Hits> {
-        let mut found: Vec<(Arc<Room>, Line)> = Vec::new();
-        for room in rooms {
-            let mut here = 0;
-            let mut until = room.look(|index, _| Ok(index.count()))?;
-            while until > 0 && here <= search.limit {
-                keep_on()?;
-                let from = until.saturating_sub(SEARCHED_AT_ONCE);
-                // Reopened each time: a message keeps its number, not its file.
-                let mut texts = Vec::new();
-                room.look(|index, files| {
-                    let mut reader = index.reader(files);
-                    for number in from..until.min(index.count()) {
-                        texts.extend_from_slice(reader.text(number)?.unwrap_or_default());
-                        texts.push(b'\n');
-                    }
-                    Ok(())
-                })?;
-                let fitting = texts
-                    .split(|byte| *byte == b'\n')
-                    .filter(|text| Glance::parse(text).is_some_and(|glance| search.fits(&glance)));
-                let lines: Vec<Line> = fitting.filter_map(Line::parse).collect();
-                for line in lines.into_iter().rev().take(search.limit + 1 - here) {
-                    found.push((Arc::clone(room), line));
-                    here += 1;
+    ) -> Result<Vec<Line>> {
+        let mut found: Vec<Line> = Vec::new();
+        let mut until = self.count(room)?;
+        while until > 0 && found.len() <= search.limit {
+            keep_on()?;
+            let from = until.saturating_sub(SEARCHED_AT_ONCE);
+            // Reopened each time: a message keeps its number, not its file.
+            let mut texts = Vec::new();
+            room.look(|index, files| {
+                let mut reader = index.reader(files);
+                for number in from..until.min(index.count()) {
+                    texts.extend_from_slice(reader.text(number)?.unwrap_or_default());
+                    texts.push(b'\n');
                 }
-                until = from;
-            }
+                Ok(())
+            })?;
+            let fitting = texts
+                .split(|byte| *byte == b'\n')
+                .filter(|text| Glance::parse(text).is_some_and(|glance| search.fits(&glance)));
+            let lines: Vec<Line> = fitting.filter_map(Line::parse).collect();
+            let wanted = search.limit + 1 - found.len();
+            found.extend(lines.into_iter().rev().take(wanted));
+            until = from;
         }
-        if rooms.len() > 1 {
-            found.sort_by_key(|(_, line)| std::cmp::Reverse(line.time()));
-        }
-        let has_more = found.len() > search.limit;
-        found.truncate(search.limit);
-        Ok(Hits {
-            messages: found,
-            has_more,
-        })
+        Ok(found)
     }
 
     fn reads(&self, room: &Room) -> Result<Arc<reads::Reads>> {
@@ -253,7 +237,7 @@ impl Store {
 
 impl Search {
     fn fits(&self, line: &Glance<'_>) -> bool {
-        let other = |agent: &String| *agent != line.agent_name;
+        let other = |agent: &String| *agent != canonical(&line.agent_name);
         if self.agent.as_ref().is_some_and(other) {
             return false;
         }

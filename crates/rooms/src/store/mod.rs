@@ -23,6 +23,7 @@ mod messages;
 mod packed;
 mod process;
 mod reads;
+mod recent;
 mod registry;
 mod room;
 mod segment;
@@ -58,6 +59,7 @@ pub use members::Member;
 pub use messages::{News, Page, Pick, Search, Start};
 pub use reads::{Place, Position};
 pub use room::Room;
+pub use send::Sent;
 pub use waiting::Waiting;
 
 pub struct Store {
@@ -109,6 +111,14 @@ impl Store {
             })
         });
         Ok(rooms.collect())
+    }
+
+    /// One room, if it exists.
+    pub fn listed(&self, name: &RoomName) -> Result<Listed> {
+        Ok(Listed {
+            name: name.clone(),
+            description: self.require(name)?.description,
+        })
     }
 
     /// A room that exists.
@@ -216,7 +226,7 @@ impl Store {
 
     /// The refusal for somebody who is not a member of `room`.
     fn stranger(&self, agent: &str, room: &RoomName) -> kit::Error {
-        if let Err(error) = names::check_agent(agent) {
+        if let Err(error) = names::check_newcomer(agent) {
             return error;
         }
         if self.is_known(agent) {

@@ -10,7 +10,12 @@ use super::{
     cached::State,
     files::{LOG, PRESENCE, Stamp},
 };
-use crate::model::{members::ByName, message::written, names};
+use crate::model::{
+    forgiving::{Contents, Fields, of_whom},
+    members::ByName,
+    message::written,
+    names,
+};
 
 /// Keys we do not know are kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -21,19 +26,48 @@ pub struct Registry {
     other: Map<String, Value>,
 }
 
+impl Contents for Registry {
+    fn odd(&self) -> Vec<String> {
+        let rooms = self.rooms.iter();
+        rooms
+            .flat_map(|(name, entry)| of_whom(&entry.odd, name))
+            .collect()
+    }
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "Value")]
 pub struct Entry {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    #[serde(default)]
     pub created_at: String,
-    #[serde(default)]
     pub message_count: u64,
-    #[serde(default)]
     pub user_count: u64,
     #[serde(flatten)]
     other: Map<String, Value>,
+    /// What could not be understood.
+    #[serde(skip)]
+    pub odd: Vec<&'static str>,
+}
+
+impl From<Value> for Entry {
+    /// What stands in the file is a room; its counts can be counted again.
+    fn from(value: Value) -> Self {
+        let mut fields = Fields::of(value);
+        let description = fields.take("description");
+        let created_at = fields.take("createdAt").unwrap_or_default();
+        let message_count = fields.take("messageCount").unwrap_or_default();
+        let user_count = fields.take("userCount").unwrap_or_default();
+        let (other, odd) = fields.rest();
+        Self {
+            description,
+            created_at,
+            message_count,
+            user_count,
+            other,
+            odd,
+        }
+    }
 }
 
 impl Entry {
@@ -44,6 +78,7 @@ impl Entry {
             message_count: 0,
             user_count: 0,
             other: Map::new(),
+            odd: Vec::new(),
         }
     }
 }
@@ -54,6 +89,12 @@ impl Entry {
 pub struct Agents {
     #[serde(default)]
     pub agents: ByName<FirstSeen>,
+}
+
+impl Contents for Agents {
+    fn odd(&self) -> Vec<String> {
+        self.agents.odd()
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -22,14 +22,16 @@ use super::{
     index::{Files, Index},
     lock,
     reads::position,
+    recent,
     upkeep::{LARGE, mend},
 };
 use crate::{
-    errors,
+    errors, house,
     model::{
         members::Presence,
         mentions::mentions,
         message::{Draft, Line, written},
+        names::canonical,
     },
 };
 
@@ -229,6 +231,10 @@ impl Batch {
                 Err(errors::client_message_id_reused())
             });
         }
+        if let Some(wait) = self.wait(store, index, files, waiting)? {
+            let most = store.settings.sends_per_minute;
+            return Ok(Err(errors::rate_limited(most, wait)));
+        }
         if let Some(id) = &draft.reply_to
             && index.find(id, files)?.is_none()
         {
@@ -238,7 +244,7 @@ impl Batch {
             id: kit::ids::random("msg_", ID_LENGTH),
             room_name: room.name.to_string(),
             agent_name: draft.agent.clone(),
-            mentions: mentions(&draft.text, members.users.names()),
+            mentions: mentions(&canonical(&draft.text), members.users.names()),
             message: draft.text.clone(),
             timestamp: written(waiting.clock.now()),
             metadata: draft.metadata.clone(),
@@ -259,6 +265,26 @@ impl Batch {
             repeated: false,
             unread: 0,
         }))
+    }
+
+    /// How long the sender has to wait, if it has sent too much: to this room,
+    /// through whichever process.
+    fn wait(
+        &self,
+        store: &Store,
+        index: &Index,
+        files: &Files,
+        waiting: &Waiting,
+    ) -> io::Result<Option<i64>> {
+        let most = store.settings.sends_per_minute as usize;
+        let agent = &waiting.draft.agent;
+        let results = self.results.iter().flatten();
+        let here = results.filter(|sent| !sent.repeated && sent.line.agent_name == *agent);
+        match most.checked_sub(here.count()) {
+            _ if most == 0 => Ok(None),
+            None | Some(0) => Ok(Some(house::MINUTE_MS)),
+            Some(most) => recent::wait(index, files, agent, most, waiting.clock.now()),
+        }
     }
 
     /// The message that this draft became already, here or on the disk.

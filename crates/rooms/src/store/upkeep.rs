@@ -12,7 +12,8 @@ use kit::Result;
 
 use super::{
     Room, Store,
-    files::{self, ARCHIVE, LOG},
+    cached::State,
+    files::{self, ARCHIVE, LOG, ROOMS},
     index::{Files, Index},
     lock,
     segment::{Reader, Segment, read_range},
@@ -96,6 +97,19 @@ pub struct Health {
 }
 
 impl Store {
+    /// What is wrong with the files that no room owns.
+    pub fn complaints(&self) -> Result<Vec<String>> {
+        let root = self.dir.root();
+        let mut found = self.agents.complaints(root).map_err(errors::storage)?;
+        if let State::Damaged = self.registry.state(root).map_err(errors::storage)? {
+            found.push(format!(
+                "{ROOMS} cannot be understood; the rooms are those whose directories are there. \
+                 The next change sets it aside."
+            ));
+        }
+        Ok(found)
+    }
+
     pub fn health(&self, room: &Room) -> Result<Health> {
         let directory = room.directory()?;
         let (damaged, unfinished) = room.look(|index, files| {
@@ -123,6 +137,18 @@ impl Store {
                 "A torn last line was cut from the log and kept in {}.",
                 torn.join(", ")
             ));
+        }
+        let odd = self.require(&room.name)?.odd;
+        warnings.extend(odd.iter().map(|what| {
+            format!("{ROOMS}: {what} cannot be understood; what the room's own files say counts.")
+        }));
+        let complaints = [
+            room.presence.complaints(&directory),
+            room.reads.complaints(&directory),
+            room.activity.complaints(&directory),
+        ];
+        for complaint in complaints {
+            warnings.extend(complaint.map_err(errors::storage)?);
         }
         let entries = fs::read_dir(&directory).into_iter().flatten().flatten();
         let sizes = entries.filter_map(|entry| entry.metadata().ok());

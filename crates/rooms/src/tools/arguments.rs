@@ -5,7 +5,7 @@
 use kit::Context;
 use serde_json::{Map, Value, json};
 
-use crate::model::names::{AGENT_PATTERN, MAX_NAME, ROOM_PATTERN};
+use crate::model::names::{AGENT_PATTERN, MAX_NAME, ROOM_PATTERN, canonical};
 
 const SPELLINGS: [(&str, &str); 6] = [
     ("room_name", "roomName"),
@@ -30,7 +30,9 @@ pub fn tidy(_: &Context, arguments: &mut Map<String, Value>) {
     for (name, value) in arguments.iter_mut() {
         let tidied = match name.as_str() {
             "roomName" => value.as_str().map(|name| kit::text::narrow(name).into()),
-            "agentName" => value.as_str().map(|name| name.trim().into()),
+            "agentName" => value
+                .as_str()
+                .map(|name| canonical(name.trim()).into_owned().into()),
             "limit" | "offset" | "timeout" => integer(value),
             "confirm" | "mentionsOnly" => boolean(value),
             "metadata" | "profile" => object(value),

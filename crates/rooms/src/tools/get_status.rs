@@ -7,12 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{LOOKS, arguments, blocking};
-use crate::{
-    errors,
-    house::House,
-    model::{members::Status, names::RoomName},
-};
+use super::{LOOKS, arguments, blocking, in_rooms};
+use crate::{errors, house::House, model::members::Status, store::Listed};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -69,30 +65,19 @@ pub fn tool(house: &Arc<House>) -> Tool {
 }
 
 fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
-    let only = input.room_name.is_some();
-    let names = match input.room_name {
-        Some(name) => vec![RoomName::parse(&name)?],
-        None => {
-            let listed = house.store.rooms()?.into_iter();
-            listed.map(|listed| listed.name).collect()
-        }
+    let only = input.room_name.as_deref();
+    let (found, unreadable) = in_rooms(house, only, |listed| status(house, context, listed))?;
+    let mut warnings = match only {
+        Some(_) => Vec::new(),
+        None => house.store.complaints()?,
     };
     let mut rooms = Vec::new();
-    let mut warnings = Vec::new();
-    for name in names {
-        match status(house, context, &name) {
-            Ok((room, found)) => {
-                rooms.push(room);
-                warnings.extend(found.into_iter().map(|found| format!("{name}: {found}")));
-            }
-            Err(error) if only || error.code != errors::STORAGE_ERROR => return Err(error),
-            // One room that cannot be read must not hide the others.
-            Err(error) => {
-                tracing::error!(%error, cause = ?error.cause, room = %name, "a room cannot be read");
-                warnings.push(format!("{name}: {}", error.message));
-            }
-        }
+    for (room, found) in found {
+        let name = &room.name;
+        warnings.extend(found.into_iter().map(|found| format!("{name}: {found}")));
+        rooms.push(room);
     }
+    warnings.extend(unreadable);
     Ok(Output {
         total_rooms: rooms.len(),
         total_online_users: rooms.iter().map(|room| room.online_users).sum(),
@@ -102,13 +87,13 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
     })
 }
 
-fn status(house: &House, context: &Context, name: &RoomName) -> Result<(Room, Vec<String>)> {
-    let room = house.store.room(name)?;
+fn status(house: &House, context: &Context, listed: Listed) -> Result<(Room, Vec<String>)> {
+    let room = house.store.room(&listed.name)?;
     let members = house.store.members(&room, context.clock.now())?;
     let online = members.iter().filter(|m| m.status == Status::Online);
     let health = house.store.health(&room)?;
     let status = Room {
-        name: name.to_string(),
+        name: listed.name.to_string(),
         online_users: online.count(),
         total_messages: house.store.count(&room)?,
         storage_size: health.bytes,

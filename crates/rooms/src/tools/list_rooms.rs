@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{LOOKS, arguments, blocking};
+use super::{LOOKS, arguments, blocking, in_rooms};
 use crate::{errors, house::House, model::names, store::Listed};
 
 #[derive(Deserialize)]
@@ -29,6 +29,9 @@ pub struct Output {
     rooms: Vec<Room>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    /// Rooms that cannot be read, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<String>>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -70,20 +73,14 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
     if let Some(agent) = agent {
         names::check_agent(agent)?;
     }
-    let mut rooms = Vec::new();
-    for listed in house.store.rooms()? {
-        let name = listed.name.clone();
-        match describe(house, context, listed, agent) {
-            Ok(room) => rooms.extend(room),
-            // One room that cannot be read must not hide the others.
-            Err(error) => {
-                tracing::error!(%error, cause = ?error.cause, room = %name, "a room is left out");
-            }
-        }
-    }
+    let (rooms, warnings) = in_rooms(house, None, |listed| {
+        describe(house, context, listed, agent)
+    })?;
+    let rooms: Vec<Room> = rooms.into_iter().flatten().collect();
     let alone = agent.filter(|_| rooms.is_empty());
     Ok(Output {
         rooms,
+        warnings: Some(warnings).filter(|warnings| !warnings.is_empty()),
         message: alone.map(|agent| {
             format!("{agent} is in no room; list_rooms without agentName shows all of them.")
         }),

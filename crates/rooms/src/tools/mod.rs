@@ -21,7 +21,7 @@ use kit::{Context, Error, Hints, Reply, Result, Run};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{errors, house::House};
+use crate::{errors, house::House, model::names::RoomName, store::Listed};
 
 /// A tool that only looks.
 const LOOKS: Hints = Hints {
@@ -46,6 +46,34 @@ const REMOVES: Hints = Hints {
     idempotent: true,
     open_world: false,
 };
+
+/// Does the same in every room, or in the one that is asked for. One of all that
+/// cannot be read does not hide the others; what was wrong with it is said.
+fn in_rooms<T>(
+    house: &House,
+    only: Option<&str>,
+    mut work: impl FnMut(Listed) -> Result<T>,
+) -> Result<(Vec<T>, Vec<String>)> {
+    if let Some(name) = only {
+        let listed = house.store.listed(&RoomName::parse(name)?)?;
+        return Ok((vec![work(listed)?], Vec::new()));
+    }
+    let (mut done, mut warnings) = (Vec::new(), Vec::new());
+    for listed in house.store.rooms()? {
+        let name = listed.name.clone();
+        match work(listed) {
+            Ok(result) => done.push(result),
+            Err(error) if error.code == errors::STORAGE_ERROR => {
+                tracing::error!(%error, cause = ?error.cause, room = %name, "a room cannot be read");
+                warnings.push(format!("{name}: {}", error.message));
+            }
+            // Deleted meanwhile.
+            Err(error) if error.code == errors::ROOM_NOT_FOUND => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((done, warnings))
+}
 
 /// A handler that works on files from beginning to end.
 fn blocking<I, O>(house: &Arc<House>, handler: fn(&House, &Context, I) -> Result<O>) -> Run

@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use jiff::{
+    Timestamp,
+    civil::{Date, DateTime},
+    tz::TimeZone,
+};
 use kit::{Context, Effect, Result, Tool, text::fold};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{LOOKS, arguments, blocking};
+use super::{LOOKS, arguments, blocking, in_rooms};
 use crate::{
     errors,
     house::House,
-    model::{
-        message::Message,
-        names::{self, RoomName},
-    },
+    model::message::{Line, Message},
     store::Search,
 };
 
@@ -40,7 +41,7 @@ fn input() -> Value {
             },
             "roomName": arguments::room("Only this room"),
             "agentName": arguments::agent("Only what this agent said"),
-            "since": { "type": "string", "description": "RFC 3339 time or YYYY-MM-DD (UTC)" },
+            "since": { "type": "string", "description": "RFC 3339 time or YYYY-MM-DD; UTC where no offset is given" },
             "until": { "type": "string", "description": "Likewise" },
             "limit": arguments::limit()
         }),
@@ -55,6 +56,9 @@ pub struct Output {
     count: usize,
     /// There are older ones: narrow the search, or give until.
     has_more: bool,
+    /// Rooms that could not be searched, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<String>>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -86,39 +90,39 @@ pub fn tool(house: &Arc<House>) -> Tool {
 }
 
 fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
-    if let Some(agent) = &input.agent_name {
-        names::check_agent(agent)?;
-    }
-    let query = input.query.unwrap_or_default();
     let search = Search {
-        terms: terms(&query),
+        terms: terms(&input.query.unwrap_or_default()),
         agent: input.agent_name,
         since: time("since", input.since.as_deref(), false)?,
         until: time("until", input.until.as_deref(), true)?,
         limit: arguments::limit_of(input.limit),
     };
-    let names = match input.room_name {
-        Some(name) => vec![RoomName::parse(&name)?],
-        None => {
-            let listed = house.store.rooms()?.into_iter();
-            listed.map(|listed| listed.name).collect()
-        }
-    };
-    let rooms: Result<Vec<_>> = names.iter().map(|name| house.store.room(name)).collect();
-    let hits = house
-        .store
-        .search(&rooms?, &search, || context.check_cancelled())?;
+    let (found, warnings) = in_rooms(house, input.room_name.as_deref(), |listed| {
+        let room = house.store.room(&listed.name)?;
+        let lines = house
+            .store
+            .search(&room, &search, || context.check_cancelled())?;
+        let found = lines.into_iter().map(|line| (room.name.to_string(), line));
+        Ok(found.collect::<Vec<_>>())
+    })?;
+    let several = found.len() > 1;
+    let mut found: Vec<(String, Line)> = found.into_iter().flatten().collect();
+    if several {
+        found.sort_by_key(|(_, line)| std::cmp::Reverse(line.time()));
+    }
+    let has_more = found.len() > search.limit;
+    found.truncate(search.limit);
     Ok(Output {
-        count: hits.messages.len(),
-        has_more: hits.has_more,
-        messages: hits
-            .messages
+        count: found.len(),
+        has_more,
+        messages: found
             .into_iter()
-            .map(|(room, line)| Found {
-                room_name: room.name.to_string(),
+            .map(|(room_name, line)| Found {
+                room_name,
                 message: line.into(),
             })
             .collect(),
+        warnings: Some(warnings).filter(|warnings| !warnings.is_empty()),
     })
 }
 
@@ -134,25 +138,28 @@ fn terms(query: &str) -> Vec<String> {
 
 /// A time, or a day: its beginning, or its end.
 fn time(field: &str, text: Option<&str>, end: bool) -> Result<Option<Timestamp>> {
-    let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else {
+    let text = text.map(kit::text::narrow).unwrap_or_default();
+    if text.is_empty() {
         return Ok(None);
-    };
-    if let Ok(time) = text.parse::<Timestamp>() {
-        return Ok(Some(time));
     }
-    let day = text.parse::<Date>().ok().and_then(|day| {
-        let day = if end { day.tomorrow().ok()? } else { day };
-        let start = day.to_zoned(TimeZone::UTC).ok()?.timestamp();
-        if end {
-            Timestamp::from_millisecond(start.as_millisecond() - 1).ok()
-        } else {
-            Some(start)
-        }
+    let time = text.parse::<Timestamp>().ok();
+    let time = time.or_else(|| match text.len() == "2026-11-15".len() {
+        true => day(text.parse().ok()?, end),
+        false => in_utc(text.parse().ok()?),
     });
-    match day {
-        Some(time) => Ok(Some(time)),
-        None => Err(errors::invalid_time(field)),
+    time.map(Some).ok_or_else(|| errors::invalid_time(field))
+}
+
+fn day(day: Date, end: bool) -> Option<Timestamp> {
+    if !end {
+        return in_utc(day.into());
     }
+    let next = in_utc(day.tomorrow().ok()?.into())?;
+    Timestamp::from_millisecond(next.as_millisecond() - 1).ok()
+}
+
+fn in_utc(time: DateTime) -> Option<Timestamp> {
+    TimeZone::UTC.to_timestamp(time).ok()
 }
 
 #[cfg(test)]
@@ -166,6 +173,8 @@ mod tests {
             at("2026-11-15T09:30:00+09:00", false),
             "2026-11-15T00:30:00Z"
         );
+        assert_eq!(at("2026-11-15T09:30", true), "2026-11-15T09:30:00Z");
+        assert_eq!(at("2026-11-15 09:30:01", false), "2026-11-15T09:30:01Z");
         assert_eq!(at("2026-11-15", false), "2026-11-15T00:00:00Z");
         assert_eq!(at("2026-11-15", true), "2026-11-15T23:59:59.999Z");
         assert_eq!(time("since", Some(" "), false).unwrap(), None);

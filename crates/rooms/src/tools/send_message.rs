@@ -16,6 +16,7 @@ use crate::{
         names::RoomName,
     },
     resources,
+    store::Sent,
 };
 
 #[derive(Deserialize)]
@@ -105,22 +106,15 @@ async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Out
         client_id: input.client_message_id.filter(|id| !id.is_empty()),
     };
     draft.check()?;
-    house.may_send(&draft.agent, context.clock.now())?;
-    let room = match house.store.opened(&name) {
-        // Whether it still exists is checked when the message is written.
-        Some(room) => room,
-        None => {
-            let name = name.clone();
-            house.blocking(move |house| house.store.room(&name)).await?
-        }
-    };
-    let sent = house
-        .store
-        .send(&room, draft, context.clock.clone())
-        .await?;
-    if !sent.repeated {
+    let (agent, now) = (draft.agent.clone(), context.clock.now());
+    house.may_send(&agent, now)?;
+    let sent = send(&house, &context, &name, draft).await;
+    if sent.as_ref().is_ok_and(|sent| !sent.repeated) {
         context.changed(Change::Resource(resources::messages_uri(&name)));
+    } else {
+        house.has_not_sent(&agent, now);
     }
+    let sent = sent?;
     let line = sent.line;
     Ok(Output {
         success: true,
@@ -131,4 +125,21 @@ async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Out
         duplicate: sent.repeated.then_some(true),
         unread_count: sent.unread,
     })
+}
+
+async fn send(
+    house: &Arc<House>,
+    context: &Context,
+    name: &RoomName,
+    draft: Draft,
+) -> Result<Sent> {
+    let room = match house.store.opened(name) {
+        // Whether it still exists is checked when the message is written.
+        Some(room) => room,
+        None => {
+            let name = name.clone();
+            house.blocking(move |house| house.store.room(&name)).await?
+        }
+    };
+    house.store.send(&room, draft, context.clock.clone()).await
 }

@@ -40,10 +40,7 @@ async fn a_lock_held_by_a_stopped_process_is_a_timeout() {
     }
     let (error, waited) = refused.unwrap();
     assert_eq!(error.code, "FILE_LOCK_TIMEOUT");
-    assert!(
-        waited >= Duration::from_millis(300) && waited < Duration::from_secs(3),
-        "{waited:?}"
-    );
+    assert!(waited >= Duration::from_millis(300), "{waited:?}");
     // Readers need no lock, and a killed process holds none.
     worker.signal("-STOP");
     assert!(!desk.texts("a", json!({"limit": 1})).await.is_empty());
@@ -55,15 +52,13 @@ async fn a_lock_held_by_a_stopped_process_is_a_timeout() {
 /// Lock files of the original server hold the id of a process that may live.
 #[tokio::test]
 async fn lock_files_of_the_original_are_no_locks() {
-    let desk = Desk::new();
+    let desk = Desk::with(|settings| settings.lock_timeout_ms = 200);
     desk.room("a", &["x"]).await;
     let alive = std::process::id().to_string();
     desk.write("rooms/a/messages.jsonl.lock", &alive);
     desk.write("rooms/a/presence.json.lock", &alive);
     desk.write("rooms.json.lock", &alive);
-    let started = Instant::now();
     desk.ok(SEND, hello()).await;
-    assert!(started.elapsed() < Duration::from_secs(1));
 }
 
 #[tokio::test]

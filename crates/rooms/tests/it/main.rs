@@ -15,6 +15,7 @@ mod crash;
 mod desk;
 mod faults;
 mod files;
+mod hostile;
 mod members;
 mod messages;
 mod processes;
