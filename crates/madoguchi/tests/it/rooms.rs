@@ -1,6 +1,8 @@
 //! Agents in rooms: the same conversations on three set-ups. A stdio process for
 //! each agent, one desk for all, and both at once on one directory.
 
+mod clients;
+
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex},
