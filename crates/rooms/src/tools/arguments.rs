@@ -2,10 +2,14 @@
 //! the schemas of the arguments that several tools share. What is not
 //! understood stays as it is, and is refused by the schema.
 
-use kit::Context;
+use kit::{Context, Result};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::model::names::{AGENT_PATTERN, MAX_NAME, ROOM_PATTERN, canonical};
+use crate::{
+    errors,
+    model::names::{AGENT_PATTERN, MAX_NAME, ROOM_PATTERN, RoomName, canonical},
+};
 
 const SPELLINGS: [(&str, &str); 6] = [
     ("room_name", "roomName"),
@@ -93,6 +97,37 @@ pub fn agent(description: &str) -> Value {
         "maxLength": MAX_NAME,
         "pattern": AGENT_PATTERN
     })
+}
+
+/// What a tool is given that throws something away.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Confirmed {
+    room_name: String,
+    #[serde(default)]
+    confirm: bool,
+}
+
+impl Confirmed {
+    pub fn schema() -> Value {
+        input(
+            json!({
+                "roomName": room("The room"),
+                "confirm": { "type": "boolean", "description": "Must be true" }
+            }),
+            &["roomName", "confirm"],
+        )
+    }
+
+    /// The room, if it is really meant.
+    pub fn room(&self) -> Result<RoomName> {
+        let name = RoomName::parse(&self.room_name)?;
+        if self.confirm {
+            Ok(name)
+        } else {
+            Err(errors::confirmation_required())
+        }
+    }
 }
 
 pub const DEFAULT_LIMIT: usize = 50;

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use kit::{
-    Context, Effect, Result, Tool,
-    context::{Change, Language},
-};
+use kit::{Context, Result, Tool, context::Change};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{ADDS, arguments, blocking};
+use super::{ADDS, Definition, Done, arguments, blocking, define};
 use crate::{
     errors,
     house::House,
@@ -54,29 +51,22 @@ fn input() -> Value {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    success: bool,
-    room_name: String,
-    message: String,
+    #[serde(flatten)]
+    done: Done,
     unread_count: usize,
 }
 
 pub fn tool(house: &Arc<House>) -> Tool {
-    Tool {
+    define::<Output>(Definition {
         name: "agent_communication/enter_room",
         aliases: &["agent_communication_enter_room", "enter_room"],
         title: "Enter a room",
         description: "Become a member of a room, or come back online; needed before sending and waiting.",
         input: input(),
-        output: kit::schema::output::<Output>(),
         hints: ADDS,
-        effect: Effect::Write,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
         rules: &[errors::ROOM, errors::AGENT],
-        normalise: arguments::tidy,
-        meta: None,
         run: blocking(house, handle),
-    }
+    })
 }
 
 fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
@@ -92,17 +82,17 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
         .store
         .enter(&room, agent, input.profile, context.clock.now())?;
     context.changed(Change::Resource(resources::room_uri(&name)));
+    let (english, japanese) = match again {
+        false => ("entered", "に入室しました"),
+        true => ("is back in", "に戻りました"),
+    };
     Ok(Output {
-        success: true,
+        done: Done::new(
+            context,
+            &name,
+            format!("{agent} {english} room '{name}'."),
+            format!("{agent} がルーム「{name}」{japanese}。"),
+        ),
         unread_count: house.store.unread(&room, agent)?,
-        message: match (context.language, again) {
-            (Language::English, false) => format!("{agent} entered room '{name}'."),
-            (Language::English, true) => format!("{agent} is back in room '{name}'."),
-            (Language::Japanese, false) => {
-                format!("{agent} がルーム「{name}」に入室しました。")
-            }
-            (Language::Japanese, true) => format!("{agent} がルーム「{name}」に戻りました。"),
-        },
-        room_name: input.room_name,
     })
 }

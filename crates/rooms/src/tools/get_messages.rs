@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Tool};
+use kit::{Context, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{LOOKS, arguments, blocking};
+use super::{Definition, LOOKS, arguments, blocking, define};
 use crate::{
     errors,
     house::House,
@@ -70,22 +70,16 @@ pub struct Output {
 }
 
 pub fn tool(house: &Arc<House>) -> Tool {
-    Tool {
+    define::<Output>(Definition {
         name: "agent_communication/get_messages",
         aliases: &["agent_communication_get_messages", "get_messages"],
         title: "Get messages",
         description: "Get a room's messages, newest first. Reading does not mark them as read.",
         input: input(),
-        output: kit::schema::output::<Output>(),
         hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
         rules: &[errors::ROOM, errors::AGENT],
-        normalise: arguments::tidy,
-        meta: None,
         run: blocking(house, handle),
-    }
+    })
 }
 
 fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {

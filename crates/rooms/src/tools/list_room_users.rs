@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kit::{Context, Effect, Result, Tool};
+use kit::{Context, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{LOOKS, arguments, blocking};
+use super::{Definition, LOOKS, arguments, blocking, define};
 use crate::{
     errors,
     house::House,
@@ -55,22 +55,16 @@ struct User {
 }
 
 pub fn tool(house: &Arc<House>) -> Tool {
-    Tool {
+    define::<Output>(Definition {
         name: "agent_communication/list_room_users",
         aliases: &["agent_communication_list_room_users", "list_room_users"],
         title: "List who is in a room",
         description: "List a room's members with their status, message count and profile.",
         input: input(),
-        output: kit::schema::output::<Output>(),
         hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
         rules: &[errors::ROOM],
-        normalise: arguments::tidy,
-        meta: None,
         run: blocking(house, handle),
-    }
+    })
 }
 
 fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {

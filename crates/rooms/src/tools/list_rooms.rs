@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Tool};
+use kit::{Context, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{LOOKS, arguments, blocking, in_rooms};
+use super::{Definition, LOOKS, arguments, blocking, define, in_rooms};
 use crate::{errors, house::House, model::names, store::Listed};
 
 #[derive(Deserialize)]
@@ -50,22 +50,16 @@ struct Room {
 }
 
 pub fn tool(house: &Arc<House>) -> Tool {
-    Tool {
+    define::<Output>(Definition {
         name: "agent_communication/list_rooms",
         aliases: &["agent_communication_list_rooms", "list_rooms"],
         title: "List rooms",
         description: "List all rooms, or only those an agent is in.",
         input: input(),
-        output: kit::schema::output::<Output>(),
         hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
         rules: &[errors::AGENT],
-        normalise: arguments::tidy,
-        meta: None,
         run: blocking(house, handle),
-    }
+    })
 }
 
 fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Hints, Result, Tool};
+use kit::{Context, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{ADDS, arguments, blocking};
+use super::{ADDS, Definition, arguments, blocking, define};
 use crate::{
     errors,
     house::House,
@@ -42,25 +42,19 @@ pub struct Output {
 }
 
 pub fn tool(house: &Arc<House>) -> Tool {
-    Tool {
+    define::<Output>(Definition {
         name: "agent_communication/mark_read",
         aliases: &["agent_communication_mark_read", "mark_read"],
         title: "Mark as read",
         description: "Mark a room's messages as read, so that wait_for_messages passes over them.",
         input: input(),
-        output: kit::schema::output::<Output>(),
         hints: Hints {
             idempotent: true,
             ..ADDS
         },
-        effect: Effect::Write,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
         rules: &[errors::ROOM, errors::AGENT],
-        normalise: arguments::tidy,
-        meta: None,
         run: blocking(house, handle),
-    }
+    })
 }
 
 fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {

@@ -17,7 +17,8 @@ pub mod wait_for_messages;
 
 use std::sync::Arc;
 
-use kit::{Context, Error, Hints, Reply, Result, Run};
+use kit::{Context, Effect, Error, Hints, Reply, Result, Rule, Run, Tool, context::Language};
+use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -73,6 +74,65 @@ fn in_rooms<T>(
         }
     }
     Ok((done, warnings))
+}
+
+/// What differs from tool to tool.
+struct Definition {
+    name: &'static str,
+    aliases: &'static [&'static str],
+    title: &'static str,
+    description: &'static str,
+    input: Value,
+    hints: Hints,
+    rules: &'static [Rule],
+    run: Run,
+}
+
+/// A tool that answers with an `O`.
+fn define<O: JsonSchema>(definition: Definition) -> Tool {
+    Tool {
+        name: definition.name,
+        aliases: definition.aliases,
+        title: definition.title,
+        description: definition.description,
+        input: definition.input,
+        output: kit::schema::output::<O>(),
+        effect: match definition.hints.read_only {
+            true => Effect::Read,
+            false => Effect::Write,
+        },
+        hints: definition.hints,
+        time_limit: kit::tool::TIME_LIMIT,
+        // clientMessageId is kept with the message itself, for as long as that
+        // is kept and for every process on the directory.
+        idempotency_key: None,
+        rules: definition.rules,
+        normalise: arguments::tidy,
+        meta: None,
+        run: definition.run,
+    }
+}
+
+/// The answer of a tool that has nothing more to say.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Done {
+    success: bool,
+    room_name: String,
+    message: String,
+}
+
+impl Done {
+    fn new(context: &Context, room: &RoomName, english: String, japanese: String) -> Self {
+        Self {
+            success: true,
+            room_name: room.to_string(),
+            message: match context.language {
+                Language::English => english,
+                Language::Japanese => japanese,
+            },
+        }
+    }
 }
 
 /// A handler that works on files from beginning to end.

@@ -7,12 +7,12 @@ use jiff::{
     civil::{Date, DateTime},
     tz::TimeZone,
 };
-use kit::{Context, Effect, Result, Tool, text::fold};
+use kit::{Context, Result, Tool, text::fold};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{LOOKS, arguments, blocking, in_rooms};
+use super::{Definition, LOOKS, arguments, blocking, define, in_rooms};
 use crate::{
     errors,
     house::House,
@@ -71,22 +71,16 @@ struct Found {
 }
 
 pub fn tool(house: &Arc<House>) -> Tool {
-    Tool {
+    define::<Output>(Definition {
         name: "agent_communication/search_messages",
         aliases: &["agent_communication_search_messages", "search_messages"],
         title: "Search messages",
         description: "Search messages by text, agent and time, newest first; archived ones too.",
         input: input(),
-        output: kit::schema::output::<Output>(),
         hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
         rules: &[errors::ROOM, errors::AGENT],
-        normalise: arguments::tidy,
-        meta: None,
         run: blocking(house, handle),
-    }
+    })
 }
 
 fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Tool, context::Change};
+use kit::{Context, Result, Tool, context::Change};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{ADDS, arguments, task};
+use super::{ADDS, Definition, arguments, define, task};
 use crate::{
     errors,
     house::House,
@@ -71,29 +71,21 @@ pub struct Output {
 }
 
 pub fn tool(house: &Arc<House>) -> Tool {
-    Tool {
+    define::<Output>(Definition {
         name: "agent_communication/send_message",
         aliases: &["agent_communication_send_message", "send_message"],
         title: "Send a message",
         description: "Send a message to a room you have entered. @name in the text mentions somebody.",
         input: input(),
-        output: kit::schema::output::<Output>(),
         hints: ADDS,
-        effect: Effect::Write,
-        time_limit: kit::tool::TIME_LIMIT,
-        // clientMessageId is kept with the message itself, for as long as that
-        // is kept and for every process on the directory.
-        idempotency_key: None,
         rules: &[
             errors::ROOM,
             errors::AGENT,
             errors::MESSAGE,
             errors::METADATA,
         ],
-        normalise: arguments::tidy,
-        meta: None,
         run: task(house, handle),
-    }
+    })
 }
 
 async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Output> {

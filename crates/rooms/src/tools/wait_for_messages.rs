@@ -3,13 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
-use kit::{Context, Effect, Result, Tool};
+use kit::{Context, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
-use super::{ADDS, arguments, task};
+use super::{ADDS, Definition, arguments, define, task};
 use crate::{
     errors,
     house::House,
@@ -83,21 +83,19 @@ pub struct Output {
 }
 
 pub fn tool(house: &Arc<House>) -> Tool {
-    Tool {
+    let tool = define::<Output>(Definition {
         name: "agent_communication/wait_for_messages",
         aliases: &["agent_communication_wait_for_messages", "wait_for_messages"],
         title: "Wait for messages",
         description: "Get your unread messages of a room, waiting until there are some; they then count as read. Call it again after a time-out instead of polling.",
         input: input(),
-        output: kit::schema::output::<Output>(),
         hints: ADDS,
-        effect: Effect::Write,
-        time_limit: TIME_LIMIT,
-        idempotency_key: None,
         rules: &[errors::ROOM, errors::AGENT],
-        normalise: arguments::tidy,
-        meta: None,
         run: task(house, handle),
+    });
+    Tool {
+        time_limit: TIME_LIMIT,
+        ..tool
     }
 }
 
