@@ -254,17 +254,23 @@ impl Folder {
         Ok(files)
     }
 
-    /// A file that was looked at before, read without looking again: `None` when
-    /// it is another file now.
-    pub fn read_known(&self, name: &str, stamp: &Stamp) -> Option<String> {
-        let mut file = File::open(self.todo.join(name)).ok()?;
-        let metadata = file.metadata().ok()?;
-        if Stamp::of(&metadata) != *stamp {
-            return None;
+    /// A file that was looked at before, read into `bytes` without looking again:
+    /// `false` when it is another file now.
+    pub fn read_known(&self, name: &str, stamp: &Stamp, bytes: &mut Vec<u8>) -> bool {
+        bytes.clear();
+        if stamp.size > MOST_BYTES {
+            return false;
         }
-        let mut text = String::with_capacity(metadata.len() as usize + 1);
-        file.read_to_string(&mut text).ok()?;
-        Some(text)
+        let Ok(mut file) = File::open(self.todo.join(name)) else {
+            return false;
+        };
+        let same = |file: &File| {
+            let metadata = file.metadata();
+            metadata.is_ok_and(|metadata| Stamp::of(&metadata) == *stamp)
+        };
+        let size = stamp.size as usize;
+        bytes.resize(size, 0);
+        same(&file) && file.read_exact(bytes).is_ok()
     }
 }
 

@@ -6,8 +6,12 @@
 use std::{
     collections::HashMap,
     path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
-    time::Instant,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
 };
 
 use jiff::{Timestamp, Zoned, civil::Date, tz::TimeZone};
@@ -38,10 +42,15 @@ pub struct Project {
     /// What killed processes left has been cleared up.
     pub(crate) tidied: AtomicBool,
     pub catalog: Catalog,
+    /// More calls will follow: what they may need can be made ready.
+    pub(crate) serving: AtomicBool,
     /// The files as this process last left them, so that they are not
     /// announced as somebody else's changes.
     written: Mutex<HashMap<String, Option<Stamp>>>,
 }
+
+/// The answer is on its way before anything else takes the processor.
+const AFTER_THE_ANSWER: Duration = Duration::from_millis(20);
 
 struct ReadAdr {
     stamp: Stamp,
@@ -75,6 +84,7 @@ impl Project {
             undo: Mutex::default(),
             tidied: AtomicBool::new(false),
             catalog: Catalog::default(),
+            serving: AtomicBool::new(false),
             written: Mutex::default(),
         }
     }
@@ -89,6 +99,29 @@ impl Project {
         let folder = Folder::open(Path::new(&self.settings.root))?;
         *known = Some(folder.clone());
         Ok(folder)
+    }
+
+    /// Once the first call has been answered, everything is read for the first
+    /// search, on a thread of its own.
+    pub(crate) fn look_ahead(self: &Arc<Self>) {
+        if !self.serving.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let project = Arc::downgrade(self);
+        let reads = move || {
+            thread::sleep(AFTER_THE_ANSWER);
+            let Some(project) = project.upgrade() else {
+                return;
+            };
+            // Should that fail, the search will say so.
+            if let Ok(folder) = project.folder() {
+                let _ = project.catalog.refresh(&folder);
+            }
+        };
+        // Without a thread the first search reads it all.
+        let _ = thread::Builder::new()
+            .name("todo-index".into())
+            .spawn(reads);
     }
 
     pub fn now(&self, context: &Context) -> Zoned {

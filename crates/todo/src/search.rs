@@ -1,19 +1,23 @@
 //! Full-text search over contexts, records and every other Markdown file under
 //! `.todo/`.
 //!
-//! Small projects are held in memory, folded. Beyond a budget a file leaves only
-//! a signature behind, which says for nearly every file that lacks a word that it
-//! lacks it; the rest are read again. `catalog` keeps both current, `fold` makes
-//! texts comparable, `rank` says how well they match, `excerpt` shows where.
+//! Every text is kept folded, the first megabytes in memory and the rest in a
+//! temporary file, with a signature that says which words it certainly lacks.
+//! The others are looked through from one end to the other: tens of megabytes
+//! take milliseconds, and nothing is missed. `catalog` keeps them current,
+//! `texts` holds them, `fold` makes texts comparable, `rank` says how well they
+//! match, `excerpt` shows where.
 
 mod catalog;
 mod excerpt;
 mod fold;
 mod rank;
+mod reader;
 mod signature;
+mod texts;
 mod walk;
 
-pub use catalog::{Catalog, Kind};
+pub use catalog::{Catalog, Hit, Kind};
 pub use excerpt::excerpt;
-pub use fold::{fold, fold_bytes};
+pub use fold::{fold, fold_bytes, fold_into};
 pub use rank::{Query, Strength};

@@ -8,6 +8,7 @@ mod check;
 pub mod create_adr;
 pub mod create_task;
 pub mod delete_task;
+mod found;
 pub mod get_adr;
 pub mod get_context;
 pub mod get_task;
@@ -117,7 +118,9 @@ where
         let project = Arc::clone(&project);
         Box::pin(aside(move || {
             let input: I = typed(arguments)?;
-            Reply::structured(&handler(&project, &context, &input)?)
+            let output = handler(&project, &context, &input);
+            project.look_ahead();
+            Reply::structured(&output?)
         }))
     }))
 }
@@ -132,8 +135,9 @@ where
         let project = Arc::clone(&project);
         Box::pin(aside(move || {
             let input: I = typed(arguments)?;
-            let output = project.write(&context, |txn| apply(txn, &input))?;
-            Reply::structured(&output)
+            let output = project.write(&context, |txn| apply(txn, &input));
+            project.look_ahead();
+            Reply::structured(&output?)
         }))
     }))
 }

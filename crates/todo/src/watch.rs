@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
+        atomic::Ordering,
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     thread::{self, JoinHandle},
@@ -19,8 +20,7 @@ use kit::{
     time::Clock,
 };
 use notify::{
-    Event, EventKind, RecursiveMode, Watcher as _,
-    event::{AccessKind, AccessMode},
+    Config, Event, EventKind, EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _,
 };
 
 use crate::{
@@ -64,6 +64,7 @@ impl Watch {
 impl Background for Watch {
     fn start(&self, announce: Announce) {
         let (sender, receiver) = mpsc::channel();
+        self.project.serving.store(true, Ordering::Relaxed);
         let project = Arc::clone(&self.project);
         let own = sender.clone();
         let thread = thread::Builder::new()
@@ -107,7 +108,7 @@ struct Watcher<'a> {
     announce: &'a Announce,
     root: PathBuf,
     todo: PathBuf,
-    system: notify::RecommendedWatcher,
+    system: RecommendedWatcher,
     watching: bool,
     /// Resources that exist, to tell when their list changes.
     known: BTreeSet<String>,
@@ -120,10 +121,15 @@ fn run(
     receiver: &Receiver<Message>,
 ) -> notify::Result<()> {
     let root = Path::new(&project.settings.root).canonicalize()?;
-    let system = notify::recommended_watcher(move |event| {
-        // An error means that nobody listens any more.
-        let _ = sender.send(Message::Event(event));
-    })?;
+    // Who only reads is not told of: we do so ourselves, thousands of times.
+    let kinds = EventKindMask::CORE | EventKindMask::ACCESS_CLOSE;
+    let system = RecommendedWatcher::new(
+        move |event| {
+            // An error means that nobody listens any more.
+            let _ = sender.send(Message::Event(event));
+        },
+        Config::default().with_event_kinds(kinds),
+    )?;
     let mut watcher = Watcher {
         project,
         announce,
@@ -204,14 +210,6 @@ impl Watcher<'_> {
         if event.need_rescan() {
             self.project.catalog.look_at_everything();
             changed.extend(self.existing());
-        }
-        let looks = match event.kind {
-            EventKind::Access(AccessKind::Close(AccessMode::Write)) => false,
-            EventKind::Access(_) => true,
-            _ => false,
-        };
-        if looks {
-            return;
         }
         for path in &event.paths {
             if *path == self.todo {

@@ -3,6 +3,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    io,
     sync::{
         Mutex, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering},
@@ -10,24 +11,26 @@ use std::{
     thread,
 };
 
-use kit::Result;
-
 use super::{
-    Query, Strength, fold, fold_bytes,
-    signature::{Maker, Signature},
+    Query, Strength, fold,
+    reader::Reader,
+    signature::Signature,
+    texts::{Place, Texts},
     walk::{self, MOST_FILES, is_searched},
 };
 use crate::{
-    files::{self, Folder, Loaded, Stamp},
+    files::{self, Folder, Stamp},
     model::{TaskId, adr},
 };
 
-/// Bytes of folded text held in memory; what goes beyond leaves a signature.
-const TEXT_BUDGET: usize = 6 * 1024 * 1024;
-/// Files of which only the signature is known are all read when they are not
-/// more than this; of more, only the newest, and the others are estimated.
-const MOST_READ: usize = 200;
-const NEWEST_READ: usize = 80;
+/// So much is read from disk before it is put away.
+const ROUND: usize = 512;
+/// So many texts are fetched together when they lie beside each other, with no
+/// more than this between them.
+const STRETCH: usize = 64;
+const MOST_BETWEEN: u64 = 8 * 1024;
+/// Less than this is not worth a second thread.
+const MUCH: usize = 1024 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -62,13 +65,14 @@ struct Document {
     settled: bool,
     /// Its first heading, folded.
     title: Box<str>,
-    body: Body,
+    text: Place,
+    signature: Signature,
 }
 
-enum Body {
-    /// Folded.
-    Text(Box<[u8]>),
-    Signature(Signature),
+pub struct Hits {
+    /// Best first.
+    pub best: Vec<Hit>,
+    pub total: usize,
 }
 
 pub struct Hit {
@@ -93,7 +97,7 @@ pub struct Catalog {
 struct Documents {
     all: HashMap<String, Document>,
     built: bool,
-    text: usize,
+    texts: Texts,
 }
 
 impl Catalog {
@@ -125,39 +129,46 @@ impl Catalog {
         query: &Query,
         limit: usize,
         wanted: impl Fn(Kind) -> bool,
-    ) -> Result<(Vec<Hit>, usize)> {
+    ) -> io::Result<Hits> {
         self.refresh(folder)?;
         let documents = self
             .documents
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        let (mut hits, mut total) = documents.find(folder, query, Strength::All, &wanted);
-        if total == 0 && query.has_several_words() {
-            (hits, total) = documents.find(folder, query, Strength::Any, &wanted);
+        let mut best = documents.find(query, Strength::All, &wanted)?;
+        if best.is_empty() && query.has_several_words() {
+            best = documents.find(query, Strength::Any, &wanted)?;
         }
-        hits.sort_by(|one, other| {
-            other
-                .score
-                .total_cmp(&one.score)
-                .then_with(|| one.name.cmp(&other.name))
+        let total = best.len();
+        best.sort_by(|(one, document), (other, second)| {
+            let names = || document.name.cmp(second.name);
+            other.total_cmp(one).then_with(names)
         });
-        hits.truncate(limit);
-        Ok((hits, total))
+        best.truncate(limit);
+        let best = best
+            .into_iter()
+            .map(|(score, found)| Hit {
+                name: found.name.clone(),
+                kind: found.document.kind,
+                score,
+            })
+            .collect();
+        Ok(Hits { best, total })
     }
 
     /// Scores of the contexts that match, by task.
-    pub fn contexts(&self, folder: &Folder, query: &Query) -> Result<Vec<(TaskId, f64)>> {
-        let (hits, _) = self.search(folder, query, usize::MAX, |kind| {
-            matches!(kind, Kind::Context(_))
-        })?;
-        let scored = hits.into_iter().filter_map(|hit| match hit.kind {
+    pub fn contexts(&self, folder: &Folder, query: &Query) -> io::Result<HashMap<TaskId, f64>> {
+        let is_context = |kind| matches!(kind, Kind::Context(_));
+        let hits = self.search(folder, query, usize::MAX, is_context)?;
+        let scored = hits.best.into_iter().filter_map(|hit| match hit.kind {
             Kind::Context(id) => Some((id, hit.score)),
             _ => None,
         });
         Ok(scored.collect())
     }
 
-    fn refresh(&self, folder: &Folder) -> Result<()> {
+    /// Reads what is new or has changed.
+    pub fn refresh(&self, folder: &Folder) -> io::Result<()> {
         let mut documents = self
             .documents
             .write()
@@ -167,6 +178,9 @@ impl Catalog {
             touched.drain().collect()
         };
         let stale = self.stale.swap(false, Ordering::Relaxed);
+        if documents.texts.is_wasteful() {
+            *documents = Documents::default();
+        }
         let trusted = self.watched.load(Ordering::Relaxed) && documents.built && !stale;
         let present: Vec<(String, Stamp)> = if trusted {
             let mut present = Vec::new();
@@ -198,172 +212,160 @@ impl Catalog {
                 known.is_none_or(|known| !known.settled || known.stamp != *stamp)
             })
             .collect();
-        documents.load(folder, changed);
+        // Should there be no room for the texts, the next search begins anew.
+        documents.built = false;
+        documents.load(folder, &changed)?;
         documents.built = true;
         Ok(())
     }
 }
 
+/// A file that is looked through.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    name: &'a String,
+    document: &'a Document,
+}
+
+type Scored<'a> = Vec<(f64, Candidate<'a>)>;
+
 impl Documents {
     fn remove(&mut self, name: &str) {
-        if let Some(Document {
-            body: Body::Text(text),
-            ..
-        }) = self.all.remove(name)
-        {
-            self.text -= text.len();
+        if let Some(document) = self.all.remove(name) {
+            self.texts.forget(document.text);
         }
     }
 
     /// Reads what changed, on all processors when it is much.
-    fn load(&mut self, folder: &Folder, mut changed: Vec<(String, Stamp)>) {
-        // Contexts and records are searched most: they get the memory first.
-        changed.sort_by_cached_key(|(name, _)| match Kind::of(name) {
-            Kind::Context(_) => 0,
-            Kind::Adr(_) => 1,
-            Kind::Other => 2,
-        });
-        for (name, _) in &changed {
+    fn load(&mut self, folder: &Folder, changed: &[(String, Stamp)]) -> io::Result<()> {
+        for (name, _) in changed {
             self.remove(name);
         }
-        let threads = match changed.len() {
-            0..64 => 1,
-            _ => thread::available_parallelism()
-                .map_or(1, usize::from)
-                .min(4),
-        };
-        let share = changed.len().div_ceil(threads).max(1);
-        // Small rounds, so that texts which will not be kept do not pile up.
-        for round in changed.chunks(share.min(256) * threads) {
-            let mut room = TEXT_BUDGET.saturating_sub(self.text);
-            let per_thread = room / threads;
-            let loaded: Vec<Vec<(String, Document)>> = thread::scope(|scope| {
-                let tasks: Vec<_> = round
-                    .chunks(round.len().div_ceil(threads).max(1))
-                    .map(|part| scope.spawn(move || load_part(folder, part, per_thread)))
-                    .collect();
-                tasks
-                    .into_iter()
-                    .filter_map(|task| task.join().ok())
-                    .collect()
-            });
-            for (name, document) in loaded.into_iter().flatten() {
-                if let Body::Text(text) = &document.body {
-                    room = room.saturating_sub(text.len());
-                    self.text += text.len();
+        for round in changed.chunks(ROUND) {
+            let loaded = on_all(round, changed.len() >= 64, |part| load_part(folder, part));
+            for (documents, folded) in loaded {
+                let start = self.texts.end();
+                self.texts.add(&folded)?;
+                for (name, mut document) in documents {
+                    document.text.start += start;
+                    self.all.insert(name, document);
                 }
-                self.all.insert(name, document);
             }
         }
+        Ok(())
     }
 
     fn find(
         &self,
-        folder: &Folder,
         query: &Query,
         strength: Strength,
         wanted: &impl Fn(Kind) -> bool,
-    ) -> (Vec<Hit>, usize) {
-        let mut hits = Vec::new();
-        let mut unread: Vec<(&String, &Document)> = Vec::new();
-        for (name, document) in &self.all {
-            if !wanted(document.kind) {
-                continue;
-            }
-            match &document.body {
-                Body::Text(text) => {
-                    if let Some(score) = query.score(document.title.as_bytes(), text, strength) {
-                        hits.push(hit(name, document, score));
-                    }
-                }
-                Body::Signature(signature) => {
-                    if query.may_match(signature, strength) {
-                        unread.push((name, document));
+    ) -> io::Result<Scored<'_>> {
+        let mut candidates: Vec<Candidate<'_>> = self
+            .all
+            .iter()
+            .map(|(name, document)| Candidate { name, document })
+            .filter(|Candidate { document, .. }| {
+                wanted(document.kind) && query.may_match(&document.signature, strength)
+            })
+            .collect();
+        candidates.sort_unstable_by_key(|candidate| candidate.document.text.start);
+        let size: usize = candidates
+            .iter()
+            .map(|candidate| candidate.document.text.length)
+            .sum();
+        let mut found = Vec::new();
+        for part in on_all(&candidates, size >= MUCH, |part| {
+            self.look(query, strength, part)
+        }) {
+            found.extend(part?);
+        }
+        Ok(found)
+    }
+
+    /// Looks through texts in the order in which they are kept.
+    fn look<'a>(
+        &self,
+        query: &Query,
+        strength: Strength,
+        part: &[Candidate<'a>],
+    ) -> io::Result<Scored<'a>> {
+        let mut found = Vec::new();
+        let mut buffer = Vec::new();
+        let seam = self.texts.seam();
+        let together = |one: &Candidate<'_>, next: &Candidate<'_>| {
+            let (one, next) = (&one.document.text, &next.document.text);
+            // What lies between them was forgotten.
+            next.start - one.end() < MOST_BETWEEN && (next.start < seam) == (one.start < seam)
+        };
+        for beside in part.chunk_by(together) {
+            for stretch in beside.chunks(STRETCH) {
+                let (Some(first), Some(last)) = (stretch.first(), stretch.last()) else {
+                    continue;
+                };
+                let start = first.document.text.start;
+                let whole = Place {
+                    start,
+                    length: (last.document.text.end() - start) as usize,
+                };
+                let bytes = self.texts.read(whole, &mut buffer)?;
+                for candidate in stretch {
+                    let Document { title, text, .. } = candidate.document;
+                    let at = (text.start - start) as usize;
+                    let body = bytes.get(at..at + text.length).unwrap_or_default();
+                    if let Some(score) = query.score(title.as_bytes(), body, strength) {
+                        found.push((score, *candidate));
                     }
                 }
             }
         }
-        let candidates = unread.len();
-        if candidates > MOST_READ {
-            unread.sort_by_key(|(_, document)| std::cmp::Reverse(document.stamp.modified_ms()));
-            unread.truncate(NEWEST_READ);
-        }
-        let look = |part: &[(&String, &Document)]| -> Vec<Hit> {
-            let scored = part.iter().filter_map(|(name, document)| {
-                let text = folder.read_known(name, &document.stamp).or_else(|| {
-                    let loaded = folder.read(name).ok().flatten()?;
-                    Some(loaded.text.to_string())
-                })?;
-                let score = query.score(document.title.as_bytes(), &fold_bytes(&text), strength)?;
-                Some(hit(name, document, score))
-            });
-            scored.collect()
-        };
-        let found = match unread.split_at_checked(unread.len() / 2) {
-            Some((one, two)) if unread.len() >= 32 => thread::scope(|scope| {
-                let other = scope.spawn(|| look(two));
-                let mut found = look(one);
-                found.extend(other.join().into_iter().flatten());
-                found
-            }),
-            _ => look(&unread),
-        };
-        // As many of the others match as of those that were read.
-        let others = (candidates - unread.len()) * found.len() / unread.len().max(1);
-        hits.extend(found);
-        let total = hits.len() + others;
-        (hits, total)
+        Ok(found)
     }
 }
 
-fn hit(name: &str, document: &Document, score: f64) -> Hit {
-    Hit {
-        name: name.to_owned(),
-        kind: document.kind,
-        score,
-    }
+/// Shares the work among the processors, when it is much.
+fn on_all<T: Sync, R: Send>(items: &[T], much: bool, work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
+    let threads = match much {
+        true => thread::available_parallelism().map_or(1, usize::from),
+        false => 1,
+    };
+    let share = items.len().div_ceil(threads.min(4)).max(1);
+    let mut parts = items.chunks(share);
+    let own = parts.next().unwrap_or_default();
+    thread::scope(|scope| {
+        let work = &work;
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
+        let mut results = vec![work(own)];
+        results.extend(others.into_iter().filter_map(|other| other.join().ok()));
+        results
+    })
 }
 
-fn load_part(folder: &Folder, part: &[(String, Stamp)], room: usize) -> Vec<(String, Document)> {
-    let mut maker = Maker::new();
-    let mut room = room;
-    let mut loaded = Vec::with_capacity(part.len());
+/// The files of one part, and their folded texts in a row.
+fn load_part(folder: &Folder, part: &[(String, Stamp)]) -> (Vec<(String, Document)>, Vec<u8>) {
+    let mut reader = Reader::new(folder);
+    let mut documents = Vec::with_capacity(part.len());
+    let mut texts = Vec::new();
     for (name, stamp) in part {
         // A file that cannot be read is one that is not found.
-        let Some(file) = load(folder, name, stamp) else {
+        let Some(read) = reader.read(name, stamp) else {
             continue;
-        };
-        let folded = fold(&file.text);
-        let body = if folded.len() <= room {
-            room -= folded.len();
-            Body::Text(folded.into_bytes().into_boxed_slice())
-        } else {
-            Body::Signature(maker.make(&folded))
         };
         let document = Document {
             kind: Kind::of(name),
-            stamp: file.stamp,
-            settled: file.settled,
-            title: title(&file.text).into_boxed_str(),
-            body,
+            stamp: read.stamp,
+            settled: read.settled,
+            title: title(read.text).into_boxed_str(),
+            text: Place {
+                start: texts.len() as u64,
+                length: read.folded.len(),
+            },
+            signature: Signature::of(read.folded),
         };
-        loaded.push((name.clone(), document));
+        texts.extend_from_slice(read.folded);
+        documents.push((name.clone(), document));
     }
-    loaded
-}
-
-/// The quick way for a file that was just looked at and is not being written.
-fn load(folder: &Folder, name: &str, stamp: &Stamp) -> Option<Loaded> {
-    if stamp.is_settled()
-        && let Some(text) = folder.read_known(name, stamp)
-    {
-        return Some(Loaded {
-            text: text.into(),
-            stamp: *stamp,
-            settled: true,
-        });
-    }
-    folder.read(name).ok().flatten()
+    (documents, texts)
 }
 
 fn title(text: &str) -> String {

@@ -1,12 +1,12 @@
 //! [`kit::text::fold`], quick for what most texts are made of.
 
 /// What becomes of each ASCII character.
-const ASCII: [u8; 128] = ascii();
+const ASCII: [u8; 256] = ascii();
 const DROPPED: u8 = 0xff;
 
 #[expect(clippy::indexing_slicing, reason = "checked when it is compiled")]
-const fn ascii() -> [u8; 128] {
-    let mut table = [0; 128];
+const fn ascii() -> [u8; 256] {
+    let mut table = [DROPPED; 256];
     let mut at = 0;
     while at < 128 {
         let byte = at as u8;
@@ -28,27 +28,46 @@ pub fn fold(text: &str) -> String {
 
 /// The bytes of [`fold`]; enough for looking something up in them.
 pub fn fold_bytes(text: &str) -> Vec<u8> {
-    let mut folded = Vec::with_capacity(text.len());
+    let mut folded = Vec::new();
+    fold_into(text, &mut folded);
+    folded
+}
+
+/// The same into a buffer that is used again, in place of what is in it.
+pub fn fold_into(text: &str, folded: &mut Vec<u8>) {
+    folded.clear();
+    folded.reserve(text.len());
     let mut rest = text.as_bytes();
     loop {
         let run = rest.iter().take_while(|byte| byte.is_ascii()).count();
         let (ascii, after) = rest.split_at_checked(run).unwrap_or((rest, &[]));
-        for byte in ascii {
-            let kept = ASCII.get(usize::from(*byte)).copied().unwrap_or(DROPPED);
-            if kept != DROPPED {
-                folded.push(kept);
-            }
-        }
+        fold_ascii(ascii, folded);
         rest = after;
         match plain(rest) {
-            None => return folded,
+            None => return,
             Some((Some(letter), after)) => {
-                letter.push(&mut folded);
+                letter.push(folded);
                 rest = after;
             }
-            Some((None, after)) => rest = slowly(text, rest, after, &mut folded),
+            Some((None, after)) => rest = slowly(text, rest, after, folded),
         }
     }
+}
+
+/// Every byte is written, and the next one over it when it is dropped: a
+/// question less than asking first.
+fn fold_ascii(ascii: &[u8], folded: &mut Vec<u8>) {
+    let start = folded.len();
+    folded.resize(start + ascii.len(), 0);
+    let mut kept = start;
+    for byte in ascii {
+        let now = ASCII.get(usize::from(*byte)).copied().unwrap_or(DROPPED);
+        if let Some(place) = folded.get_mut(kept) {
+            *place = now;
+        }
+        kept += usize::from(now != DROPPED);
+    }
+    folded.truncate(kept);
 }
 
 /// Folds the characters from `rest` on that are not plain, together with the

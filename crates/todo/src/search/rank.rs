@@ -14,7 +14,7 @@ pub struct Query {
 struct Word {
     text: String,
     finder: Finder<'static>,
-    grams: Vec<u32>,
+    pairs: Vec<u32>,
 }
 
 /// How much of the query must be in a text.
@@ -35,7 +35,7 @@ impl Query {
             if !text.is_empty() && !words.iter().any(|word| word.text == text) {
                 words.push(Word {
                     finder: Finder::new(&text).into_owned(),
-                    grams: signature::grams_of(&text),
+                    pairs: signature::pairs_of(&text),
                     text,
                 });
             }
@@ -64,7 +64,7 @@ impl Query {
         let mut holds = self
             .words
             .iter()
-            .map(|word| signature.may_hold(&word.grams));
+            .map(|word| signature.may_hold(&word.pairs));
         match strength {
             Strength::All => holds.all(|holds| holds),
             Strength::Any => holds.any(|holds| holds),

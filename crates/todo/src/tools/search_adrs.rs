@@ -3,37 +3,21 @@
 use std::sync::Arc;
 
 use kit::{Context, Result, Tool};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::json;
 
-use super::{LOOKS, Words, arguments, check, reads};
+use super::{
+    LOOKS, Words,
+    found::{self, Found, Question},
+    reads,
+};
 use crate::{
     errors,
     files::Folder,
-    model::{
-        QUERY_LENGTH,
-        adr::{Adr, Status},
-    },
+    model::adr::{Adr, Status},
     project::Project,
-    search::{Kind, Query, excerpt},
+    search::Kind,
 };
-
-#[derive(Deserialize)]
-pub struct Input {
-    query: String,
-    #[serde(default = "twenty")]
-    limit: usize,
-}
-
-fn twenty() -> usize {
-    20
-}
-
-#[derive(Serialize)]
-pub struct Output {
-    results: Vec<Row>,
-    total_matches: usize,
-}
 
 #[derive(Serialize)]
 struct Row {
@@ -50,79 +34,34 @@ pub fn tool(project: &Arc<Project>) -> Tool {
         name: "search_adrs",
         title: "Search ADRs",
         description: "全ADRを全文検索します。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "query": { "type": "string", "minLength": 1, "maxLength": 200 },
-                "limit": { "type": "integer", "minimum": 1, "maximum": 50, "default": 20 }
-            },
-            "required": ["query"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "results": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "adr_number": { "type": "integer" },
-                            "title": { "type": "string" },
-                            "status": { "type": "string" },
-                            "match_score": { "type": "number" },
-                            "matched_content": { "type": "string" },
-                            "file_path": { "type": "string" }
-                        }
-                    }
-                },
-                "total_matches": { "type": "integer" }
-            }
-        }),
+        input: found::input(),
+        output: found::output(json!({
+            "adr_number": { "type": "integer" },
+            "title": { "type": "string" },
+            "status": { "type": "string" },
+            "file_path": { "type": "string" }
+        })),
         hints: LOOKS,
         rules: &[errors::QUERY_LONG],
-        normalise,
+        normalise: found::normalise,
     }
     .tool(reads(project, handle))
 }
 
-fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::drop_nulls(arguments);
-    arguments::integer(arguments, "limit");
-}
-
-fn handle(project: &Project, _: &Context, input: &Input) -> Result<Output> {
-    check::length("query", &input.query, QUERY_LENGTH)?;
-    let query = Query::new(&input.query);
-    let folder = project.folder()?;
-    if query.is_empty() {
-        return Ok(Output {
-            results: Vec::new(),
-            total_matches: 0,
-        });
-    }
-    let limit = input.limit.clamp(1, 50);
+fn handle(project: &Project, _: &Context, question: &Question) -> Result<Found<Row>> {
     let is_adr = |kind| matches!(kind, Kind::Adr(_));
-    let (hits, total_matches) = project.catalog.search(&folder, &query, limit, is_adr)?;
-    let mut results = Vec::with_capacity(hits.len());
-    for hit in hits {
+    found::among(project, question, is_adr, |hit, text, matched_content| {
         let Kind::Adr(number) = hit.kind else {
-            continue;
+            return None;
         };
-        let Some(loaded) = folder.read(&hit.name)? else {
-            continue;
-        };
-        let adr = Adr::parse(&hit.name, number, &loaded.text);
-        results.push(Row {
+        let adr = Adr::parse(&hit.name, number, text);
+        Some(Row {
             adr_number: number,
             title: adr.title,
             status: adr.status,
             match_score: hit.score,
-            matched_content: excerpt(&loaded.text, &query),
+            matched_content,
             file_path: Folder::shown(&hit.name),
-        });
-    }
-    Ok(Output {
-        results,
-        total_matches,
+        })
     })
 }

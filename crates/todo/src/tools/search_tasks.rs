@@ -6,11 +6,15 @@ use kit::{Context, Result, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{LOOKS, Words, arguments, check, reads};
+use super::{
+    LOOKS, Words, arguments,
+    found::{self, Found, Question},
+    reads,
+};
 use crate::{
     errors,
     model::{
-        QUERY_LENGTH, Status, TaskId,
+        Status, TaskId,
         board::{Board, Task},
         lines::slice,
     },
@@ -20,25 +24,14 @@ use crate::{
 
 #[derive(Deserialize)]
 pub struct Input {
-    query: String,
+    #[serde(flatten)]
+    question: Question,
     #[serde(default = "title_and_content")]
     search_in: Vec<String>,
-    #[serde(default = "twenty")]
-    limit: usize,
 }
 
 fn title_and_content() -> Vec<String> {
     vec!["title".into(), "content".into()]
-}
-
-fn twenty() -> usize {
-    20
-}
-
-#[derive(Serialize)]
-pub struct Output {
-    results: Vec<Row>,
-    total_matches: usize,
 }
 
 #[derive(Serialize)]
@@ -53,60 +46,29 @@ struct Row {
 }
 
 pub fn tool(project: &Arc<Project>) -> Tool {
+    let mut input = found::input();
+    if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.insert(
+            "search_in".into(),
+            json!({
+                "type": "array",
+                "items": { "type": "string", "enum": ["title", "content", "context"] },
+                "default": title_and_content(),
+                "description": "検索対象"
+            }),
+        );
+    }
     Words {
         name: "search_tasks",
         title: "Search tasks",
         description: "全文検索によるタスク検索を行います。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "query": {
-                    "type": "string",
-                    "description": "検索クエリ",
-                    "minLength": 1,
-                    "maxLength": 200
-                },
-                "search_in": {
-                    "type": "array",
-                    "items": { "type": "string", "enum": ["title", "content", "context"] },
-                    "default": ["title", "content"],
-                    "description": "検索対象"
-                },
-                "limit": { "type": "integer", "minimum": 1, "maximum": 50, "default": 20 }
-            },
-            "required": ["query"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "results": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "task_id": { "type": "string", "pattern": "^T[0-9]{3}$" },
-                            "title": { "type": "string" },
-                            "status": {
-                                "type": "string",
-                                "enum": ["todo", "in_progress", "done"]
-                            },
-                            "category": { "type": "string" },
-                            "match_score": {
-                                "type": "number",
-                                "minimum": 0,
-                                "maximum": 1,
-                                "description": "関連度スコア"
-                            },
-                            "matched_content": {
-                                "type": "string",
-                                "description": "マッチしたコンテンツの抜粋"
-                            }
-                        }
-                    }
-                },
-                "total_matches": { "type": "integer" }
-            }
-        }),
+        input,
+        output: found::output(json!({
+            "task_id": { "type": "string", "pattern": "^T[0-9]{3}$" },
+            "title": { "type": "string" },
+            "status": { "type": "string", "enum": ["todo", "in_progress", "done"] },
+            "category": { "type": "string" }
+        })),
         hints: LOOKS,
         rules: &[errors::QUERY_LONG],
         normalise,
@@ -114,10 +76,9 @@ pub fn tool(project: &Arc<Project>) -> Tool {
     .tool(reads(project, handle))
 }
 
-fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::drop_nulls(arguments);
+fn normalise(context: &Context, arguments: &mut Map<String, Value>) {
+    found::normalise(context, arguments);
     arguments::list(arguments, "search_in");
-    arguments::integer(arguments, "limit");
 }
 
 /// Where the best match was.
@@ -134,23 +95,17 @@ struct Match<'b> {
     place: Place,
 }
 
-fn handle(project: &Project, _: &Context, input: &Input) -> Result<Output> {
-    check::length("query", &input.query, QUERY_LENGTH)?;
-    let query = Query::new(&input.query);
-    let empty = Output {
-        results: Vec::new(),
-        total_matches: 0,
+fn handle(project: &Project, _: &Context, input: &Input) -> Result<Found<Row>> {
+    let Some(query) = input.question.query()? else {
+        return Ok(Found::default());
     };
-    if query.is_empty() {
-        return Ok(empty);
-    }
     let board = project.board()?;
     let searched = |place: &str| input.search_in.iter().any(|wanted| wanted == place);
-    let contexts: HashMap<TaskId, f64> = match searched("context") {
-        true => {
-            let found = project.catalog.contexts(&project.folder()?, &query)?;
-            found.into_iter().collect()
-        }
+    let contexts = match searched("context") {
+        true => project
+            .catalog
+            .contexts(&project.folder()?, &query)
+            .map_err(|error| errors::io(".todo", false, error))?,
         false => HashMap::new(),
     };
     let find = |strength: Strength| -> Vec<Match<'_>> {
@@ -182,7 +137,7 @@ fn handle(project: &Project, _: &Context, input: &Input) -> Result<Output> {
     let total_matches = found.len();
     // Equal matches stay in the order of the file.
     found.sort_by(|one, other| other.score.total_cmp(&one.score));
-    found.truncate(input.limit.clamp(1, 50));
+    found.truncate(input.question.limit());
     let promised = project.promised(&board);
     let results = found
         .iter()
@@ -200,7 +155,7 @@ fn handle(project: &Project, _: &Context, input: &Input) -> Result<Output> {
             }
         })
         .collect();
-    Ok(Output {
+    Ok(Found {
         results,
         total_matches,
     })

@@ -141,21 +141,31 @@ async fn changed_files_are_found_as_they_are() {
 #[tokio::test]
 async fn more_than_fits_in_memory_is_found_too() {
     let yard = Yard::with("");
-    let filler = "lorem ipsum dolor sit amet 意味のない文章。".repeat(2000);
-    for number in 0..150 {
+    let filler = "lorem ipsum dolor sit amet 意味のない文章。".repeat(650);
+    for number in 0..300 {
         let text = format!("# File {number}\n\n{filler}\nneedle{number}x 目印{number}番\n");
         std::fs::create_dir_all(yard.path("notes")).unwrap();
         std::fs::write(yard.path(&format!("notes/{number}.md")), text).unwrap();
     }
-    for query in ["needle7x", "目印7番", "NEEDLE149X 目印"] {
+    for query in ["needle7x", "目印7番", "NEEDLE299X 目印"] {
         let answer = yard.ok("search_contexts", json!({"query": query})).await;
         assert_eq!(answer["total_matches"], 1, "{query}");
     }
     let answer = yard
         .ok("search_contexts", json!({"query": "意味のない文章"}))
         .await;
-    assert_eq!(answer["total_matches"], 150);
+    assert_eq!(answer["total_matches"], 300);
     assert_eq!(answer["results"].as_array().unwrap().len(), 20);
+    // The file that was written first, by a single letter.
+    yard.put("notes/0.md", format!("# Old\n{filler}\n界\n"));
+    let hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    std::fs::File::open(yard.path("notes/0.md"))
+        .unwrap()
+        .set_modified(hour_ago)
+        .unwrap();
+    let answer = yard.ok("search_contexts", json!({"query": "界"})).await;
+    assert_eq!(answer["total_matches"], 1);
+    assert_eq!(answer["results"][0]["file_path"], ".todo/notes/0.md");
     let answer = yard
         .ok("search_contexts", json!({"query": "絶対にない"}))
         .await;
