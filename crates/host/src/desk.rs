@@ -191,6 +191,11 @@ impl Window {
         }
     }
 
+    /// What the counter's work in the background says of itself.
+    pub fn health(&self) -> Option<Value> {
+        self.counter.background.as_ref()?.health()
+    }
+
     /// What somebody probably meant who called an unknown tool.
     pub fn nearest_tool(&self, name: &str) -> Option<&str> {
         let names = self.tools.iter().flat_map(|tool| names(&tool.tool));

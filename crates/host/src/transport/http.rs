@@ -135,8 +135,19 @@ async fn readyz(State(shared): State<Arc<Shared>>) -> Response {
         Some((_, Err(what))) => {
             (StatusCode::SERVICE_UNAVAILABLE, format!("{what}\n")).into_response()
         }
-        _ => "ready\n".into_response(),
+        _ => ready(&shared.desk).into_response(),
     }
+}
+
+/// The word, and what counters have to say of themselves.
+fn ready(desk: &Desk) -> String {
+    let mut text = String::from("ready\n");
+    for window in &desk.windows {
+        if let Some(health) = window.health() {
+            text.push_str(&format!("{}: {health}\n", window.counter.about.name));
+        }
+    }
+    text
 }
 
 async fn stores_answer(desk: &Desk) -> Result<(), String> {

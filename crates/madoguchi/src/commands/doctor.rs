@@ -80,9 +80,11 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
                 None => {}
             }
             for window in &opened.desk.windows {
+                let health = window.health().map(|health| format!(", {health}"));
+                let tools = window.tools.len();
                 findings.push(good(
                     window.counter.about.name,
-                    format!("{} tools", window.tools.len()),
+                    format!("{tools} tools{}", health.unwrap_or_default()),
                 ));
             }
             opened.close().await?;

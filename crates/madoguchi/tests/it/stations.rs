@@ -225,6 +225,33 @@ async fn authorize_holds_a_key_to_its_tools() {
     }
 }
 
+/// What is for the counter's own people needs a key that names it; the user who
+/// started a process is one of them.
+#[tokio::test]
+async fn authorize_keeps_strangers_from_managing() {
+    let wires = Wires::start("", None).await;
+    for said in wires.call("fixture_manage", json!({})).await {
+        let _ = match said.on {
+            "stdio" => structured(result(&said.message)),
+            _ => refused(result(&said.message), "FORBIDDEN"),
+        };
+    }
+    let wires = Wires::start(&with_key(""), Some(KEY)).await;
+    for said in wires.call("fixture_manage", json!({})).await {
+        refused(result(&said.message), "FORBIDDEN");
+    }
+    let config = with_key(", tools = [\"fixture_manage\"]");
+    let wires = Wires::start(&config, Some(KEY)).await;
+    for said in wires.call("fixture_manage", json!({})).await {
+        assert_eq!(
+            structured(result(&said.message))["written"],
+            true,
+            "{}",
+            said.on
+        );
+    }
+}
+
 #[tokio::test]
 async fn authorize_hides_and_refuses_what_a_read_only_desk_does_not_offer() {
     let wires = Wires::start("[tools]\nread_only = true\n", None).await;
