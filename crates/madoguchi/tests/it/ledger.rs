@@ -1,6 +1,13 @@
 //! The desk's own rows share the fate of the work they are about.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use kit::{Store, sql::Budget};
 use serde_json::{Value, json};
@@ -110,8 +117,10 @@ async fn what_was_acknowledged_survives_a_kill() {
             show_to_book(&desk, "M004", 1).await,
         ];
         let port = desk.port;
+        let so_far = Arc::new(AtomicU64::new(0));
         let booking = (0..8usize).map(|client| {
             let show = shows[client % 2]["schedule_id"].clone();
+            let so_far = Arc::clone(&so_far);
             async move {
                 let mut done = Vec::new();
                 // Every client has a row and a stretch of seats of its own.
@@ -121,12 +130,16 @@ async fn what_was_acknowledged_survives_a_kill() {
                         continue;
                     };
                     done.push((id, seat));
+                    so_far.fetch_add(1, Ordering::Relaxed);
                 }
                 done
             }
         });
         let booking = tokio::spawn(futures::future::join_all(booking.collect::<Vec<_>>()));
-        tokio::time::sleep(std::time::Duration::from_millis(5 + round * 15)).await;
+        // In the midst of it, however fast it goes: later in each round.
+        while so_far.load(Ordering::Relaxed) < round * 4 && !booking.is_finished() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
         desk.signal("KILL");
         acknowledged.extend(booking.await.unwrap().into_iter().flatten());
     }
