@@ -26,7 +26,8 @@ pub struct Settings {
     pub max_rooms: NonZeroU32,
     /// After how many minutes without a sign of life an agent counts as offline.
     pub idle_minutes: NonZeroU32,
-    /// How many messages one agent may send in any 60 seconds; 0 for no limit.
+    /// How many messages one agent may send in any 60 seconds, to one room through all processes
+    /// and to all rooms through one process; 0 for no limit.
     pub sends_per_minute: u32,
 }
 

@@ -387,6 +387,43 @@ async fn the_four_variables_are_enforced() {
     assert!(said.contains("AGENT_COMM_LOCK_TIMEOUT"), "{said}");
 }
 
+/// The limit of connections is far beyond this; each of these keeps one open.
+#[tokio::test]
+async fn many_wait_at_once_and_one_message_wakes_them_all() {
+    const MANY: usize = 50;
+    let place = Place::new();
+    let (desk, speaker) = (Way::http(&place).await, Way::stdio(&place));
+    speaker.ok("create_room", json!({ "roomName": "r" })).await;
+    let member = |name: &str| json!({ "agentName": name, "roomName": "r" });
+    speaker.ok("enter_room", member("speaker")).await;
+    for number in 0..MANY {
+        desk.ok("enter_room", member(&format!("agent-{number}")))
+            .await;
+    }
+    let waits = (0..MANY).map(|number| {
+        let mut wait = member(&format!("agent-{number}"));
+        wait["timeout"] = 120.into();
+        desk.ok("wait_for_messages", wait)
+    });
+    let (answers, ()) = tokio::join!(futures::future::join_all(waits), async {
+        loop {
+            let users = speaker
+                .ok("list_room_users", json!({ "roomName": "r" }))
+                .await;
+            let users = users["users"].as_array().unwrap();
+            if users.iter().filter(|user| user["waiting"] == true).count() == MANY {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        say(&speaker, "speaker", "r", "good morning").await;
+    });
+    for answer in answers {
+        assert_eq!(answer["messages"][0]["message"], "good morning");
+        assert_eq!(answer["unreadCount"], 0);
+    }
+}
+
 #[tokio::test]
 async fn watched_messages_tell_their_watchers_in_both_eras() {
     let place = Place::new();

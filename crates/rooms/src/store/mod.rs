@@ -161,6 +161,12 @@ impl Store {
         if registry.rooms.len() >= most as usize {
             return Err(errors::room_limit_exceeded(most));
         }
+        // A file system that ignores case has one directory for both.
+        let is_like = |known: &&str| known.eq_ignore_ascii_case(name.as_str());
+        let path = self.dir.room(name).map_err(errors::storage)?;
+        if let (Some(twin), true) = (registry.rooms.names().find(is_like), path.exists()) {
+            return Err(errors::room_already_exists(twin));
+        }
         let entry = Entry::new(description, written(now));
         registry.rooms.set(name.as_str(), entry);
         self.make_directory(name).map_err(errors::storage)?;

@@ -120,14 +120,16 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
     })
 }
 
-/// The words of a query, folded. One of signs only, which folding takes away,
-/// finds nothing rather than everything.
+/// The words of a query, folded. Folding takes signs away; a query of nothing
+/// else finds nothing rather than everything.
 fn terms(query: &str) -> Vec<String> {
-    let words = query.split_whitespace();
-    words
-        .map(|word| Some(fold(word)).filter(|folded| !folded.is_empty()))
-        .map(|folded| folded.unwrap_or_else(|| "\0".to_owned()))
-        .collect()
+    let words: Vec<String> = query.split_whitespace().map(fold).collect();
+    let is_of_signs = !words.is_empty() && words.iter().all(String::is_empty);
+    if is_of_signs {
+        // In no folded text.
+        return vec![" ".to_owned()];
+    }
+    words.into_iter().filter(|word| !word.is_empty()).collect()
 }
 
 /// A time, or a day: its beginning, or its end.
@@ -179,7 +181,8 @@ mod tests {
     #[test]
     fn words_are_folded_and_signs_find_nothing() {
         assert_eq!(terms("ﾘﾘｰｽ Plan"), ["リリス", "plan"]);
-        assert_eq!(terms("!?"), ["\0"]);
+        assert_eq!(terms("Plan - B!"), ["plan", "b"]);
+        assert_eq!(terms("!? ~"), [" "]);
         assert!(terms("  ").is_empty());
     }
 }

@@ -294,6 +294,34 @@ async fn times_without_an_offset_keep_their_time_of_day() {
     }
 }
 
+/// Folding takes signs away, from queries too.
+#[tokio::test]
+async fn a_query_of_signs_finds_nothing_and_signs_beside_words_do_not_matter() {
+    let desk = Desk::new();
+    desk.room("a", &["x"]).await;
+    desk.send("a", "x", "deploy \0 to staging").await;
+    for (query, count) in [
+        ("!?", 0),
+        ("deploy - staging !", 1),
+        ("deploy production", 0),
+    ] {
+        let found = desk.ok("search_messages", json!({"query": query})).await;
+        assert_eq!(found["count"], count, "{query}");
+    }
+}
+
+/// Where a file system takes `A` for `a`, one room must not be made of another.
+#[tokio::test]
+async fn a_room_that_would_share_anothers_directory_is_refused() {
+    let desk = Desk::new();
+    desk.room("team", &["x"]).await;
+    fs::create_dir_all(desk.file("rooms/Team")).unwrap();
+    let twin = json!({"roomName": "Team"});
+    assert_eq!(desk.no("create_room", twin).await, "ROOM_ALREADY_EXISTS");
+    desk.send("team", "x", "still here").await;
+    desk.create("TEAM").await;
+}
+
 /// A second process does not double what one agent may send.
 #[tokio::test]
 async fn the_limit_on_sending_holds_across_processes() {
