@@ -61,7 +61,7 @@ async fn what_was_acknowledged_survives_kill_9() {
         let messages = page["messages"].as_array().unwrap();
         let ids: HashSet<&str> = messages.iter().map(|m| m["id"].as_str().unwrap()).collect();
         assert_eq!(ids.len(), messages.len());
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let acknowledged = acknowledged.await.unwrap();
 
@@ -102,7 +102,7 @@ async fn what_was_acknowledged_survives_kill_9() {
 
 /// One process that sends until it is killed; what it was told was sent.
 fn short_life(path: &std::path::Path, n: usize, life: u64) -> Vec<String> {
-    let order = json!({"tool": "send_message", "times": 1_000_000, "at_once": life % 16 + 1,
+    let order = json!({"tool": "send_message", "times": 1_000_000, "at_once": life % 24 + 1,
         "arguments":
         {"roomName": "a", "agentName": format!("w{n}"), "message": "{n}"}});
     let limit = match (life + n as u64).is_multiple_of(LOW_LIMIT_EVERY) {
