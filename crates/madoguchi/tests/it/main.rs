@@ -18,6 +18,7 @@ mod documents;
 mod hardening;
 mod harness;
 mod ledger;
+mod merchant;
 mod merchant_mandates;
 mod mistakes;
 mod own_port;

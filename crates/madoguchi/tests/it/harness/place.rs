@@ -62,9 +62,13 @@ impl Place {
     }
 
     pub fn load_demo(&self, environment: &[(String, String)]) {
+        self.load_demo_of("cinema", environment);
+    }
+
+    pub fn load_demo_of(&self, counter: &str, environment: &[(String, String)]) {
         let mut command = self.command();
         command
-            .args(["demo", "load", "cinema"])
+            .args(["demo", "load", counter])
             .envs(environment.iter().cloned());
         Output::of(&mut command, "").ok();
     }
