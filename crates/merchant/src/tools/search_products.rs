@@ -61,16 +61,16 @@ fn input() -> Value {
         "properties": {
             "keywords": {
                 "type": "array",
-                "items": { "type": "string", "maxLength": 200 },
+                "items": { "type": "string", "maxLength": 1000 },
                 "description": "検索キーワードリスト",
-                "maxItems": 50
+                "maxItems": 100
             },
             "limit": {
                 "type": "integer",
                 "description": "最大検索結果数",
                 "default": 20,
                 "minimum": 1,
-                "maximum": 100
+                "maximum": 1000
             },
             "category": {
                 "type": "array",
