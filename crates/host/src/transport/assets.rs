@@ -14,6 +14,7 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
+use unicode_normalization::UnicodeNormalization;
 
 use super::answer;
 
@@ -72,7 +73,9 @@ fn find(directory: &Path, path: &str) -> Option<Asset> {
     }
     let directory = directory.canonicalize().ok()?;
     // Links are followed before it is seen where they lead.
-    let place = directory.join(parts.join("/")).canonicalize().ok()?;
+    let place = spellings(path)
+        .iter()
+        .find_map(|path| directory.join(path).canonicalize().ok())?;
     if !place.starts_with(&directory) {
         return None;
     }
@@ -93,6 +96,12 @@ fn find(directory: &Path, path: &str) -> Option<Asset> {
         tag: format!("\"{:x}-{changed:x}\"", about.len()),
         kind: kind(path),
     })
+}
+
+/// Some systems write `ば` as one character and others as two, `は` and the dots;
+/// names keep that on their way through archives.
+fn spellings(path: &str) -> [String; 3] {
+    [path.to_owned(), path.nfc().collect(), path.nfd().collect()]
 }
 
 /// The file's bytes, as many as were announced.

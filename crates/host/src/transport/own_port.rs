@@ -14,7 +14,6 @@ use axum::{
 use bytes::Bytes;
 
 use super::{
-    accept::Reads,
     answer, assets,
     endpoint::{Endpoint, read_body},
     guard::{self, Guard},
@@ -118,10 +117,10 @@ impl OwnPort {
         let (parts, body) = request.into_parts();
         let kind = parts.headers.get(header::CONTENT_TYPE);
         let is_json = kind.is_none_or(|kind| kind.as_bytes().starts_with(b"application/json"));
-        if !is_json || Reads::of(&parts.headers) == Reads::Neither {
+        if !is_json {
             return Err(answer::refuse(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "Send and accept JSON: Content-Type: application/json.",
+                "Send JSON, with Content-Type: application/json.",
             ));
         }
         let endpoint = &self.endpoint;

@@ -195,6 +195,8 @@ async fn files_to_look_at() {
     fs::create_dir_all(assets.join("more")).unwrap();
     let large: Vec<u8> = (0..300_000u32).map(|i| i as u8).collect();
     fs::write(assets.join("むぎぼーカレンダー.png"), &large).unwrap();
+    // As an archive from a Mac leaves it: the dots apart from the letter.
+    fs::write(assets.join("は\u{3099}.png"), "ば").unwrap();
     fs::write(assets.join("more/A B.SVG"), "<svg/>").unwrap();
     fs::write(assets.join("unknown.xyz"), "?").unwrap();
     fs::write(assets.join(".hidden.png"), "?").unwrap();
@@ -222,6 +224,7 @@ async fn files_to_look_at() {
     assert_eq!((head.status, head.body.len()), (200, 0));
 
     for (path, kind) in [
+        ("/assets/%E3%81%B0.png", "image/png"),
         ("/assets/more/A%20B.SVG", "image/svg+xml"),
         ("/assets/unknown.xyz", "application/octet-stream"),
         ("/assets/empty.txt", "text/plain; charset=utf-8"),
@@ -309,4 +312,108 @@ async fn a_taken_own_port_names_its_flag() {
         ])
         .failed();
     assert!(said.contains(FLAG) && said.contains(&taken), "{said}");
+}
+
+/// The merchant's document, read as its users do: the port, the paths, the
+/// names in the answers.
+#[tokio::test]
+async fn the_merchants_port() {
+    let desk = Desk::setup().own_port("--merchant-port").start().await;
+    let call = |name: &'static str, arguments: Value| {
+        let call = json!({ "name": name, "arguments": arguments }).to_string();
+        let port = desk.own_port;
+        async move {
+            let answer = request(port, "POST", "/mcp/tools/call", &[], call).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            answer.message()
+        }
+    };
+    let list = post(&desk, "/mcp/tools/list", "{}").await.message();
+    let tools = list["tools"].as_array().unwrap();
+    for name in ["search_products", "check_inventory", "build_cart_mandates"] {
+        assert!(tools.iter().any(|tool| tool["name"] == name), "{name}");
+    }
+    let found = call(
+        "search_products",
+        json!({ "keywords": ["むぎぼー"], "limit": 5 }),
+    )
+    .await;
+    let products = found["products"].as_array().unwrap();
+    assert!(!products.is_empty(), "{found}");
+    let ids: Vec<&Value> = products.iter().map(|product| &product["id"]).collect();
+    let stock = call("check_inventory", json!({ "product_ids": ids })).await;
+    let of_first = &stock["inventory"][products[0]["id"].to_string()];
+    assert_eq!(*of_first, products[0]["inventory_count"], "{stock}");
+
+    // The agent of the demo, at the bare address.
+    let headers = [("accept", "*/*")];
+    let search = json!({ "name": "search_products", "arguments": { "keywords": ["むぎぼー"] } });
+    let body = plain(1, "tools/call", search).to_string();
+    let answer = request(desk.own_port, "POST", "/", &headers, body)
+        .await
+        .message();
+    let text = result(&answer)["content"][0]["text"].as_str().unwrap();
+    let own: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(own["products"][0]["id"], products[0]["id"]);
+
+    // By the name it has in its own compose file, and by no other.
+    for (host, status) in [("merchant_agent_mcp:8011", 200), ("evil.example", 403)] {
+        let headers = [("host", host)];
+        let answer = request(desk.own_port, "POST", "/mcp/tools/list", &headers, "{}").await;
+        assert_eq!(answer.status, status, "{host}: {}", answer.text());
+    }
+}
+
+/// Each listener is configured for itself.
+#[tokio::test]
+async fn an_own_port_has_a_section_of_its_own() {
+    let config = "[merchant_listener]\nrequire_key = true\nallowed_hosts = [\"shop.example\"]\n\
+        [identity]\nkeys = [{ name = \"phone\", sha256 = \"c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a\" }]\n";
+    let flag = "--merchant-port";
+    let desk = Desk::setup().config(config).own_port(flag).start().await;
+    let key = ("authorization", "Bearer correct horse battery staple");
+    let host = ("host", "shop.example");
+    for (headers, status) in [
+        (vec![host, key], 200),
+        (vec![host], 401),
+        (vec![("host", "localhost"), key], 403),
+    ] {
+        for path in ["/mcp/tools/list", "/mcp"] {
+            let list = plain(1, "tools/list", json!({})).to_string();
+            let answer = request(desk.own_port, "POST", path, &headers, list).await;
+            assert_eq!(
+                answer.status,
+                status,
+                "{path} {headers:?}: {}",
+                answer.text()
+            );
+        }
+    }
+    let answer = request(desk.own_port, "GET", "/assets/x.png", &[host], "").await;
+    assert_eq!(answer.status, 401);
+    // The main port asks nobody for a key, for the same counter.
+    let list = desk.rpc("merchant", "tools/list", json!({})).await;
+    assert!(result(&list)["tools"].is_array());
+
+    let place = crate::harness::Place::new();
+    for (text, said) in [
+        (
+            "[merchant_listener]\naddress = \"0.0.0.0\"",
+            "[merchant_listener]",
+        ),
+        ("[merchant_listener]\nprt = 1", "Did you mean `port`?"),
+    ] {
+        let file = place.file("wrong.toml", text);
+        let found = place
+            .run(&["config", "check", file.to_str().unwrap()])
+            .failed();
+        assert!(found.contains(said), "{found}");
+    }
+    let mut command = place.command();
+    command.args(["doctor", "--json"]);
+    command.env("MADOGUCHI_MERCHANT_LISTENER__PORT", "0");
+    let report = crate::harness::Output::of(&mut command, "").json();
+    let findings = report["findings"].as_array().unwrap();
+    let port = findings.iter().find(|f| f["what"] == "merchant_listener");
+    assert_eq!(port.unwrap()["message"], "switched off");
 }
