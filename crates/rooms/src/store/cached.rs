@@ -114,7 +114,9 @@ impl<T: Contents> Cached<T> {
             State::Damaged => fs::rename(directory.join(self.name), aside())?,
             // What could not be understood goes from this file, not from the world.
             State::Read(known) if !known.odd().is_empty() => {
-                fs::hard_link(directory.join(self.name), aside())?;
+                let path = directory.join(self.name);
+                // Not by renaming it: readers are to find it all the time.
+                fs::hard_link(&path, aside()).or_else(|_| fs::copy(&path, aside()).map(drop))?;
             }
             State::Read(_) | State::Absent => {}
         }
