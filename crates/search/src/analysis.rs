@@ -130,28 +130,76 @@ impl Cutter {
     }
 }
 
-/// The words of `text` as they stand in the dictionary.
-pub(crate) fn words(text: &str, mut found: impl FnMut(&str)) {
-    for part in parts(text) {
-        match part {
-            Part::Japanese(stretch) => {
-                let whole = fold(&stretch);
-                if !whole.is_empty() && whole.chars().count() <= LONGEST_WORD {
-                    found(&whole);
-                }
-                for piece in pieces(&stretch) {
-                    if piece != whole {
-                        found(&piece);
-                    }
-                }
-                for run in runs(&stretch) {
-                    found(&run);
-                }
+/// The terms of a text, each followed by [`END`].
+#[derive(Debug, Default)]
+pub(crate) struct Terms {
+    /// Words as they stand in the dictionary.
+    pub words: String,
+    /// Letter groups: single kanji, pairs and triples. They reach over spaces,
+    /// since ランニング シューズ and ランニングシューズ are the same, but not over commas or
+    /// Latin words.
+    pub grams: String,
+}
+
+/// What ends a term; no letter, so it is in none.
+pub(crate) const END: char = '\n';
+
+pub(crate) fn terms(text: &str) -> Terms {
+    let mut terms = Terms::default();
+    let mut word = |word: &str| push(&mut terms.words, word);
+    let mut gram = |gram: &str| push(&mut terms.grams, gram);
+    let mut together = String::new();
+    for part in parts(text).into_iter().chain([Part::Gap]) {
+        if let Part::Japanese(stretch) = part {
+            words_of(&stretch, &mut word);
+            together.push_str(&stretch);
+            continue;
+        }
+        if let Part::Word(atoms) = part {
+            compound(&atoms, &mut word);
+        }
+        grams_of(&together, &mut gram);
+        together.clear();
+    }
+    terms
+}
+
+fn push(terms: &mut String, term: &str) {
+    terms.push_str(term);
+    terms.push(END);
+}
+
+fn words_of(stretch: &str, found: &mut impl FnMut(&str)) {
+    let mut pieces = vec![stretch];
+    pieces.extend(pieces_of(stretch).filter(|piece| *piece != stretch));
+    pieces.extend(runs(stretch));
+    for piece in pieces {
+        let word = dictionary_form(piece);
+        if is_meaningful(&word) && word.chars().count() <= LONGEST_WORD {
+            found(&word);
+            if let Some(short) = without_long_vowels(&word) {
+                found(&short);
             }
-            Part::Word(atoms) => compound(&atoms, &mut found),
-            Part::Gap => {}
         }
     }
+}
+
+/// A word as the dictionary has it: folded, but if next to nothing is left without
+/// its long-vowel marks, they stay. Else カレー would be カレ, and ビール ビル.
+pub(crate) fn dictionary_form(stretch: &str) -> String {
+    let folded = fold(stretch);
+    if stretch.contains('ー') && folded.chars().count() < 3 {
+        fold_keeping_long_vowels(stretch)
+    } else {
+        folded
+    }
+}
+
+/// By what a word that kept its long-vowel marks is found if they were typed in
+/// the wrong place. The mark in front keeps it apart from words without any.
+pub(crate) fn without_long_vowels(word: &str) -> Option<String> {
+    let letters = word.replace('ー', "");
+    (letters.len() < word.len() && letters.chars().count() > 1).then(|| format!("ー{letters}"))
 }
 
 /// Every way somebody may begin to type a compound, and each of its atoms:
@@ -174,47 +222,37 @@ pub(crate) fn joined(atoms: &[String]) -> String {
     word
 }
 
-/// A Japanese stretch as the dictionary of words cuts it, folded, without
-/// lone kana.
-pub(crate) fn pieces(stretch: &str) -> Vec<String> {
-    let mut pieces = Vec::new();
+/// A Japanese stretch as the segmenter's dictionary cuts it.
+fn pieces_of(stretch: &str) -> impl Iterator<Item = &str> {
     let mut start = 0;
-    for end in WORDS.segment_str(stretch) {
-        let piece = fold(stretch.get(start..end).unwrap_or_default());
+    WORDS.segment_str(stretch).filter_map(move |end| {
+        let piece = stretch.get(start..end);
         start = end;
-        if is_meaningful(&piece) {
-            pieces.push(piece);
-        }
-    }
-    pieces
+        piece.filter(|piece| !piece.is_empty())
+    })
 }
 
-/// Where the script changes there is usually a word's end: むぎぼー|カレンダー. Runs
-/// of katakana and of kanji; hiragana may belong to the kanji before it.
-pub(crate) fn runs(stretch: &str) -> Vec<String> {
-    let mut runs: Vec<String> = Vec::new();
-    let mut last = None;
-    for character in stretch.chars() {
+/// Where the script changes there is usually a word's end: むぎぼー|カレンダー.
+fn runs(stretch: &str) -> Vec<&str> {
+    let mut runs = Vec::new();
+    let (mut start, mut last) = (0, None);
+    for (at, character) in stretch.char_indices() {
         let script = Script::of(character).or(last);
-        if script != last || character == '・' {
-            runs.push(String::new());
+        if (script != last && last.is_some()) || character == '・' {
+            runs.extend(stretch.get(start..at));
+            start = at;
         }
         last = script;
-        if let Some(run) = runs.last_mut() {
-            run.push(character);
-        }
     }
-    if runs.len() < 2 {
-        return Vec::new();
+    if !runs.is_empty() {
+        runs.extend(stretch.get(start..));
     }
-    let mut folded: Vec<String> = runs.iter().map(|run| fold(run)).collect();
-    folded.retain(|run| is_meaningful(run) && run.chars().count() <= LONGEST_WORD);
-    folded
+    runs
 }
 
 /// A lone kana is a particle or an ending, not something to look for.
-pub(crate) fn is_meaningful(folded: &str) -> bool {
-    let mut characters = folded.chars();
+pub(crate) fn is_meaningful(word: &str) -> bool {
+    let mut characters = word.chars();
     match (characters.next(), characters.next()) {
         (None, _) => false,
         (Some(only), None) => !is_kana(only),
@@ -237,22 +275,6 @@ impl Script {
             'ぁ'..='ゖ' => Some(Script::Hiragana),
             'ァ'..='ヺ' | 'ㇰ'..='ㇿ' => Some(Script::Katakana),
             _ => Some(Script::Other),
-        }
-    }
-}
-
-/// The letter groups of `text`: single kanji, pairs and triples. Groups reach
-/// over spaces, since ランニング シューズ and ランニングシューズ are the same, but not over
-/// commas or Latin words.
-pub(crate) fn grams(text: &str, mut found: impl FnMut(&str)) {
-    let mut together = String::new();
-    for part in parts(text).into_iter().chain([Part::Gap]) {
-        match part {
-            Part::Japanese(stretch) => together.push_str(&stretch),
-            Part::Word(_) | Part::Gap => {
-                grams_of(&together, &mut found);
-                together.clear();
-            }
         }
     }
 }
@@ -322,6 +344,10 @@ pub(crate) fn pairs(folded: &str) -> Vec<String> {
 pub(crate) fn fold(stretch: &str) -> String {
     let mut folded = fold_keeping_long_vowels(stretch);
     folded.retain(|character| character != 'ー');
+    // ヘッドフォン and ヘッドホン, スマートフォン and スマートホン.
+    if folded.contains("フオン") {
+        folded = folded.replace("フオン", "ホン");
+    }
     folded
 }
 

@@ -135,7 +135,7 @@ impl<'a> Search<'a> {
     fn fuzzy(&mut self, terms: &[Term]) -> Result<(), Error> {
         let most = terms.iter().map(Term::slips).max().unwrap_or(0);
         let before = self.count;
-        for slips in 1..=most {
+        for slips in 1..=most.max(1) {
             let alike = self.alike(terms, slips)?;
             self.tier(|segment, lists| {
                 for (term, alike) in terms.iter().zip(&alike) {
@@ -171,10 +171,21 @@ impl<'a> Search<'a> {
         for term in terms {
             let share = 1.0 / terms.len() as f32;
             let pieces = self.pieces(term)?;
-            let letters: usize = pieces.iter().map(|piece| piece.chars().count()).sum();
-            for piece in &pieces {
-                let part = piece.chars().count() as f32 / letters.max(1) as f32;
-                wanted.push((term.piece(piece), share * part));
+            if pieces.iter().all(|piece| *piece == term.folded) {
+                wanted.push((term.clone(), share));
+                continue;
+            }
+            // What a thing is comes last: 子供用|自転車.
+            let last = pieces.len().saturating_sub(1);
+            let weights: Vec<f32> = (0..)
+                .zip(&pieces)
+                .map(|(at, piece)| {
+                    piece.chars().count() as f32 * if at == last { 2.0 } else { 1.0 }
+                })
+                .collect();
+            let sum: f32 = weights.iter().sum();
+            for (piece, weight) in pieces.iter().zip(weights) {
+                wanted.push((term.piece(piece), share * weight / sum));
             }
         }
         let mut best = RELAXED_SHARE;
@@ -224,9 +235,9 @@ impl<'a> Search<'a> {
     /// first; what it does not know stays in one piece.
     fn pieces(&self, term: &Term) -> Result<Vec<String>, Error> {
         if !term.is_japanese() {
-            return Ok(vec![term.whole.clone()]);
+            return Ok(vec![term.folded.clone()]);
         }
-        let letters: Vec<char> = term.whole.chars().collect();
+        let letters: Vec<char> = term.folded.chars().collect();
         let mut pieces = Vec::new();
         let mut unknown = String::new();
         let mut rest = letters.as_slice();
@@ -330,6 +341,9 @@ fn either(segment: &Segment, term: &Term, alike: Option<&Alike>) -> Result<Optio
         if term.lists(segment, tier, &mut lists)? {
             intersect(lists, |doc| union.insert(doc));
         }
+    }
+    if let Some(list) = term.long_vowels_elsewhere(segment)? {
+        union.add(list);
     }
     if let Some(alike) = alike {
         alike.documents(segment, &mut union)?;

@@ -43,17 +43,24 @@ fn counts(
         let Some(column) = column(segment) else {
             continue;
         };
-        let mut by_ordinal: HashMap<u64, u64> = HashMap::new();
+        let mut by_ordinal = vec![0_u64; column.dictionary().num_terms()];
         for doc in documents(found) {
-            if let Some(ordinal) = column.ords().first(doc) {
-                *by_ordinal.entry(ordinal).or_default() += 1;
+            let ordinal = column.ords().first(doc);
+            if let Some(count) = ordinal.and_then(|at| by_ordinal.get_mut(at as usize)) {
+                *count += 1;
             }
         }
-        for (ordinal, count) in by_ordinal {
-            let mut value = String::new();
-            column.ord_to_str(ordinal, &mut value)?;
-            *counts.entry(value).or_default() += count;
-        }
+        let (ordinals, found): (Vec<u64>, Vec<u64>) = (0..)
+            .zip(by_ordinal)
+            .filter(|(_, count)| *count > 0)
+            .unzip();
+        let mut found = found.into_iter();
+        column
+            .dictionary()
+            .sorted_ords_to_term_cb(&ordinals, |value| {
+                let value = String::from_utf8_lossy(value).into_owned();
+                *counts.entry(value).or_default() += found.next().unwrap_or(0);
+            })?;
     }
     let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
     counts.sort_unstable_by(|(a, m), (b, n)| (Reverse(m), a).cmp(&(Reverse(n), b)));

@@ -31,7 +31,9 @@ const SHORTEST_NEARLY: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Term {
     /// As the dictionary has it.
-    pub whole: String,
+    whole: String,
+    /// Without long-vowel marks, whatever is left.
+    pub folded: String,
     kind: Kind,
 }
 
@@ -63,11 +65,12 @@ impl Term {
                 Part::Japanese(stretch) => Term::japanese(&stretch),
                 Part::Word(atoms) => Term {
                     whole: analysis::joined(&atoms),
+                    folded: analysis::joined(&atoms),
                     kind: Kind::Word { atoms },
                 },
                 Part::Gap => continue,
             };
-            if !term.whole.is_empty() && !terms.contains(&term) {
+            if !term.folded.is_empty() && !terms.contains(&term) {
                 terms.push(term);
             }
         }
@@ -77,7 +80,8 @@ impl Term {
 
     pub fn japanese(stretch: &str) -> Term {
         Term {
-            whole: analysis::fold(stretch),
+            whole: analysis::dictionary_form(stretch),
+            folded: analysis::fold(stretch),
             kind: Kind::Japanese {
                 grams: analysis::grams_to_look_up(stretch),
             },
@@ -102,9 +106,21 @@ impl Term {
         if self.whole.chars().any(char::is_numeric) {
             return 0;
         }
-        let length = self.whole.chars().count();
+        let length = self.folded.chars().count();
         let (one, two) = if self.is_japanese() { (4, 8) } else { (5, 9) };
         u8::from(length >= one) + u8::from(length >= two)
+    }
+
+    /// The word with its long-vowel marks in other places, if it is so short that
+    /// they count.
+    pub fn long_vowels_elsewhere(
+        &self,
+        segment: &Segment,
+    ) -> Result<Option<SegmentPostings>, Error> {
+        match analysis::without_long_vowels(&self.whole) {
+            Some(word) => segment.head.documents(&word),
+            None => Ok(None),
+        }
     }
 
     /// Adds the lists whose intersection has the term; false if nothing has.
@@ -306,11 +322,11 @@ pub(crate) struct Alike {
 impl Alike {
     pub fn new(term: &Term, slips: u8) -> Result<Alike, Error> {
         // The automaton reads letters; which field they are from is all the same to it.
-        let word = tantivy::Term::from_field_text(Field::from_field_id(0), &term.whole);
-        let short = term.is_japanese() && term.whole.chars().count() < 6;
+        let word = tantivy::Term::from_field_text(Field::from_field_id(0), &term.folded);
+        let short = term.is_japanese() && term.folded.chars().count() < 6;
         Ok(Alike {
             automaton: FuzzyTermQuery::new(word, slips, true).automaton()?,
-            first: term.whole.chars().next().filter(|_| short),
+            first: term.folded.chars().next().filter(|_| short),
         })
     }
 
@@ -340,10 +356,10 @@ pub(crate) fn nearly(
     term: &Term,
     found: impl FnMut(DocId),
 ) -> Result<(), Error> {
-    if !term.is_japanese() || term.whole.chars().count() < SHORTEST_NEARLY {
+    if !term.is_japanese() || term.folded.chars().count() < SHORTEST_NEARLY {
         return Ok(());
     }
-    let pairs = analysis::pairs(&term.whole);
+    let pairs = analysis::pairs(&term.folded);
     let mut lists = Vec::new();
     for pair in &pairs {
         lists.extend(segment.head_grams.documents(pair)?);

@@ -46,14 +46,12 @@ impl Fields {
         let mut schema = Schema::builder();
         let fast = NumericOptions::default().set_fast();
         let label = TextOptions::default().set_fast(RAW);
-        let terms = |tokenizer: &str| {
-            TextOptions::default().set_indexing_options(
-                TextFieldIndexing::default()
-                    .set_tokenizer(tokenizer)
-                    .set_fieldnorms(false)
-                    .set_index_option(IndexRecordOption::Basic),
-            )
-        };
+        let terms = TextOptions::default().set_indexing_options(
+            TextFieldIndexing::default()
+                .set_tokenizer(TERMS)
+                .set_fieldnorms(false)
+                .set_index_option(IndexRecordOption::Basic),
+        );
         Fields {
             id: schema.add_i64_field("id", fast.clone().set_indexed()),
             price: schema.add_i64_field("price", fast.clone()),
@@ -62,10 +60,10 @@ impl Fields {
             sort_name: schema.add_text_field("sort_name", label.clone()),
             category: schema.add_text_field("category", label.clone()),
             brand: schema.add_text_field("brand", label),
-            name: schema.add_text_field("name", terms(WORDS)),
-            head: schema.add_text_field("head", terms(WORDS)),
-            head_grams: schema.add_text_field("head_grams", terms(GRAMS)),
-            all: schema.add_text_field("all", terms(BOTH)),
+            name: schema.add_text_field("name", terms.clone()),
+            head: schema.add_text_field("head", terms.clone()),
+            head_grams: schema.add_text_field("head_grams", terms.clone()),
+            all: schema.add_text_field("all", terms),
             schema: schema.build(),
         }
     }
@@ -77,7 +75,6 @@ impl Fields {
         document.add_bool(self.in_stock, product.in_stock);
         document.add_u64(self.length, product.name.chars().count() as u64);
         document.add_text(self.sort_name, sort_key(&product.name));
-        document.add_text(self.name, &product.name);
         let labels = [
             (self.category, &product.category),
             (self.brand, &product.brand),
@@ -87,17 +84,23 @@ impl Fields {
                 document.add_text(field, label);
             }
         }
-        let head = [product.name.as_str(), product.sku.as_str()]
+        let name = analysis::terms(&product.name);
+        document.add_text(self.name, &name.words);
+        let others = [product.sku.as_str()]
             .into_iter()
             .chain(product.category.as_deref())
             .chain(product.brand.as_deref())
-            .chain(product.keywords.iter().map(String::as_str));
-        for text in head {
-            document.add_text(self.head, text);
-            document.add_text(self.head_grams, text);
-            document.add_text(self.all, text);
+            .chain(product.keywords.iter().map(String::as_str))
+            .map(analysis::terms);
+        for terms in [name].into_iter().chain(others) {
+            document.add_text(self.head, &terms.words);
+            document.add_text(self.head_grams, &terms.grams);
+            document.add_text(self.all, terms.words);
+            document.add_text(self.all, terms.grams);
         }
-        document.add_text(self.all, &product.description);
+        let description = analysis::terms(&product.description);
+        document.add_text(self.all, description.words);
+        document.add_text(self.all, description.grams);
         document
     }
 }
@@ -107,90 +110,44 @@ fn sort_key(name: &str) -> String {
 }
 
 const RAW: &str = "raw";
-const WORDS: &str = "words";
-const GRAMS: &str = "grams";
-const BOTH: &str = "words and grams";
+const TERMS: &str = "terms";
 
 pub(crate) fn tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::default();
-    manager.register(
-        WORDS,
-        Terms {
-            words: true,
-            grams: false,
-        },
-    );
-    manager.register(
-        GRAMS,
-        Terms {
-            words: false,
-            grams: true,
-        },
-    );
-    manager.register(
-        BOTH,
-        Terms {
-            words: true,
-            grams: true,
-        },
-    );
+    manager.register(TERMS, Split);
     manager
 }
 
+/// Text comes as terms already, made once for all the fields that have it, and in
+/// the caller's thread while tantivy's writes.
 #[derive(Clone)]
-struct Terms {
-    words: bool,
-    grams: bool,
-}
+struct Split;
 
-impl Tokenizer for Terms {
-    type TokenStream<'a> = Stream;
+impl Tokenizer for Split {
+    type TokenStream<'a> = Stream<'a>;
 
-    fn token_stream(&mut self, text: &str) -> Stream {
-        let mut stream = Stream::default();
-        if self.words {
-            analysis::words(text, |word| stream.push(word));
+    fn token_stream<'a>(&'a mut self, terms: &'a str) -> Stream<'a> {
+        Stream {
+            rest: terms,
+            token: Token::default(),
         }
-        if self.grams {
-            analysis::grams(text, |gram| stream.push(gram));
-        }
-        stream
     }
 }
 
-/// The terms of one text, end to end in one buffer.
-#[derive(Default)]
-pub(crate) struct Stream {
-    terms: String,
-    ends: Vec<usize>,
-    next: usize,
+pub(crate) struct Stream<'a> {
+    rest: &'a str,
     token: Token,
 }
 
-impl Stream {
-    fn push(&mut self, term: &str) {
-        self.terms.push_str(term);
-        self.ends.push(self.terms.len());
-    }
-}
-
-impl TokenStream for Stream {
+impl TokenStream for Stream<'_> {
     fn advance(&mut self) -> bool {
-        let Some(&end) = self.ends.get(self.next) else {
+        let Some((term, rest)) = self.rest.split_once(analysis::END) else {
             return false;
         };
-        let start = self
-            .next
-            .checked_sub(1)
-            .and_then(|last| self.ends.get(last));
+        self.rest = rest;
         self.token.text.clear();
-        self.token.text.push_str(
-            self.terms
-                .get(start.copied().unwrap_or(0)..end)
-                .unwrap_or_default(),
-        );
-        self.token.position = self.next;
-        self.next += 1;
+        self.token.text.push_str(term);
+        self.token.position = self.token.position.wrapping_add(1);
         true
     }
 

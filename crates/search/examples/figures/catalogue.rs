@@ -25,7 +25,7 @@ impl Dice {
     /// Small numbers far more often than large ones.
     pub fn uneven(&mut self, end: usize) -> usize {
         let share = self.next() as f64 / (1_u64 << 53) as f64;
-        ((end as f64).powf(share) - 1.0) as usize
+        ((end as f64 + 1.0).powf(share) - 1.0) as usize
     }
 
     pub fn one<T: Copy>(&mut self, of: &[T]) -> T {

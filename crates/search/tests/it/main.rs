@@ -1,5 +1,10 @@
-//! The index from outside.
+//! The index from outside: on real directories, shared by real processes.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
+mod damage;
+mod finding;
+mod processes;
 mod quality;
+mod shop;
+mod sorting;

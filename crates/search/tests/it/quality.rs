@@ -223,7 +223,9 @@ fn the_table_in_the_documents_is_current() {
     write!(
         text,
         "\n## With {} products more, and queries of our own\n\n\
-         Judged before they were run. {nonsense} nonsense queries besides, which must find nothing \
+         Judged before they were run. At their first run the queries up to the second list had a \
+         recall of 0.982 (ヘッドフォン and スマートホン found nothing: フォン and ホン are folded since), the \
+         second list one of 0.900. {nonsense} nonsense queries besides, which must find nothing \
          and do.\n\n\
          | kind of query | queries | recall at 10 | precision at 1 | found nothing |\n\
          |---|---:|---:|---:|---:|\n",
