@@ -1,12 +1,16 @@
 //! `.todo/` on disk: reading without seeing half a file, and where things are.
 //!
-//! `write` puts files in their place, `lock` keeps processes apart, `numbers`
-//! gives out ids across worktrees, `journal` finishes what a crash interrupted.
+//! `write` puts files in their place, `replace` where others save at the same
+//! moment, `writers` tells who is writing,
+//! `lock` keeps processes apart, `numbers` gives out ids across worktrees,
+//! `journal` finishes what a crash interrupted.
 
 pub mod journal;
 pub mod lock;
 pub mod numbers;
+pub mod replace;
 pub mod write;
+pub mod writers;
 
 use std::{
     fs::{self, File, Metadata},
@@ -14,11 +18,12 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
     thread,
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use kit::Result;
 
+use self::writers::Writers;
 use crate::errors;
 
 pub const TASKS: &str = "task.md";
@@ -34,7 +39,12 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// emptied to be written anew.
 const QUIET: Duration = Duration::from_millis(25);
 const SHORTER_QUIET: Duration = Duration::from_millis(100);
-const LOOKS: usize = 12;
+/// The same while somebody is known to have it open for writing.
+const OPEN_QUIET: Duration = Duration::from_secs(1);
+const OPEN_SHORTER_QUIET: Duration = Duration::from_secs(2);
+/// Whoever goes on writing for longer is not waited for.
+const PATIENCE: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Tells whether a file is still the one that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,9 +98,14 @@ impl Stamp {
 
     /// Somebody may be in the middle of writing it. A file that was renamed into
     /// its place is whole; the rename shows in `changed`.
-    fn may_be_half_written(&self, was: Option<u64>) -> bool {
+    fn may_be_half_written(&self, was: Option<u64>, open: bool) -> bool {
         let shorter = was.is_some_and(|was| self.size < was);
-        let quiet = if shorter { SHORTER_QUIET } else { QUIET };
+        let quiet = match (open, shorter) {
+            (false, false) => QUIET,
+            (false, true) => SHORTER_QUIET,
+            (true, false) => OPEN_QUIET,
+            (true, true) => OPEN_SHORTER_QUIET,
+        };
         self.modified == self.changed && age(self.modified) < quiet
     }
 
@@ -281,8 +296,17 @@ pub fn is_missing(error: &io::Error) -> bool {
     )
 }
 
+/// For reading, without waiting: a pipe in the place of a file has no end.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    options.read(true).open(path)
+}
+
 /// Reads a whole file, and only a whole one: while somebody writes it in place,
-/// it waits a moment, if it is `patient`. `was` is what it read the last time.
+/// it waits a moment. `was` is what it read the last time. Who is not `patient`
+/// waits only for those who have it open, not for those who may come back.
 pub fn read(
     path: &Path,
     shown: &str,
@@ -290,12 +314,16 @@ pub fn read(
     patient: bool,
 ) -> Result<Option<Loaded>> {
     let failed = |error| errors::io(shown, false, error);
-    for look in 0.. {
-        let mut file = match File::open(path) {
+    let until = Instant::now() + PATIENCE;
+    let size = was.map(|was| was.len() as u64);
+    loop {
+        let mut file = match open(path) {
             Ok(file) => file,
             Err(error) if is_missing(&error) => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
+        // Nobody can begin to write while this file is open, if that is told.
+        let open = writers::of(&file) == Writers::Some;
         let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() {
             return Err(errors::unreadable(shown, "it is not a file"));
@@ -305,17 +333,20 @@ pub fn read(
         }
         let stamp = Stamp::of(&metadata);
         let settled = stamp.is_settled();
-        let size = was.map(|was| was.len() as u64);
-        if look < LOOKS && patient && stamp.may_be_half_written(size) {
+        let wait = (patient || open) && stamp.may_be_half_written(size, open);
+        if wait && Instant::now() < until {
             drop(file);
-            thread::sleep(QUIET);
+            thread::sleep(PAUSE);
             continue;
         }
         let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
         file.read_to_end(&mut bytes).map_err(failed)?;
         let after = Stamp::of(&file.metadata().map_err(failed)?);
-        if look < LOOKS && !after.same_content(&stamp) {
-            continue;
+        if !after.same_content(&stamp) {
+            if Instant::now() < until {
+                continue;
+            }
+            return Err(errors::unreadable(shown, "it keeps changing"));
         }
         let text =
             String::from_utf8(bytes).map_err(|_| errors::unreadable(shown, "it is not UTF-8"))?;
@@ -325,5 +356,4 @@ pub fn read(
             settled,
         }));
     }
-    Err(errors::unreadable(shown, "it keeps changing"))
 }

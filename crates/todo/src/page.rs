@@ -8,7 +8,8 @@ use kit::Result;
 use crate::{
     errors,
     files::{
-        self, Folder, Stamp,
+        self, Folder,
+        replace::{Version, replace},
         write::{Placed, Prepared},
     },
     model::{board::Board, page},
@@ -60,20 +61,26 @@ fn write(project: &Project, folder: &Folder, board: Option<&Board>, adrs: bool) 
     if fs::metadata(&path).is_ok_and(|metadata| metadata.permissions().readonly()) {
         return Ok(false);
     }
-    let expected: Option<Stamp> = old.map(|old| old.stamp);
     let prepared = Prepared::new(&path, &new, false).map_err(failed)?;
-    match prepared.place(expected.as_ref()).map_err(failed)? {
-        Placed::Done { stamp, .. } => {
-            project.wrote(files::INDEX, Some(stamp));
-            Ok(true)
+    let placed = match old {
+        Some(old) => {
+            let there = Version::read(&old);
+            let shown = Folder::shown(files::INDEX);
+            let done = match replace(&path, &shown, there, prepared, &new.into())? {
+                Some(done) => done.settle(&path, &shown)?,
+                None => None,
+            };
+            done.map(|done| done.now.stamp)
         }
-        // Somebody saves it right now: theirs stands, and ours follows with the
-        // next change.
-        Placed::Raced { theirs } => {
-            if let Some(theirs) = theirs {
-                theirs.put_back().map_err(failed)?;
-            }
-            Ok(false)
-        }
+        None => match prepared.place(None).map_err(failed)? {
+            Placed::Done { stamp, .. } => Some(stamp),
+            Placed::Raced { .. } => None,
+        },
+    };
+    // Where somebody saves it right now theirs stands, and ours follows with the
+    // next change.
+    if placed.is_some() {
+        project.wrote(files::INDEX, placed);
     }
+    Ok(placed.is_some())
 }

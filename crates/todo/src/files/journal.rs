@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Folder, is_missing,
+    replace::{Version, replace},
     write::{Placed, Prepared, sync_directory},
 };
 
@@ -74,12 +75,21 @@ fn finish(path: &Path, step: &Step) -> io::Result<()> {
                 fs::create_dir_all(parent)?;
             }
             let expected = fs::metadata(path).ok().map(|old| super::Stamp::of(&old));
-            let placed = Prepared::new(path, after, true)?.place(expected.as_ref())?;
-            if let Placed::Raced {
-                theirs: Some(theirs),
-            } = placed
-            {
-                theirs.put_back()?;
+            let prepared = Prepared::new(path, after, true)?;
+            match (expected, now) {
+                (Some(stamp), Some(now)) => {
+                    let there = Version::before(stamp, &now.into());
+                    let after = after.as_str().into();
+                    let shown = Folder::shown(&step.name);
+                    // Theirs stands where it cannot be finished.
+                    let replaced = replace(path, &shown, there, prepared, &after);
+                    if let Some(done) = replaced.map_err(io::Error::other)? {
+                        done.settle(path, &shown).map_err(io::Error::other)?;
+                    }
+                }
+                _ => {
+                    prepared.place(None)?;
+                }
             }
         }
         None => fs::remove_file(path)?,

@@ -7,9 +7,19 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
+    thread,
+    time::{Duration, Instant},
 };
 
-use super::Stamp;
+use super::{
+    Loaded, Stamp,
+    writers::{self, Writers},
+};
+use crate::errors;
+
+/// How long to wait for those who still have a file open that was replaced.
+const PATIENCE: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_millis(1);
 
 const TEMPORARY: &str = ".madoguchi-";
 
@@ -31,8 +41,7 @@ pub enum Placed {
 }
 
 impl Prepared {
-    /// Writes the content down, durably unless it can be made again.
-    pub fn new(target: &Path, content: &str, durable: bool) -> io::Result<Self> {
+    fn beside(target: &Path) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let parent = target.parent().unwrap_or(Path::new("."));
         let name = format!(
@@ -40,10 +49,22 @@ impl Prepared {
             std::process::id(),
             COUNT.fetch_add(1, Ordering::Relaxed)
         );
-        let prepared = Self {
+        Self {
             temporary: parent.join(name),
             target: target.to_owned(),
-        };
+        }
+    }
+
+    /// Takes a file out of its place.
+    pub fn take_out(target: &Path) -> io::Result<Self> {
+        let taken = Self::beside(target);
+        fs::rename(&taken.target, &taken.temporary)?;
+        Ok(taken)
+    }
+
+    /// Writes the content down, durably unless it can be made again.
+    pub fn new(target: &Path, content: &str, durable: bool) -> io::Result<Self> {
+        let prepared = Self::beside(target);
         let mut file = File::create_new(&prepared.temporary)?;
         file.write_all(content.as_bytes())?;
         match fs::metadata(target) {
@@ -102,14 +123,40 @@ impl Prepared {
         &self.temporary
     }
 
-    /// Whether the file that was taken out is still what was expected.
-    pub fn is_still(&self, expected: &Stamp) -> bool {
-        fs::metadata(&self.temporary).is_ok_and(|now| Stamp::of(&now).same_content(expected))
+    pub fn stamp(&self) -> io::Result<Stamp> {
+        Ok(Stamp::of(&fs::metadata(&self.temporary)?))
     }
 
-    /// Puts back what an exchange took out.
+    /// Whether the file that was taken out is still what was expected, once
+    /// nobody writes into it any more.
+    pub fn is_still(&self, expected: &Stamp) -> bool {
+        self.wait_until_closed();
+        self.stamp().is_ok_and(|now| now.same_content(expected))
+    }
+
+    /// What is in the file that was taken out, once nobody writes into it.
+    pub fn load(&self, shown: &str) -> kit::Result<Loaded> {
+        self.wait_until_closed();
+        super::read(&self.temporary, shown, None, false)?
+            .ok_or_else(|| errors::io(shown, false, io::ErrorKind::NotFound.into()))
+    }
+
+    /// Whoever had a file open when it was taken out may not know.
+    fn wait_until_closed(&self) {
+        let until = Instant::now() + PATIENCE;
+        let is_open = |path: &Path| {
+            let writers = File::open(path).map(|file| writers::of(&file));
+            writers.is_ok_and(|writers| writers == Writers::Some)
+        };
+        // Where even the new file seems to be open the system cannot tell.
+        while is_open(&self.temporary) && !is_open(&self.target) && Instant::now() < until {
+            thread::sleep(PAUSE);
+        }
+    }
+
+    /// Puts back what was taken out, unless something else is there by now.
     pub fn put_back(self) -> io::Result<()> {
-        exchange(&self.temporary, &self.target).map(|_| ())
+        rename_new(&self.temporary, &self.target)
     }
 }
 

@@ -53,6 +53,23 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, Range<usize
     Ok(result)
 }
 
+/// For changes of the same lines, where nobody can be asked: all of `theirs`,
+/// and at its end the lines `ours` added.
+pub fn both(base: &str, ours: &str, theirs: &str) -> String {
+    let (a, b, c) = (pieces(base), pieces(ours), pieces(theirs));
+    let mut result = theirs.to_owned();
+    for line in hunks(&a, &b).iter().flat_map(|hunk| part(&b, &hunk.new)) {
+        if c.contains(line) {
+            continue;
+        }
+        if !result.is_empty() && !result.ends_with('\n') {
+            result.push('\n');
+        }
+        result.push_str(line);
+    }
+    result
+}
+
 /// Overlapping, or with no unchanged line between them.
 fn touch(one: &Range<usize>, two: &Range<usize>) -> bool {
     one.start <= two.end && two.start <= one.end
@@ -210,6 +227,13 @@ mod tests {
     fn changes_of_one_line_are_a_conflict() {
         assert_eq!(merge("a\nb\nc\n", "a\nx\nc\n", "a\ny\nc\n"), Err(2..3));
         assert!(merge("a\nb\n", "a\nb\nx\n", "a\nb\ny\n").is_err());
+    }
+
+    #[test]
+    fn nothing_that_was_added_is_lost() {
+        let merged = both("a\nb\n", "a\nx\nb\ny", "a\nc");
+        assert_eq!(merged, "a\nc\nx\ny");
+        assert_eq!(both("a\n", "a\nx\n", "a\nx\n"), "a\nx\n");
     }
 
     #[test]

@@ -12,11 +12,11 @@ use super::{End, Staged, Txn};
 use crate::{
     errors,
     files::{
-        self, Folder, Stamp,
-        journal::{self, Step},
+        self, Folder, Stamp, journal,
+        replace::{Done, Version, replace, restore},
         write::{Placed, Prepared, sync_directory},
     },
-    model::{board::Board, merge},
+    model::board::Board,
     project::Project,
     undo::FileChange,
 };
@@ -47,9 +47,9 @@ impl Txn<'_> {
         }
         let journaled = needs_journal(&changed);
         if journaled {
-            let written: Vec<Step> = changed
+            let written: Vec<journal::Step> = changed
                 .iter()
-                .map(|(name, staged)| Step {
+                .map(|(name, staged)| journal::Step {
                     name: (*name).clone(),
                     before: staged.base.as_ref().map(|loaded| loaded.text.to_string()),
                     after: staged.now.as_ref().map(ToString::to_string),
@@ -132,7 +132,9 @@ impl Ready {
             if metadata.permissions().readonly() {
                 return Err(errors::read_only(&shown));
             }
-            if !Stamp::of(&metadata).same_content(&base.stamp) {
+            // After several attempts what others wrote is brought together with
+            // ours instead.
+            if folder.patient && !Stamp::of(&metadata).same_content(&base.stamp) {
                 return Ok(None);
             }
         } else if let Some(parent) = path.parent()
@@ -149,104 +151,136 @@ impl Ready {
     }
 }
 
+/// What has become of one file so far.
+enum Step {
+    Added(Stamp),
+    Replaced(Done),
+    /// Until it is dropped.
+    TakenOut(Prepared),
+}
+
 /// `false` when it has to be made again; then everything is as it was.
 fn place_all(
     project: &Project,
     folder: &Folder,
     board: Option<&Arc<Board>>,
     changed: &mut [(&String, &mut Staged)],
-    steps: Vec<Ready>,
+    prepared: Vec<Ready>,
 ) -> Result<bool> {
+    let mut steps: Vec<Step> = Vec::with_capacity(prepared.len());
     let mut directories: Vec<PathBuf> = Vec::new();
-    let mut placed: Vec<Option<Stamp>> = Vec::new();
-    let mut replaced: Vec<(usize, Stamp, Prepared)> = Vec::new();
-    for (at, Ready(prepared)) in steps.into_iter().enumerate() {
-        let Some((name, staged)) = changed.get_mut(at) else {
-            continue;
-        };
-        let shown = Folder::shown(name);
-        let failed = |error| errors::io(&shown, true, error);
+    for ((name, staged), Ready(prepared)) in changed.iter().zip(prepared) {
         let path = folder.path(name)?;
         if let Some(parent) = path.parent()
             && !directories.iter().any(|other| other == parent)
         {
             directories.push(parent.to_owned());
         }
-        let Some(prepared) = prepared else {
-            fs::remove_file(&path).map_err(failed)?;
-            project.wrote(name, None);
-            placed.push(None);
-            continue;
-        };
-        let expected = staged.base.as_ref().map(|loaded| loaded.stamp);
-        let stamp = match prepared.place(expected.as_ref()).map_err(failed)? {
-            Placed::Done { stamp, old } => {
-                if let (Some(old), Some(expected)) = (old, expected) {
-                    replaced.push((at, expected, old));
-                }
-                Some(stamp)
-            }
-            Placed::Raced {
-                theirs: Some(theirs),
-            } => join(staged, theirs, &path, &shown)?,
-            Placed::Raced { theirs: None } => None,
-        };
-        let Some(stamp) = stamp else {
-            take_back(project, folder, changed, &placed)?;
+        let Some(step) = place(&path, name, staged, prepared)? else {
+            take_back(project, folder, changed, steps)?;
             return Ok(false);
         };
-        remember(project, name, staged, board, stamp);
-        placed.push(Some(stamp));
+        steps.push(step);
     }
     for directory in directories {
         sync_directory(&directory).map_err(|error| errors::io(".todo", true, error))?;
     }
-    // Whoever had the old file open may have written into it after it was taken
-    // out; by now that is done.
-    for (at, expected, old) in replaced {
-        if old.is_still(&expected) {
-            continue;
-        }
-        let Some((name, staged)) = changed.get_mut(at) else {
+    // By now whoever had one of the files open is done.
+    let mut settled: Vec<Step> = Vec::with_capacity(steps.len());
+    let mut steps = steps.into_iter();
+    for ((name, _), step) in changed.iter().zip(steps.by_ref()) {
+        let Step::Replaced(done) = step else {
+            settled.push(step);
             continue;
         };
         let path = folder.path(name)?;
-        let Some(stamp) = join(staged, old, &path, &Folder::shown(name))? else {
-            if let Some(own) = placed.get_mut(at) {
-                *own = None;
+        match done.settle(&path, &Folder::shown(name))? {
+            Some(done) => settled.push(Step::Replaced(done)),
+            None => {
+                // This one is as others left it; those before and after it are
+                // taken back.
+                let back = settled.into_iter().map(Some).chain([None]);
+                take_back_some(project, folder, changed, back.chain(steps.map(Some)))?;
+                return Ok(false);
             }
-            take_back(project, folder, changed, &placed)?;
-            return Ok(false);
+        }
+    }
+    for ((name, staged), step) in changed.iter_mut().zip(settled) {
+        let stamp = match step {
+            Step::Added(stamp) => Some(stamp),
+            Step::Replaced(done) => {
+                staged.now = Some(done.now.text);
+                Some(done.now.stamp)
+            }
+            Step::TakenOut(_) => None,
         };
         remember(project, name, staged, board, stamp);
     }
     Ok(true)
 }
 
+/// `None` when somebody else came first, and theirs stands.
+fn place(
+    path: &Path,
+    name: &str,
+    staged: &Staged,
+    prepared: Option<Prepared>,
+) -> Result<Option<Step>> {
+    let shown = Folder::shown(name);
+    let failed = |error| errors::io(&shown, true, error);
+    match (&staged.base, &staged.now, prepared) {
+        (Some(base), Some(text), Some(prepared)) => {
+            let done = replace(path, &shown, Version::read(base), prepared, text)?;
+            Ok(done.map(Step::Replaced))
+        }
+        (Some(base), _, None) => {
+            let taken = Prepared::take_out(path).map_err(failed)?;
+            if taken.is_still(&base.stamp) {
+                return Ok(Some(Step::TakenOut(taken)));
+            }
+            taken.put_back().map_err(failed)?;
+            Ok(None)
+        }
+        (_, _, Some(prepared)) => match prepared.place(None).map_err(failed)? {
+            Placed::Done { stamp, .. } => Ok(Some(Step::Added(stamp))),
+            Placed::Raced { .. } => Ok(None),
+        },
+        (None, _, None) => Ok(None),
+    }
+}
+
 /// Undoes the first steps of a change whose next one met somebody else's.
-/// `placed` says what was put where; what was taken away comes back too.
 fn take_back(
     project: &Project,
     folder: &Folder,
     changed: &[(&String, &mut Staged)],
-    placed: &[Option<Stamp>],
+    steps: Vec<Step>,
 ) -> Result<()> {
-    for ((name, staged), stamp) in changed.iter().zip(placed) {
+    take_back_some(project, folder, changed, steps.into_iter().map(Some))
+}
+
+/// The same with the steps that others have undone left out.
+fn take_back_some(
+    project: &Project,
+    folder: &Folder,
+    changed: &[(&String, &mut Staged)],
+    steps: impl Iterator<Item = Option<Step>>,
+) -> Result<()> {
+    for ((name, staged), step) in changed.iter().zip(steps) {
         let shown = Folder::shown(name);
         let failed = |error| errors::io(&shown, true, error);
         let path = folder.path(name)?;
-        match (&staged.base, stamp) {
-            (None, Some(_)) => fs::remove_file(&path).map_err(failed)?,
-            (Some(base), _) if stamp.is_some() || staged.now.is_none() => {
-                let prepared = Prepared::new(&path, &base.text, true).map_err(failed)?;
-                let placed = prepared.place(stamp.as_ref()).map_err(failed)?;
-                if let Placed::Raced {
-                    theirs: Some(theirs),
-                } = placed
-                {
-                    theirs.put_back().map_err(failed)?;
+        match (step, &staged.base) {
+            (Some(Step::Added(stamp)), _) => {
+                let taken = Prepared::take_out(&path).map_err(failed)?;
+                if !taken.is_still(&stamp) {
+                    taken.put_back().map_err(failed)?;
                 }
             }
+            (Some(Step::Replaced(done)), Some(base)) => {
+                restore(&path, &shown, done.now, &base.text)?;
+            }
+            (Some(Step::TakenOut(taken)), _) => taken.put_back().map_err(failed)?,
             _ => {}
         }
         project.catalog.touch(name);
@@ -259,48 +293,13 @@ fn remember(
     name: &str,
     staged: &Staged,
     board: Option<&Arc<Board>>,
-    stamp: Stamp,
+    stamp: Option<Stamp>,
 ) {
-    project.wrote(name, Some(stamp));
+    project.wrote(name, stamp);
     if name == files::TASKS
-        && let (Some(text), Some(board)) = (&staged.now, board)
+        && let (Some(text), Some(board), Some(stamp)) = (&staged.now, board, stamp)
         && Arc::ptr_eq(text, &board.text)
     {
         project.wrote_board(board, stamp);
-    }
-}
-
-/// Somebody saved between our look and our rename: their change and ours are
-/// brought together. `None` when they do not go together; theirs is back then.
-fn join(staged: &mut Staged, theirs: Prepared, path: &Path, shown: &str) -> Result<Option<Stamp>> {
-    let failed = |error| errors::io(shown, true, error);
-    let base = staged.base.as_ref().map(|loaded| &loaded.text);
-    let ours = staged.now.as_deref().unwrap_or_default();
-    let merged = match files::read(theirs.path(), shown, base, true) {
-        Ok(Some(saved)) => {
-            let base = base.map_or("", |base| base);
-            merge::merge(base, ours, &saved.text).ok()
-        }
-        _ => None,
-    };
-    let Some(merged) = merged else {
-        theirs.put_back().map_err(failed)?;
-        return Ok(None);
-    };
-    let current = Stamp::of(&fs::metadata(path).map_err(failed)?);
-    let prepared = Prepared::new(path, &merged, true).map_err(failed)?;
-    match prepared.place(Some(&current)).map_err(failed)? {
-        Placed::Done { stamp, .. } => {
-            staged.now = Some(merged.into());
-            Ok(Some(stamp))
-        }
-        Placed::Raced { theirs: newer } => {
-            // Somebody saved over ours within this moment; what they saw of ours
-            // they kept or not, and theirs stands.
-            if let Some(newer) = newer {
-                newer.put_back().map_err(failed)?;
-            }
-            Ok(None)
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! What is on disk, and what happens when it changes under our feet.
 
-use std::fs;
+use std::{fs, io::Write as _, os::unix::fs::MetadataExt as _, thread, time::Duration};
 
 use serde_json::json;
 
@@ -144,4 +144,71 @@ async fn numbers_are_given_at_once_when_set_so() {
         yard.tasks(),
         "- [ ] a #T005\n- [ ] b #T004\n- [ ] c #T006\n"
     );
+}
+
+/// An editor that empties a file, thinks, and writes it anew. What was there in
+/// between was never meant to be read.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_being_written_is_waited_for() {
+    let yard = Yard::with("- [ ] One #T001\n");
+    yard.ok("list_tasks", json!({})).await;
+    let mut editor = fs::File::create(yard.path("task.md")).unwrap();
+    let writing = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(250));
+        editor.write_all(b"- [ ] One #T001\n- [ ] Tw").unwrap();
+        thread::sleep(Duration::from_millis(60));
+        editor.write_all(b"o #T002\n").unwrap();
+    });
+    let listed = yard.ok("list_tasks", json!({})).await;
+    assert_eq!(listed["total_count"], 2, "{listed:#}");
+    assert_eq!(listed["tasks"][1]["title"], "Two");
+    writing.join().unwrap();
+    assert_eq!(yard.task("Three").await, "T003");
+}
+
+/// Whoever opened the file before it was replaced, and writes afterwards.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_written_into_a_replaced_file_is_kept() {
+    let yard = Yard::with("# Task\n\n- [ ] One #T001\n\n## Notes\n");
+    for round in 0..3 {
+        let path = yard.path("task.md");
+        let mut late = fs::File::options().append(true).open(&path).unwrap();
+        let writing = thread::spawn(move || {
+            let opened = late.metadata().unwrap().ino();
+            while fs::metadata(&path).unwrap().ino() == opened {
+                thread::sleep(Duration::from_millis(1));
+            }
+            thread::sleep(Duration::from_millis(50));
+            writeln!(late, "note {round}").unwrap();
+        });
+        let status = ["in_progress", "done", "todo"][round];
+        yard.ok("update_task", json!({"task_id": "T001", "status": status}))
+            .await;
+        writing.join().unwrap();
+        assert!(
+            yard.tasks().contains(&format!("note {round}\n")),
+            "{}",
+            yard.tasks()
+        );
+    }
+    assert_eq!(
+        yard.tasks(),
+        "# Task\n\n- [ ] One #T001\n\n## Notes\nnote 0\nnote 1\nnote 2\n"
+    );
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
+    let yard = Yard::bare();
+    fs::create_dir(yard.path("")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(yard.path("task.md"))
+        .status();
+    assert!(made.unwrap().success());
+    assert_eq!(yard.code("list_tasks", json!({})).await, "FILE_READ_ERROR");
+    let create = json!({"title": "x"});
+    assert_eq!(yard.code("create_task", create).await, "FILE_READ_ERROR");
 }
