@@ -42,8 +42,7 @@ impl Background for Caretaker {
 
     fn stop(&self) -> BoxFuture<'_, ()> {
         self.stop.cancel();
-        self.shop.finder.stop();
-        Box::pin(std::future::ready(()))
+        Box::pin(self.shop.finder.stop())
     }
 
     fn health(&self) -> Option<Value> {

@@ -2,44 +2,37 @@
 //! answers, the embedded index otherwise.
 //!
 //! `embedded` keeps our own index in step with the database, `outbox` does the
-//! same for Meilisearch, `meilisearch` speaks to it, `breaker` spares callers a
-//! server that is down.
+//! same for Meilisearch, `remote` puts searches to it, `meilisearch` speaks to
+//! it, `breaker` spares callers a server that is down.
 
 mod breaker;
 mod embedded;
 mod meilisearch;
 mod outbox;
+mod remote;
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Instant,
-};
+use std::{sync::Arc, time::Duration};
 
 use kit::{Error, Result, Store, time::Clock};
-use search::{Facets, Query, Sort};
-use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
+use search::{Facets, Query};
+use serde_json::{Value, json};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::Settings;
-use breaker::Breaker;
 use embedded::{Embedded, State};
-use meilisearch::{Hits, Meilisearch};
+use meilisearch::Meilisearch;
 use outbox::Outbox;
+use remote::Remote;
+
+/// How long what is under way may take when the program ends.
+const GOODBYE: Duration = Duration::from_secs(5);
 
 pub struct Finder {
     embedded: Arc<Embedded>,
     remote: Option<Remote>,
     store: Arc<dyn Store>,
     stop: CancellationToken,
-}
-
-struct Remote {
-    meilisearch: Arc<Meilisearch>,
-    breaker: Breaker,
-    in_step: Arc<AtomicBool>,
+    tasks: TaskTracker,
 }
 
 /// Who answered.
@@ -76,20 +69,26 @@ impl Finder {
     pub fn new(settings: &Settings, store: &Arc<dyn Store>) -> Result<Self> {
         let remote = match settings.meilisearch_url.as_str() {
             "" => None,
-            url => Some(Remote {
-                meilisearch: Arc::new(
-                    Meilisearch::new(url, &settings.meilisearch_master_key)
-                        .map_err(Error::internal)?,
-                ),
-                breaker: Breaker::default(),
-                in_step: Arc::default(),
-            }),
+            url => Some(Remote::new(
+                Meilisearch::new(url, &settings.meilisearch_master_key).map_err(|problem| {
+                    Error::new("INVALID_CONFIG", format!("[merchant] {problem}."))
+                        .next("Correct it, or leave meilisearch_url empty.")
+                })?,
+                store,
+            )),
         };
+        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         Ok(Self {
-            embedded: Arc::new(Embedded::new(settings.index_dir.clone(), Arc::clone(store))),
+            embedded: Arc::new(Embedded::new(
+                settings.index_dir.clone(),
+                Arc::clone(store),
+                stop.clone(),
+                tasks.clone(),
+            )),
             remote,
             store: Arc::clone(store),
-            stop: CancellationToken::new(),
+            stop,
+            tasks,
         })
     }
 
@@ -100,7 +99,7 @@ impl Finder {
         query: &Query,
         only: Option<Engine>,
     ) -> std::result::Result<Found, NoIndex> {
-        let mut degraded = None;
+        let (mut degraded, mut nothing) = (None, None);
         if let Some(remote) = self
             .remote
             .as_ref()
@@ -108,7 +107,9 @@ impl Finder {
         {
             match remote.find(query).await {
                 // Typos it does not see through may still be found.
-                Ok(found) if found.ids.is_empty() && query.offset == 0 && only.is_none() => {}
+                Ok(found) if found.ids.is_empty() && query.offset == 0 && only.is_none() => {
+                    nothing = Some(found);
+                }
                 Ok(found) => return Ok(found),
                 Err(reason) => degraded = Some(reason),
             }
@@ -118,6 +119,19 @@ impl Finder {
                 degraded.unwrap_or("Meilisearch is no longer configured."),
             ));
         }
+        let found = self.find_embedded(query, degraded).await;
+        match (found, nothing) {
+            (Ok(found), Some(nothing)) if found.ids.is_empty() => Ok(nothing),
+            (Err(_), Some(nothing)) => Ok(nothing),
+            (found, _) => found,
+        }
+    }
+
+    async fn find_embedded(
+        &self,
+        query: &Query,
+        degraded: Option<&'static str>,
+    ) -> std::result::Result<Found, NoIndex> {
         let index = self.embedded.ready().await.map_err(|state| {
             NoIndex(match state {
                 State::Building { .. } => "The search index is being built.",
@@ -132,6 +146,7 @@ impl Finder {
             Ok(Ok(hits)) => hits,
             failed => {
                 tracing::error!(?failed, "the search index does not answer");
+                self.embedded.search_failed();
                 return Err(NoIndex("The search index can't be used."));
             }
         };
@@ -145,21 +160,28 @@ impl Finder {
 
     /// Keeps the engines in step until [`Finder::stop`].
     pub fn start(&self, clock: &Clock) {
-        self.embedded.start();
+        self.embedded.start_for_long();
         if let Some(remote) = &self.remote {
             let outbox = Outbox::new(
                 Arc::clone(&remote.meilisearch),
                 Arc::clone(&self.store),
                 clock.clone(),
-                Arc::clone(&remote.in_step),
+                Arc::clone(&remote.step),
             );
-            tokio::spawn(outbox.run(self.stop.clone()));
+            self.tasks.spawn(outbox.run(self.stop.clone()));
         }
     }
 
-    pub fn stop(&self) {
+    /// Ends what goes on, and waits a little for what can't be left half done.
+    pub async fn stop(&self) {
         self.stop.cancel();
-        self.embedded.stop();
+        self.tasks.close();
+        if tokio::time::timeout(GOODBYE, self.tasks.wait())
+            .await
+            .is_err()
+        {
+            tracing::warn!("the search index is left behind; it is caught up at the next start");
+        }
     }
 
     /// Brings the embedded index up to date before this process ends.
@@ -183,100 +205,12 @@ impl Finder {
         };
         let mut health = json!({ "index": state, "documents": self.embedded.documents() });
         if let (Some(remote), Some(health)) = (&self.remote, health.as_object_mut()) {
-            let in_step = remote.in_step.load(Ordering::Relaxed);
-            health.insert(
-                "meilisearch".into(),
-                if in_step { "ready" } else { "not in step" }.into(),
-            );
+            let state = match remote.step.known() {
+                Some(true) => "ready",
+                Some(false) | None => "not in step",
+            };
+            health.insert("meilisearch".into(), state.into());
         }
         health
-    }
-}
-
-impl Remote {
-    /// The error is the reason why it can't be asked.
-    async fn find(&self, query: &Query) -> std::result::Result<Found, &'static str> {
-        if !self.in_step.load(Ordering::Relaxed) {
-            return Err("Meilisearch does not know the whole catalogue yet.");
-        }
-        if !self.breaker.lets_through(Instant::now()) {
-            return Err("Meilisearch did not answer lately.");
-        }
-        match self.meilisearch.search(&body(query)).await {
-            Ok(hits) => {
-                self.breaker.succeeded();
-                Ok(found(hits, query.facets))
-            }
-            Err(failure) => {
-                self.breaker.failed(Instant::now());
-                tracing::warn!(%failure, "the embedded index answers instead");
-                Err("Meilisearch did not answer.")
-            }
-        }
-    }
-}
-
-fn body(query: &Query) -> Value {
-    let mut body = Map::new();
-    body.insert("q".into(), query.text.as_str().into());
-    body.insert("limit".into(), query.limit.into());
-    body.insert("offset".into(), query.offset.into());
-    body.insert("attributesToRetrieve".into(), json!(["id"]));
-    body.insert("locales".into(), json!(["jpn"]));
-    let mut filters = Vec::new();
-    for (name, among) in [("category", &query.category), ("brand", &query.brand)] {
-        if !among.is_empty() {
-            let values: Vec<String> = among.iter().map(|v| meilisearch::quoted(v)).collect();
-            filters.push(format!("{name} IN [{}]", values.join(", ")));
-        }
-    }
-    for (sign, bound) in [(">=", query.min_price), ("<=", query.max_price)] {
-        if let Some(bound) = bound {
-            filters.push(format!("price_jpy {sign} {bound}"));
-        }
-    }
-    if query.in_stock_only {
-        filters.push("in_stock = true".into());
-    }
-    if !filters.is_empty() {
-        body.insert("filter".into(), filters.join(" AND ").into());
-    }
-    let sort = match query.sort {
-        Sort::Relevance => None,
-        Sort::PriceAsc => Some("price_jpy:asc"),
-        Sort::PriceDesc => Some("price_jpy:desc"),
-        Sort::Newest => Some("id:desc"),
-        Sort::Name => Some("name:asc"),
-    };
-    if let Some(sort) = sort {
-        body.insert("sort".into(), json!([sort]));
-    }
-    if query.facets {
-        body.insert("facets".into(), json!(["category", "brand", "price_jpy"]));
-    }
-    Value::Object(body)
-}
-
-fn found(hits: Hits, with_facets: bool) -> Found {
-    let counts = |name: &str| -> Vec<(String, u64)> {
-        let counts = hits.facet_distribution.get(name).and_then(Value::as_object);
-        let mut counts: Vec<(String, u64)> = counts
-            .into_iter()
-            .flatten()
-            .filter_map(|(value, count)| Some((value.clone(), count.as_u64()?)))
-            .collect();
-        counts.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
-        counts
-    };
-    let facets = with_facets.then(|| Facets {
-        category: counts("category"),
-        brand: counts("brand"),
-        ..Facets::default()
-    });
-    Found {
-        facets,
-        ids: hits.hits.iter().map(|hit| hit.id).collect(),
-        engine: Engine::Meilisearch,
-        degraded: None,
     }
 }

@@ -36,8 +36,10 @@ impl Breaker {
         }
     }
 
-    pub fn succeeded(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = State::default();
+    /// Returns whether calls were kept away until now.
+    pub fn succeeded(&self) -> bool {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *state).closed_until.is_some()
     }
 
     pub fn failed(&self, now: Instant) {

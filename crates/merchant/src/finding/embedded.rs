@@ -5,30 +5,40 @@
 //! there. A directory has one writer at a time, by its file lock; other
 //! processes read what it commits.
 
+mod directory;
+
 use std::{
     path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use kit::{Error, Result, Store, sql::Budget};
-use search::{Change, Document, Index, OpenError, Options};
+use search::{Change, Document, Index};
 use tokio::sync::{Notify, watch};
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::store::{self, Changed, Product};
 
 /// How often the database is asked what others changed.
 const EVERY: Duration = Duration::from_secs(1);
+/// An index that can't be used is tried again ever less often.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Changes of one commit: enough to be quick in bulk, small enough to hold.
-const BATCH: i64 = 20_000;
+const BATCH: i64 = 10_000;
 /// How long a search waits for an index that is only just being opened.
 const FIRST_WAIT: Duration = Duration::from_millis(1_500);
-/// A catalogue of so many products is built within that time.
+/// And how long in a process that ends with this call: what it does not wait
+/// for, nobody does later.
+const ONLY_CALL: Duration = Duration::from_secs(15);
+/// A catalogue of so many products is built within the first wait.
 const SOON_BUILT: u64 = 10_000;
+/// One search that fails may be to blame itself: files are read through again
+/// so often at most.
+const TRUSTED: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
@@ -44,28 +54,51 @@ pub struct Embedded {
     open: Mutex<Option<Open>>,
     state: watch::Sender<State>,
     wake: Notify,
+    /// Two rounds at once would be two writers.
+    rounds: tokio::sync::Mutex<()>,
     is_started: AtomicBool,
+    /// This process goes on after the call that it answers.
+    goes_on: AtomicBool,
     stop: CancellationToken,
+    tasks: TaskTracker,
 }
 
 #[derive(Clone)]
 struct Open {
     catalogue: String,
     index: Index,
-    /// It has known the whole catalogue at least once since it was opened.
-    is_complete: bool,
+    /// From this change on it knows the whole catalogue. It can be behind that
+    /// again: when another process builds it anew.
+    goal: i64,
+    since: Instant,
+    /// Something failed on it; it is opened again before it is next written.
+    is_doubtful: bool,
+}
+
+impl Open {
+    fn is_complete(&self) -> bool {
+        position(&self.index) >= self.goal
+    }
 }
 
 impl Embedded {
-    pub fn new(dir: PathBuf, store: Arc<dyn Store>) -> Self {
+    pub fn new(
+        dir: PathBuf,
+        store: Arc<dyn Store>,
+        stop: CancellationToken,
+        tasks: TaskTracker,
+    ) -> Self {
         Self {
             dir,
             store,
             open: Mutex::default(),
             state: watch::Sender::new(State::Opening),
             wake: Notify::new(),
+            rounds: tokio::sync::Mutex::default(),
             is_started: AtomicBool::new(false),
-            stop: CancellationToken::new(),
+            goes_on: AtomicBool::new(false),
+            stop,
+            tasks,
         }
     }
 
@@ -82,28 +115,34 @@ impl Embedded {
     /// built does not.
     pub async fn ready(self: &Arc<Self>) -> std::result::Result<Index, State> {
         self.start();
+        if let Some(open) = self.current().filter(Open::is_complete) {
+            return Ok(open.index);
+        }
+        let goes_on = self.goes_on.load(Ordering::Relaxed);
         let mut states = self.state.subscribe();
-        let opened = states.wait_for(|state| match state {
+        let settled = states.wait_for(|state| match state {
             State::Opening => false,
-            State::Building { total, .. } => *total > SOON_BUILT,
+            State::Building { total, .. } => goes_on && *total > SOON_BUILT,
             State::Ready | State::Failed => true,
         });
-        let _ = tokio::time::timeout(FIRST_WAIT, opened).await;
-        match self.current() {
-            Some(open) if open.is_complete => Ok(open.index),
-            _ => Err(self.state()),
+        let patience = if goes_on { FIRST_WAIT } else { ONLY_CALL };
+        let _ = tokio::time::timeout(patience, settled).await;
+        match self.current().filter(Open::is_complete) {
+            Some(open) => Ok(open.index),
+            None => Err(self.state()),
         }
     }
 
     /// Starts the keeper, once.
-    pub fn start(self: &Arc<Self>) {
+    fn start(self: &Arc<Self>) {
         if !self.is_started.swap(true, Ordering::Relaxed) {
-            tokio::spawn(Arc::clone(self).keep());
+            self.tasks.spawn(Arc::clone(self).keep());
         }
     }
 
-    pub fn stop(&self) {
-        self.stop.cancel();
+    pub fn start_for_long(self: &Arc<Self>) {
+        self.goes_on.store(true, Ordering::Relaxed);
+        self.start();
     }
 
     /// Something was changed here: look at once.
@@ -114,7 +153,16 @@ impl Embedded {
     /// One round, now. What fails is tried again by whoever opens it next.
     pub async fn catch_up(&self) {
         if let Err(error) = self.round().await {
-            tracing::warn!(%error, cause = ?error.cause, "the search index could not be brought up to date");
+            complain(&error);
+        }
+    }
+
+    /// A search ended in an error: the files may be damaged.
+    pub fn search_failed(&self) {
+        let is_old = |open: &Open| open.since.elapsed() >= TRUSTED;
+        if self.current().is_some_and(|open| is_old(&open)) {
+            self.doubt();
+            self.wake();
         }
     }
 
@@ -125,28 +173,36 @@ impl Embedded {
             .clone()
     }
 
-    fn set_current(&self, open: Option<Open>) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = open;
+    fn change_current(&self, change: impl FnOnce(&mut Option<Open>)) {
+        change(&mut self.open.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn doubt(&self) {
+        self.change_current(|open| {
+            if let Some(open) = open {
+                open.is_doubtful = true;
+            }
+        });
     }
 
     async fn keep(self: Arc<Self>) {
-        let mut complained = false;
+        let mut wait = EVERY;
         loop {
             match self.round().await {
-                Ok(()) => complained = false,
+                Ok(()) => wait = EVERY,
                 Err(error) => {
-                    if !complained {
-                        tracing::warn!(%error, cause = ?error.cause, "the search index could not be brought up to date");
+                    if wait == EVERY {
+                        complain(&error);
                     }
-                    complained = true;
-                    if !self.current().is_some_and(|open| open.is_complete) {
+                    wait = (wait * 2).min(LONGEST_PAUSE);
+                    if !self.current().is_some_and(|open| open.is_complete()) {
                         self.state.send_replace(State::Failed);
                     }
                 }
             }
             tokio::select! {
                 () = self.wake.notified() => {}
-                () = tokio::time::sleep(EVERY) => {}
+                () = tokio::time::sleep(wait) => {}
                 () = self.stop.cancelled() => return,
             }
         }
@@ -154,6 +210,7 @@ impl Embedded {
 
     /// Opens the index if need be and applies what it does not know yet.
     async fn round(&self) -> Result<()> {
+        let _one_at_a_time = self.rounds.lock().await;
         let (catalogue, newest) = self
             .store
             .query(Budget::default(), |sql| {
@@ -163,25 +220,33 @@ impl Embedded {
         // Before the first product there is nothing to find.
         let catalogue = catalogue.unwrap_or_default();
         let mut open = match self.current() {
-            Some(open) if open.catalogue == catalogue => open,
-            _ => Open {
-                index: self.open_index(&catalogue).await?,
-                catalogue,
-                is_complete: false,
-            },
+            Some(open) if open.catalogue == catalogue && !open.is_doubtful => open,
+            _ => self.open(catalogue, newest, false).await?,
         };
-        let total = match open.is_complete {
-            true => 0,
-            false => {
-                u64::try_from(self.store.query(Budget::default(), store::count).await?).unwrap_or(0)
-            }
-        };
+        if position(&open.index) > newest && self.is_ahead(&open).await? {
+            tracing::warn!("the search index is ahead of the database and will be built anew");
+            open = self.open(open.catalogue, newest, true).await?;
+        }
+        self.apply_until(&open, newest).await
+    }
+
+    async fn apply_until(&self, open: &Open, newest: i64) -> Result<()> {
+        let goal = open.goal;
         let mut position = position(&open.index);
-        let mut done = open.index.documents();
-        while position < newest && !self.stop.is_cancelled() {
-            if !open.is_complete {
+        let mut total = 0;
+        if position < goal {
+            let count = self.store.query(Budget::default(), store::count).await?;
+            total = count.unsigned_abs();
+        }
+        let building = |position: i64| {
+            if position < goal {
+                let done = open.index.documents().min(total);
                 self.state.send_replace(State::Building { done, total });
+                tracing::info!(done, total, "building the search index");
             }
+        };
+        while position < newest && !self.stop.is_cancelled() {
+            building(position);
             let changes = self
                 .store
                 .query(Budget::default(), move |sql| {
@@ -191,44 +256,65 @@ impl Embedded {
             // Where later changes replaced all that bore the numbers in
             // between, there is nothing to apply.
             let last = changes.last().map_or(newest, |(number, _)| *number);
-            let count = changes.len() as u64;
-            match apply(&open.index, changes, last).await? {
-                Applied::Done => {
-                    position = last;
-                    done += count;
-                    if !open.is_complete {
-                        tracing::info!(done = done.min(total), total, "building the search index");
-                    }
+            match apply(&open.index, changes, last).await {
+                Ok(Applied::Done) => position = last,
+                Ok(Applied::AnotherWriter) => {
+                    position = self::position(&open.index);
+                    break;
                 }
-                Applied::AnotherWriter => break,
+                Err(error) => {
+                    self.doubt();
+                    return Err(error);
+                }
             }
         }
-        // Another process may be writing it; what it has is all there is.
-        open.is_complete |= position >= newest || position > 0;
-        if open.is_complete {
-            self.set_current(Some(open));
-            self.state
-                .send_if_modified(|state| std::mem::replace(state, State::Ready) != State::Ready);
+        if position < goal {
+            // Another process builds it.
+            building(position);
+            return Ok(());
         }
+        self.change_current(|current| {
+            if let Some(current) = current {
+                current.goal = current.goal.max(position);
+            }
+        });
+        self.state
+            .send_if_modified(|state| std::mem::replace(state, State::Ready) != State::Ready);
         Ok(())
     }
 
-    async fn open_index(&self, catalogue: &str) -> Result<Index> {
-        if catalogue.is_empty() || self.dir.as_os_str().is_empty() {
-            return Ok(Index::in_memory());
-        }
-        let dir = self.dir.join(catalogue);
-        blocking(move || match Index::open(&dir, Options::default()) {
-            Ok(index) => Ok(index),
-            Err(OpenError::Damaged(what)) => {
-                tracing::warn!(what, "the search index is damaged and will be built anew");
-                std::fs::remove_dir_all(&dir).map_err(Error::internal)?;
-                Index::open(&dir, Options::default()).map_err(Error::internal)
-            }
-            Err(error) => Err(Error::internal(error)),
-        })
-        .await
+    /// Whether it knows changes that the database does not: one that was put
+    /// back to an earlier state gives the same numbers to other changes.
+    async fn is_ahead(&self, open: &Open) -> Result<bool> {
+        let position = position(&open.index);
+        let newest = self
+            .store
+            .query(Budget::default(), store::newest_change)
+            .await?;
+        Ok(position > newest)
     }
+
+    async fn open(&self, catalogue: String, newest: i64, anew: bool) -> Result<Open> {
+        let index = if catalogue.is_empty() || self.dir.as_os_str().is_empty() {
+            Index::in_memory()
+        } else {
+            let (dir, name) = (self.dir.clone(), catalogue.clone());
+            blocking(move || directory::open(&dir, &name, anew)).await?
+        };
+        let open = Open {
+            catalogue,
+            index,
+            goal: newest,
+            since: Instant::now(),
+            is_doubtful: false,
+        };
+        self.change_current(|current| *current = Some(open.clone()));
+        Ok(open)
+    }
+}
+
+fn complain(error: &Error) {
+    tracing::warn!(%error, cause = ?error.cause, "the search index could not be brought up to date");
 }
 
 fn position(index: &Index) -> i64 {

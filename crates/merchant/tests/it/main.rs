@@ -13,6 +13,11 @@
 mod carts;
 mod importing;
 mod index;
+mod index_shared;
+mod meilisearch;
+mod meilisearch_server;
+mod meilisearch_trouble;
+mod meilisearch_wire;
 mod searching;
 mod seed;
 mod shop;

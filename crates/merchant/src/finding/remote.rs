@@ -1,0 +1,213 @@
+//! Searches put to Meilisearch, as long as it can be trusted to answer.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use kit::{Store, sql::Budget};
+use search::{Facets, Query, Sort};
+use serde_json::{Map, Value, json};
+use tokio::sync::Notify;
+
+use super::{
+    Engine, Found,
+    breaker::Breaker,
+    meilisearch::{self, Failure, Hits, Meilisearch},
+};
+use crate::store;
+
+/// Stands for a hit that is no product of ours, so that places still count.
+const NOBODY: i64 = i64::MIN;
+
+pub struct Remote {
+    pub meilisearch: Arc<Meilisearch>,
+    pub step: Arc<Step>,
+    store: Arc<dyn Store>,
+    breaker: Breaker,
+}
+
+/// Whether Meilisearch knows the whole catalogue, as far as is known here.
+/// Before it does, its answers would be incomplete.
+#[derive(Default)]
+pub struct Step {
+    /// `None` before anybody has looked.
+    is_in: Mutex<Option<bool>>,
+    /// The outbox is wanted, whatever it waits for.
+    pub wake: Notify,
+    is_index_missing: AtomicBool,
+}
+
+impl Step {
+    pub fn known(&self) -> Option<bool> {
+        *self.is_in.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn set(&self, is_in: bool) {
+        *self.is_in.lock().unwrap_or_else(PoisonError::into_inner) = Some(is_in);
+    }
+
+    /// What was read before the outbox came to know better does not count.
+    fn set_first(&self, is_in: bool) {
+        let mut known = self.is_in.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert(is_in);
+    }
+
+    fn index_is_missing(&self) {
+        self.set(false);
+        self.is_index_missing.store(true, Ordering::Relaxed);
+        self.wake.notify_one();
+    }
+
+    /// Whether a search found no index since this was last asked.
+    pub fn take_index_missing(&self) -> bool {
+        self.is_index_missing.swap(false, Ordering::Relaxed)
+    }
+}
+
+impl Remote {
+    pub fn new(meilisearch: Meilisearch, store: &Arc<dyn Store>) -> Self {
+        Self {
+            meilisearch: Arc::new(meilisearch),
+            step: Arc::default(),
+            store: Arc::clone(store),
+            breaker: Breaker::default(),
+        }
+    }
+
+    /// The error is the reason why it can't be asked.
+    pub async fn find(&self, query: &Query) -> Result<Found, &'static str> {
+        if !self.is_in_step().await {
+            return Err("Meilisearch does not know the whole catalogue yet.");
+        }
+        if !self.breaker.lets_through(Instant::now()) {
+            return Err("Meilisearch did not answer lately.");
+        }
+        match self.meilisearch.search(&body(query)).await {
+            Ok(hits) => {
+                self.answered();
+                Ok(found(&hits, query))
+            }
+            Err(failure) => {
+                tracing::warn!(%failure, "the embedded index answers instead");
+                Err(self.did_not_find(&failure))
+            }
+        }
+    }
+
+    fn did_not_find(&self, failure: &Failure) -> &'static str {
+        if failure.is("index_not_found") {
+            self.answered();
+            self.step.index_is_missing();
+            return "Meilisearch has lost the catalogue.";
+        }
+        if failure.is_about_one_search() {
+            self.answered();
+            return "Meilisearch does not take this search.";
+        }
+        self.breaker.failed(Instant::now());
+        match failure {
+            Failure::Unreachable(_) => "Meilisearch did not answer.",
+            Failure::Refused { .. } => "Meilisearch can't answer.",
+        }
+    }
+
+    fn answered(&self) {
+        if self.breaker.succeeded() {
+            // What changed while it was away need not wait any longer.
+            self.step.wake.notify_one();
+        }
+    }
+
+    /// A process that only makes one call has no outbox that would know.
+    async fn is_in_step(&self) -> bool {
+        if let Some(known) = self.step.known() {
+            return known;
+        }
+        let meilisearch = Arc::clone(&self.meilisearch);
+        let looked = self
+            .store
+            .query(Budget::default(), move |sql| {
+                let Some(catalogue) = store::catalogue_id(sql)? else {
+                    return Ok(false);
+                };
+                let position = store::sync_position(sql, &meilisearch.target(&catalogue))?;
+                Ok(position > 0 && position >= store::newest_change(sql)?)
+            })
+            .await;
+        let is_in = looked.unwrap_or(false);
+        if is_in {
+            self.step.set_first(true);
+        }
+        is_in
+    }
+}
+
+fn body(query: &Query) -> Value {
+    let mut body = Map::new();
+    body.insert("q".into(), query.text.as_str().into());
+    body.insert("limit".into(), query.limit.into());
+    body.insert("offset".into(), query.offset.into());
+    body.insert("attributesToRetrieve".into(), json!(["id"]));
+    body.insert("locales".into(), json!(["jpn"]));
+    let mut filters = Vec::new();
+    for (name, among) in [("category", &query.category), ("brand", &query.brand)] {
+        if !among.is_empty() {
+            let values: Vec<String> = among.iter().map(|v| meilisearch::quoted(v)).collect();
+            filters.push(format!("{name} IN [{}]", values.join(", ")));
+        }
+    }
+    for (sign, bound) in [(">=", query.min_price), ("<=", query.max_price)] {
+        if let Some(bound) = bound {
+            filters.push(format!("price_jpy {sign} {bound}"));
+        }
+    }
+    if query.in_stock_only {
+        filters.push("in_stock = true".into());
+    }
+    if !filters.is_empty() {
+        body.insert("filter".into(), filters.join(" AND ").into());
+    }
+    let sort = match query.sort {
+        Sort::Relevance => None,
+        Sort::PriceAsc => Some("price_jpy:asc"),
+        Sort::PriceDesc => Some("price_jpy:desc"),
+        Sort::Newest => Some("id:desc"),
+        Sort::Name => Some("name:asc"),
+    };
+    if let Some(sort) = sort {
+        body.insert("sort".into(), json!([sort]));
+    }
+    if query.facets {
+        body.insert("facets".into(), json!(["category", "brand"]));
+    }
+    Value::Object(body)
+}
+
+fn found(hits: &Hits, query: &Query) -> Found {
+    let counts = |name: &str| -> Vec<(String, u64)> {
+        let counts = hits.facet_distribution.get(name).and_then(Value::as_object);
+        let mut counts: Vec<(String, u64)> = counts
+            .into_iter()
+            .flatten()
+            .filter_map(|(value, count)| Some((value.clone(), count.as_u64()?)))
+            .collect();
+        counts.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
+        counts
+    };
+    let facets = query.facets.then(|| Facets {
+        category: counts("category"),
+        brand: counts("brand"),
+        ..Facets::default()
+    });
+    let hits = hits.hits.iter().take(query.limit);
+    Found {
+        facets,
+        ids: hits.map(|hit| hit.id().unwrap_or(NOBODY)).collect(),
+        engine: Engine::Meilisearch,
+        degraded: None,
+    }
+}

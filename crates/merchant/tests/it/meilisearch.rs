@@ -1,0 +1,362 @@
+//! The counter with Meilisearch: what it sends there, and what it asks.
+
+use std::{sync::Arc, time::Duration};
+
+use merchant::Settings;
+use serde_json::{Value, json};
+use store::testing::Scratch;
+
+use crate::{
+    meilisearch_server::{Seen, Server, client},
+    shop::{Shop, ids},
+};
+
+pub fn settings(server: &Server) -> Settings {
+    Settings {
+        meilisearch_url: server.url(),
+        ..Settings::default()
+    }
+}
+
+impl Shop {
+    /// Lets the work beside the calls begin.
+    pub fn open_for_business(&self) {
+        let background = self.counter.background.as_ref().unwrap();
+        background.start(Arc::new(|_| {}));
+    }
+
+    pub async fn close(&self) {
+        self.counter.background.as_ref().unwrap().stop().await;
+    }
+
+    pub async fn find(&self, keyword: &str) -> Value {
+        self.ok("search_products", json!({"keywords": [keyword]}))
+            .await
+    }
+
+    /// Waits until Meilisearch answers.
+    pub async fn is_in_step(&self) {
+        until("Meilisearch answers", async || {
+            self.find("むぎぼー").await["engine"] == "meilisearch"
+        })
+        .await;
+    }
+}
+
+/// Waits for something that comes by itself.
+pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
+    for _ in 0..1_000 {
+        if holds().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it never came true that {what}");
+}
+
+/// A shop with the sample data, in step with its server.
+async fn in_step(scratch: Scratch, server: &Server) -> Shop {
+    let shop = Shop::open(scratch, settings(server))
+        .await
+        .with_demo()
+        .await;
+    shop.open_for_business();
+    shop.is_in_step().await;
+    shop
+}
+
+pub fn searches(seen: &[Seen]) -> Vec<&Value> {
+    seen.iter()
+        .filter(|seen| seen.path.ends_with("/search"))
+        .map(|seen| &seen.body)
+        .collect()
+}
+
+#[tokio::test]
+async fn the_catalogue_is_sent_and_searched_there() {
+    for scratch in store::testing::both().await {
+        let server = Server::start().await;
+        let shop = in_step(scratch, &server).await;
+        assert_eq!(server.documents(), 30);
+        let settings = server.settings();
+        assert_eq!(settings["rankingRules"][0], "sort");
+        assert_eq!(
+            settings["localizedAttributes"][0]["locales"],
+            json!(["jpn"])
+        );
+        let calendar = server.document(1).unwrap();
+        assert_eq!(calendar["name"], "むぎぼーカレンダー2025");
+        assert_eq!(calendar["price_jpy"], 1980);
+        assert_eq!(calendar["in_stock"], true);
+        assert_eq!(server.document(3).unwrap()["in_stock"], false);
+
+        server.take_seen();
+        let answer = shop
+            .ok(
+                "search_products",
+                json!({
+                    "keywords": ["むぎぼー"], "limit": 3, "max_price": 3000,
+                    "sort": "price_asc", "facets": true,
+                }),
+            )
+            .await;
+        assert_eq!(answer["engine"], "meilisearch");
+        assert_eq!(answer["warnings"], Value::Null);
+        assert_eq!(ids(&answer).len(), 3);
+        assert!(answer["facets"]["brand"]["むぎぼー"].as_u64().unwrap() >= 3);
+        let seen = server.take_seen();
+        assert_eq!(
+            *searches(&seen)[0],
+            json!({
+                "q": "むぎぼー", "limit": 4, "offset": 0, "attributesToRetrieve": ["id"],
+                "locales": ["jpn"], "filter": "price_jpy <= 3000 AND in_stock = true",
+                "sort": ["price_jpy:asc"], "facets": ["category", "brand"],
+            })
+        );
+        shop.close().await;
+    }
+}
+
+#[tokio::test]
+async fn orders_and_pages_are_those_of_the_embedded_index() {
+    let server = Server::start().await;
+    let shop = in_step(store::testing::sqlite().await, &server).await;
+    let alone = crate::shop::one().await;
+    for sort in ["price_asc", "price_desc", "newest"] {
+        let all = json!({"keywords": ["むぎぼー"], "sort": sort, "limit": 100});
+        let wanted = alone.search(all).await;
+        let mut seen = Vec::new();
+        let mut cursor = Value::Null;
+        loop {
+            let page =
+                json!({"keywords": ["むぎぼー"], "sort": sort, "limit": 3, "cursor": cursor});
+            let page = shop.ok("search_products", page).await;
+            assert_eq!(page["engine"], "meilisearch");
+            seen.extend(ids(&page));
+            cursor = page["next_cursor"].clone();
+            if cursor.is_null() {
+                break;
+            }
+        }
+        // Products of one price have no order of their own.
+        let sorted = |mut ids: Vec<i64>| {
+            ids.sort_unstable();
+            ids
+        };
+        match sort {
+            "newest" => assert_eq!(seen, wanted),
+            _ => assert_eq!(sorted(seen), sorted(wanted)),
+        }
+    }
+    shop.close().await;
+}
+
+/// Nobody gets out of a filter, whatever a brand is called.
+#[tokio::test]
+async fn filters_take_values_as_they_are() {
+    let server = Server::start().await;
+    let shop = in_step(store::testing::sqlite().await, &server).await;
+    let brands = [
+        r"O'Brien",
+        r#"He said "it's""#,
+        r"C:\new\",
+        r"\'",
+        r"' OR in_stock = true OR brand = '",
+        "むぎ' AND",
+    ];
+    let rows: Vec<Value> = brands
+        .iter()
+        .zip(100..)
+        .map(|(brand, id)| {
+            json!({"id": id, "name": "急須", "price_jpy": 100, "inventory_count": 1, "brand": brand})
+        })
+        .collect();
+    import(&shop, &Value::from(rows).to_string()).await;
+    until("they are there", async || server.documents() == 36).await;
+    for (brand, id) in brands.iter().zip(100..) {
+        let search = json!({"keywords": ["急須"], "brand": [brand]});
+        let answer = shop.ok("search_products", search).await;
+        assert_eq!(answer["engine"], "meilisearch", "{brand}");
+        assert_eq!(ids(&answer), [id], "{brand}");
+    }
+    let several = json!({"keywords": ["急須"], "brand": [brands[0], brands[2]]});
+    let mut found = shop.search(several).await;
+    found.sort_unstable();
+    assert_eq!(found, [100, 102]);
+    shop.close().await;
+}
+
+async fn import(shop: &Shop, json: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.json");
+    std::fs::write(&file, json).unwrap();
+    let import = shop.counter.import.clone().unwrap();
+    let imported = import.import(&shop.context, &file).await.unwrap();
+    assert_eq!(imported.skipped, 0, "{imported:?}");
+}
+
+#[tokio::test]
+async fn changes_arrive_there() {
+    for scratch in store::testing::both().await {
+        let server = Server::start().await;
+        let shop = in_step(scratch, &server).await;
+        let stock = json!({"product_id": 3, "inventory_count": 5});
+        shop.ok("update_inventory", stock).await;
+        until("product 3 is in stock", async || {
+            server.document(3).unwrap()["in_stock"] == true
+        })
+        .await;
+        import(
+            &shop,
+            r#"[{"id": 1, "sku": "MUGIBO-CAL-2025", "name": "卓上カレンダー", "price_jpy": 100, "inventory_count": 1},
+                {"id": 500, "name": "急須", "price_jpy": 100, "inventory_count": 1}]"#,
+        )
+        .await;
+        until("the import is there", async || {
+            server.document(500).is_some() && server.document(1).unwrap()["price_jpy"] == 100
+        })
+        .await;
+        let demo = shop.counter.demo.clone().unwrap();
+        demo.remove(&shop.context).await.unwrap();
+        until("the sample data is gone", async || server.documents() == 2).await;
+        assert_eq!(ids(&shop.find("急須").await), [500]);
+        shop.close().await;
+    }
+}
+
+#[tokio::test]
+async fn whoever_starts_again_sends_nothing_again() {
+    for scratch in store::testing::both().await {
+        let server = Server::start().await;
+        let again = scratch.again().await;
+        let shop = in_step(scratch, &server).await;
+        shop.close().await;
+        let sent = |seen: &[Seen]| {
+            let writes = seen.iter().filter(|seen| seen.method != "GET");
+            writes
+                .filter(|seen| !seen.path.ends_with("/search"))
+                .count()
+        };
+        assert!(sent(&server.take_seen()) >= 3, "index, settings, documents");
+        let next = Shop::on(again, settings(&server));
+        next.open_for_business();
+        next.is_in_step().await;
+        // It has looked whether all is as it left it.
+        until("it has looked", async || server.count("/settings") > 0).await;
+        let stock = json!({"product_id": 3, "inventory_count": 5});
+        next.ok("update_inventory", stock).await;
+        until("product 3 is in stock", async || {
+            server.document(3).unwrap()["in_stock"] == true
+        })
+        .await;
+        let seen = server.take_seen();
+        assert_eq!(sent(&seen), 1, "{seen:#?}");
+        let put = seen.iter().find(|seen| seen.path.ends_with("/documents"));
+        assert_eq!(put.unwrap().body.as_array().unwrap().len(), 1);
+        next.close().await;
+        drop(shop);
+    }
+}
+
+/// `madoguchi call` and the like: no outbox runs, but somebody else's did.
+#[tokio::test]
+async fn a_process_that_makes_one_call_asks_it_too() {
+    let server = Server::start().await;
+    let scratch = store::testing::sqlite().await;
+    let again = scratch.again().await;
+    let shop = in_step(scratch, &server).await;
+    shop.close().await;
+    let call = Shop::on(again, settings(&server));
+    let answer = call.find("むぎぼー").await;
+    assert_eq!(answer["engine"], "meilisearch");
+}
+
+#[tokio::test]
+async fn a_batch_counts_when_its_task_has_ended() {
+    let server = Server::start().await;
+    let scratch = store::testing::sqlite().await;
+    let shop = Shop::open(scratch, settings(&server))
+        .await
+        .with_demo()
+        .await;
+    server.hold_tasks(true);
+    shop.open_for_business();
+    until("something is enqueued", async || {
+        server.count("/tasks/") > 1
+    })
+    .await;
+    let answer = shop.find("むぎぼー").await;
+    assert_eq!(answer["engine"], "embedded");
+    assert_eq!(answer["warnings"][0]["code"], "SEARCH_DEGRADED");
+    assert!(
+        shop.sql("SELECT position FROM merchant_sync")
+            .await
+            .is_empty()
+    );
+    server.hold_tasks(false);
+    shop.is_in_step().await;
+    let rows = shop.sql("SELECT position FROM merchant_sync").await;
+    assert_eq!(rows[0].int(0).unwrap(), 30);
+    shop.close().await;
+}
+
+/// What Meilisearch does not see through, the embedded index may.
+#[tokio::test]
+async fn what_is_not_found_there_is_looked_for_here() {
+    let server = Server::start().await;
+    let shop = in_step(store::testing::sqlite().await, &server).await;
+    let slip = shop.find("むぎぼーカレンダ").await;
+    assert_eq!(slip["engine"], "meilisearch", "a part of a word");
+    let slip = shop.find("カレソダー").await;
+    assert_eq!(slip["warnings"], Value::Null);
+    let nothing = shop.find("存在しない商品").await;
+    assert_eq!(nothing["fallback"], true);
+    shop.close().await;
+}
+
+/// Runs when `MEILISEARCH_URL` names a server whose index `products` holds
+/// nothing, and leaves it that way.
+#[tokio::test]
+async fn a_real_server_does_all_this() {
+    let Ok(url) = std::env::var("MEILISEARCH_URL") else {
+        println!("skipped: MEILISEARCH_URL is not set");
+        return;
+    };
+    let key = std::env::var("MEILISEARCH_MASTER_KEY").unwrap_or_else(|_| "masterKey123".into());
+    let client = client();
+    let stats = format!("{url}/indexes/products/stats");
+    let Ok(answer) = client.get(&stats).bearer_auth(&key).send().await else {
+        println!("skipped: there is no answer from MEILISEARCH_URL");
+        return;
+    };
+    let stats: Value = answer.json().await.unwrap();
+    if stats["code"] != "index_not_found" && stats["numberOfDocuments"] != 0 {
+        println!("skipped: the index there is in use: {stats}");
+        return;
+    }
+    let settings = Settings {
+        meilisearch_url: url.clone(),
+        meilisearch_master_key: key.clone(),
+        ..Settings::default()
+    };
+    let shop = Shop::open(store::testing::sqlite().await, settings).await;
+    let shop = shop.with_demo().await;
+    shop.open_for_business();
+    shop.is_in_step().await;
+    let answer = shop.find("カレンダー").await;
+    assert_eq!(answer["engine"], "meilisearch");
+    assert!(ids(&answer).contains(&1), "{answer:#}");
+    let cheap = json!({"keywords": ["むぎぼー"], "sort": "price_asc", "brand": ["むぎぼー"], "max_price": 2000});
+    let answer = shop.ok("search_products", cheap).await;
+    assert_eq!(answer["engine"], "meilisearch", "{answer:#}");
+    let prices: Vec<f64> = answer["products"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|product| product["price_jpy"].as_f64().unwrap())
+        .collect();
+    assert!(!prices.is_empty() && prices.is_sorted(), "{prices:?}");
+    shop.close().await;
+    let index = format!("{url}/indexes/products");
+    client.delete(index).bearer_auth(&key).send().await.unwrap();
+}

@@ -1,0 +1,346 @@
+//! Meilisearch down, slow, forgetful or mad: the shop goes on.
+
+use std::{
+    io,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use merchant::Settings;
+use serde_json::{Value, json};
+
+use crate::{
+    meilisearch::{settings, until},
+    meilisearch_server::{Fault, KEY, Server},
+    shop::{Shop, ids},
+};
+
+async fn in_step(server: &Server) -> Shop {
+    let scratch = store::testing::sqlite().await;
+    let shop = Shop::open(scratch, settings(server))
+        .await
+        .with_demo()
+        .await;
+    shop.open_for_business();
+    shop.is_in_step().await;
+    shop
+}
+
+#[track_caller]
+fn is_degraded(answer: &Value) {
+    assert_eq!(answer["engine"], "embedded", "{answer:#}");
+    assert_eq!(answer["warnings"][0]["code"], "SEARCH_DEGRADED");
+    assert_eq!(answer["fallback"], Value::Null);
+    assert_eq!(ids(answer).len(), 8);
+}
+
+/// Whatever it does in place of an answer, the embedded index answers, and
+/// after a few times it is left alone; when it is well again, it is asked again.
+async fn is_survived(fault: Option<Fault>) {
+    let server = Server::start().await;
+    let shop = in_step(&server).await;
+    match fault.clone() {
+        Some(fault) => server.fault("/search", fault),
+        None => server.go_down().await,
+    }
+    server.take_seen();
+    for _ in 0..23 {
+        is_degraded(&shop.find("むぎぼー").await);
+    }
+    // Some came through; not all, or each would have waited for it.
+    let came = server.count("/search");
+    match fault {
+        Some(_) => assert!((3..23).contains(&came), "{came}"),
+        None => assert_eq!(came, 0),
+    }
+    match fault {
+        Some(_) => server.mend(),
+        None => server.come_back().await,
+    }
+    shop.is_in_step().await;
+    shop.close().await;
+}
+
+#[tokio::test]
+async fn down() {
+    is_survived(None).await;
+}
+
+#[tokio::test]
+async fn slow() {
+    is_survived(Some(Fault::Slow(Duration::from_secs(5)))).await;
+}
+
+#[tokio::test]
+async fn hanging_up() {
+    is_survived(Some(Fault::HangUp)).await;
+}
+
+#[tokio::test]
+async fn failing() {
+    is_survived(Some(Fault::Status(503))).await;
+}
+
+#[tokio::test]
+async fn answering_nonsense() {
+    is_survived(Some(Fault::Answer("<html>hello</html>"))).await;
+}
+
+#[tokio::test]
+async fn answering_without_an_end() {
+    let server = Server::start().await;
+    let shop = in_step(&server).await;
+    server.fault("/search", Fault::Flood(100));
+    is_degraded(&shop.find("むぎぼー").await);
+    let megabytes = server.flooded() / 1_000_000;
+    assert!(megabytes < 50, "{megabytes} MB were read");
+    shop.close().await;
+}
+
+/// Hits that are no products of the shop are passed over, without a gap in
+/// what follows.
+#[tokio::test]
+async fn answering_with_what_the_shop_does_not_have() {
+    let server = Server::start().await;
+    let shop = in_step(&server).await;
+    let odd = r#"{"hits": [{"id": 999999}, {"id": "x"}, {}, {"id": "2"}, {"id": 1}, {"id": 1},
+                  {"id": -1}, {"id": null}, {"id": 1e300}, {"id": 4}], "query": "むぎぼー"}"#;
+    server.fault("/search", Fault::Answer(odd));
+    let answer = shop.find("むぎぼー").await;
+    assert_eq!(answer["engine"], "meilisearch");
+    assert_eq!(ids(&answer), [2, 1, 4]);
+    server.mend();
+    server.slip_in(json!({"id": "theirs", "name": "むぎぼー", "in_stock": true}));
+    server.slip_in(json!({"id": 777, "name": "むぎぼー", "in_stock": true}));
+    let page = json!({"keywords": ["むぎぼー"], "limit": 8});
+    let page = shop.ok("search_products", page).await;
+    assert_eq!(page["engine"], "meilisearch");
+    assert_eq!(ids(&page).len(), 8);
+    // A search it does not take is no reason to ask it nothing else.
+    server.fault("/search", Fault::Status(400));
+    for _ in 0..5 {
+        is_degraded(&shop.find("むぎぼー").await);
+    }
+    server.mend();
+    assert_eq!(shop.find("むぎぼー").await["engine"], "meilisearch");
+    shop.close().await;
+}
+
+#[tokio::test]
+async fn what_it_lost_is_sent_again() {
+    let server = Server::start().await;
+    let shop = in_step(&server).await;
+    server.lose_index();
+    let answer = shop.find("むぎぼー").await;
+    is_degraded(&answer);
+    until("all is there again", async || server.documents() == 30).await;
+    assert_eq!(server.settings()["rankingRules"][0], "sort");
+    shop.is_in_step().await;
+    shop.close().await;
+}
+
+#[tokio::test]
+async fn what_it_lost_while_nobody_looked_is_sent_again() {
+    for scratch in store::testing::both().await {
+        let server = Server::start().await;
+        let again = scratch.again().await;
+        let shop = Shop::open(scratch, settings(&server))
+            .await
+            .with_demo()
+            .await;
+        shop.open_for_business();
+        shop.is_in_step().await;
+        shop.close().await;
+        server.lose_documents();
+        let next = Shop::on(again, settings(&server));
+        next.open_for_business();
+        until("all is there again", async || server.documents() == 30).await;
+        next.is_in_step().await;
+        next.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_failed_is_tried_again() {
+    let server = Server::start().await;
+    let scratch = store::testing::sqlite().await;
+    let shop = Shop::open(scratch, settings(&server))
+        .await
+        .with_demo()
+        .await;
+    server.fail_tasks("no_space_left_on_device");
+    shop.open_for_business();
+    until("it was tried twice", async || {
+        server.count("/documents") >= 2
+    })
+    .await;
+    is_degraded(&shop.find("むぎぼー").await);
+    server.mend();
+    server.fault("/documents", Fault::Status(503));
+    until("it was tried again", async || {
+        server.count("/documents") >= 3
+    })
+    .await;
+    server.mend();
+    shop.is_in_step().await;
+    assert_eq!(server.documents(), 30);
+    shop.close().await;
+}
+
+#[tokio::test]
+async fn one_process_sends_and_another_takes_over_when_it_dies() {
+    for scratch in store::testing::both().await {
+        let server = Server::start().await;
+        let dying = Dying::start(scratch.url.clone(), settings(&server));
+        let (second, third) = (scratch.again().await, scratch.again().await);
+        let shop = Shop::open(scratch, settings(&server)).await;
+        until("somebody holds the lease", async || {
+            !shop.sql("SELECT 1 FROM leases").await.is_empty()
+        })
+        .await;
+        let others = [
+            Shop::on(second, settings(&server)),
+            Shop::on(third, settings(&server)),
+        ];
+        for other in &others {
+            other.open_for_business();
+            other.is_in_step().await;
+        }
+        let puts = server.count("/documents");
+        assert_eq!(puts, 1, "only one of them has sent the catalogue");
+
+        dying.die();
+        let change = json!({"product_id": 3, "inventory_count": 5});
+        others[0].ok("update_inventory", change).await;
+        // Its time passes.
+        shop.sql(
+            "UPDATE leases SET expires_at = 0 WHERE name = 'merchant-meilisearch' RETURNING 1",
+        )
+        .await;
+        until("another has sent the change", async || {
+            server.document(3).unwrap()["in_stock"] == true
+        })
+        .await;
+        assert_eq!(server.count("/documents"), 2);
+        for other in &others {
+            other.close().await;
+        }
+    }
+}
+
+/// A shop in a runtime of its own, which ends without a word.
+struct Dying(Option<tokio::runtime::Runtime>);
+
+impl Dying {
+    /// Loads the sample data and opens.
+    fn start(url: store::url::DatabaseUrl, settings: Settings) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.spawn(async move {
+            let database = store::Database::open(&url, store::Options::default());
+            let shop = Shop::on(database.await.unwrap(), settings);
+            shop.store.migrate(kit::lease::MIGRATIONS).await.unwrap();
+            shop.store.migrate(merchant::MIGRATIONS).await.unwrap();
+            let shop = shop.with_demo().await;
+            shop.open_for_business();
+            std::future::pending::<()>().await;
+        });
+        Self(Some(runtime))
+    }
+
+    fn die(mut self) {
+        self.0.take().unwrap().shutdown_background();
+    }
+}
+
+#[tokio::test]
+async fn nothing_secret_is_told_to_anybody() {
+    let log = Log::start();
+    let server = Server::start().await;
+    let host = server.host();
+    let scratch = store::testing::sqlite().await;
+    let again = scratch.again().await;
+    let with = |key: &str| Settings {
+        meilisearch_url: format!("http://operator:hunter2@{host}/"),
+        meilisearch_master_key: key.into(),
+        ..Settings::default()
+    };
+    // A key the server does not know, which it even repeats.
+    let wrong = Shop::open(scratch, with("wrongSecret1")).await;
+    let wrong = wrong.with_demo().await;
+    wrong.open_for_business();
+    until("it was refused", async || log.has("invalid_api_key")).await;
+    let mut told = wrong.find("むぎぼー").await.to_string();
+    is_degraded(&wrong.find("むぎぼー").await);
+    told += &format!("{:?}", wrong.counter.background.as_ref().unwrap().health());
+    wrong.close().await;
+    // The right one, then trouble of all kinds.
+    let right = Shop::on(again, with(KEY));
+    right.open_for_business();
+    right.is_in_step().await;
+    let repeats = r#"{"code": "odd", "message": "masterKey123 hunter2", "hits": 1}"#;
+    for fault in [Fault::Answer(repeats), Fault::HangUp, Fault::Status(500)] {
+        server.mend();
+        server.fault("/search", fault);
+        told += &right.find("むぎぼー").await.to_string();
+    }
+    server.go_down().await;
+    told += &right.find("むぎぼー").await.to_string();
+    told += &format!("{:?}", right.counter.background.as_ref().unwrap().health());
+    for row in right.sql("SELECT target FROM merchant_sync").await {
+        told += &row.text(0).unwrap();
+    }
+    right.close().await;
+    told += &log.text();
+    assert!(told.contains("Meilisearch can't be reached"), "{told}");
+    for secret in ["hunter2", KEY, "wrongSecret1"] {
+        let at = told.find(secret);
+        assert_eq!(
+            at,
+            None,
+            "{:?}",
+            at.map(|at| told[at.saturating_sub(200)..]
+                .chars()
+                .take(300)
+                .collect::<String>())
+        );
+    }
+}
+
+/// Everything that is logged here, down to the smallest.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    fn start() -> Self {
+        let log = Self::default();
+        let writer = log.clone();
+        tracing_subscriber::fmt()
+            .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
+            .with_writer(move || writer.clone())
+            .init();
+        log
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+
+    fn has(&self, what: &str) -> bool {
+        self.text().contains(what)
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
