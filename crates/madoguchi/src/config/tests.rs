@@ -110,6 +110,7 @@ fn every_key_has_an_environment_variable() {
         for (key, kind) in about["properties"].as_object().unwrap() {
             let value = match kind["type"].as_str() {
                 Some("integer") => "7",
+                Some("number") => "1",
                 Some("boolean") => "true",
                 Some("array") => "",
                 Some("object") => "{}",
