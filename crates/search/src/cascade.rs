@@ -16,7 +16,7 @@ use tantivy::{BitSet, DocId};
 
 use crate::{
     Error, Hits, Query, Sort, Strategy, analysis, facets,
-    matching::{Alike, List, Term, Tier, Union, intersect, nearly},
+    matching::{Alike, List, Term, Tier, intersect, nearly},
     order::{Filter, Smallest, sorted},
     segment::Segment,
 };
@@ -136,15 +136,25 @@ impl<'a> Search<'a> {
         let most = terms.iter().map(Term::slips).max().unwrap_or(0);
         let before = self.count;
         for slips in 1..=most.max(1) {
-            let alike = self.alike(terms, slips)?;
+            let alike = terms
+                .iter()
+                .map(|term| self.alike(term, slips, terms.len() > 1))
+                .collect::<Result<Vec<_>, _>>()?;
             self.tier(|segment, lists| {
+                let mut any = false;
                 for (term, alike) in terms.iter().zip(&alike) {
-                    let Some(list) = either(segment, term, alike.as_ref())? else {
-                        return Ok(false);
-                    };
-                    lists.push(list);
+                    match alike.union(segment)? {
+                        Some(mut union) => {
+                            any = true;
+                            term.find(segment, |doc| union.insert(doc))?;
+                            lists.extend(union.into_list());
+                        }
+                        None if term.lists(segment, Tier::Anywhere, lists)? => {}
+                        None => return Ok(false),
+                    }
                 }
-                Ok(true)
+                // Else it is what the exact search looked for.
+                Ok(any)
             })?;
             if self.count > before {
                 return Ok(());
@@ -156,14 +166,24 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn alike(&self, terms: &[Term], slips: u8) -> Result<Vec<Option<Alike>>, Error> {
-        terms
-            .iter()
-            .map(|term| {
-                let slips = slips.min(term.slips());
-                (slips > 0).then(|| Alike::new(term, slips)).transpose()
-            })
-            .collect()
+    /// What `term` may have been meant for. Beside other words, one that the
+    /// catalogue knows is taken to be right.
+    fn alike(&self, term: &Term, slips: u8, beside_others: bool) -> Result<Alike, Error> {
+        let slips = if beside_others && self.knows(term)? {
+            0
+        } else {
+            slips.min(term.slips())
+        };
+        Alike::new(term, slips)
+    }
+
+    fn knows(&self, term: &Term) -> Result<bool, Error> {
+        for segment in self.segments {
+            if term.is_word_of(segment)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn relaxed(&mut self, terms: &[Term]) -> Result<(), Error> {
@@ -188,26 +208,29 @@ impl<'a> Search<'a> {
                 wanted.push((term.piece(piece), share * weight / sum));
             }
         }
+        if wanted.len() < 2 && wanted.iter().all(|(term, _)| terms.contains(term)) {
+            // It has been looked for already.
+            return Ok(());
+        }
+        let alike = wanted
+            .iter()
+            .map(|(term, _)| self.alike(term, 1, true))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut best = RELAXED_SHARE;
         let mut shares = Vec::new();
         for segment in self.segments {
-            let mut share_of = vec![0.0_f32; segment.max_doc() as usize];
-            let mut any = false;
-            for (term, share) in &wanted {
-                let alike = match term.slips() {
-                    0 => None,
-                    _ => Some(Alike::new(term, 1)?),
-                };
-                if let Some(list) = either(segment, term, alike.as_ref())? {
-                    any = true;
-                    intersect(vec![list], |doc| {
-                        if let Some(sum) = share_of.get_mut(doc as usize) {
-                            *sum += share;
-                        }
-                    });
+            let mut share_of = Shares::new(segment.max_doc());
+            for ((term, share), alike) in wanted.iter().zip(&alike) {
+                match alike.union(segment)? {
+                    Some(mut union) => {
+                        term.find(segment, |doc| union.insert(doc))?;
+                        let lists = union.into_list().into_iter().collect();
+                        intersect(lists, |doc| share_of.add(doc, *share));
+                    }
+                    None => term.find(segment, |doc| share_of.add(doc, *share))?,
                 }
             }
-            shares.push(if any { share_of } else { Vec::new() });
+            shares.push(share_of.0);
         }
         for (filter, share_of) in self.filters.iter().zip(&shares) {
             for (doc, share) in (0..).zip(share_of) {
@@ -333,20 +356,20 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Documents that have the term, or a word alike.
-fn either(segment: &Segment, term: &Term, alike: Option<&Alike>) -> Result<Option<List>, Error> {
-    let mut union = Union::new(segment.max_doc());
-    for tier in [Tier::Head, Tier::Anywhere] {
-        let mut lists = Vec::new();
-        if term.lists(segment, tier, &mut lists)? {
-            intersect(lists, |doc| union.insert(doc));
+/// How much of what was asked for each document has; empty until one has some.
+struct Shares(Vec<f32>, DocId);
+
+impl Shares {
+    fn new(max_doc: DocId) -> Shares {
+        Shares(Vec::new(), max_doc)
+    }
+
+    fn add(&mut self, doc: DocId, share: f32) {
+        if self.0.is_empty() {
+            self.0.resize(self.1 as usize, 0.0);
+        }
+        if let Some(sum) = self.0.get_mut(doc as usize) {
+            *sum += share;
         }
     }
-    if let Some(list) = term.long_vowels_elsewhere(segment)? {
-        union.add(list);
-    }
-    if let Some(alike) = alike {
-        alike.documents(segment, &mut union)?;
-    }
-    Ok(union.into_list())
 }

@@ -38,7 +38,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             verify: true,
-            writer_memory: 32_000_000,
+            writer_memory: 16_000_000,
             writer_idle: Duration::from_secs(2),
         }
     }

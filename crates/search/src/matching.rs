@@ -21,8 +21,6 @@ const MOST_TERMS: usize = 12;
 const SHORTEST_PREFIX: usize = 3;
 /// Words with the same beginning that are looked up.
 const MOST_WORDS_OF_A_PREFIX: usize = 500;
-/// Words alike that are looked up.
-const MOST_WORDS_ALIKE: usize = 50;
 
 /// Letters of a word that may be found by most of its pairs.
 const SHORTEST_NEARLY: usize = 8;
@@ -111,16 +109,17 @@ impl Term {
         u8::from(length >= one) + u8::from(length >= two)
     }
 
-    /// The word with its long-vowel marks in other places, if it is so short that
-    /// they count.
-    pub fn long_vowels_elsewhere(
-        &self,
-        segment: &Segment,
-    ) -> Result<Option<SegmentPostings>, Error> {
-        match analysis::without_long_vowels(&self.whole) {
-            Some(word) => segment.head.documents(&word),
-            None => Ok(None),
+    pub fn is_word_of(&self, segment: &Segment) -> Result<bool, Error> {
+        segment.head.has(&self.whole)
+    }
+
+    /// Calls `found` with each document that has the term anywhere.
+    pub fn find(&self, segment: &Segment, found: impl FnMut(DocId)) -> Result<(), Error> {
+        let mut lists = Vec::new();
+        if self.lists(segment, Tier::Anywhere, &mut lists)? {
+            intersect(lists, found);
         }
+        Ok(())
     }
 
     /// Adds the lists whose intersection has the term; false if nothing has.
@@ -313,39 +312,59 @@ impl Union {
 
 /// Words of the catalogue that a mistyped one may stand for.
 pub(crate) struct Alike {
-    automaton: DfaWrapper,
+    automaton: Option<DfaWrapper>,
+    /// Itself is not alike.
+    word: String,
     /// In a short word the first letter is taken to be right; else too many words
     /// are alike.
     first: Option<char>,
+    /// The word with its long-vowel marks elsewhere, if it is so short that they
+    /// count.
+    long_vowels_elsewhere: Option<String>,
 }
 
 impl Alike {
     pub fn new(term: &Term, slips: u8) -> Result<Alike, Error> {
         // The automaton reads letters; which field they are from is all the same to it.
         let word = tantivy::Term::from_field_text(Field::from_field_id(0), &term.folded);
+        let automaton = (slips > 0)
+            .then(|| FuzzyTermQuery::new(word, slips, true).automaton())
+            .transpose()?;
         let short = term.is_japanese() && term.folded.chars().count() < 6;
         Ok(Alike {
-            automaton: FuzzyTermQuery::new(word, slips, true).automaton()?,
+            automaton,
+            word: term.folded.clone(),
             first: term.folded.chars().next().filter(|_| short),
+            long_vowels_elsewhere: analysis::without_long_vowels(&term.whole),
         })
     }
 
-    pub fn documents(&self, segment: &Segment, union: &mut Union) -> Result<bool, Error> {
-        let dictionary = segment.head.dictionary();
-        let mut stream = dictionary.terms().search(&self.automaton).into_stream()?;
-        let mut found = 0;
-        while found < MOST_WORDS_ALIKE && stream.advance() {
-            let word = std::str::from_utf8(stream.key()).unwrap_or_default();
-            if self.first.is_some() && word.chars().next() != self.first {
-                continue;
-            }
-            union.add(dictionary.read_postings_from_terminfo(
-                stream.value(),
-                tantivy::schema::IndexRecordOption::Basic,
-            )?);
-            found += 1;
+    /// The documents that have such words; none if there are none.
+    pub fn union(&self, segment: &Segment) -> Result<Option<Union>, Error> {
+        let mut union = None;
+        let mut add = |list| {
+            union
+                .get_or_insert_with(|| Union::new(segment.max_doc()))
+                .add(list);
+        };
+        if let Some(word) = &self.long_vowels_elsewhere
+            && let Some(list) = segment.head.documents(word)?
+        {
+            add(list);
         }
-        Ok(found > 0)
+        if let Some(automaton) = &self.automaton {
+            for list in segment
+                .head
+                .accepted(automaton, |word| self.accepts(word))?
+            {
+                add(list);
+            }
+        }
+        Ok(union)
+    }
+
+    fn accepts(&self, word: &str) -> bool {
+        word != self.word && (self.first.is_none() || word.chars().next() == self.first)
     }
 }
 

@@ -7,10 +7,14 @@ use tantivy::{
     columnar::{ColumnValues, StrColumn},
     index::InvertedIndexReader,
     postings::SegmentPostings,
+    query::DfaWrapper,
     schema::IndexRecordOption,
 };
 
 use crate::{Error, schema::Fields};
+
+/// Words alike that are looked up.
+const MOST_WORDS_ALIKE: usize = 50;
 
 pub(crate) struct Segment {
     reader: SegmentReader,
@@ -90,7 +94,22 @@ impl Terms {
         Ok(found)
     }
 
-    pub fn dictionary(&self) -> &InvertedIndexReader {
-        &self.0
+    /// Documents of the terms that both the automaton and `wanted` accept.
+    pub fn accepted(
+        &self,
+        automaton: &DfaWrapper,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<SegmentPostings>, Error> {
+        let mut found = Vec::new();
+        let mut stream = self.0.terms().search(automaton).into_stream()?;
+        while found.len() < MOST_WORDS_ALIKE && stream.advance() {
+            if std::str::from_utf8(stream.key()).is_ok_and(&wanted) {
+                found.push(
+                    self.0
+                        .read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic)?,
+                );
+            }
+        }
+        Ok(found)
     }
 }

@@ -19,6 +19,10 @@ use std::{
     env, fs,
     path::Path,
     process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
@@ -56,6 +60,7 @@ fn main() {
 fn build(products: i64, directory: &Path) {
     let brands = catalogue::brands();
     let index = Index::open(directory, Options::default()).unwrap();
+    let own = Peak::watch();
     let mut making = Duration::ZERO;
     let start = Instant::now();
     for first in (1..=products).step_by(BATCH as usize) {
@@ -68,22 +73,50 @@ fn build(products: i64, directory: &Path) {
         index.apply(batch, first as u64).unwrap();
     }
     let built = start.elapsed() - making;
-    let peak = memory("VmHWM");
     let began = Instant::now();
     index.compact().unwrap();
     let compacted = began.elapsed();
+    let cpu = clock_gettime(ClockId::ProcessCPUTime).tv_sec;
+    let began = Instant::now();
+    for id in 1..=10 {
+        let change = Change::Put(catalogue::product(id, &brands));
+        index.apply([change], products as u64 + 1).unwrap();
+    }
+    let one = began.elapsed() / 10;
     std::thread::sleep(Duration::from_secs(3));
     println!("## {products} products\n");
     println!(
-        "built in {:.1} s, compacted in {:.1} s, peak {peak:.0} MB before and {:.0} MB in all ({:.0} MB of its own), \
-         {:.0} MB afterwards, {:.0} MB on disk\n",
+        "built in {:.1} s, compacted in {:.1} s ({cpu} s of processor time, with making the products); \
+         one change in {:.0} ms; memory of its own: {:.0} MB at most, {:.0} MB afterwards; \
+         {:.0} MB on disk\n",
         built.as_secs_f64(),
         compacted.as_secs_f64(),
-        memory("VmHWM"),
-        0.0,
+        one.as_secs_f64() * 1e3,
+        own.most(),
         memory("RssAnon"),
         size(directory),
     );
+}
+
+/// The most memory of its own that the process ever had, looked at often.
+struct Peak(Arc<AtomicU64>);
+
+impl Peak {
+    fn watch() -> Peak {
+        let most = Arc::new(AtomicU64::new(0));
+        let seen = Arc::clone(&most);
+        std::thread::spawn(move || {
+            loop {
+                seen.fetch_max(memory("RssAnon") as u64, Relaxed);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        Peak(most)
+    }
+
+    fn most(&self) -> f64 {
+        self.0.load(Relaxed) as f64
+    }
 }
 
 fn measure(products: i64, directory: &Path) {
