@@ -86,6 +86,9 @@ impl<'a> Search<'a> {
     }
 
     fn everything(&mut self) {
+        if self.by_rank() && !self.query.facets {
+            return self.first_of_everything();
+        }
         for (found, filter) in self.found.iter_mut().zip(&self.filters) {
             for doc in 0..found.max_value() {
                 if filter.accepts(doc) {
@@ -94,6 +97,30 @@ impl<'a> Search<'a> {
                 }
             }
         }
+    }
+
+    /// The lowest ids. Once the page is full, a higher one is not looked at any
+    /// closer.
+    fn first_of_everything(&mut self) {
+        let enough = self.page_end().max(PLENTY);
+        let mut best = Smallest::new(self.page_end());
+        let mut ids = [0; 512];
+        for (segment, filter) in self.segments.iter().zip(&self.filters) {
+            for first in (0..segment.max_doc()).step_by(ids.len()) {
+                let left = (segment.max_doc() - first) as usize;
+                let ids = ids.split_at_mut(left.min(512)).0;
+                segment.ids.get_range(u64::from(first), ids);
+                for (doc, id) in (first..).zip(ids) {
+                    if self.count >= enough && !best.would_keep(id) {
+                        self.complete = false;
+                    } else if filter.accepts(doc) {
+                        self.count += 1;
+                        best.offer(*id);
+                    }
+                }
+            }
+        }
+        self.ranked = best.into_sorted();
     }
 
     fn cascade(&mut self, terms: &[Term]) -> Result<Strategy, Error> {
@@ -336,7 +363,7 @@ impl<'a> Search<'a> {
     fn hits(self, strategy: Strategy) -> Result<Hits, Error> {
         let Query { offset, limit, .. } = *self.query;
         let end = self.page_end();
-        let ids = if self.by_rank() && strategy != Strategy::All {
+        let ids = if self.by_rank() && (strategy != Strategy::All || !self.query.facets) {
             self.ranked
         } else {
             sorted(self.segments, &self.found, self.query.sort, end)?

@@ -60,11 +60,22 @@ struct Inner {
 }
 
 /// What searches see until the next commit.
-struct View {
+pub(crate) struct View {
     segments: Vec<Segment>,
     position: u64,
     documents: u64,
     stamp: Option<Stamp>,
+}
+
+impl View {
+    pub fn knows(&self, id: &tantivy::Term) -> Result<bool, Error> {
+        for segment in &self.segments {
+            if segment.knows(id)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }
 
 /// Which commit a directory stands at. The file is replaced by every commit.
@@ -163,9 +174,13 @@ impl Index {
         position: u64,
     ) -> Result<(), Error> {
         let inner = &self.0;
-        inner
-            .writer
-            .apply(|| inner.for_writing(), &inner.fields, changes, position)?;
+        inner.writer.apply(
+            || inner.for_writing(),
+            || inner.committed(),
+            &inner.fields,
+            changes,
+            position,
+        )?;
         inner.reload()
     }
 
@@ -213,6 +228,15 @@ impl Inner {
         .map_err(|error| Error::Failed(error.to_string()))?;
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
         Ok(())
+    }
+
+    /// As `current`, but an old view will not do.
+    fn committed(&self) -> Result<Arc<View>, Error> {
+        let stamp = self.directory.as_deref().map(stamp).transpose()?;
+        if stamp != self.view().stamp {
+            self.reload()?;
+        }
+        Ok(self.view())
     }
 
     /// A writer needs the list of files as it is now, not as it was when this

@@ -121,6 +121,10 @@ impl<K: Ord> Smallest<K> {
         }
     }
 
+    pub fn would_keep(&self, key: &K) -> bool {
+        self.heap.len() < self.most || self.heap.peek().is_some_and(|largest| key < largest)
+    }
+
     pub fn offer(&mut self, key: K) {
         if self.heap.len() < self.most {
             self.heap.push(key);

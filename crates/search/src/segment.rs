@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tantivy::{
-    DocId, SegmentReader,
+    DocId, SegmentReader, Term,
     columnar::{ColumnValues, StrColumn},
     index::InvertedIndexReader,
     postings::SegmentPostings,
@@ -18,6 +18,7 @@ const MOST_WORDS_ALIKE: usize = 50;
 
 pub(crate) struct Segment {
     reader: SegmentReader,
+    known: Terms,
     pub ids: Arc<dyn ColumnValues<i64>>,
     pub prices: Arc<dyn ColumnValues<i64>>,
     pub in_stock: Arc<dyn ColumnValues<bool>>,
@@ -47,12 +48,18 @@ impl Segment {
             head: terms(fields.head)?,
             head_grams: terms(fields.head_grams)?,
             all: terms(fields.all)?,
+            known: terms(fields.id)?,
             reader: reader.clone(),
         })
     }
 
     pub fn max_doc(&self) -> DocId {
         self.reader.max_doc()
+    }
+
+    /// Whether the product is here, or was once.
+    pub fn knows(&self, id: &Term) -> Result<bool, Error> {
+        Ok(self.known.0.get_term_info(id)?.is_some())
     }
 
     pub fn is_alive(&self, doc: DocId) -> bool {

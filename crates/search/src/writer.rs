@@ -5,6 +5,7 @@
 //! so that an idle process needs no memory for it and another can write.
 
 use std::{
+    collections::HashSet,
     mem,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
@@ -17,7 +18,8 @@ use tantivy::{
 };
 
 use crate::{
-    Change, Error,
+    Change, Document, Error,
+    index::View,
     schema::{FORMAT, Fields},
 };
 
@@ -64,6 +66,7 @@ impl Writer {
     pub fn apply(
         &self,
         open: impl FnOnce() -> tantivy::Result<tantivy::Index>,
+        committed: impl FnOnce() -> Result<Arc<View>, Error>,
         fields: &Fields,
         changes: impl IntoIterator<Item = Change>,
         position: u64,
@@ -85,7 +88,9 @@ impl Writer {
         let Held::Writer { writer, used } = &mut *held else {
             return Err(Error::Busy);
         };
-        let result = write(writer, fields, changes, position);
+        // As long as the writer is ours, nobody else commits.
+        let result =
+            committed().and_then(|committed| write(writer, &committed, fields, changes, position));
         *used = Instant::now();
         if result.is_err() {
             // What was not committed goes with the writer.
@@ -183,19 +188,23 @@ fn merge_policy() -> LogMergePolicy {
 
 fn write(
     writer: &mut IndexWriter,
+    committed: &View,
     fields: &Fields,
     changes: impl IntoIterator<Item = Change>,
     position: u64,
 ) -> Result<(), Error> {
+    let mut put = HashSet::new();
     for change in changes {
-        match change {
-            Change::Put(product) => {
-                writer.delete_term(Term::from_field_i64(fields.id, product.id));
-                writer.add_document(fields.document(&product))?;
-            }
-            Change::Remove(id) => {
-                writer.delete_term(Term::from_field_i64(fields.id, id));
-            }
+        let (Change::Put(Document { id, .. }) | Change::Remove(id)) = change;
+        let term = Term::from_field_i64(fields.id, id);
+        // Every segment is asked about every deletion, and a first import would be
+        // nothing but deletions of products that never were.
+        if put.contains(&id) || committed.knows(&term)? {
+            writer.delete_term(term);
+        }
+        if let Change::Put(product) = change {
+            put.insert(id);
+            writer.add_document(fields.document(&product))?;
         }
     }
     let mut commit = writer.prepare_commit()?;

@@ -229,6 +229,27 @@ fn pages_fit_together() {
 }
 
 #[test]
+fn everything_is_listed_by_id_page_by_page_whatever_the_segments() {
+    let index = Index::in_memory();
+    for batch in [200..300, 1..200, 250..260, 300..1_500] {
+        let changes = batch.map(|id| Change::Put(product(id, "急須")));
+        index.apply(changes, 1).unwrap();
+    }
+    let page = |offset, limit| {
+        let query = Query {
+            offset,
+            limit,
+            ..Query::default()
+        };
+        search(&index, &query).ids
+    };
+    assert_eq!(page(0, 2_000), (1..1_500).collect::<Vec<_>>());
+    assert_eq!(page(0, 3), [1, 2, 3]);
+    assert_eq!(page(240, 20), (241..=260).collect::<Vec<_>>());
+    assert_eq!(page(1_490, 20), (1_491..1_500).collect::<Vec<_>>());
+}
+
+#[test]
 fn the_total_is_exact_or_says_that_it_is_not() {
     let products = (1..=500).map(|id| {
         product(
