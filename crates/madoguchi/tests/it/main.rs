@@ -19,6 +19,7 @@ mod hardening;
 mod harness;
 mod ledger;
 mod merchant;
+mod merchant_index;
 mod merchant_mandates;
 mod mistakes;
 mod own_port;
