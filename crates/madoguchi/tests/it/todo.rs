@@ -1,6 +1,8 @@
 //! Tasks, decisions and context in a project, through the real program, while a
 //! person edits the same files.
 
+mod clients;
+
 use std::{fs, path::PathBuf, time::Duration};
 
 use serde_json::{Value, json};

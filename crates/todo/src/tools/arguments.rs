@@ -18,10 +18,13 @@ pub fn task_id(arguments: &mut Arguments, name: &str) {
             Value::Number(number) => number.to_string(),
             _ => return None,
         };
-        let digits = text.trim_start_matches('#').trim_start_matches(['T', 't']);
-        let whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let plain = text.strip_prefix('#').unwrap_or(&text);
+        let digits = plain.strip_prefix(['T', 't']).unwrap_or(plain);
+        // What has four digits is no id, whatever the first is.
+        let whole = (1..=3).contains(&digits.len());
+        let whole = whole && digits.bytes().all(|byte| byte.is_ascii_digit());
         let number: u16 = digits.parse().ok().filter(|_| whole)?;
-        (number <= 999).then(|| format!("T{number:03}").into())
+        Some(format!("T{number:03}").into())
     });
 }
 
@@ -52,8 +55,10 @@ pub fn integer(arguments: &mut Arguments, name: &str) {
     change(arguments, name, |value| match value {
         Value::String(text) => {
             let text = kit::text::narrow(text);
-            let text = text.trim_start_matches(['a', 'd', 'r', 'A', 'D', 'R', '-', '#']);
-            Some(text.parse::<i64>().ok()?.into())
+            let plain = ["adr-", "ADR-", "#"]
+                .iter()
+                .find_map(|start| text.strip_prefix(start));
+            Some(plain.unwrap_or(&text).parse::<i64>().ok()?.into())
         }
         Value::Number(number) if number.is_f64() => {
             let real = number.as_f64()?;
@@ -172,12 +177,20 @@ mod tests {
         ] {
             assert_eq!(after(task_id, id), json!("T001"));
         }
-        for odd in [json!("T0001x"), json!("TASK"), json!("T1234"), json!(true)] {
+        for odd in [
+            json!("T0001x"),
+            json!("T0001"),
+            json!("TT001"),
+            json!("TASK"),
+            json!("T1234"),
+            json!(true),
+        ] {
             assert_eq!(after(task_id, odd.clone()), odd);
         }
         assert_eq!(after(integer, json!("２０")), json!(20));
         assert_eq!(after(integer, json!(3.0)), json!(3));
         assert_eq!(after(integer, json!("adr-003")), json!(3));
+        assert_eq!(after(integer, json!("-#3")), json!("-#3"));
         assert_eq!(after(target, json!("adr-003-use-rust")), json!("003"));
         assert_eq!(after(target, json!(3)), json!("3"));
     }
