@@ -154,6 +154,9 @@ impl Folder {
             patient: true,
         };
         let todo = folder.inside(&folder.todo, ".todo")?;
+        if fs::metadata(&todo).is_ok_and(|found| !found.is_dir()) {
+            return Err(errors::unreadable(".todo", "it is not a directory"));
+        }
         Ok(Self { todo, ..folder })
     }
 
@@ -287,6 +290,19 @@ impl Folder {
         bytes.resize(size, 0);
         same(&file) && file.read_exact(bytes).is_ok()
     }
+}
+
+/// Whether we may write into a file. Putting another one in its place would be
+/// possible even so.
+pub fn is_writable(path: &Path, metadata: &Metadata) -> bool {
+    if metadata.permissions().readonly() {
+        return false;
+    }
+    #[cfg(unix)]
+    if rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_err() {
+        return false;
+    }
+    true
 }
 
 pub fn is_missing(error: &io::Error) -> bool {

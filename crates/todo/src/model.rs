@@ -103,6 +103,14 @@ impl Serialize for TaskId {
     }
 }
 
+/// A title in a list: people's lines may be of any length.
+pub fn listed(title: &str) -> String {
+    match title.char_indices().nth(2 * TITLE_LENGTH) {
+        Some((end, _)) => format!("{}…", lines::slice(title, 0..end)),
+        None => title.to_owned(),
+    }
+}
+
 /// One line of text: line breaks and other control characters become spaces.
 pub fn one_line(text: &str) -> String {
     let spaced = text.replace(

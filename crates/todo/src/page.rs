@@ -58,7 +58,7 @@ fn write(project: &Project, folder: &Folder, board: Option<&Board>, adrs: bool) 
     }
     let failed = |error| errors::io(&Folder::shown(files::INDEX), true, error);
     let path = folder.path(files::INDEX)?;
-    if fs::metadata(&path).is_ok_and(|metadata| metadata.permissions().readonly()) {
+    if fs::metadata(&path).is_ok_and(|metadata| !files::is_writable(&path, &metadata)) {
         return Ok(false);
     }
     let prepared = Prepared::new(&path, &new, false).map_err(failed)?;

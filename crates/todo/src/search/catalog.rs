@@ -182,6 +182,8 @@ impl Catalog {
             *documents = Documents::default();
         }
         let trusted = self.watched.load(Ordering::Relaxed) && documents.built && !stale;
+        // Should anything fail, the next search looks at everything.
+        documents.built = false;
         let present: Vec<(String, Stamp)> = if trusted {
             let mut present = Vec::new();
             for name in touched.into_iter().filter(|name| is_searched(name)) {
@@ -192,7 +194,7 @@ impl Catalog {
             }
             present
         } else {
-            let present = walk::all(folder);
+            let present = walk::all(folder)?;
             let names: HashSet<&str> = present.iter().map(|(name, _)| name.as_str()).collect();
             let gone: Vec<String> = documents
                 .all
@@ -212,8 +214,6 @@ impl Catalog {
                 known.is_none_or(|known| !known.settled || known.stamp != *stamp)
             })
             .collect();
-        // Should there be no room for the texts, the next search begins anew.
-        documents.built = false;
         documents.load(folder, &changed)?;
         documents.built = true;
         Ok(())

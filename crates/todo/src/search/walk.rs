@@ -1,6 +1,6 @@
 //! Which files are searched, and where they are.
 
-use std::{fs, path::Path};
+use std::{fs, io, path::Path};
 
 use crate::files::{self, Folder, Stamp};
 
@@ -9,10 +9,14 @@ pub const MOST_FILES: usize = 50_000;
 const MOST_DEPTH: usize = 12;
 
 /// Every file that is searched, with its stamp.
-pub fn all(folder: &Folder) -> Vec<(String, Stamp)> {
+pub fn all(folder: &Folder) -> io::Result<Vec<(String, Stamp)>> {
     let mut found = Vec::new();
-    walk(folder, "", 0, &mut found);
-    found
+    match fs::read_dir(&folder.todo) {
+        Ok(_) => walk(folder, "", 0, &mut found),
+        Err(error) if files::is_missing(&error) => {}
+        Err(error) => return Err(error),
+    }
+    Ok(found)
 }
 
 /// `task.md` is searched task by task, and `index.md` repeats the others.

@@ -9,7 +9,10 @@ use serde_json::{Map, Value, json};
 use super::{LOOKS, Words, arguments, check, reads};
 use crate::{
     errors,
-    model::adr::{Adr, Status},
+    model::{
+        adr::{Adr, Status},
+        listed,
+    },
     project::{Project, adr_file},
 };
 
@@ -115,7 +118,7 @@ fn handle(project: &Project, _: &Context, input: &Input) -> Result<Output> {
             let (created_at, updated_at) = times(project, &adr);
             Row {
                 adr_number: adr.number,
-                title: adr.title.clone(),
+                title: listed(&adr.title),
                 status: adr.status,
                 created_at,
                 updated_at,

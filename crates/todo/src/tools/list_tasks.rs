@@ -13,6 +13,7 @@ use crate::{
         Status, TaskId,
         board::{Board, Task},
         graph::Graph,
+        listed,
     },
     project::Project,
 };
@@ -185,7 +186,7 @@ fn handle(project: &Project, context: &Context, input: &Input) -> Result<Output>
 fn row(board: &Board, task: &Task, id: Option<TaskId>, blocked_by: Vec<TaskId>) -> Row {
     Row {
         task_id: id,
-        title: task.title.clone(),
+        title: listed(&task.title),
         status: task.status,
         category: board.category(task).to_owned(),
         subtasks_count: task.subtasks.len(),

@@ -17,6 +17,7 @@ use crate::{
         Status, TaskId,
         board::{Board, Task},
         lines::slice,
+        listed,
     },
     project::{Project, context_file},
     search::{Query, Strength, excerpt, fold, fold_bytes},
@@ -147,7 +148,7 @@ fn handle(project: &Project, _: &Context, input: &Input) -> Result<Found<Row>> {
                 .find(|(task, _)| task.lines == found.task.lines);
             Row {
                 task_id: found.task.id.or_else(|| promise.and_then(|(_, id)| *id)),
-                title: found.task.title.clone(),
+                title: listed(&found.task.title),
                 status: found.task.status,
                 category: board.category(found.task).to_owned(),
                 match_score: (found.score * 1000.0).round() / 1000.0,

@@ -129,7 +129,7 @@ impl Ready {
                 Err(error) if files::is_missing(&error) => return Ok(None),
                 Err(error) => return Err(failed(error)),
             };
-            if metadata.permissions().readonly() {
+            if !files::is_writable(&path, &metadata) {
                 return Err(errors::read_only(&shown));
             }
             // After several attempts what others wrote is brought together with

@@ -212,3 +212,22 @@ async fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
     let create = json!({"title": "x"});
     assert_eq!(yard.code("create_task", create).await, "FILE_READ_ERROR");
 }
+
+#[tokio::test]
+async fn a_file_in_the_place_of_the_directory_is_an_error() {
+    let yard = Yard::bare();
+    fs::write(yard.root.join(".todo"), "x").unwrap();
+    for (tool, arguments) in [
+        ("list_tasks", json!({})),
+        ("list_adrs", json!({})),
+        ("search_contexts", json!({"query": "x"})),
+        ("create_task", json!({"title": "x"})),
+    ] {
+        assert_eq!(
+            yard.code(tool, arguments).await,
+            "FILE_READ_ERROR",
+            "{tool}"
+        );
+    }
+    assert_eq!(fs::read(yard.root.join(".todo")).unwrap(), b"x");
+}

@@ -268,3 +268,15 @@ async fn deleting_takes_the_context_along() {
     let deleted = yard.ok("delete_task", json!({"task_id": "T001"})).await;
     assert_eq!(deleted["deleted_files"], json!([]));
 }
+
+#[tokio::test]
+async fn lists_stay_short_whatever_people_write() {
+    let yard = Yard::with(&format!("- [ ] {} #T001\n", "長い".repeat(50_000)));
+    let listed = yard.ok("list_tasks", json!({})).await;
+    let found = yard.ok("search_tasks", json!({"query": "長い"})).await;
+    for answer in [&listed, &found] {
+        assert!(answer.to_string().chars().count() < 1000);
+    }
+    let task = yard.ok("get_task", json!({"task_id": "T001"})).await;
+    assert_eq!(task["title"].as_str().unwrap().chars().count(), 100_000);
+}
