@@ -66,7 +66,8 @@ impl Contestant {
             Madoguchi | Cinema => {
                 let mut command = Command::new(&places.madoguchi);
                 command.args(["serve", "--fixture", "--data"]).arg(data);
-                command.arg("--port");
+                // Its default port has room for one of them.
+                command.args(["--merchant-port", "0", "--port"]);
                 command
             }
             Bare => Command::new(places.here.join("bare")),

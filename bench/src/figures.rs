@@ -106,6 +106,14 @@ pub fn times(ratio: f64) -> String {
     format!("{} ×", number(ratio))
 }
 
+/// The median of ratios, and how far the rounds lie apart.
+pub fn spread(ratios: &[f64]) -> String {
+    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let median = times(median(ratios.iter().copied()));
+    format!("{median} ({} to {})", number(least), number(most))
+}
+
 pub fn megabytes(kilobytes: f64) -> String {
     format!("{} MB", number(kilobytes / 1024.0))
 }

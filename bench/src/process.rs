@@ -8,6 +8,8 @@ use anyhow::{Context as _, Result};
 pub struct Memory {
     /// Resident now, in kB.
     pub resident: u64,
+    /// The part of it that are pages of files, which the system can drop.
+    pub file: u64,
     /// The most that ever was.
     pub peak: u64,
 }
@@ -35,6 +37,7 @@ pub fn memory(root: u32) -> Result<Memory> {
     for process in tree(root)? {
         let status = fs::read_to_string(format!("/proc/{}/status", process.id))?;
         sum.resident += kilobytes(&status, "VmRSS:");
+        sum.file += kilobytes(&status, "RssFile:");
         sum.peak += kilobytes(&status, "VmHWM:");
     }
     Ok(sum)

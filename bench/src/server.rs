@@ -27,7 +27,7 @@ pub struct Server {
     pub target: Target,
     /// From its start to its first answer.
     pub start: Duration,
-    child: Child,
+    running: Running,
     _data: Option<TempDir>,
 }
 
@@ -62,28 +62,23 @@ impl Server {
     /// Starts `command`, which is to serve `contestant` on `port`.
     pub async fn spawn(
         contestant: Contestant,
-        mut command: Command,
+        command: Command,
         port: u16,
         places: &Places,
     ) -> Result<Self> {
         let log = places.logs.join(format!("{}.log", contestant.slug()));
         let started = Instant::now();
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(File::create(&log)?)
-            .spawn()
-            .with_context(|| format!("{command:?}"))?;
+        let running = Running::spawn(command, &log)?;
         let target = Target::new(port, contestant.path(), contestant.tool());
         let mut server = Self {
             contestant,
             target,
             start: Duration::ZERO,
-            child,
+            running,
             _data: None,
         };
         while let Err(error) = server.call(1, Limit::calls(1)).await {
-            let gone = server.child.try_wait()?.is_some();
+            let gone = server.running.is_gone()?;
             if gone || started.elapsed() > PATIENCE {
                 let name = contestant.name();
                 return Err(error.context(format!("{name} does not answer; see {}", log.display())));
@@ -104,7 +99,7 @@ impl Server {
     }
 
     pub fn id(&self) -> u32 {
-        self.child.id()
+        self.running.id()
     }
 
     pub fn cpu_seconds(&self) -> Result<f64> {
@@ -113,6 +108,36 @@ impl Server {
 
     pub fn memory(&self) -> Result<Memory> {
         process::memory(self.id())
+    }
+
+    pub fn stop(self) -> Result<()> {
+        self.running.stop()
+    }
+}
+
+/// A process that ends when it is dropped.
+pub struct Running {
+    child: Child,
+}
+
+impl Running {
+    /// What it writes to stderr goes to `log`.
+    pub fn spawn(mut command: Command, log: &Path) -> Result<Self> {
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(log)?)
+            .spawn()
+            .with_context(|| format!("{command:?}"))?;
+        Ok(Self { child })
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn is_gone(&mut self) -> Result<bool> {
+        Ok(self.child.try_wait()?.is_some())
     }
 
     /// Asks it to end, and waits until it has.
@@ -124,7 +149,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -79,6 +79,14 @@ fn read<'a, C: Deserialize<'a>>(id: u64, body: &'a [u8]) -> Result<CallResult<C>
     Ok(answer.result)
 }
 
+/// What a call that went well returned.
+pub fn result<'a, C: Deserialize<'a>>(id: u64, body: &'a [u8]) -> Result<C> {
+    let result: CallResult<C> = read(id, body)?;
+    let body = String::from_utf8_lossy(body);
+    ensure!(!result.is_error, "an error: {body}");
+    Ok(result.structured_content)
+}
+
 /// One kind of call, numbered: what is asked, and whether the answer is right.
 pub trait Work: Send + Sync + 'static {
     fn arguments(&self, number: u64) -> String;

@@ -5,7 +5,7 @@ use std::{collections::HashMap, path::PathBuf, time::Duration};
 use anyhow::{Result, ensure};
 use bench::{
     contestants::{self, Contestant},
-    figures::{Goals, Table, median, megabytes, number, times},
+    figures::{Goals, Table, median, megabytes, number, spread, times},
     instructions,
     load::Limit,
     places::Places,
@@ -197,12 +197,4 @@ fn goals(turns: &Turns) {
         goals.add(&goal, spread(&here), met);
     }
     goals.print();
-}
-
-/// The median, and how far the rounds lie apart.
-fn spread(ratios: &[f64]) -> String {
-    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let median = times(median(ratios.iter().copied()));
-    format!("{median} ({} to {})", number(least), number(most))
 }

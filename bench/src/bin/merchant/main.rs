@@ -1,0 +1,186 @@
+//! The merchant counter of the running program, over HTTP, with catalogues of
+//! several sizes; with the smallest also the same tools written with FastMCP and
+//! SQLite, turn by turn.
+
+mod catalogue;
+mod queries;
+mod report;
+mod shops;
+mod words;
+mod work;
+
+use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
+
+use anyhow::{Context as _, Result, ensure};
+use bench::{
+    load::{Limit, Outcome},
+    places::Places,
+    process::Memory,
+};
+use clap::Parser;
+
+use catalogue::Catalogue;
+use queries::{KINDS, Kind};
+use shops::{Cores, Imported, Shop, TOOLS, Tool};
+
+pub const CONNECTIONS: [usize; 2] = [1, 16];
+/// Fewer would leave words of the questions without a product.
+const FEWEST_PRODUCTS: u64 = 500;
+const WARM_UP: Limit = Limit {
+    calls: 2_000,
+    time: Duration::from_secs(2),
+};
+
+#[derive(Parser)]
+struct Cli {
+    /// The program to measure
+    #[arg(long, default_value = "../target/release/madoguchi")]
+    madoguchi: PathBuf,
+    /// How often each server has its turn
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// How long a turn takes
+    #[arg(long, default_value_t = 3.0)]
+    seconds: f64,
+    /// How many products the catalogues have
+    #[arg(long, value_delimiter = ',', default_value = "10000,100000,1000000")]
+    products: Vec<u64>,
+    /// Where to run the servers, as taskset names cores
+    #[arg(long)]
+    core: Option<String>,
+    /// Where to run the import, likewise
+    #[arg(long)]
+    cores: Option<String>,
+}
+
+/// One turn of one shop.
+pub struct Turn {
+    /// Calls per second.
+    pub rate: f64,
+    /// CPU seconds for 10,000 calls.
+    pub cpu: f64,
+    pub p50: f64,
+    pub p95: f64,
+}
+
+/// The turns of one tool at one number of connections, in order.
+pub type Turns = HashMap<(Tool, usize), Vec<Turn>>;
+
+/// What was seen of one shop.
+pub struct Seen {
+    pub name: &'static str,
+    pub start: Duration,
+    pub memory_at_start: Memory,
+    pub memory: Memory,
+    pub kinds: Vec<(Kind, Outcome)>,
+    pub turns: Turns,
+}
+
+/// One size of catalogue. The program comes first.
+pub struct Size {
+    pub products: u64,
+    pub imported: Imported,
+    pub shops: Vec<Seen>,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let mut cli = Cli::parse();
+    ensure!(cli.rounds > 0, "at least one round");
+    cli.products.sort_unstable();
+    cli.products.dedup();
+    let smallest = cli.products.first().copied().unwrap_or(0);
+    ensure!(
+        smallest >= FEWEST_PRODUCTS,
+        "at least {FEWEST_PRODUCTS} products"
+    );
+    let mut sizes = Vec::new();
+    for products in &cli.products {
+        let is_compared = *products == smallest;
+        let size = measure(&cli, *products, is_compared)
+            .await
+            .with_context(|| format!("with {products} products"))?;
+        sizes.push(size);
+    }
+    report::print(&sizes);
+    Ok(())
+}
+
+async fn measure(cli: &Cli, products: u64, is_compared: bool) -> Result<Size> {
+    let places = Places::new(&cli.madoguchi)?;
+    let cores = Cores {
+        servers: cli.core.clone(),
+        all: cli.cores.clone(),
+    };
+    eprintln!("{products} products: import");
+    let catalogue = Arc::new(Catalogue::new(products));
+    let folder = places.fresh()?;
+    let (file, data) = (folder.path().join("catalogue"), folder.path().join("data"));
+    catalogue.write(&file)?;
+    let imported = shops::import(&places, &cores, &file, &data, products).await?;
+    let mut shops = vec![Shop::madoguchi(&places, &cores, &catalogue, &data).await?];
+    if is_compared {
+        let other = Shop::fastmcp(&places, &cores, &catalogue, &file, folder.path()).await?;
+        shops.push(other);
+    }
+    std::fs::remove_file(&file)?;
+
+    let mut kinds: Vec<Vec<(Kind, Outcome)>> = Vec::new();
+    for shop in &shops {
+        let mut of_shop = Vec::new();
+        for kind in KINDS {
+            shop.ask(kind).await?;
+            of_shop.push((kind, shop.ask(kind).await?));
+        }
+        for tool in TOOLS {
+            shop.call(tool, CONNECTIONS[1], WARM_UP).await?;
+        }
+        kinds.push(of_shop);
+    }
+    let mut turns: Vec<Turns> = shops.iter().map(|_| Turns::new()).collect();
+    let time = Limit::time(Duration::from_secs_f64(cli.seconds));
+    for round in 0..cli.rounds {
+        for tool in TOOLS {
+            for connections in CONNECTIONS {
+                for (shop, turns) in shops.iter().zip(&mut turns) {
+                    let turn = take_turn(shop, tool, connections, time).await?;
+                    turns.entry((tool, connections)).or_default().push(turn);
+                }
+            }
+        }
+        eprintln!("{products} products: round {} of {}", round + 1, cli.rounds);
+    }
+    let mut seen = Vec::new();
+    for ((shop, kinds), turns) in shops.into_iter().zip(kinds).zip(turns) {
+        seen.push(Seen {
+            name: shop.name,
+            start: shop.start,
+            memory_at_start: shop.memory,
+            memory: shop.memory_now()?,
+            kinds,
+            turns,
+        });
+        shop.close(&places)?;
+    }
+    Ok(Size {
+        products,
+        imported,
+        shops: seen,
+    })
+}
+
+async fn take_turn(shop: &Shop, tool: Tool, connections: usize, limit: Limit) -> Result<Turn> {
+    let before = shop.cpu_seconds()?;
+    let outcome = shop.call(tool, connections, limit).await?;
+    let cpu = shop.cpu_seconds()? - before;
+    Ok(Turn {
+        rate: outcome.per_second(),
+        cpu: cpu * 10_000.0 / outcome.calls() as f64,
+        p50: milliseconds(&outcome, 0.5),
+        p95: milliseconds(&outcome, 0.95),
+    })
+}
+
+pub fn milliseconds(outcome: &Outcome, share: f64) -> f64 {
+    outcome.percentile(share).as_secs_f64() * 1e3
+}
