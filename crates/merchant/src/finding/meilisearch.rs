@@ -27,6 +27,9 @@ const MOST_ANSWERED: usize = 4 * 1024 * 1024;
 /// A request stays far below what the server takes (100 MB unless it was told
 /// otherwise).
 const MOST_SENT: usize = 8 * 1024 * 1024;
+/// How far into the matches pages reach. A server that was told nothing stops
+/// after 1000.
+const DEEPEST: u64 = 100_000;
 /// Of a text that somebody else wrote, so much goes into the log.
 const MOST_LOGGED: usize = 300;
 
@@ -221,7 +224,7 @@ impl Meilisearch {
     pub async fn put(&self, products: &[&Product]) -> Result<Vec<u64>> {
         let path = format!("/indexes/{INDEX}/documents");
         let mut tasks = Vec::new();
-        for body in bodies(products) {
+        for body in bodies(products, MOST_SENT) {
             tasks.push(self.enqueue(Method::POST, &path, Some(body)).await?);
         }
         Ok(tasks)
@@ -342,6 +345,7 @@ fn wanted_settings(ranking_rules: Option<&Value>) -> Map<String, Value> {
         "localizedAttributes".into(),
         json!([{ "attributePatterns": ["*"], "locales": ["jpn"] }]),
     );
+    wanted.insert("pagination".into(), json!({ "maxTotalHits": DEEPEST }));
     if let Some(rules) = ranking_rules.and_then(Value::as_array) {
         let others = rules.iter().filter(|rule| *rule != "sort").cloned();
         let rules: Vec<Value> = std::iter::once("sort".into()).chain(others).collect();
@@ -350,13 +354,13 @@ fn wanted_settings(ranking_rules: Option<&Value>) -> Map<String, Value> {
     wanted
 }
 
-/// Lists of documents, none longer than a request should be.
-fn bodies(products: &[&Product]) -> Vec<String> {
+/// Lists of documents, none longer than `most` unless a single one is.
+fn bodies(products: &[&Product], most: usize) -> Vec<String> {
     let mut bodies = Vec::new();
     let mut body = String::new();
     for product in products {
         let document = document(product);
-        if !body.is_empty() && body.len() + document.len() > MOST_SENT {
+        if !body.is_empty() && body.len() + document.len() > most {
             bodies.push(std::mem::take(&mut body) + "]");
         }
         body.push(if body.is_empty() { '[' } else { ',' });
@@ -425,7 +429,7 @@ mod tests {
             id,
             sku: format!("K-{id}"),
             name: "急須".into(),
-            description: "\"".repeat(MOST_SENT / 5),
+            description: "\"".repeat(2_000),
             price_yen: 1,
             stock: 1,
             category: None,
@@ -436,14 +440,15 @@ mod tests {
         };
         let products: Vec<Product> = (0..5).map(product).collect();
         let products: Vec<&Product> = products.iter().collect();
-        let bodies = bodies(&products);
+        let bodies = bodies(&products, 10_000);
         let lists: Vec<Vec<Value>> = bodies
             .iter()
             .map(|body| serde_json::from_str(body).unwrap())
             .collect();
         let lengths: Vec<usize> = lists.iter().map(Vec::len).collect();
         assert_eq!(lengths, [2, 2, 1]);
-        assert_eq!(super::bodies(&[]), [""; 0]);
+        assert!(bodies.iter().all(|body| body.len() < 10_000));
+        assert_eq!(super::bodies(&[], 10_000), [""; 0]);
     }
 
     #[test]

@@ -50,6 +50,8 @@ pub enum Fault {
     HangUp,
     /// Answers 200 with this.
     Answer(&'static str),
+    /// Answers 403 with this.
+    Refusal(&'static str),
     /// Answers 200 with so many mebibytes of spaces.
     Flood(u64),
 }
@@ -259,6 +261,7 @@ async fn answer(
         Some(Fault::Status(status)) => return Ok(plain(status, "<h1>Sorry</h1>".into())),
         Some(Fault::HangUp) => return Err("hung up"),
         Some(Fault::Answer(text)) => return Ok(plain(200, text.into())),
+        Some(Fault::Refusal(text)) => return Ok(plain(403, text.into())),
         Some(Fault::Flood(mebibytes)) => return Ok(flood(inner, mebibytes)),
         None => {}
     }

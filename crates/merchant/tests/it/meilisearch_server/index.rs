@@ -240,8 +240,10 @@ impl Index {
         self.order(&mut found, text, body.get("sort"))?;
         let total = found.len();
         let facets = body.get("facets").map(|names| facets(&found, names));
+        let most = self.settings["pagination"]["maxTotalHits"].as_u64();
         let hits: Vec<Value> = found
             .into_iter()
+            .take(usize::try_from(most.unwrap()).unwrap())
             .skip(offset)
             .take(limit)
             .map(|document| hit(document, body))
@@ -280,11 +282,9 @@ impl Index {
     }
 
     fn order(&self, found: &mut [&Value], text: &str, sort: Option<&Value>) -> Result<(), Problem> {
-        let place = |document: &Value| {
-            let places = recorded_places(text);
-            (places.get(&id(document)).copied()).unwrap_or(usize::MAX)
-        };
-        found.sort_by_key(|document| {
+        let places = recorded_places(text);
+        let place = |document: &Value| (places.get(&id(document)).copied()).unwrap_or(usize::MAX);
+        found.sort_by_cached_key(|document| {
             let words = self.matched_words(document, text);
             (std::cmp::Reverse(words), place(document))
         });
