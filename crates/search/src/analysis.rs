@@ -11,9 +11,10 @@
 use std::sync::LazyLock;
 
 use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed, options::WordBreakInvariantOptions};
-use unicode_normalization::{
-    UnicodeNormalization,
-    char::{decompose_canonical, is_combining_mark},
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+
+use crate::letters::{
+    fold, fold_keeping_long_vowels, is_dash, is_dot, is_japanese, is_joint, is_kana, push_plain,
 };
 
 /// What is read of one field; the rest of a very long text is not searchable.
@@ -340,97 +341,111 @@ pub(crate) fn pairs(folded: &str) -> Vec<String> {
     pairs
 }
 
-/// Katakana for hiragana, large for small; no long-vowel marks and middle dots.
-pub(crate) fn fold(stretch: &str) -> String {
-    let mut folded = fold_keeping_long_vowels(stretch);
-    folded.retain(|character| character != 'ー');
-    // ヘッドフォン and ヘッドホン, スマートフォン and スマートホン.
-    if folded.contains("フオン") {
-        folded = folded.replace("フオン", "ホン");
-    }
-    folded
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn fold_keeping_long_vowels(stretch: &str) -> String {
-    let mut folded = String::with_capacity(stretch.len());
-    let mut characters = stretch.chars().map(katakana).peekable();
-    while let Some(character) = characters.next() {
-        let plain = match character {
-            '・' => continue,
-            'ヴ' => {
-                let syllable = match characters.peek() {
-                    Some('ァ') => Some('バ'),
-                    Some('ィ') => Some('ビ'),
-                    Some('ェ') => Some('ベ'),
-                    Some('ォ') => Some('ボ'),
-                    _ => None,
-                };
-                if syllable.is_some() {
-                    characters.next();
-                }
-                syllable.unwrap_or('ブ')
-            }
-            'ァ' | 'ィ' | 'ゥ' | 'ェ' | 'ォ' | 'ッ' | 'ャ' | 'ュ' | 'ョ' | 'ヮ' => {
-                // The large kana comes right after its small one.
-                char::from_u32(character as u32 + 1).unwrap_or(character)
-            }
-            'ヵ' => 'カ',
-            'ヶ' => 'ケ',
-            'ヂ' => 'ジ',
-            'ヅ' => 'ズ',
-            'ヲ' => 'オ',
-            other => other,
-        };
-        folded.push(plain);
+    fn words(text: &str) -> Vec<String> {
+        let mut words: Vec<String> = terms(text).words.lines().map(str::to_owned).collect();
+        words.sort_unstable();
+        words.dedup();
+        words
     }
-    folded
-}
 
-fn katakana(character: char) -> char {
-    match character {
-        'ぁ'..='ゖ' | 'ゝ' | 'ゞ' => {
-            char::from_u32(character as u32 + 0x60).unwrap_or(character)
+    fn grams(text: &str) -> Vec<String> {
+        terms(text).grams.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn spellings_become_one() {
+        for spelling in [
+            "ヴァイオリン・ケース",
+            "ばいおりんけーす",
+            "ﾊﾞｲｵﾘﾝｹｰｽ",
+            "ヴァイオリンケース",
+            "バイオリン－ケ－ス",
+        ] {
+            let [Part::Japanese(stretch)] = &parts(spelling)[..] else {
+                panic!("{spelling}: {:?}", parts(spelling));
+            };
+            assert_eq!(fold(stretch), "バイオリンケス", "{spelling}");
         }
-        other => other,
+        assert_eq!(fold("キャノン"), fold("キヤノン"));
+        assert_eq!(fold("ヘッドフォン"), fold("ヘッドホン"));
     }
-}
 
-/// A letter without its accents.
-fn push_plain(word: &mut String, character: char) {
-    if character.is_ascii() {
-        word.push(character);
-    } else {
-        decompose_canonical(character, |part| {
-            if !is_combining_mark(part) {
-                word.push(part);
+    #[test]
+    fn a_text_falls_into_stretches_words_and_gaps() {
+        let word = |atoms: &[&str]| Part::Word(atoms.iter().map(ToString::to_string).collect());
+        let japanese = |stretch: &str| Part::Japanese(stretch.to_owned());
+        assert_eq!(
+            parts("Ｔシャツ（綿）Café WH-1000XM5、2枚"),
+            [
+                word(&["t"]),
+                japanese("シャツ"),
+                Part::Gap,
+                japanese("綿"),
+                Part::Gap,
+                word(&["cafe"]),
+                word(&["wh", "1000", "xm", "5"]),
+                Part::Gap,
+                word(&["2"]),
+                japanese("枚"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_compound_is_found_from_each_of_its_beginnings() {
+        assert_eq!(
+            words("WH-1000XM5"),
+            ["1000", "1000xm5", "5", "wh", "wh1000xm5", "xm", "xm5"]
+        );
+    }
+
+    #[test]
+    fn words_end_where_the_script_changes_even_if_no_dictionary_knows_them() {
+        let words = words("むぎぼーカレンダー2025");
+        for word in ["ムギボカレンダ", "ムギボ", "カレンダ", "2025"] {
+            assert!(words.contains(&word.to_owned()), "{word}: {words:?}");
+        }
+    }
+
+    #[test]
+    fn short_words_keep_their_long_vowels() {
+        assert_eq!(dictionary_form("ビール"), "ビール");
+        assert_eq!(dictionary_form("ビル"), "ビル");
+        assert_eq!(dictionary_form("カレンダー"), "カレンダ");
+        assert!(words("コーヒー").contains(&"ーコヒ".to_owned()));
+        assert_eq!(grams_to_look_up("カレー"), ["カレー"]);
+        assert!(grams("カレー").contains(&"カレー".to_owned()));
+    }
+
+    #[test]
+    fn letter_groups_reach_over_spaces_but_not_over_other_signs() {
+        assert!(grams("青い 鳥").contains(&"イ鳥".to_owned()));
+        assert!(!grams("青い、鳥").contains(&"イ鳥".to_owned()));
+        assert!(!grams("青いa鳥").contains(&"イ鳥".to_owned()));
+        assert_eq!(grams("茶"), ["茶"]);
+        assert_eq!(grams("の"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_group_that_is_looked_up_is_indexed() {
+        for text in [
+            "ワイヤレスイヤホン",
+            "茶",
+            "急須",
+            "ノート",
+            "ーー",
+            "ヴァー",
+            "お茶",
+        ] {
+            let indexed = grams(text);
+            for gram in grams_to_look_up(text) {
+                let lone_kana = gram.chars().all(is_kana) && gram.chars().count() == 1;
+                assert!(lone_kana || indexed.contains(&gram), "{text}: {gram}");
             }
-        });
+        }
     }
-}
-
-fn is_japanese(character: char) -> bool {
-    is_kana(character)
-        || matches!(character,
-            'ゝ' | 'ゞ' | 'ヽ' | 'ヾ' | '々' | '〆' | '〇'
-            | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
-            | '\u{20000}'..='\u{3ffff}' | '\u{ac00}'..='\u{d7a3}')
-}
-
-pub(crate) fn is_kana(character: char) -> bool {
-    matches!(character, 'ぁ'..='ゖ' | 'ァ'..='ヺ' | 'ー' | 'ㇰ'..='ㇿ')
-}
-
-fn is_dash(character: char) -> bool {
-    matches!(
-        character,
-        '-' | '‐' | '‑' | '‒' | '–' | '—' | '―' | '−' | '~' | '〜' | '─' | '━'
-    )
-}
-
-fn is_dot(character: char) -> bool {
-    matches!(character, '・' | '·' | '•' | '‧')
-}
-
-fn is_joint(character: char) -> bool {
-    is_dash(character) || matches!(character, '_' | '.' | '/' | '\'' | '’' | '&' | '+')
 }

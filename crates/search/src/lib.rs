@@ -20,7 +20,7 @@
 //! # Ok::<(), search::Error>(())
 //! ```
 //!
-//! - `analysis` cuts and folds text;
+//! - `analysis` cuts text, `letters` folds it;
 //! - `schema` says what is kept of a product;
 //! - `index` opens, reads and reloads; `writer` changes;
 //! - `cascade` decides how hard to look; `matching` looks in one segment;
@@ -31,6 +31,7 @@ mod cascade;
 mod error;
 mod facets;
 mod index;
+mod letters;
 mod matching;
 mod order;
 mod schema;

@@ -10,6 +10,7 @@ use tantivy::{
 use crate::{
     Error,
     analysis::{self, Part},
+    letters,
     segment::{Segment, Terms},
 };
 
@@ -79,7 +80,7 @@ impl Term {
     pub fn japanese(stretch: &str) -> Term {
         Term {
             whole: analysis::dictionary_form(stretch),
-            folded: analysis::fold(stretch),
+            folded: letters::fold(stretch),
             kind: Kind::Japanese {
                 grams: analysis::grams_to_look_up(stretch),
             },
@@ -170,7 +171,7 @@ impl Term {
     fn is_more_than_a_kana(&self) -> bool {
         let mut characters = self.whole.chars();
         let first = characters.next();
-        characters.next().is_some() || !first.is_some_and(analysis::is_kana)
+        characters.next().is_some() || !first.is_some_and(letters::is_kana)
     }
 
     /// A word, the beginning of one, or its atoms apart: `500ml` in `500 ml`.

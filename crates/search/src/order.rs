@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use tantivy::{BitSet, DocId, columnar::StrColumn};
 
-use crate::{Error, Query, Sort, analysis, segment::Segment};
+use crate::{Error, Query, Sort, analysis, letters, segment::Segment};
 
 /// The filters of a query, prepared for one segment.
 pub(crate) struct Filter<'a> {
@@ -99,7 +99,7 @@ pub(crate) fn folded(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for part in analysis::parts(text) {
         match part {
-            analysis::Part::Japanese(stretch) => folded.push_str(&analysis::fold(&stretch)),
+            analysis::Part::Japanese(stretch) => folded.push_str(&letters::fold(&stretch)),
             analysis::Part::Word(atoms) => folded.push_str(&atoms.concat()),
             analysis::Part::Gap => {}
         }
