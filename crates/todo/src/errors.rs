@@ -29,6 +29,7 @@ pub const CYCLE: &str = "DEPENDENCY_CYCLE";
 pub const EDIT_CONFLICT: &str = "EDIT_CONFLICT";
 pub const NOTHING_TO_UNDO: &str = "NOTHING_TO_UNDO";
 pub const INVALID_DATE: &str = "INVALID_DATE";
+pub const KEY_REUSED: &str = "IDEMPOTENCY_KEY_REUSED";
 
 const fn rule(
     field: &'static str,
@@ -242,6 +243,12 @@ pub fn no_context(id: TaskId) -> Error {
     let error = Error::new(FILE_NOT_FOUND, format!("{id} has no context file yet."))
         .next("update_context makes one.");
     about(error, "task_id", id.to_string())
+}
+
+pub fn key_reused() -> Error {
+    let error = Error::new(KEY_REUSED, "This key was used for something else.")
+        .next("Give a new key, or repeat the same call.");
+    error.details(json!({ "field": "idempotency_key" }))
 }
 
 pub fn nothing_to_undo() -> Error {

@@ -3,6 +3,7 @@
 //! there now.
 
 mod commit;
+mod retry;
 
 use std::{
     collections::BTreeMap,

@@ -111,6 +111,30 @@ pub struct Given {
     /// touches them. The key is what tells such an item apart.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub promised: BTreeMap<String, u16>,
+    /// What calls with a key were given, oldest first, so that a retry makes
+    /// nothing twice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<Request>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    pub key: String,
+    pub title: String,
+    pub number: u16,
+    pub at: String,
+}
+
+/// So many keys are remembered.
+const MOST_REQUESTS: usize = 200;
+
+impl Given {
+    pub fn note(&mut self, request: Request) {
+        self.requests.retain(|other| other.key != request.key);
+        let old = (self.requests.len() + 1).saturating_sub(MOST_REQUESTS);
+        self.requests.drain(..old);
+        self.requests.push(request);
+    }
 }
 
 /// The whole file: one entry for each project in the repository, by its path.
@@ -130,6 +154,25 @@ mod tests {
             assert_eq!(set(text).ranges(), text);
         }
         assert!(Numbers::parse("x").is_none());
+    }
+
+    #[test]
+    fn the_last_keys_are_remembered() {
+        let mut given = Given::default();
+        for number in 0..300 {
+            given.note(Request {
+                key: (number % 250).to_string(),
+                title: String::new(),
+                number,
+                at: String::new(),
+            });
+        }
+        assert_eq!(given.requests.len(), MOST_REQUESTS);
+        let of = |key: &str| given.requests.iter().find(|request| request.key == key);
+        assert_eq!(of("0").unwrap().number, 250);
+        assert!(of("60").is_none());
+        let text = serde_json::to_string(&given).unwrap();
+        assert_eq!(serde_json::from_str::<Given>(&text).unwrap(), given);
     }
 
     #[test]

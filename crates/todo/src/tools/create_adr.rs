@@ -19,6 +19,8 @@ use crate::{
     txn::Txn,
 };
 
+const NAME: &str = "create_adr";
+
 #[derive(Deserialize)]
 pub struct Input {
     title: String,
@@ -28,6 +30,7 @@ pub struct Input {
     #[serde(default)]
     consequences: String,
     status: Option<String>,
+    idempotency_key: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -40,7 +43,7 @@ pub struct Output {
 
 pub fn tool(project: &Arc<Project>) -> Tool {
     Words {
-        name: "create_adr",
+        name: NAME,
         title: "Create an ADR",
         description: "新規ADRを作成します。",
         input: json!({
@@ -77,6 +80,11 @@ pub fn tool(project: &Arc<Project>) -> Tool {
                     "enum": ["Proposed", "Accepted", "Deprecated"],
                     "default": "Proposed",
                     "description": "ADRステータス"
+                },
+                "idempotency_key": {
+                    "type": "string",
+                    "description": "再試行時に同じ値を渡すと二重に作成されません",
+                    "maxLength": 200
                 }
             },
             "required": ["title", "context", "decision", "rationale"]
@@ -130,7 +138,24 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     }
     let status = input.status.as_deref().map(check::adr_status).transpose()?;
 
-    let number = txn.new_adr_number()?;
+    let key = input.idempotency_key.as_deref();
+    let number = match txn.earlier(NAME, key, &title)? {
+        Some(earlier) => {
+            let is_it = |stem: &String| adr::number_of(stem) == Some(earlier.number);
+            if let Some(stem) = txn.adr_stems()?.into_iter().find(is_it) {
+                return Ok(Output {
+                    adr_number: earlier.number,
+                    file_path: Folder::shown(&adr_file(&stem)),
+                    adr_id: stem,
+                    created_at: earlier.at,
+                });
+            }
+            earlier.number
+        }
+        None => txn.new_adr_number()?,
+    };
+    let created_at = txn.now_text();
+    txn.note(NAME, key, &title, number, &created_at)?;
     let stem = adr::stem(number, &title);
     let name = adr_file(&stem);
     let text = adr_edit::new(&NewAdr {
@@ -149,6 +174,6 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
         adr_id: stem,
         adr_number: number,
         file_path: Folder::shown(&name),
-        created_at: txn.now_text(),
+        created_at,
     })
 }

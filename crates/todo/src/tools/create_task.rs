@@ -15,6 +15,8 @@ use crate::{
     txn::Txn,
 };
 
+const NAME: &str = "create_task";
+
 #[derive(Deserialize)]
 pub struct Input {
     title: String,
@@ -23,6 +25,7 @@ pub struct Input {
     #[serde(default)]
     subtasks: Vec<String>,
     due: Option<String>,
+    idempotency_key: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -34,7 +37,7 @@ pub struct Output {
 
 pub fn tool(project: &Arc<Project>) -> Tool {
     Words {
-        name: "create_task",
+        name: NAME,
         title: "Create a task",
         description: "新規main-taskを作成し、対応するcontextファイルを生成します。",
         input: json!({
@@ -62,7 +65,12 @@ pub fn tool(project: &Arc<Project>) -> Tool {
                     "items": { "type": "string", "maxLength": 100 },
                     "maxItems": 20
                 },
-                "due": { "type": "string", "description": "期日 YYYY-MM-DD" }
+                "due": { "type": "string", "description": "期日 YYYY-MM-DD" },
+                "idempotency_key": {
+                    "type": "string",
+                    "description": "再試行時に同じ値を渡すと二重に作成されません",
+                    "maxLength": 200
+                }
             },
             "required": ["title"]
         }),
@@ -118,7 +126,22 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     let due = check::due(input.due.as_deref().unwrap_or_default())?;
 
     let board = txn.board()?;
-    let id = txn.new_task_id()?;
+    let key = input.idempotency_key.as_deref();
+    let earlier = txn.earlier(NAME, key, &title)?;
+    let id = match &earlier {
+        Some(earlier) => {
+            let id = TaskId(earlier.number);
+            if board.tasks.iter().any(|task| task.id == Some(id)) {
+                return Ok(Output {
+                    task_id: id,
+                    file_path: Folder::shown(&context_file(id)),
+                    created_at: earlier.at.clone(),
+                });
+            }
+            id
+        }
+        None => txn.new_task_id()?,
+    };
     let category = category.as_deref().unwrap_or(place::default_category());
     let board = edit::create(
         &board,
@@ -134,6 +157,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     txn.set_board(board);
 
     let created_at = txn.now_text();
+    txn.note(NAME, key, &title, id.0, &created_at)?;
     let name = context_file(id);
     // A file of that name is somebody's notes for a task of that number.
     if txn.text(&name)?.is_none() {

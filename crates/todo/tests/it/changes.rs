@@ -154,3 +154,44 @@ async fn what_others_did_since_stays() {
     );
     assert!(yard.tasks().contains("[x] B! #T002"));
 }
+
+/// The answer got lost, or the process was killed: the same call with the same
+/// key makes nothing twice, in whichever process.
+#[tokio::test]
+async fn a_retry_with_the_same_key_makes_nothing_twice() {
+    let yard = Yard::bare();
+    let create = json!({"title": "One", "idempotency_key": "k1"});
+    let first = yard.ok("create_task", create.clone()).await;
+    let words = json!({"title": "Why", "context": "c", "decision": "d", "rationale": "r",
+        "idempotency_key": "k1"});
+    let adr = yard.ok("create_adr", words.clone()).await;
+    let before = yard.tasks();
+    for again in [Yard::at(&yard.root), Yard::at(&yard.root)] {
+        assert_eq!(again.ok("create_task", create.clone()).await, first);
+        assert_eq!(again.ok("create_adr", words.clone()).await, adr);
+    }
+    assert_eq!(yard.tasks(), before);
+    assert_eq!(yard.ok("list_adrs", json!({})).await["total_count"], 1);
+
+    // Killed after the key was noted, and before anything was written.
+    yard.put("task.md", "# Task\n");
+    let made = yard.ok("create_task", create).await;
+    assert_eq!(made["task_id"], first["task_id"]);
+    assert!(yard.tasks().contains("- [ ] One #T001\n"));
+
+    let other = json!({"title": "Two", "idempotency_key": "k1"});
+    let code = yard.code("create_task", other.clone()).await;
+    assert_eq!(code, "IDEMPOTENCY_KEY_REUSED");
+    // Somebody else's key is another one, and an empty one is none.
+    let made = yard
+        .call_as(&crate::yard::context("other"), "create_task", other)
+        .await
+        .unwrap();
+    assert_eq!(made["task_id"], "T002");
+    let blank = json!({"title": "Three", "idempotency_key": " "});
+    assert_eq!(
+        yard.ok("create_task", blank.clone()).await["task_id"],
+        "T003"
+    );
+    assert_eq!(yard.ok("create_task", blank).await["task_id"], "T004");
+}

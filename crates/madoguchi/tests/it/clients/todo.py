@@ -72,6 +72,13 @@ async def tasks(agent):
     equal((await agent.does("create_task", title="Second", category="SPEC"))["task_id"], "T002")
     made = await agent.does("create_task", title="Elsewhere", due="2020-01-02")
     equal(made["task_id"], "T003")
+    once = dict(title="Once", idempotency_key="k")
+    made = await agent.does("create_task", **once)
+    equal(await agent.does("create_task", **once), made)
+    await agent.fails(
+        "IDEMPOTENCY_KEY_REUSED", None, "create_task", title="Else", idempotency_key="k"
+    )
+    await agent.does("delete_task", task_id=made["task_id"])
     lines = TASKS.read_text().splitlines()
     for line in (
         "## SPEC",
@@ -328,8 +335,8 @@ async def main():
         await news(desk, told)
         await trouble(agent)
         equal(agent.called, {tool.name for tool in (await desk.list_tools()).tools})
-        # The document's fifteen, six of our own, and the one all counters have.
-        equal(len(agent.codes), 15 + 6 + 1)
+        # The document's fifteen, six of our own, and two that all counters have.
+        equal(len(agent.codes), 15 + 6 + 2)
 
 
 anyio.run(main)
