@@ -179,15 +179,17 @@ impl Job {
 
 /// What madoguchi is asked beside that, over all 9,998 texts.
 pub fn searches() -> [(&'static str, Call); 6] {
-    let contexts = |query: &str, expected: &str| {
-        call("search_contexts", json!({ "query": query }), expected)
-    };
+    let contexts =
+        |query: &str, expected: &str| call("search_contexts", json!({ "query": query }), expected);
     [
         ("a word in one note", contexts("needle4711x", "4711")),
         ("Japanese, in one note", contexts("目印4711番", "4711")),
         ("two letters, in some", contexts("認証", "results")),
         ("two words, in most", contexts("verest conde", "results")),
-        ("part of a word, in all", contexts("ver", "\"total_matches\":8998")),
+        (
+            "part of a word, in all",
+            contexts("ver", "\"total_matches\":8998"),
+        ),
         ("nowhere", contexts("絶対ない言葉", "\"total_matches\":0")),
     ]
 }

@@ -131,7 +131,11 @@ fn first_search(places: &Places, projects: &Projects, starts: usize) -> Result<(
     }
     let mut table = Table::new(&["first search of a process", "ms", "the document's figure"]);
     table.row(&["as its first call", &number(median(cold)), "500"]);
-    table.row(&["a second after its first call", &number(median(prepared)), "500"]);
+    table.row(&[
+        "a second after its first call",
+        &number(median(prepared)),
+        "500",
+    ]);
     table.print("madoguchi: the first search over 9,998 files, medians");
     Ok(())
 }
@@ -265,7 +269,14 @@ fn report(
     }
     table.print("A full project over stdio");
 
-    let mut ratios = Table::new(&["p50, as many times ours", "start", "create", "update", "find", "memory"]);
+    let mut ratios = Table::new(&[
+        "p50, as many times ours",
+        "start",
+        "create",
+        "update",
+        "find",
+        "memory",
+    ]);
     for (row, (_, against)) in rows.iter().zip(ALL) {
         let Some(ours) = rows.iter().find(|ours| ours.job == against) else {
             continue;

@@ -59,7 +59,11 @@ fn madoguchi(todo: &Path) -> Result<()> {
         let context = format!("# Context for T{number:03}\n\n## Task Description\n\n{text}");
         put(&todo.join("context"), &format!("T{number:03}.md"), &context)?;
         let adr = record(number, &writer.text(number));
-        put(&todo.join("adr"), &format!("adr-{number:03}-decision.md"), &adr)?;
+        put(
+            &todo.join("adr"),
+            &format!("adr-{number:03}-decision.md"),
+            &adr,
+        )?;
     }
     put(todo, "task.md", &tasks)?;
     for number in 0..NOTES {
@@ -86,7 +90,11 @@ fn backlog(folder: &Path) -> Result<()> {
              {text}<!-- SECTION:DESCRIPTION:END -->\n\n## Acceptance Criteria\n<!-- AC:BEGIN -->\n\
              - [ ] #1 下調べ\n- [x] #2 設計\n<!-- AC:END -->\n"
         );
-        put(&folder.join("tasks"), &format!("task-{number} - Task.md"), &task)?;
+        put(
+            &folder.join("tasks"),
+            &format!("task-{number} - Task.md"),
+            &task,
+        )?;
         let decision = format!(
             "---\nid: decision-{number}\ntitle: Decision {number}\ndate: '2026-01-02 03:04'\n\
              status: accepted\n---\n{}",

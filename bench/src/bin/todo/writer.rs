@@ -58,7 +58,11 @@ impl Writer {
             let common = [60, 600, 3000][self.next() % 3];
             let word = self.next() % common;
             text.push_str(&self.words[word]);
-            text.push(if self.next() % 12 == 0 { '\n' } else { ' ' });
+            text.push(if self.next().is_multiple_of(12) {
+                '\n'
+            } else {
+                ' '
+            });
         }
         text.push('\n');
         text
