@@ -28,7 +28,7 @@ const EVERY: Duration = Duration::from_secs(1);
 const CHECK: Duration = Duration::from_secs(60);
 const BATCH: i64 = 5_000;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 pub struct Outbox {
     meilisearch: Arc<Meilisearch>,

@@ -37,7 +37,7 @@ impl Shop {
     /// What Meilisearch answers, as soon as it does: on a busy machine it may
     /// not be in time.
     pub async fn remote(&self, arguments: Value) -> Value {
-        for _ in 0..1_000 {
+        for _ in 0..2_400 {
             let answer = self.ok("search_products", arguments.clone()).await;
             if answer["engine"] == "meilisearch" {
                 assert_eq!(answer["warnings"], Value::Null);
@@ -55,7 +55,7 @@ impl Shop {
 
 /// Waits for something that comes by itself.
 pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
-    for _ in 0..1_000 {
+    for _ in 0..2_400 {
         if holds().await {
             return;
         }
