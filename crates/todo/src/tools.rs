@@ -113,16 +113,7 @@ where
     I: DeserializeOwned + Send + 'static,
     O: Serialize + 'static,
 {
-    let project = Arc::clone(project);
-    Run::Async(Arc::new(move |context, arguments| {
-        let project = Arc::clone(&project);
-        Box::pin(aside(move || {
-            let input: I = typed(arguments)?;
-            let output = handler(&project, &context, &input);
-            project.look_ahead();
-            Reply::structured(&output?)
-        }))
-    }))
+    runs(project, handler)
 }
 
 fn writes<I, O>(project: &Arc<Project>, apply: fn(&mut Txn<'_>, &I) -> Result<O>) -> Run
@@ -130,12 +121,23 @@ where
     I: DeserializeOwned + Send + 'static,
     O: Serialize + 'static,
 {
+    runs(project, move |project, context, input| {
+        project.write(context, |txn| apply(txn, input))
+    })
+}
+
+fn runs<I, O, H>(project: &Arc<Project>, handler: H) -> Run
+where
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + 'static,
+    H: Fn(&Project, &Context, &I) -> Result<O> + Copy + Send + Sync + 'static,
+{
     let project = Arc::clone(project);
     Run::Async(Arc::new(move |context, arguments| {
         let project = Arc::clone(&project);
         Box::pin(aside(move || {
             let input: I = typed(arguments)?;
-            let output = project.write(&context, |txn| apply(txn, &input));
+            let output = handler(&project, &context, &input);
             project.look_ahead();
             Reply::structured(&output?)
         }))
