@@ -1,6 +1,6 @@
 //! What is known of a room's messages without reading them again: where they
-//! lie, who wrote each one, whom it mentions. Two to three bytes per message;
-//! the texts stay in the files.
+//! lie, who wrote each one, whom it mentions. About two bytes per message; the
+//! texts stay in the files.
 //!
 //! Messages are numbered from the oldest in the archive to the newest in the
 //! log. A number stays when its message moves to the archive, and only
@@ -13,6 +13,7 @@ use super::{
     packed::{Ascending, Packed},
     reads::Place,
     segment::{self, Segment, Verdict, hash_of},
+    sieve::{MESH, Sieve},
 };
 use crate::model::{
     message::{Head, Line},
@@ -35,9 +36,8 @@ impl Files {
     }
 }
 
-/// Of the hash of an id: one in four thousand others looks like it. A find is
-/// confirmed by reading the message.
-const ID_BITS: u32 = 12;
+/// Of the hash of a clientMessageId: one in four thousand others looks like it.
+const CLIENT_ID_BITS: u32 = 12;
 /// Enough for a few authors; grows with them.
 const AUTHOR_BITS: u32 = 4;
 
@@ -46,7 +46,8 @@ pub struct Index {
     pub log: Segment,
     /// Changes when numbers may have come to mean other messages.
     generation: u64,
-    ids: Packed,
+    /// A find is confirmed by reading the message.
+    ids: Sieve,
     authors: Packed,
     known_authors: HashMap<Box<str>, u16>,
     sent: Vec<u32>,
@@ -62,19 +63,19 @@ impl Default for Index {
             archive: Segment::default(),
             log: Segment::default(),
             generation: 0,
-            ids: Packed::new(ID_BITS),
+            ids: Sieve::default(),
             authors: Packed::new(AUTHOR_BITS),
             known_authors: HashMap::new(),
             sent: Vec::new(),
             mentions: HashMap::new(),
-            client_ids: Packed::new(ID_BITS),
+            client_ids: Packed::new(CLIENT_ID_BITS),
         }
     }
 }
 
 impl Index {
     pub fn count(&self) -> usize {
-        self.ids.len()
+        self.authors.len()
     }
 
     pub fn damaged(&self) -> u32 {
@@ -161,7 +162,7 @@ impl Index {
         if let Some(sent) = self.sent.get_mut(usize::from(author)) {
             *sent += 1;
         }
-        self.ids.push(short(&head.id));
+        self.ids.add(number as usize, &head.id);
         self.authors.push(author.into());
         for name in head.mentions() {
             let name = canonical(&name);
@@ -227,12 +228,12 @@ impl Index {
 
     /// The number of the message with this id.
     pub fn find(&self, id: &str, files: &Files) -> io::Result<Option<usize>> {
-        let wanted = short(id);
         let mut reader = self.reader(files);
-        for (back, candidate) in self.ids.iter(0).rev().enumerate() {
-            let number = self.count() - 1 - back;
-            if candidate == wanted && reader.line(number)?.is_some_and(|line| line.id == id) {
-                return Ok(Some(number));
+        for first in self.ids.may_hold(id) {
+            for number in (first..self.count().min(first + MESH)).rev() {
+                if reader.is_at(number, id)? {
+                    return Ok(Some(number));
+                }
             }
         }
         Ok(None)
@@ -240,11 +241,7 @@ impl Index {
 
     /// Whether the message at `number` is the one with this id.
     pub fn is_at(&self, number: usize, id: &str, files: &Files) -> io::Result<bool> {
-        if self.ids.get(number) != Some(short(id)) {
-            return Ok(false);
-        }
-        let line = self.reader(files).line(number)?;
-        Ok(line.is_some_and(|line| line.id == id))
+        self.reader(files).is_at(number, id)
     }
 
     pub fn generation(&self) -> u64 {
@@ -342,17 +339,18 @@ impl Reader<'_> {
         }
     }
 
+    fn is_at(&mut self, number: usize, id: &str) -> io::Result<bool> {
+        let head = self.text(number)?.and_then(Head::parse);
+        Ok(head.is_some_and(|head| head.id == id))
+    }
+
     pub fn line(&mut self, number: usize) -> io::Result<Option<Line>> {
         Ok(self.text(number)?.and_then(Line::parse))
     }
 }
 
-fn short(id: &str) -> u32 {
-    (hash_of(id) >> (u64::BITS - ID_BITS)) as u32
-}
-
 fn client_key(agent: &str, client_id: &str) -> u32 {
-    ((hash_of((agent, client_id)) >> (u64::BITS - ID_BITS)) as u32).max(1)
+    ((hash_of((agent, client_id)) >> (u64::BITS - CLIENT_ID_BITS)) as u32).max(1)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use crate::{
 /// A page ends before it grows larger than this, with a cursor to go on.
 const PAGE_BYTES: usize = 1_000_000;
 /// Messages looked through at a time, so that others can use the index between.
-const SEARCHED_AT_ONCE: usize = 512;
+const SEARCHED_AT_ONCE: usize = 128;
 
 /// Where a page of messages starts, seen from the newest.
 pub enum Start {

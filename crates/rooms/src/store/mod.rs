@@ -28,6 +28,7 @@ mod registry;
 mod room;
 mod segment;
 mod send;
+mod sieve;
 mod upkeep;
 mod waiting;
 mod watch;

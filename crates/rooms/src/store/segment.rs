@@ -13,7 +13,7 @@ use super::{files::Stamp, packed::make_space};
 use crate::model::message::Head;
 
 /// A block ends after so many messages,
-const BLOCK_MESSAGES: usize = 64;
+const BLOCK_MESSAGES: usize = 128;
 /// or after so many bytes, so that reading one never takes long.
 const BLOCK_BYTES: u64 = 32 * 1024;
 const BUFFER: usize = 64 * 1024;
