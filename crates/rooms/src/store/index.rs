@@ -85,6 +85,9 @@ impl Index {
     /// Brings the index up to what the files hold now.
     pub fn refresh(&mut self, files: &Files) -> io::Result<()> {
         let fresh = self.count() == 0;
+        if fresh {
+            self.make_room(files)?;
+        }
         if !self.archive.still_holds(files.archive.as_ref())? {
             *self = Self {
                 generation: self.generation + 1,
@@ -109,6 +112,21 @@ impl Index {
             self.ids.shrink();
             self.authors.shrink();
         }
+        Ok(())
+    }
+
+    /// Makes room for what the files seem to hold, in one piece instead of many,
+    /// between which memory would be lost.
+    fn make_room(&mut self, files: &Files) -> io::Result<()> {
+        let mut expected = 0;
+        if let Some(archive) = &files.archive {
+            expected += self.archive.make_room(archive)?;
+        }
+        if let Some(log) = &files.log {
+            expected += self.log.make_room(log)?;
+        }
+        self.ids.reserve(expected);
+        self.authors.reserve(expected);
         Ok(())
     }
 

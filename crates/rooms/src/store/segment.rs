@@ -90,6 +90,18 @@ impl Segment {
         Ok(file.metadata()?.len() > self.end)
     }
 
+    /// Makes room for as many messages as the file seems to hold by its first one.
+    pub fn make_room(&mut self, mut file: &File) -> io::Result<usize> {
+        let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
+        let mut start = Vec::new();
+        file.seek(SeekFrom::Start(0))?;
+        file.take(4096).read_to_end(&mut start)?;
+        let line = memchr::memchr(b'\n', &start).unwrap_or(4096).max(80);
+        let expected = length / line;
+        self.blocks.reserve_exact(expected / BLOCK_MESSAGES + 1);
+        Ok(expected)
+    }
+
     /// Reads the complete lines that are new. The last line is left alone while
     /// it has no end: somebody may be writing it.
     pub fn read_on(
