@@ -29,6 +29,9 @@ const EVERY: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Changes of one commit: enough to be quick in bulk, small enough to hold.
 const BATCH: i64 = 10_000;
+/// After so many changes at once the index is put in one piece: it takes a
+/// quarter less memory then.
+const MANY: usize = 50_000;
 /// How long a search waits for an index that is only just being opened.
 const FIRST_WAIT: Duration = Duration::from_millis(1_500);
 /// And how long in a process that ends with this call: what it does not wait
@@ -233,6 +236,7 @@ impl Embedded {
     async fn apply_until(&self, open: &Open, newest: i64) -> Result<()> {
         let goal = open.goal;
         let mut position = position(&open.index);
+        let mut applied = 0;
         let mut total = 0;
         if position < goal {
             let count = self.store.query(Budget::default(), store::count).await?;
@@ -256,8 +260,12 @@ impl Embedded {
             // Where later changes replaced all that bore the numbers in
             // between, there is nothing to apply.
             let last = changes.last().map_or(newest, |(number, _)| *number);
+            let count = changes.len();
             match apply(&open.index, changes, last).await {
-                Ok(Applied::Done) => position = last,
+                Ok(Applied::Done) => {
+                    position = last;
+                    applied += count;
+                }
                 Ok(Applied::AnotherWriter) => {
                     position = self::position(&open.index);
                     break;
@@ -280,6 +288,13 @@ impl Embedded {
         });
         self.state
             .send_if_modified(|state| std::mem::replace(state, State::Ready) != State::Ready);
+        if applied >= MANY && !self.stop.is_cancelled() {
+            let index = open.index.clone();
+            let compacted = blocking(move || index.compact().map_err(Error::internal)).await;
+            if let Err(error) = compacted {
+                tracing::debug!(%error, cause = ?error.cause, "the search index stays in pieces");
+            }
+        }
         Ok(())
     }
 
