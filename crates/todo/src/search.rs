@@ -1,7 +1,7 @@
 //! Full-text search over contexts, records and every other Markdown file under
 //! `.todo/`.
 //!
-//! Every text is kept folded, the first megabytes in memory and the rest in a
+//! Every text is kept folded, the first megabyte in memory and the rest in a
 //! temporary file, with a signature that says which words it certainly lacks.
 //! The others are looked through from one end to the other: tens of megabytes
 //! take milliseconds, and nothing is missed. `catalog` keeps them current,

@@ -10,6 +10,7 @@ use super::{
     blocks::{self, Block, Item, Kind},
     entry::{Entry, Link},
     lines::{self, Line, slice},
+    numbers::Numbers,
 };
 
 /// Lines are counted from 0; `lines` in messages from 1.
@@ -176,13 +177,21 @@ impl Board {
     }
 
     fn warn_of_duplicates(&mut self) {
+        let mut met = Numbers::default();
+        let mut twice = Numbers::default();
+        for id in self.tasks.iter().filter_map(|task| task.id) {
+            if met.contains(id.0) {
+                twice.insert(id.0);
+            }
+            met.insert(id.0);
+        }
         let mut places: BTreeMap<TaskId, Vec<usize>> = BTreeMap::new();
         for task in &self.tasks {
-            if let Some(id) = task.id {
+            if let Some(id) = task.id.filter(|id| twice.contains(id.0)) {
                 places.entry(id).or_default().push(task.lines.start + 1);
             }
         }
-        for (id, lines) in places.into_iter().filter(|(_, lines)| lines.len() > 1) {
+        for (id, lines) in places {
             self.warnings.push(format!(
                 "#{id} is the id of several tasks, in lines {}; give all but one another.",
                 join(&lines)

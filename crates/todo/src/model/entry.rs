@@ -113,7 +113,7 @@ impl Entry {
 
 fn tokens(rest: &str) -> Vec<Token> {
     // Most lines have neither; looking for the signs first is the quick way.
-    let hash = rest.contains("#T");
+    let hash = rest.contains('#');
     let colon = rest.contains(':');
     if !hash && !colon {
         return Vec::new();
@@ -144,7 +144,7 @@ fn tokens(rest: &str) -> Vec<Token> {
 /// last. The others are mentions in the title.
 fn id_token(rest: &str, in_code: &impl Fn(usize) -> bool) -> Option<Token> {
     let found: Vec<Token> = rest
-        .match_indices("#T")
+        .match_indices('#')
         .filter_map(|(at, _)| {
             let id = TaskId::parse(rest.get(at + 1..at + 5)?)?;
             let before = rest.get(..at)?.chars().next_back();

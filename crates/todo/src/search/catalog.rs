@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// So much is read from disk before it is put away.
-const ROUND: usize = 512;
+const ROUND: usize = 256;
 /// So many texts are fetched together when they lie beside each other, with no
 /// more than this between them.
 const STRETCH: usize = 64;
@@ -140,11 +140,17 @@ impl Catalog {
             best = documents.find(query, Strength::Any, &wanted)?;
         }
         let total = best.len();
-        best.sort_by(|(one, document), (other, second)| {
-            let names = || document.name.cmp(second.name);
+        let better = |(one, first): &(f64, Candidate<'_>),
+                      (other, second): &(f64, Candidate<'_>)| {
+            let names = || first.name.cmp(second.name);
             other.total_cmp(one).then_with(names)
-        });
-        best.truncate(limit);
+        };
+        // Thousands may match as well as each other: only the best are sorted.
+        if best.len() > limit {
+            best.select_nth_unstable_by(limit, better);
+            best.truncate(limit);
+        }
+        best.sort_unstable_by(better);
         let best = best
             .into_iter()
             .map(|(score, found)| Hit {

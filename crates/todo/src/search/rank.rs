@@ -25,7 +25,7 @@ pub enum Strength {
 }
 
 /// More of a word in one text says no more.
-const MOST_COUNTED: usize = 20;
+const MOST_COUNTED: usize = 10;
 
 impl Query {
     pub fn new(query: &str) -> Self {

@@ -1,4 +1,4 @@
-//! The folded texts, one after the other: the first megabytes in memory, the
+//! The folded texts, one after the other: the first megabyte in memory, the
 //! rest in a temporary file that has no name. Reading that again is much quicker
 //! than reading and folding the files.
 
@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Bytes held in memory.
-const IN_MEMORY: usize = 4 * 1024 * 1024;
+const IN_MEMORY: usize = 1024 * 1024;
 /// What nobody needs any more is dropped once it is this much, and half of all.
 const MOST_WASTE: u64 = 1024 * 1024;
 
