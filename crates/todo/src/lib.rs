@@ -10,6 +10,7 @@ mod errors;
 mod files;
 mod model;
 mod page;
+mod parallel;
 mod project;
 mod resources;
 mod search;

@@ -26,6 +26,7 @@ use crate::{
         board::{Board, Found, Task},
         numbers::Numbers,
     },
+    parallel::on_all,
     search::Catalog,
     undo::Undo,
 };
@@ -202,7 +203,7 @@ impl Project {
         let folder = self.folder()?;
         let mut known = locked(&self.adrs);
         let mut fresh = HashMap::with_capacity(known.len());
-        let mut all = Vec::new();
+        let mut changed = Vec::new();
         for (stem, stamp) in folder.stamped(files::ADRS)? {
             let Some(number) = adr::number_of(&stem) else {
                 continue;
@@ -210,20 +211,33 @@ impl Project {
             let kept = known
                 .remove(&stem)
                 .filter(|read| read.settled && read.stamp == stamp);
-            let read = match kept {
-                Some(kept) => kept,
-                None => match folder.read(&adr_file(&stem))? {
-                    Some(loaded) => ReadAdr {
-                        stamp: loaded.stamp,
-                        settled: loaded.settled,
-                        adr: Arc::new(Adr::parse(&stem, number, &loaded.text)),
-                    },
-                    None => continue,
-                },
-            };
-            all.push(Arc::clone(&read.adr));
-            fresh.insert(stem, read);
+            match kept {
+                Some(kept) => {
+                    fresh.insert(stem, kept);
+                }
+                None => changed.push((stem, number)),
+            }
         }
+        let read = |part: &[(String, u16)]| -> Result<Vec<(String, ReadAdr)>> {
+            let mut read = Vec::with_capacity(part.len());
+            for (stem, number) in part {
+                // Gone since the directory was read.
+                let Some(loaded) = folder.read(&adr_file(stem))? else {
+                    continue;
+                };
+                let adr = ReadAdr {
+                    stamp: loaded.stamp,
+                    settled: loaded.settled,
+                    adr: Arc::new(Adr::parse(stem, *number, &loaded.text)),
+                };
+                read.push((stem.clone(), adr));
+            }
+            Ok(read)
+        };
+        for part in on_all(&changed, changed.len() >= 64, read) {
+            fresh.extend(part?);
+        }
+        let mut all: Vec<Arc<Adr>> = fresh.values().map(|read| Arc::clone(&read.adr)).collect();
         *known = fresh;
         all.sort_by(|one, other| (one.number, &one.stem).cmp(&(other.number, &other.stem)));
         Ok(all)

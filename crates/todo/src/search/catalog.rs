@@ -8,7 +8,6 @@ use std::{
         Mutex, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering},
     },
-    thread,
 };
 
 use super::{
@@ -21,6 +20,7 @@ use super::{
 use crate::{
     files::{self, Folder, Stamp},
     model::{TaskId, adr},
+    parallel::on_all,
 };
 
 /// So much is read from disk before it is put away.
@@ -327,24 +327,6 @@ impl Documents {
         }
         Ok(found)
     }
-}
-
-/// Shares the work among the processors, when it is much.
-fn on_all<T: Sync, R: Send>(items: &[T], much: bool, work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
-    let threads = match much {
-        true => thread::available_parallelism().map_or(1, usize::from),
-        false => 1,
-    };
-    let share = items.len().div_ceil(threads.min(4)).max(1);
-    let mut parts = items.chunks(share);
-    let own = parts.next().unwrap_or_default();
-    thread::scope(|scope| {
-        let work = &work;
-        let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
-        let mut results = vec![work(own)];
-        results.extend(others.into_iter().filter_map(|other| other.join().ok()));
-        results
-    })
 }
 
 /// The files of one part, and their folded texts in a row.

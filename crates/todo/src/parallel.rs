@@ -1,0 +1,27 @@
+//! Work that is shared among the processors.
+
+use std::{panic::resume_unwind, thread};
+
+/// Does a part of the work on each, when it is much.
+pub fn on_all<T: Sync, R: Send>(
+    items: &[T],
+    much: bool,
+    work: impl Fn(&[T]) -> R + Sync,
+) -> Vec<R> {
+    let threads = match much {
+        true => thread::available_parallelism().map_or(1, usize::from),
+        false => 1,
+    };
+    let share = items.len().div_ceil(threads.min(4)).max(1);
+    let mut parts = items.chunks(share);
+    let own = parts.next().unwrap_or_default();
+    thread::scope(|scope| {
+        let work = &work;
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
+        let mut results = vec![work(own)];
+        for other in others {
+            results.push(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        results
+    })
+}
