@@ -6,7 +6,9 @@ use std::sync::Arc;
 use kit::{
     BoxFuture, Context, Result, Sql, Store,
     page::{Page, unknown_cursor},
-    resource::{Body, Contents, Question, Reference, Resource, Resources, Template},
+    resource::{
+        Body, Contents, Question, Reference, Resource, Resources, Template, escape, unescape,
+    },
     sql::Budget,
 };
 use serde::Serialize;
@@ -210,34 +212,14 @@ fn read_cursor(cursor: &str) -> Option<ListFrom> {
     })
 }
 
-/// Imported ids may hold anything; what an address does not allow is escaped.
+/// Imported ids may hold anything.
 fn encode(id: &str) -> String {
-    let mut encoded = String::with_capacity(id.len());
-    for byte in id.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
+    escape(id, "")
 }
 
 fn decode(encoded: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(encoded.len());
-    let mut rest = encoded.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let digits = [rest.next()?, rest.next()?];
-            let digits = std::str::from_utf8(&digits).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        } else if byte == b'/' {
-            return None;
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok().filter(|id| !id.is_empty())
+    let is_one_part = !encoded.is_empty() && !encoded.contains('/');
+    unescape(encoded).filter(|_| is_one_part)
 }
 
 #[cfg(test)]

@@ -138,69 +138,56 @@ pub struct ClientRequest {
     pub params: Value,
 }
 
-/// The way back to the client while a call runs.
+/// The way back to the client while a call runs. What a client does not say
+/// about itself is as if nobody were there.
 pub trait Client: Send + Sync {
     /// Progress, if the client asked for it. Never an error: a client that
     /// went away is noticed elsewhere.
     fn progress<'a>(
         &'a self,
-        done: f64,
-        total: Option<f64>,
-        message: Option<String>,
-    ) -> BoxFuture<'a, ()>;
+        _done: f64,
+        _total: Option<f64>,
+        _message: Option<String>,
+    ) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
 
     /// A log line for clients of the handshake era.
-    fn log<'a>(&'a self, level: &'a str, data: Value) -> BoxFuture<'a, ()>;
+    fn log<'a>(&'a self, _level: &'a str, _data: Value) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
 
     /// Asks a client of the handshake era and waits for its answer.
-    fn request<'a>(&'a self, request: ClientRequest) -> BoxFuture<'a, Result<Value>>;
-
-    /// `true` when the client speaks the stateless era, in which questions are
-    /// answered by [`crate::Reply::InputRequired`] and a repeated call.
-    fn is_stateless(&self) -> bool;
-
-    /// What the client can do, as it declared it: `{"elicitation": {}, …}`.
-    fn capabilities(&self) -> Value;
-
-    /// Answers to the requests of an earlier `InputRequired`.
-    fn input(&self, name: &str) -> Option<Value>;
-
-    /// The state of an earlier `InputRequired`, checked by the desk.
-    fn state(&self) -> Option<String>;
-}
-
-/// Nobody is there: background work and tests.
-pub struct NoClient;
-
-impl Client for NoClient {
-    fn progress<'a>(&'a self, _: f64, _: Option<f64>, _: Option<String>) -> BoxFuture<'a, ()> {
-        Box::pin(std::future::ready(()))
-    }
-
-    fn log<'a>(&'a self, _: &'a str, _: Value) -> BoxFuture<'a, ()> {
-        Box::pin(std::future::ready(()))
-    }
-
-    fn request<'a>(&'a self, _: ClientRequest) -> BoxFuture<'a, Result<Value>> {
+    fn request<'a>(&'a self, _request: ClientRequest) -> BoxFuture<'a, Result<Value>> {
         Box::pin(std::future::ready(Err(Error::new(
             "CLIENT_CANNOT_ANSWER",
             "There is no client to ask.",
         ))))
     }
 
+    /// `true` when the client speaks the stateless era, in which questions are
+    /// answered by [`crate::Reply::InputRequired`] and a repeated call.
     fn is_stateless(&self) -> bool {
         false
     }
 
+    /// What the client can do, as it declared it: `{"elicitation": {}, …}`.
     fn capabilities(&self) -> Value {
         Value::Null
     }
 
-    fn input(&self, _: &str) -> Option<Value> {
+    /// Answers to the requests of an earlier `InputRequired`.
+    fn input(&self, _name: &str) -> Option<Value> {
         None
     }
 
+    /// The state of an earlier `InputRequired`, checked by the desk.
     fn state(&self) -> Option<String> {
         None
     }
 }
+
+/// Nobody is there: background work and tests.
+pub struct NoClient;
+
+impl Client for NoClient {}

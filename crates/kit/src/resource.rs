@@ -2,6 +2,37 @@
 
 use crate::{BoxFuture, Context, Result, page::Page};
 
+/// Escapes what an address does not allow: all but letters, digits, `-._~` and
+/// what `also` holds. People name things in any script.
+pub fn escape(text: &str, also: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        let is_plain = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        if is_plain || also.as_bytes().contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    escaped
+}
+
+/// The text behind [`escape`]; `None` when it is broken or no text.
+pub fn unescape(escaped: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(escaped.len());
+    let mut rest = escaped.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digits = [rest.next()?, rest.next()?];
+            let digits = std::str::from_utf8(&digits).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
 /// What a counter lets clients read. Every method may go to the store or disk.
 pub trait Resources: Send + Sync {
     /// The resources that exist now, in a fixed order.

@@ -158,7 +158,7 @@ where
 
 /// Arguments reach this point validated, so a failure means that the schema
 /// allows what the Rust type does not; it is still answered as the caller's.
-fn typed<I: DeserializeOwned>(mut arguments: Value) -> Result<I> {
+pub fn typed<I: DeserializeOwned>(mut arguments: Value) -> Result<I> {
     // To JSON Schema 3.0 is an integer, to Rust it is not.
     whole_numbers(&mut arguments);
     serde_json::from_value(arguments)

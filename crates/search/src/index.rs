@@ -1,7 +1,8 @@
 //! An index on disk or in memory: opened, checked, read, reloaded.
 
 use std::{
-    fs, io,
+    fs::{self, File, TryLockError},
+    io,
     os::unix::fs::MetadataExt,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
@@ -11,7 +12,7 @@ use std::{
 
 use tantivy::{
     Directory, IndexReader, IndexSettings, ReloadPolicy,
-    directory::{META_LOCK, MmapDirectory},
+    directory::{INDEX_WRITER_LOCK, META_LOCK, MmapDirectory},
     index::{IndexMeta, SegmentComponent},
     store::Compressor,
 };
@@ -182,6 +183,25 @@ impl Index {
             position,
         )?;
         inner.reload()
+    }
+
+    /// Deletes the directory, if it is there. [`Error::Busy`] while somebody
+    /// writes it, in whichever process: the writer's next commit would land among
+    /// the files of a new one.
+    pub fn remove(directory: &Path) -> Result<(), Error> {
+        let lock = directory.join(&INDEX_WRITER_LOCK.filepath);
+        let writer = match File::open(lock) {
+            Ok(file) => Some(file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        if let Some(Err(TryLockError::WouldBlock)) = writer.as_ref().map(File::try_lock) {
+            return Err(Error::Busy);
+        }
+        match fs::remove_dir_all(directory) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Merges the whole index into one piece, which makes searches quicker. Worth

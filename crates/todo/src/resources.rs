@@ -5,7 +5,9 @@ use std::sync::Arc;
 use kit::{
     BoxFuture, Context, Result,
     page::{self, Page},
-    resource::{Body, Contents, Question, Reference, Resource, Resources, Template},
+    resource::{
+        Body, Contents, Question, Reference, Resource, Resources, Template, escape, unescape,
+    },
 };
 
 use crate::{
@@ -56,7 +58,7 @@ fn is_stem(stem: &str) -> bool {
 
 /// The file an address means.
 fn name_of(uri: &str) -> Option<String> {
-    let name = decode(uri.strip_prefix(BASE)?)?;
+    let name = unescape(uri.strip_prefix(BASE)?)?;
     is_resource(&name).then_some(name)
 }
 
@@ -208,32 +210,8 @@ fn resource(name: &str) -> Resource {
     }
 }
 
-/// What an address does not allow is escaped: people name files in any script.
 fn encode(uri: &str) -> String {
-    let mut encoded = String::with_capacity(uri.len());
-    for byte in uri.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~:/!$&'()*+,;=@".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
-}
-
-fn decode(encoded: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(encoded.len());
-    let mut rest = encoded.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let digits = [rest.next()?, rest.next()?];
-            let digits = std::str::from_utf8(&digits).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
+    escape(uri, ":/!$&'()*+,;=@")
 }
 
 #[cfg(test)]

@@ -136,15 +136,10 @@ where
     Run::Async(Arc::new(move |context, arguments| {
         let project = Arc::clone(&project);
         Box::pin(aside(move || {
-            let input: I = typed(arguments)?;
+            let input: I = kit::tool::typed(arguments)?;
             let output = handler(&project, &context, &input);
             project.look_ahead();
             Reply::structured(&output?)
         }))
     }))
-}
-
-fn typed<I: DeserializeOwned>(arguments: Value) -> Result<I> {
-    serde_json::from_value(arguments)
-        .map_err(|error| Error::new(kit::error::INVALID_ARGUMENT, format!("{error}.")))
 }

@@ -6,12 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::{
-    BoxFuture, Caller, Context, Error, Result,
-    context::{Client, ClientRequest},
-    counter::Imported,
-};
-use serde_json::Value;
+use kit::{BoxFuture, Caller, Context, Error, Result, context::Client, counter::Imported};
 
 use super::{on_one_thread, print};
 use crate::{
@@ -90,32 +85,5 @@ impl Client for Terminal {
             eprintln!("{share}{}", message.unwrap_or_default());
         }
         Box::pin(std::future::ready(()))
-    }
-
-    fn log<'a>(&'a self, _: &'a str, _: Value) -> BoxFuture<'a, ()> {
-        Box::pin(std::future::ready(()))
-    }
-
-    fn request<'a>(&'a self, _: ClientRequest) -> BoxFuture<'a, Result<Value>> {
-        Box::pin(std::future::ready(Err(Error::new(
-            "CLIENT_CANNOT_ANSWER",
-            "There is no client to ask.",
-        ))))
-    }
-
-    fn is_stateless(&self) -> bool {
-        false
-    }
-
-    fn capabilities(&self) -> Value {
-        Value::Null
-    }
-
-    fn input(&self, _: &str) -> Option<Value> {
-        None
-    }
-
-    fn state(&self) -> Option<String> {
-        None
     }
 }

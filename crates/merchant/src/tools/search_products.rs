@@ -322,12 +322,14 @@ impl Page<'_> {
     /// marked so that nobody takes them for matches.
     async fn fallback(&self, reason: &str, degraded: Option<&str>) -> Result<Output> {
         let products = self.list(Order::Oldest, 0, self.input.limit).await?;
+        let what_these_are = match products.is_empty() {
+            true => "Nothing else is in stock either.",
+            false => "These are products in stock, not matches.",
+        };
         Ok(Output {
             products: self.views(products),
             fallback: Some(true),
-            fallback_reason: Some(format!(
-                "{reason} These are products in stock, not matches."
-            )),
+            fallback_reason: Some(format!("{reason} {what_these_are}")),
             engine: "database",
             next_cursor: None,
             facets: None,

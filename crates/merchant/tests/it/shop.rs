@@ -9,7 +9,7 @@ use std::sync::{
 use jiff::Timestamp;
 use kit::{
     BoxFuture, Caller, Context, Counter, Error, Store,
-    context::{Client, ClientRequest, NoClient},
+    context::{Client, NoClient},
     sql::{Budget, Row},
     time::Clock,
 };
@@ -204,29 +204,5 @@ impl Client for Impatient {
             self.cancel.cancel();
         }
         Box::pin(std::future::ready(()))
-    }
-
-    fn log<'a>(&'a self, _: &'a str, _: Value) -> BoxFuture<'a, ()> {
-        Box::pin(std::future::ready(()))
-    }
-
-    fn request<'a>(&'a self, request: ClientRequest) -> BoxFuture<'a, kit::Result<Value>> {
-        NoClient.request(request)
-    }
-
-    fn is_stateless(&self) -> bool {
-        true
-    }
-
-    fn capabilities(&self) -> Value {
-        Value::Null
-    }
-
-    fn input(&self, _: &str) -> Option<Value> {
-        None
-    }
-
-    fn state(&self) -> Option<String> {
-        None
     }
 }

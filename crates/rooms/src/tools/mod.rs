@@ -17,7 +17,7 @@ pub mod wait_for_messages;
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Error, Hints, Reply, Result, Rule, Run, Tool, context::Language};
+use kit::{Context, Effect, Hints, Reply, Result, Rule, Run, Tool, context::Language};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -145,7 +145,7 @@ where
     Run::Async(Arc::new(move |context, arguments| {
         let house = Arc::clone(&house);
         Box::pin(async move {
-            let input: I = typed(arguments)?;
+            let input: I = kit::tool::typed(arguments)?;
             let result = house
                 .blocking(move |house| handler(house, &context, input))
                 .await;
@@ -165,16 +165,11 @@ where
     Run::Async(Arc::new(move |context, arguments| {
         let house = Arc::clone(&house);
         Box::pin(async move {
-            let input: I = typed(arguments)?;
+            let input: I = kit::tool::typed(arguments)?;
             let result = handler(Arc::clone(&house), context, input).await;
             answer(&house, result)
         })
     }))
-}
-
-fn typed<I: DeserializeOwned>(arguments: Value) -> Result<I> {
-    serde_json::from_value(arguments)
-        .map_err(|error| Error::new(kit::error::INVALID_ARGUMENT, format!("{error}.")))
 }
 
 fn answer<O: Serialize>(house: &Arc<House>, result: Result<O>) -> Result<Reply> {

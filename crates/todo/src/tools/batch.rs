@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 use super::{
-    TAKES, Words, arguments, create_adr, create_task, delete_task, link_tasks, reorder_task, typed,
+    TAKES, Words, arguments, create_adr, create_task, delete_task, link_tasks, reorder_task,
     update_adr_status, update_context, update_task, writes,
 };
 use crate::{errors, project::Project, txn::Txn};
@@ -137,7 +137,7 @@ fn run<I: DeserializeOwned, O: Serialize>(
     apply: fn(&mut Txn<'_>, &I) -> Result<O>,
 ) -> Result<Value> {
     normalise(txn.context, &mut arguments);
-    let input: I = typed(Value::Object(arguments))?;
+    let input: I = kit::tool::typed(Value::Object(arguments))?;
     serde_json::to_value(apply(txn, &input)?).map_err(Error::internal)
 }
 
