@@ -25,19 +25,25 @@ impl Store {
         !dirty.is_empty()
     }
 
-    /// Writes the counts of the rooms in which something happened.
+    /// Writes the counts of the rooms in which something happened. What fails is
+    /// tried again after the next call.
     pub fn write_counts(&self) -> Result<()> {
         let dirty = std::mem::take(&mut *self.dirty.lock().unwrap_or_else(PoisonError::into_inner));
+        let written = self.write_counts_of(&dirty);
+        if written.is_err() {
+            dirty.iter().for_each(|name| self.mark_dirty(name));
+        }
+        written
+    }
+
+    fn write_counts_of(&self, rooms: &[RoomName]) -> Result<()> {
         let mut counted = Vec::new();
-        for name in dirty {
-            match self.count_room(&name) {
-                Ok(Some(counts)) => counted.push((name, counts)),
+        for name in rooms {
+            match self.count_room(name) {
+                Ok(counts) => counted.push((name, counts)),
                 // Deleted meanwhile.
-                Ok(None) => {}
-                Err(error) => {
-                    self.mark_dirty(&name);
-                    return Err(error);
-                }
+                Err(error) if error.code == errors::ROOM_NOT_FOUND => {}
+                Err(error) => return Err(error),
             }
         }
         if counted.is_empty() {
@@ -49,7 +55,8 @@ impl Store {
         let mut changed = false;
         for (name, (messages, users)) in counted {
             if let Some(entry) = registry.rooms.get_mut(name.as_str())
-                && (entry.message_count, entry.user_count) != (messages, users)
+                && ((entry.message_count, entry.user_count) != (messages, users)
+                    || !entry.odd.is_empty())
             {
                 (entry.message_count, entry.user_count) = (messages, users);
                 changed = true;
@@ -65,14 +72,10 @@ impl Store {
 
     /// Counts one room, writes its `presence.json` where a count has changed,
     /// and returns its messages and members.
-    fn count_room(&self, name: &RoomName) -> Result<Option<(u64, u64)>> {
-        let Ok(room) = self.room(name) else {
-            return Ok(None);
-        };
+    fn count_room(&self, name: &RoomName) -> Result<(u64, u64)> {
+        let room = self.room(name)?;
         let _held = lock::room(&self.dir, name, self.settings.lock_timeout())?;
-        if self.require(name).is_err() {
-            return Ok(None);
-        }
+        self.require(name)?;
         let members = room.members()?;
         let mut presence = Presence::clone(&members);
         let mut changed = false;
@@ -87,6 +90,6 @@ impl Store {
         if changed {
             self.save_presence(&room, &presence)?;
         }
-        Ok(Some((messages, members.users.len() as u64)))
+        Ok((messages, members.users.len() as u64))
     }
 }
