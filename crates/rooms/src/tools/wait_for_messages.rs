@@ -149,6 +149,10 @@ async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Out
     loop {
         woken.borrow_and_update();
         let news = wait.look().await?;
+        // Before anything is handed over: who gave up has read nothing.
+        if context.cancel.is_cancelled() {
+            return Err(kit::Error::cancelled());
+        }
         if !news.messages.is_empty() {
             drop(waiting);
             return Ok(wait.deliver(&context, news, everybody));
@@ -181,7 +185,7 @@ async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Out
         tokio::select! {
             _ = woken.changed() => {}
             () = sleep_until(look_again) => {}
-            () = context.cancel.cancelled() => return Err(kit::Error::cancelled()),
+            () = context.cancel.cancelled() => {}
         }
     }
 }

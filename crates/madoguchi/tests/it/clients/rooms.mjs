@@ -118,6 +118,13 @@ const given = alice.does("wait_for_messages", { timeout: 60 }, { signal: giveUp.
 await sleep(300);
 giveUp.abort();
 await assert.rejects(given);
+// The client does not wait for its cancellation to arrive.
+for (let tries = 0; ; tries++) {
+  const { users } = await bob.does("list_room_users", { agentName: undefined });
+  if (!users.some((user) => user.waiting)) break;
+  assert.ok(tries < 400, "the wait goes on");
+  await sleep(50);
+}
 const late = await bob.does("send_message", { message: "late" });
 assert.deepEqual(ids(await alice.does("wait_for_messages", { timeout: 30 })), [late.messageId]);
 

@@ -124,6 +124,16 @@ async def talking(alice, bob):
     has(status["rooms"][0], dict(name=str, storageSize=int))
 
 
+async def until_nobody_waits(agent):
+    """The client does not wait for its cancellation to arrive."""
+    with anyio.fail_after(20):
+        while True:
+            users = ok(await agent.desk.call_tool("list_room_users", {"roomName": ROOM}))["users"]
+            if not any(user.get("waiting") for user in users):
+                return
+            await anyio.sleep(0.05)
+
+
 async def waiting(alice, bob):
     await alice.does("mark_read")
     heard = []
@@ -149,6 +159,7 @@ async def waiting(alice, bob):
     with anyio.move_on_after(0.5):
         await bob.does("wait_for_messages", timeout=60)
         raise AssertionError("nothing was sent")
+    await until_nobody_waits(alice)
     sent = await alice.says("after all")
     got = await bob.does("wait_for_messages", timeout=30)
     equal([message["id"] for message in got["messages"]], [sent["messageId"]])
