@@ -16,9 +16,11 @@ use tokio::sync::broadcast;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    approvals::Approvals,
     events::Event,
     metrics::{Metrics, ToolMetrics},
     settings::{Policy, Settings},
+    state::DeskState,
     stations::{audit::Audit, identify::Keyring, limit::Limiter},
     wire::definitions::Definitions,
 };
@@ -39,6 +41,9 @@ pub struct Desk {
     pub keyring: Keyring,
     pub limiter: Limiter,
     pub audit: Audit,
+    /// What the desk itself keeps.
+    pub state: Arc<DeskState>,
+    pub approvals: Approvals,
     pub metrics: Metrics,
     /// Cancelled when the program is asked to stop: nothing new is begun.
     pub stopping: CancellationToken,
@@ -71,7 +76,12 @@ pub struct PreparedTool {
 }
 
 impl Desk {
-    pub fn new(counters: Vec<Counter>, settings: Settings, clock: Clock) -> Result<Self> {
+    pub fn new(
+        counters: Vec<Counter>,
+        settings: Settings,
+        clock: Clock,
+        state: Arc<DeskState>,
+    ) -> Result<Self> {
         let metrics = Metrics::new();
         let windows = counters
             .into_iter()
@@ -80,9 +90,11 @@ impl Desk {
         Ok(Self {
             process: kit::ids::random("", 16),
             windows,
-            keyring: Keyring::new(&settings.identity)?,
-            limiter: Limiter::new(&settings.limits),
+            keyring: Keyring::new(&settings.identity, &state, &clock)?,
+            limiter: Limiter::new(&settings.limits, &state),
             audit: Audit::new(),
+            approvals: Approvals::new(&state, &clock),
+            state,
             metrics,
             settings,
             clock,

@@ -5,7 +5,11 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use kit::{Result, context::Change, sql::Budget};
 
-use crate::desk::{Desk, Window};
+use crate::{
+    desk::{Desk, Window},
+    keys,
+    state::{APPROVALS, KEYS, versions},
+};
 
 /// How often the store is asked what others changed, while somebody listens.
 const EVERY: Duration = Duration::from_millis(250);
@@ -31,12 +35,14 @@ impl Window {
 pub async fn watch(desk: Arc<Desk>) {
     let mut seen: HashMap<String, i64> = HashMap::new();
     let mut listening_since = None;
+    let mut rows = OwnRows::default();
     loop {
         tokio::select! {
             () = tokio::time::sleep(EVERY) => {}
             () = desk.stopping.cancelled() => return,
         }
         desk.audit.report_refusals(desk.clock.now());
+        rows.look(&desk).await;
         let now = desk.clock.now().as_millisecond();
         let listened_to: Vec<_> = desk
             .windows
@@ -64,6 +70,52 @@ pub async fn watch(desk: Arc<Desk>) {
             }
         }
         seen.retain(|_, at| *at >= now - 2 * OVERLAP_MS);
+    }
+}
+
+/// What this process last saw of the desk's own rows.
+#[derive(Default)]
+struct OwnRows {
+    approvals: Option<i64>,
+    use_noted: i64,
+}
+
+/// How often it is written down when keys were last used, in milliseconds.
+const NOTE_USE_EVERY: i64 = 60_000;
+
+impl OwnRows {
+    /// Takes in keys and approvals that other processes changed.
+    async fn look(&mut self, desk: &Desk) {
+        let Some(state) = desk.state.opened() else {
+            return;
+        };
+        desk.keyring.sweep();
+        match state.store.query(Budget::default(), versions).await {
+            Ok(now) => {
+                let of = |what| now.get(what).copied().unwrap_or_default();
+                if desk.keyring.version() != Some(of(KEYS))
+                    && let Err(error) = desk.keyring.refresh().await
+                {
+                    tracing::warn!(cause = ?error.cause, "keys could not be read");
+                }
+                if self.approvals.replace(of(APPROVALS)) != Some(of(APPROVALS)) {
+                    desk.approvals.announce();
+                }
+            }
+            Err(error) => {
+                tracing::debug!(cause = ?error.cause, "changes of others could not be read");
+            }
+        }
+        let now = desk.clock.now().as_millisecond();
+        if now - self.use_noted >= NOTE_USE_EVERY {
+            let used = desk.keyring.used_since(self.use_noted);
+            self.use_noted = now;
+            if !used.is_empty()
+                && let Err(error) = keys::note_use(state, used).await
+            {
+                tracing::debug!(cause = ?error.cause, "the use of keys could not be noted");
+            }
+        }
     }
 }
 

@@ -30,11 +30,18 @@ const LONGEST_KEY: usize = 200;
 
 pub const MIGRATIONS: Migrations = Migrations {
     owner: "desk",
-    steps: &[Migration {
-        version: 1,
-        name: "writes and replies",
-        sql: include_str!("migrations/0001.sql"),
-    }],
+    steps: &[
+        Migration {
+            version: 1,
+            name: "writes and replies",
+            sql: include_str!("migrations/0001.sql"),
+        },
+        Migration {
+            version: 2,
+            name: "keys, limits and approvals",
+            sql: include_str!("migrations/0002.sql"),
+        },
+    ],
 };
 
 /// What is noted about one call that changes something.
@@ -176,6 +183,7 @@ pub async fn purge(store: &Arc<dyn Store>, now_ms: i64) -> Result<()> {
             for delete in [
                 "DELETE FROM desk_replies WHERE at_ms < $1",
                 "DELETE FROM desk_writes WHERE at_ms < $1",
+                "DELETE FROM desk_redemptions WHERE at_ms < $1",
             ] {
                 sql.execute(delete, &[(now_ms - KEPT_MS).into()])?;
             }

@@ -4,14 +4,17 @@
 //! bytes in and out, `wire/` turns them into our words and back (the only place
 //! that knows the protocol crate), `stations/` holds the work of the stations.
 
+pub mod approvals;
 pub mod background;
 pub mod desk;
 pub mod events;
+pub mod keys;
 pub mod ledger;
 pub mod log;
 pub mod metrics;
 pub mod pipeline;
 pub mod settings;
+pub mod state;
 pub mod stations;
 pub mod transport;
 pub mod wire;

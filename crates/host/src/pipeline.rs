@@ -10,7 +10,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use kit::{Caller, Context, Error, Reply, context::Client, context::Language, ids::CallId};
+use kit::{Context, Error, Reply, context::Client, context::Language, ids::CallId};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ use crate::{
         approve,
         audit::{Outcome, Record},
         authorize,
-        identify::Credentials,
+        identify::{Credentials, Identified},
         run, validate,
     },
 };
@@ -28,7 +28,7 @@ use crate::{
 /// A caller who passed `identify` and `limit`.
 #[derive(Debug, Clone)]
 pub struct Admitted {
-    pub caller: Caller,
+    pub who: Identified,
 }
 
 /// A tool call in our own words, whatever dialect it came in.
@@ -65,29 +65,35 @@ pub enum Refusal {
 
 impl Desk {
     /// The stations every request passes, whatever its method.
-    pub fn admit(&self, window: &Window, credentials: &Credentials) -> Result<Admitted, Refusal> {
+    pub async fn admit(
+        &self,
+        window: &Window,
+        credentials: &Credentials,
+    ) -> Result<Admitted, Refusal> {
         let counter = window.counter.about.name;
 
         // identify
-        let Some(caller) = self.keyring.identify(credentials, counter) else {
+        let Some(who) = self.keyring.identify(credentials, counter).await else {
             self.audit.refused("unknown", counter, self.clock.now());
             return Err(Refusal::InvalidKey);
         };
 
         // limit
-        if let Err(retry_after_ms) = self.limiter.admit(&caller.id, counter) {
-            self.audit.refused(&caller.id, counter, self.clock.now());
+        let caller = &who.caller.id;
+        if let Err(retry_after_ms) = self.limiter.admit(caller, counter).await {
+            self.audit.refused(caller, counter, self.clock.now());
             return Err(Refusal::RateLimited { retry_after_ms });
         }
-        Ok(Admitted { caller })
+        Ok(Admitted { who })
     }
 
     /// The stations of a tool call.
     pub async fn call(&self, window: &Window, call: ToolCall) -> Result<Answer, Refusal> {
         let started = Instant::now();
         let _under_way = self.under_way.token();
+        let who = call.admitted.who;
 
-        let mut context = Context::new(call.admitted.caller, self.clock.clone(), call.client);
+        let mut context = Context::new(who.caller.clone(), self.clock.clone(), call.client);
         context.cancel = call.cancel;
         context.language = call.language;
         context.zone = window.counter.time_zone.clone();
@@ -109,7 +115,10 @@ impl Desk {
         );
 
         let result = match found {
-            Found::Tool(tool) => self.work(window, tool, &mut context, call.arguments).await,
+            Found::Tool(tool) => {
+                self.work(window, tool, &who, &mut context, call.arguments)
+                    .await
+            }
             Found::Hidden { reason, .. } => Err(authorize::not_offered(&call.name, reason)),
             Found::Unknown => {
                 record.close(Outcome::Refused("UNKNOWN_TOOL".into()));
@@ -135,11 +144,12 @@ impl Desk {
         &self,
         window: &Window,
         tool: &PreparedTool,
+        who: &Identified,
         context: &mut Context,
         mut arguments: Map<String, Value>,
     ) -> Result<Reply, Error> {
         // authorize
-        authorize::check(&self.keyring, &context.caller, tool)?;
+        authorize::check(who, tool)?;
 
         // normalise
         (tool.tool.normalise)(context, &mut arguments);

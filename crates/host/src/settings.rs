@@ -262,6 +262,8 @@ pub enum Policy {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Identity {
+    /// What keys are hashed and cookies are signed with, at least 32 characters, for desks on one PostgreSQL that are not to keep it there. Empty: `desk.secret` beside the embedded database, or a row on PostgreSQL.
+    pub secret: String,
     /// Keys by the SHA-256 digest of their secret: [{ name = "phone", sha256 = "…" }]. An empty `counters` or `tools` means all.
     pub keys: Vec<KeySettings>,
 }

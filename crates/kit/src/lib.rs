@@ -8,6 +8,7 @@
 //! what a handler is handed in [`context`], how a refusal is worded in
 //! [`error`], how rows are read and written in [`sql`].
 
+pub mod approval;
 pub mod context;
 pub mod counter;
 pub mod error;

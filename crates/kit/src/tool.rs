@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::{BoxFuture, Context, Error, Reply, Result, Sql};
+use crate::{BoxFuture, Context, Error, Reply, Result, Sql, approval::Describe};
 
 /// How long a tool may take unless it says otherwise.
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -35,6 +35,11 @@ pub struct Tool {
     pub normalise: fn(&Context, &mut Map<String, Value>),
     /// Extra `_meta` of the definition.
     pub meta: Option<Value>,
+    /// Arguments that hold what people wrote or who they are: kept apart in the
+    /// audit, so that they can be erased.
+    pub personal: &'static [&'static str],
+    /// What a person sees who is asked; `None`: the arguments as they are.
+    pub card: Option<Describe>,
     pub run: Run,
 }
 

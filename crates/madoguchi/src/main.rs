@@ -6,6 +6,7 @@ mod commands;
 mod config;
 mod counters;
 mod open;
+mod own_state;
 mod ports;
 
 use std::process::ExitCode;

@@ -1,20 +1,24 @@
 //! From configuration to a desk: the data directory, the store, the counters.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError},
+};
 
-use host::{Desk, background, ledger};
+use host::{Desk, background};
 use kit::{
     BoxFuture, Context, Counter, Error, Result, Store,
     counter::Migrations,
     sql::{Budget, ReadJob, WriteJob},
     time::Clock,
 };
-use store::{Database, Options, url::DatabaseUrl};
+use store::{Database, url::DatabaseUrl};
 
 use crate::{
     cli::{Global, Offer},
     config::{self, Config, Sources},
     counters::{self, Registration},
+    own_state::{self, Databases, open_store},
 };
 
 pub fn configuration(global: &Global, offer: &Offer) -> Result<Config> {
@@ -37,9 +41,9 @@ pub fn configuration(global: &Global, offer: &Offer) -> Result<Config> {
 }
 
 /// `--data`, else the platform's own directory.
-pub fn data_directory(global: &Global) -> Result<PathBuf> {
-    match &global.data {
-        Some(named) => Ok(named.clone()),
+pub fn data_directory(named: Option<&Path>) -> Result<PathBuf> {
+    match named {
+        Some(named) => Ok(named.to_owned()),
         None => dirs::data_dir()
             .map(|data| data.join("madoguchi"))
             .ok_or_else(|| {
@@ -52,10 +56,11 @@ pub fn data_directory(global: &Global) -> Result<PathBuf> {
     }
 }
 
-pub fn database_url(global: &Global, config: &Config) -> Result<DatabaseUrl> {
-    match config.settings.database.url.as_str() {
+/// The database that is configured, else the file in the data directory.
+pub fn database_url(configured: &str, data: Option<&Path>) -> Result<DatabaseUrl> {
+    match configured {
         "" => Ok(DatabaseUrl::Sqlite(
-            data_directory(global)?.join("madoguchi.db"),
+            data_directory(data)?.join("madoguchi.db"),
         )),
         url => DatabaseUrl::parse(url),
     }
@@ -104,8 +109,8 @@ impl Store for Shut {
 /// An open program: the desk, and the databases to close at the end.
 pub struct Opened {
     pub desk: Arc<Desk>,
-    /// The desk's own first; none when no open counter keeps rows.
-    databases: Vec<Database>,
+    /// The desk's own first; none while nobody keeps rows.
+    databases: Databases,
     /// Counters that were moved to a database of the operator's own.
     moved: Vec<&'static str>,
 }
@@ -120,7 +125,7 @@ pub async fn desk(
 ) -> Result<Opened> {
     let registrations = chosen(only, offer)?;
     check_names(&config)?;
-    let mut databases = Vec::new();
+    let databases = Databases::default();
     let mut shared: Option<Arc<dyn Store>> = None;
     let (mut open, mut moved) = (Vec::new(), Vec::new());
     for registration in &registrations {
@@ -131,7 +136,7 @@ pub async fn desk(
         if let Some((key, name)) = registration.inside_data
             && text(&settings, key).is_none()
         {
-            let inside = data_directory(global)?.join(name);
+            let inside = data_directory(global.data.as_deref())?.join(name);
             settings.insert(key.into(), inside.to_string_lossy().into_owned().into());
         }
         let own = registration
@@ -141,14 +146,20 @@ pub async fn desk(
             (None, _) => None,
             (Some(migrations), Some(url)) => {
                 moved.push(registration.name);
-                let store = open_store(&DatabaseUrl::parse(url)?, &mut databases).await?;
+                let store = open_store(&DatabaseUrl::parse(url)?, &databases).await?;
                 store.migrate(migrations).await?;
                 Some(store)
             }
             (Some(migrations), None) => {
                 let store = match &shared {
                     Some(store) => Arc::clone(store),
-                    None => open_store(&database_url(global, &config)?, &mut databases).await?,
+                    None => {
+                        open_store(
+                            &database_url(&config.settings.database.url, global.data.as_deref())?,
+                            &databases,
+                        )
+                        .await?
+                    }
                 };
                 store.migrate(migrations).await?;
                 shared = Some(Arc::clone(&store));
@@ -160,7 +171,14 @@ pub async fn desk(
     if offer.fixture && only.is_none_or(|only| only == "fixture") {
         open.push(fixture::counter());
     }
-    let desk = Desk::new(open, config.settings, Clock::system())?;
+    let (where_to, data) = (config.settings.database.url.clone(), global.data.clone());
+    let own = own_state::state(
+        move || database_url(&where_to, data.as_deref()),
+        config.settings.identity.secret.clone(),
+        shared,
+        &databases,
+    );
+    let desk = Desk::new(open, config.settings, Clock::system(), Arc::new(own))?;
     Ok(Opened {
         desk: Arc::new(desk),
         databases,
@@ -171,15 +189,6 @@ pub async fn desk(
 fn text<'a>(settings: &'a toml::Table, key: &str) -> Option<&'a str> {
     let text = settings.get(key).and_then(toml::Value::as_str);
     text.filter(|text| !text.trim().is_empty())
-}
-
-async fn open_store(url: &DatabaseUrl, databases: &mut Vec<Database>) -> Result<Arc<dyn Store>> {
-    let database = Database::open(url, Options::default()).await?;
-    databases.push(database.clone());
-    let store: Arc<dyn Store> = Arc::new(database);
-    store.migrate(ledger::MIGRATIONS).await?;
-    store.migrate(kit::lease::MIGRATIONS).await?;
-    Ok(store)
 }
 
 fn chosen(only: Option<&str>, offer: &Offer) -> Result<Vec<Registration>> {
@@ -263,11 +272,16 @@ pub fn known<'a>(
 }
 
 impl Opened {
+    fn databases(&self) -> Vec<Database> {
+        let databases = self.databases.lock();
+        databases.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Lets go of everything, once no more calls come.
     pub async fn close(&self) -> Result<()> {
         background::stop(&self.desk).await;
         let mut result = Ok(());
-        for database in &self.databases {
+        for database in self.databases() {
             let closed = database.close().await;
             result = result.and(closed);
         }
@@ -276,12 +290,13 @@ impl Opened {
 
     /// Whether the stores read and write; `None` when there is none.
     pub async fn check_store(&self) -> Option<Result<&'static str>> {
-        for database in &self.databases {
+        let databases = self.databases();
+        for database in &databases {
             if let Err(error) = database.check().await {
                 return Some(Err(error));
             }
         }
-        self.databases.first().map(|first| Ok(first.engine()))
+        databases.first().map(|first| Ok(first.engine()))
     }
 
     /// Sample data for counters that hold nothing, in the embedded store only.

@@ -92,6 +92,8 @@ impl Words {
             rules: self.rules,
             normalise: self.normalise,
             meta: None,
+            personal: &[],
+            card: None,
             run,
         }
     }

@@ -128,6 +128,8 @@ pub fn tool(house: &Arc<House>) -> Tool {
             arguments::integer(arguments, "limit");
         },
         meta: None,
+        personal: &[],
+        card: None,
         run: Run::query(house, handle),
     }
 }

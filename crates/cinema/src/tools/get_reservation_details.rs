@@ -86,6 +86,8 @@ pub fn tool(house: &Arc<House>) -> Tool {
             arguments::id(arguments, "reservation_id");
         },
         meta: None,
+        personal: &[],
+        card: None,
         run: Run::query(house, handle),
     }
 }

@@ -90,6 +90,8 @@ pub fn tool(house: &Arc<House>) -> Tool {
             }
         },
         meta: None,
+        personal: &[],
+        card: None,
         run: Run::query(house, handle),
     }
 }

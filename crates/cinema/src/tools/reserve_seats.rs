@@ -118,6 +118,8 @@ pub fn tool(house: &Arc<House>) -> Tool {
             arguments::time(arguments, "start_time");
         },
         meta: None,
+        personal: &[],
+        card: None,
         run: Run::transaction(house, handle),
     }
 }

@@ -4,15 +4,26 @@ use kit::{Caller, Effect, Error, Result};
 
 use crate::{
     desk::PreparedTool,
-    stations::identify::{Keyring, Scope},
+    stations::identify::{Identified, Scope, allows},
 };
 
-pub fn check(keyring: &Keyring, caller: &Caller, tool: &PreparedTool) -> Result<()> {
+pub fn check(who: &Identified, tool: &PreparedTool) -> Result<()> {
+    let caller = &who.caller;
+    if tool.tool.writes() && who.key.as_ref().is_some_and(|key| key.read_only) {
+        return Err(Error::new(
+            "FORBIDDEN",
+            format!(
+                "The key {} only reads, and {} changes something.",
+                caller.name, tool.listed_name
+            ),
+        )
+        .next("Ask the operator for a key that may write."));
+    }
     let scope = match tool.tool.effect {
         Effect::Manage => Scope::Named,
         Effect::Read | Effect::Write | Effect::Outside => Scope::Any,
     };
-    if keyring.allows(&caller.id, scope, |name| tool.tool.answers_to(name)) {
+    if allows(who, scope, |name| tool.tool.answers_to(name)) {
         return Ok(());
     }
     if *caller == Caller::anonymous() {

@@ -1,14 +1,33 @@
 //! Who calls?
 //!
-//! Keys stand in the configuration as SHA-256 digests. A key is 130 random bits,
-//! so a plain digest is not open to guessing, and comparison takes the same time
-//! for every key.
+//! A key made by `madoguchi keys create` is looked up by its public id and
+//! compared as a keyed digest; one from the configuration is compared with every
+//! digest there. Either takes the same time however near a guess came. The rows
+//! are read into memory and read again when somebody changed them: within a
+//! quarter of a second, and at once when a key is unknown.
 
-use kit::{Caller, Error, Result};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, RwLock,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use kit::{Caller, Error, Result, sql::Budget, time::Clock};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use tokio_util::sync::CancellationToken;
 
-use crate::settings::Identity;
+use crate::{
+    keys::{self, Kept},
+    settings::Identity,
+    state::{self, DeskState, parse_hex},
+};
+
+/// How often an unknown key may lead to a look at the rows.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What a request brings along.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,87 +41,46 @@ pub enum Credentials {
     LocalUser,
 }
 
-pub struct Keyring {
-    keys: Vec<Key>,
+/// Who it is, and what they may do.
+#[derive(Debug, Clone)]
+pub struct Identified {
+    pub caller: Caller,
+    /// `None` for the user's own processes and where no key is needed.
+    pub key: Option<Arc<Key>>,
 }
 
-struct Key {
-    digest: [u8; 32],
+impl Identified {
+    fn without_key(caller: Caller) -> Self {
+        Self { caller, key: None }
+    }
+
+    /// Whether the client's own prompt may answer for the user.
+    pub fn trusts_client_prompts(&self) -> bool {
+        match &self.key {
+            Some(key) => key.trust_client_prompts,
+            None => self.caller == Caller::local_user(),
+        }
+    }
+
+    /// Cancelled when the key is revoked, rotated away or expires.
+    pub fn revoked(&self) -> CancellationToken {
+        self.key
+            .as_ref()
+            .map_or_else(CancellationToken::new, |key| key.revoked.clone())
+    }
+}
+
+/// A key that opens something.
+#[derive(Debug)]
+pub struct Key {
     caller: Caller,
     counters: Vec<String>,
     tools: Vec<String>,
-}
-
-impl Keyring {
-    pub fn new(identity: &Identity) -> Result<Self> {
-        let names: Vec<&str> = identity.keys.iter().map(|key| key.name.as_str()).collect();
-        if let Some(name) = names.iter().enumerate().find_map(|(at, name)| {
-            let before = names.get(..at).unwrap_or_default();
-            before.contains(name).then_some(name)
-        }) {
-            // Callers are told apart by it.
-            return Err(
-                Error::new("INVALID_CONFIG", format!("Two keys are called `{name}`."))
-                    .next("Give each a name of its own."),
-            );
-        }
-        let keys = identity
-            .keys
-            .iter()
-            .map(|key| {
-                Ok(Key {
-                    digest: parse_digest(&key.sha256).ok_or_else(|| {
-                        Error::new(
-                            "INVALID_CONFIG",
-                            format!("The sha256 of the key `{}` is not 64 hex digits.", key.name),
-                        )
-                        .next("Make it with: printf %s KEY | sha256sum")
-                    })?,
-                    caller: Caller::new(&format!("key:{}", key.name), &key.name),
-                    counters: key.counters.clone(),
-                    tools: key.tools.clone(),
-                })
-            })
-            .collect::<Result<_>>()?;
-        Ok(Self { keys })
-    }
-
-    /// `None` when the caller is not who it should be.
-    pub fn identify(&self, credentials: &Credentials, counter: &str) -> Option<Caller> {
-        match credentials {
-            Credentials::LocalUser => Some(Caller::local_user()),
-            Credentials::Nothing {
-                key_required: false,
-            } => Some(Caller::anonymous()),
-            Credentials::Nothing { key_required: true } => None,
-            Credentials::Key(secret) => {
-                let digest = Sha256::digest(secret.as_bytes());
-                let mut found = None;
-                // No early exit: the time taken must not tell which key came near.
-                for key in &self.keys {
-                    if bool::from(key.digest.ct_eq(digest.as_slice())) {
-                        found = Some(key);
-                    }
-                }
-                found
-                    .filter(|key| {
-                        key.counters.is_empty() || key.counters.iter().any(|c| c == counter)
-                    })
-                    .map(|key| key.caller.clone())
-            }
-        }
-    }
-
-    /// A key's scope against a tool, by whichever of its names.
-    pub fn allows(&self, caller: &str, scope: Scope, is_named: impl Fn(&str) -> bool) -> bool {
-        let key = self.keys.iter().find(|key| &*key.caller.id == caller);
-        match (key, scope) {
-            (Some(key), Scope::Any) if key.tools.is_empty() => true,
-            (Some(key), _) => key.tools.iter().any(|tool| is_named(tool)),
-            (None, Scope::Any) => true,
-            (None, Scope::Named) => caller != &*Caller::anonymous().id,
-        }
-    }
+    pub read_only: bool,
+    trust_client_prompts: bool,
+    expires_at: Option<i64>,
+    used_at: AtomicI64,
+    revoked: CancellationToken,
 }
 
 /// What a tool asks of a key.
@@ -114,15 +92,277 @@ pub enum Scope {
     Named,
 }
 
-fn parse_digest(hex: &str) -> Option<[u8; 32]> {
-    if hex.len() != 64 || !hex.is_ascii() {
-        return None;
+impl Key {
+    fn opens(&self, counter: &str) -> bool {
+        self.counters.is_empty() || self.counters.iter().any(|name| name == counter)
     }
-    let mut digest = [0; 32];
-    for (at, byte) in digest.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(hex.get(at * 2..at * 2 + 2)?, 16).ok()?;
+
+    fn has_expired(&self, now: i64) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
     }
-    Some(digest)
+}
+
+/// The key's scope against a tool, by whichever of its names.
+pub fn allows(who: &Identified, scope: Scope, is_named: impl Fn(&str) -> bool) -> bool {
+    match (&who.key, scope) {
+        (Some(key), Scope::Any) if key.tools.is_empty() => true,
+        (Some(key), _) => key.tools.iter().any(|tool| is_named(tool)),
+        (None, Scope::Any) => true,
+        (None, Scope::Named) => who.caller != Caller::anonymous(),
+    }
+}
+
+pub struct Keyring {
+    configured: Vec<([u8; 32], Arc<Key>)>,
+    stored: RwLock<Stored>,
+    state: Arc<DeskState>,
+    clock: Clock,
+}
+
+#[derive(Default)]
+struct Stored {
+    version: Option<i64>,
+    looked: Option<Instant>,
+    keys: HashMap<String, Vec<Digested>>,
+}
+
+/// A digest and the key it opens. After a rotation a key has two for a while.
+#[derive(Clone)]
+struct Digested {
+    hash: [u8; 32],
+    until: Option<i64>,
+    key: Arc<Key>,
+}
+
+impl Keyring {
+    pub fn new(identity: &Identity, state: &Arc<DeskState>, clock: &Clock) -> Result<Self> {
+        Ok(Self {
+            configured: configured(identity)?,
+            stored: RwLock::default(),
+            state: Arc::clone(state),
+            clock: clock.clone(),
+        })
+    }
+
+    /// `None` when the caller is not who it should be.
+    pub async fn identify(&self, credentials: &Credentials, counter: &str) -> Option<Identified> {
+        let key = match credentials {
+            Credentials::LocalUser => {
+                return Some(Identified::without_key(Caller::local_user()));
+            }
+            Credentials::Nothing { key_required } => {
+                let anonymous = Identified::without_key(Caller::anonymous());
+                return (!key_required).then_some(anonymous);
+            }
+            Credentials::Key(key) => key,
+        };
+        let found = match keys::id_of(key) {
+            None => self.find_configured(key),
+            Some(id) => match self.find_stored(id, key).await {
+                Some(found) => Some(found),
+                // Somebody may have just made it, here or elsewhere.
+                None if self.look_again().await => self.find_stored(id, key).await,
+                None => None,
+            },
+        }?;
+        let now = self.clock.now().as_millisecond();
+        if found.has_expired(now) || !found.opens(counter) {
+            return None;
+        }
+        found.used_at.store(now, Ordering::Relaxed);
+        Some(Identified {
+            caller: found.caller.clone(),
+            key: Some(found),
+        })
+    }
+
+    fn find_configured(&self, key: &str) -> Option<Arc<Key>> {
+        let digest = Sha256::digest(key.as_bytes());
+        let mut found = None;
+        // No early exit: the time taken must not tell which key came near.
+        for (known, key) in &self.configured {
+            if bool::from(known.ct_eq(digest.as_slice())) {
+                found = Some(Arc::clone(key));
+            }
+        }
+        found
+    }
+
+    async fn find_stored(&self, id: &str, key: &str) -> Option<Arc<Key>> {
+        let state = self.state.get().await.ok()?;
+        // Worked out for unknown ids too, so that they take as long as known ones.
+        let hash = keys::hash(&state.secret, key);
+        let now = self.clock.now().as_millisecond();
+        let stored = self.stored.read().unwrap_or_else(|held| held.into_inner());
+        let mut found = None;
+        for digested in stored.keys.get(id).into_iter().flatten() {
+            let good = digested.until.is_none_or(|until| now < until);
+            if bool::from(digested.hash.ct_eq(&hash)) && good {
+                found = Some(Arc::clone(&digested.key));
+            }
+        }
+        found
+    }
+
+    /// Whether the rows were read anew.
+    async fn look_again(&self) -> bool {
+        {
+            let mut stored = self.stored.write().unwrap_or_else(|held| held.into_inner());
+            if stored.looked.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
+                return false;
+            }
+            stored.looked = Some(Instant::now());
+        }
+        let before = self.version();
+        match self.refresh().await {
+            Ok(()) => self.version() != before,
+            Err(error) => {
+                tracing::warn!(cause = ?error.cause, "keys could not be read");
+                false
+            }
+        }
+    }
+
+    pub fn version(&self) -> Option<i64> {
+        let stored = self.stored.read();
+        stored.unwrap_or_else(|held| held.into_inner()).version
+    }
+
+    /// Reads the rows if they changed.
+    pub async fn refresh(&self) -> Result<()> {
+        let state = self.state.get().await?;
+        let known = self.version();
+        let changed = state
+            .store
+            .query(Budget::default(), move |sql| {
+                let versions = state::versions(sql)?;
+                let version = versions.get(state::KEYS).copied().unwrap_or_default();
+                if known == Some(version) {
+                    return Ok(None);
+                }
+                Ok(Some((version, keys::all(sql)?)))
+            })
+            .await?;
+        if let Some((version, kept)) = changed {
+            self.replace(version, kept);
+        }
+        Ok(())
+    }
+
+    fn replace(&self, version: i64, kept: Vec<Kept>) {
+        let mut stored = self.stored.write().unwrap_or_else(|held| held.into_inner());
+        // Two readers at once: the older rows must not win.
+        if stored.version.is_some_and(|known| known >= version) {
+            return;
+        }
+        let mut before = std::mem::take(&mut stored.keys);
+        for row in kept.into_iter().filter(|row| row.revoked_at.is_none()) {
+            let known = before.remove(&row.id).unwrap_or_default();
+            let digests = digests(&row, &known);
+            // What is not among them any more opens nothing from here on.
+            for old in known {
+                if !digests.iter().any(|new| Arc::ptr_eq(&new.key, &old.key)) {
+                    old.key.revoked.cancel();
+                }
+            }
+            stored.keys.insert(row.id, digests);
+        }
+        for gone in before.into_values().flatten() {
+            gone.key.revoked.cancel();
+        }
+        stored.version = Some(version);
+    }
+
+    /// Ends what was opened with keys that have expired meanwhile.
+    pub fn sweep(&self) {
+        let now = self.clock.now().as_millisecond();
+        let stored = self.stored.read().unwrap_or_else(|held| held.into_inner());
+        for digested in stored.keys.values().flatten() {
+            let ended = digested.until.is_some_and(|until| until <= now);
+            if ended || digested.key.has_expired(now) {
+                digested.key.revoked.cancel();
+            }
+        }
+    }
+
+    /// When each stored key was last used, where that is after `since`.
+    pub fn used_since(&self, since: i64) -> Vec<(String, i64)> {
+        let stored = self.stored.read().unwrap_or_else(|held| held.into_inner());
+        let used = |(id, digests): (&String, &Vec<Digested>)| {
+            let times = digests.iter();
+            let last = times.map(|digested| digested.key.used_at.load(Ordering::Relaxed));
+            let last = last.max().filter(|at| *at > since)?;
+            Some((id.clone(), last))
+        };
+        stored.keys.iter().filter_map(used).collect()
+    }
+}
+
+/// A key keeps its identity, and what was opened with it stays open, for as long
+/// as its digest and its rights are the same.
+fn digests(row: &Kept, known: &[Digested]) -> Vec<Digested> {
+    let current = (row.hash.clone(), None);
+    let previous = row
+        .previous
+        .clone()
+        .map(|(hash, until)| (hash, Some(until)));
+    let mut digests = Vec::new();
+    for (hash, until) in std::iter::once(current).chain(previous) {
+        let Some(hash) = parse_hex(&hash) else {
+            continue;
+        };
+        let same = known.iter().find(|known| known.hash == hash);
+        let key = match same {
+            Some(known) => Arc::clone(&known.key),
+            None => Arc::new(Key {
+                caller: Caller::new(&format!("key:{}", row.id), &row.name),
+                counters: row.counters.clone(),
+                tools: row.tools.clone(),
+                read_only: row.read_only,
+                trust_client_prompts: row.trust_client_prompts,
+                expires_at: row.expires_at,
+                used_at: AtomicI64::new(0),
+                revoked: CancellationToken::new(),
+            }),
+        };
+        digests.push(Digested { hash, until, key });
+    }
+    digests
+}
+
+fn configured(identity: &Identity) -> Result<Vec<([u8; 32], Arc<Key>)>> {
+    let names: Vec<&str> = identity.keys.iter().map(|key| key.name.as_str()).collect();
+    if let Some(name) = names.iter().enumerate().find_map(|(at, name)| {
+        let before = names.get(..at).unwrap_or_default();
+        before.contains(name).then_some(name)
+    }) {
+        // Callers are told apart by it.
+        return Err(
+            Error::new("INVALID_CONFIG", format!("Two keys are called `{name}`."))
+                .next("Give each a name of its own."),
+        );
+    }
+    let configured = identity.keys.iter().map(|key| {
+        let digest = parse_hex(&key.sha256).ok_or_else(|| {
+            Error::new(
+                "INVALID_CONFIG",
+                format!("The sha256 of the key `{}` is not 64 hex digits.", key.name),
+            )
+            .next("Make it with: printf %s KEY | sha256sum")
+        })?;
+        let key = Key {
+            caller: Caller::new(&format!("key:{}", key.name), &key.name),
+            counters: key.counters.clone(),
+            tools: key.tools.clone(),
+            read_only: false,
+            trust_client_prompts: false,
+            expires_at: None,
+            used_at: AtomicI64::new(0),
+            revoked: CancellationToken::new(),
+        };
+        Ok((digest, Arc::new(key)))
+    });
+    configured.collect()
 }
 
 #[cfg(test)]
@@ -132,63 +372,50 @@ mod tests {
 
     fn keyring() -> Keyring {
         let digest = Sha256::digest(b"secret");
-        Keyring::new(&Identity {
+        let identity = Identity {
             keys: vec![KeySettings {
                 name: "phone".into(),
-                sha256: digest.iter().map(|b| format!("{b:02x}")).collect(),
+                sha256: state::hex(&digest),
                 counters: vec!["cinema".into()],
                 tools: vec!["get_movie_list".into()],
             }],
-        })
-        .unwrap()
+            ..Identity::default()
+        };
+        Keyring::new(&identity, &Arc::new(DeskState::none()), &Clock::system()).unwrap()
     }
 
-    #[test]
-    fn a_key_opens_its_own_counters_and_tools_only() {
+    #[tokio::test]
+    async fn a_key_opens_its_own_counters_and_tools_only() {
         let keyring = keyring();
         let key = Credentials::Key("secret".into());
-        let caller = keyring.identify(&key, "cinema").unwrap();
-        assert_eq!(&*caller.name, "phone");
-        assert!(keyring.identify(&key, "rooms").is_none());
-        assert!(keyring.allows(&caller.id, Scope::Any, |name| name == "get_movie_list"));
-        assert!(!keyring.allows(&caller.id, Scope::Any, |name| name == "reserve_seats"));
+        let who = keyring.identify(&key, "cinema").await.unwrap();
+        assert_eq!(&*who.caller.name, "phone");
+        assert!(keyring.identify(&key, "rooms").await.is_none());
+        for scope in [Scope::Any, Scope::Named] {
+            assert!(allows(&who, scope, |name| name == "get_movie_list"));
+            assert!(!allows(&who, scope, |name| name == "reserve_seats"));
+        }
     }
 
     #[test]
     fn some_tools_want_to_be_named() {
-        let keyring = keyring();
-        let may = |caller: &Caller, tool: &str| {
-            keyring.allows(&caller.id, Scope::Named, |name| name == tool)
+        let may = |caller: Caller| {
+            let who = Identified::without_key(caller);
+            allows(&who, Scope::Named, |name| name == "update_inventory")
         };
-        let phone = Caller::new("key:phone", "phone");
-        assert!(may(&phone, "get_movie_list"));
-        assert!(!may(&phone, "update_inventory"));
-        assert!(!may(&Caller::anonymous(), "update_inventory"));
-        assert!(may(&Caller::local_user(), "update_inventory"));
+        assert!(!may(Caller::anonymous()));
+        assert!(may(Caller::local_user()));
     }
 
-    #[test]
-    fn a_wrong_key_is_nobody_even_where_none_is_asked_for() {
+    #[tokio::test]
+    async fn a_wrong_key_is_nobody_even_where_none_is_asked_for() {
         let keyring = keyring();
-        assert!(
-            keyring
-                .identify(&Credentials::Key("Secret".into()), "cinema")
-                .is_none()
-        );
-        assert!(
-            keyring
-                .identify(&Credentials::Nothing { key_required: true }, "cinema")
-                .is_none()
-        );
-        assert!(
-            keyring
-                .identify(
-                    &Credentials::Nothing {
-                        key_required: false
-                    },
-                    "cinema"
-                )
-                .is_some()
-        );
+        let who = async |credentials| keyring.identify(&credentials, "cinema").await;
+        assert!(who(Credentials::Key("Secret".into())).await.is_none());
+        let unknown = format!("mdg_{}_{}", "0".repeat(12), "0".repeat(26));
+        assert!(who(Credentials::Key(unknown)).await.is_none());
+        let nothing = |key_required| Credentials::Nothing { key_required };
+        assert!(who(nothing(true)).await.is_none());
+        assert!(who(nothing(false)).await.is_some());
     }
 }

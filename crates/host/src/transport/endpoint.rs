@@ -119,7 +119,7 @@ impl Endpoint {
             && !inbound::too_deep(body)
             && let Some(plain) = Plain::read(&self.window, &parts.headers, body)
         {
-            return match self.desk.admit(&self.window, &credentials) {
+            return match self.desk.admit(&self.window, &credentials).await {
                 Ok(admitted) => {
                     let (desk, window) = (&self.desk, &self.window);
                     let (status, text) = plain.serve(desk, window, admitted, &parts.headers).await;
@@ -145,7 +145,7 @@ impl Endpoint {
             }
         };
         if envelope.is_request() {
-            match self.desk.admit(&self.window, credentials) {
+            match self.desk.admit(&self.window, credentials).await {
                 Ok(admitted) => drop(parts.extensions.insert(admitted)),
                 Err(refusal) => return answer::refusal(envelope.id().as_ref(), &refusal),
             }
@@ -153,6 +153,7 @@ impl Endpoint {
             .desk
             .keyring
             .identify(credentials, self.window.counter.about.name)
+            .await
             .is_none()
         {
             return answer::refusal(None, &Refusal::InvalidKey);
@@ -195,7 +196,8 @@ impl Endpoint {
     async fn not_a_call(&self, guard: &Guard, request: Request) -> Response {
         let credentials = guard.credentials(request.headers());
         let name = self.window.counter.about.name;
-        if self.desk.keyring.identify(&credentials, name).is_none() {
+        let keyring = &self.desk.keyring;
+        if keyring.identify(&credentials, name).await.is_none() {
             return answer::refusal(None, &Refusal::InvalidKey);
         }
         let session = request.headers().get("mcp-session-id");
@@ -218,7 +220,7 @@ fn is_of_the_oldest(headers: &HeaderMap) -> bool {
 fn owner(extensions: &Extensions) -> Owner {
     let caller = extensions
         .get::<Admitted>()
-        .map(|admitted| Arc::clone(&admitted.caller.id));
+        .map(|admitted| Arc::clone(&admitted.who.caller.id));
     Owner {
         caller: caller.unwrap_or_else(|| "unknown".into()),
         address: extensions

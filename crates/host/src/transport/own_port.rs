@@ -129,6 +129,7 @@ impl OwnPort {
         let admitted = endpoint
             .desk
             .admit(&endpoint.window, &credentials)
+            .await
             .map_err(|refusal| refused(&refusal))?;
         Ok((parts.headers, body, admitted))
     }
@@ -152,7 +153,8 @@ async fn asset(
     let endpoint = &port.endpoint;
     let credentials = port.guard.credentials(&headers);
     let name = endpoint.window.counter.about.name;
-    if endpoint.desk.keyring.identify(&credentials, name).is_none() {
+    let keyring = &endpoint.desk.keyring;
+    if keyring.identify(&credentials, name).await.is_none() {
         return refused(&Refusal::InvalidKey);
     }
     match &port.assets {

@@ -145,7 +145,11 @@ impl Intake {
             return Some(message);
         };
         let id = serde_json::to_value(&request.id).ok();
-        let admitted = match self.desk.admit(&self.window, &self.channel.credentials) {
+        let admitted = self
+            .desk
+            .admit(&self.window, &self.channel.credentials)
+            .await;
+        let admitted = match admitted {
             Ok(admitted) => admitted,
             Err(refusal) => {
                 self.answer(id.as_ref(), &Fault::from(&refusal)).await;

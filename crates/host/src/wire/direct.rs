@@ -147,7 +147,7 @@ async fn call(
     headers: &HeaderMap,
     request: Request<'_>,
 ) -> (u16, String) {
-    let caller = Arc::clone(&admitted.caller.id);
+    let caller = Arc::clone(&admitted.who.caller.id);
     let tool = request.params.name.unwrap_or_default();
     let call = ToolCall {
         admitted,

@@ -75,7 +75,7 @@ impl Handler {
     fn context(&self, request: &RequestContext<RoleServer>) -> Result<Context, ErrorData> {
         let client = RemoteClient::new(request, &self.connection.log_level, BTreeMap::new(), None);
         let mut context = Context::new(
-            admitted(request)?.caller,
+            admitted(request)?.who.caller,
             self.desk.clock.clone(),
             Arc::new(client),
         );
@@ -216,7 +216,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::CallToolResponse, ErrorData> {
         let admitted = admitted(&context)?;
-        let caller = Arc::clone(&admitted.caller.id);
+        let caller = Arc::clone(&admitted.who.caller.id);
         let about = format!("{}/{}", self.window.counter.about.name, request.name);
         let state = open_state(request.request_state.as_deref(), &caller, &about)?;
         let client = RemoteClient::new(

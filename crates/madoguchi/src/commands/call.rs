@@ -68,6 +68,7 @@ async fn local(
     let refused = |fault: Fault| Error::new("REFUSED", fault.message);
     let admitted = desk
         .admit(window, &Credentials::LocalUser)
+        .await
         .map_err(|refusal| refused(Fault::from(&refusal)))?;
     let call = ToolCall {
         admitted,

@@ -95,7 +95,7 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
 }
 
 fn data_directory(global: &Global, config: &Config) -> Finding {
-    let directory = match open::data_directory(global) {
+    let directory = match open::data_directory(global.data.as_deref()) {
         Ok(directory) => directory,
         Err(error) => return bad("data", &error),
     };
@@ -110,7 +110,7 @@ fn data_directory(global: &Global, config: &Config) -> Finding {
             message,
         };
     }
-    let database = match open::database_url(global, config) {
+    let database = match open::database_url(&config.settings.database.url, global.data.as_deref()) {
         Ok(DatabaseUrl::Sqlite(path)) => format!("rows in {}", path.display()),
         Ok(DatabaseUrl::Postgres(_)) => "rows in PostgreSQL".into(),
         Err(error) => return bad("data", &error),

@@ -52,7 +52,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
             announce(&main, &desk);
             listeners.push((main, http::router(&desk, &endpoints)));
         }
-        let data = open::data_directory(global).ok();
+        let data = open::data_directory(global.data.as_deref()).ok();
         for (port, settings, listener) in own {
             if let Some(served) = port.served(&endpoints, &settings, data.as_deref()) {
                 tracing::info!("{}: http://{}/mcp", port.counter, listener.address);

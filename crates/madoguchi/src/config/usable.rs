@@ -1,12 +1,15 @@
 //! Whether a desk would start with a configuration, found out without opening
 //! anything. `serve`, `config check` and `doctor` all ask here.
 
+use std::sync::Arc;
+
 use host::{
     settings::{Identity, Listener, Settings},
+    state::{DeskState, Secret},
     stations::identify::Keyring,
     transport::{guard, listener},
 };
-use kit::Result;
+use kit::{Result, time::Clock};
 
 use super::{Config, invalid};
 use crate::{
@@ -17,7 +20,7 @@ use crate::{
 pub fn usable(global: &Global, config: &Config) -> Result<()> {
     open::described(config, &Offer::default(), None)?;
     open::check_names(config)?;
-    open::database_url(global, config)?;
+    open::database_url(&config.settings.database.url, global.data.as_deref())?;
     for (section, listener) in listeners(config) {
         if listener.port != 0 {
             listener::checked_address(&listener, section)?;
@@ -41,7 +44,10 @@ pub fn listeners(config: &Config) -> Vec<(&'static str, Listener)> {
 }
 
 fn keys(config: &Config, identity: &Identity) -> Result<()> {
-    Keyring::new(identity)?;
+    Keyring::new(identity, &Arc::new(DeskState::none()), &Clock::system())?;
+    if !identity.secret.is_empty() {
+        Secret::of_text(&identity.secret)?;
+    }
     if identity
         .keys
         .iter()

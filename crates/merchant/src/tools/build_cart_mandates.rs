@@ -127,6 +127,8 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
             arguments::truth(arguments, "reserve");
         },
         meta: None,
+        personal: &[],
+        card: None,
         run: Run::transaction(shop, handle),
     }
 }

@@ -51,6 +51,8 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         rules: &[errors::IDS_TYPE],
         normalise: |_, arguments| arguments::integers(arguments, "product_ids"),
         meta: None,
+        personal: &[],
+        card: None,
         run: Run::query(shop, handle),
     }
 }

@@ -53,6 +53,8 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
             arguments::trimmed(arguments, "cart_id");
         },
         meta: None,
+        personal: &[],
+        card: None,
         run: Run::query(shop, handle),
     }
 }

@@ -52,6 +52,8 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
             arguments::trimmed(arguments, "sku");
         },
         meta: None,
+        personal: &[],
+        card: None,
         run: Run::query(shop, handle),
     }
 }

@@ -167,6 +167,8 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
             arguments::truth(arguments, "facets");
         },
         meta: None,
+        personal: &[],
+        card: None,
         run: Run::shared(shop, handle),
     }
 }

@@ -81,6 +81,8 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
             }
         },
         meta: None,
+        personal: &[],
+        card: None,
         run: Run::transaction(shop, handle),
     }
 }

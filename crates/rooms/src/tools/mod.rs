@@ -109,6 +109,8 @@ fn define<O: JsonSchema>(definition: Definition) -> Tool {
         rules: definition.rules,
         normalise: arguments::tidy,
         meta: None,
+        personal: &[],
+        card: None,
         run: definition.run,
     }
 }

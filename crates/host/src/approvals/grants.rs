@@ -1,0 +1,104 @@
+//! Standing grants: always, for this caller, this tool and this recipient.
+
+use kit::{Caller, Error, Result, Sql};
+
+use super::{Approval, Approvals, Question};
+
+#[derive(Debug, Clone)]
+pub struct Grant {
+    pub id: String,
+    pub counter: String,
+    pub tool: String,
+    pub caller: Caller,
+    /// Empty where the tool has nobody on the other side.
+    pub recipient: String,
+    pub created_at: i64,
+    pub granted_by: String,
+}
+
+impl Approvals {
+    /// Those in force, newest first.
+    pub async fn grants(&self) -> Result<Vec<Grant>> {
+        self.read(|sql| {
+            sql.query(
+                "SELECT id, counter, tool, caller, caller_name, recipient, created_at, granted_by
+                 FROM desk_grants WHERE revoked_at IS NULL ORDER BY created_at DESC, id",
+                &[],
+            )?
+            .iter()
+            .map(|row| {
+                Ok(Grant {
+                    id: row.text(0)?,
+                    counter: row.text(1)?,
+                    tool: row.text(2)?,
+                    caller: Caller::new(&row.text(3)?, &row.text(4)?),
+                    recipient: row.text(5)?,
+                    created_at: row.int(6)?,
+                    granted_by: row.text(7)?,
+                })
+            })
+            .collect()
+        })
+        .await
+    }
+
+    pub async fn revoke_grant(&self, id: &str) -> Result<()> {
+        let (id, now) = (id.to_owned(), self.now());
+        self.write(move |sql| {
+            let revoked = sql.execute(
+                "UPDATE desk_grants SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL",
+                &[now.into(), (&id).into()],
+            )?;
+            if revoked == 0 {
+                return Err(Error::new(
+                    "GRANT_NOT_FOUND",
+                    "There is no standing grant of that id.",
+                )
+                .next("See those in force with: madoguchi approvals grants"));
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// The grant under which this call needs no question.
+    pub async fn granted(&self, question: &Question) -> Result<Option<String>> {
+        let question = question.clone();
+        self.read(move |sql| {
+            let recipient = question.card.recipient.as_deref().unwrap_or_default();
+            let row = sql.query_one(
+                "SELECT id FROM desk_grants
+                 WHERE caller = $1 AND counter = $2 AND tool = $3 AND recipient = $4
+                   AND revoked_at IS NULL",
+                &[
+                    (&*question.caller.id).into(),
+                    question.counter.into(),
+                    question.tool.into(),
+                    recipient.into(),
+                ],
+            )?;
+            row.map(|row| row.text(0)).transpose()
+        })
+        .await
+    }
+}
+
+pub(super) fn insert(sql: &mut dyn Sql, approval: &Approval, by: &str, now: i64) -> Result<()> {
+    let recipient = approval.card.recipient.as_deref().unwrap_or_default();
+    sql.execute(
+        "INSERT INTO desk_grants
+             (id, counter, tool, caller, caller_name, recipient, created_at, granted_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        &[
+            (&kit::ids::random("gr_", 12)).into(),
+            (&approval.counter).into(),
+            (&approval.tool).into(),
+            (&*approval.caller.id).into(),
+            (&*approval.caller.name).into(),
+            recipient.into(),
+            now.into(),
+            by.into(),
+        ],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,252 @@
+//! API keys: made, listed, rotated and revoked. The station that checks them is
+//! `stations/identify.rs`.
+//!
+//! A key reads `mdg_ID_SECRET`. The id is public: it names the key in lists,
+//! logs and the audit. Of the whole only a keyed digest is kept, so the rows
+//! alone open nothing, and nobody can make a row that does without the desk's
+//! secret.
+
+use kit::{
+    Error, Result, Row, Sql,
+    sql::{Budget, Param},
+};
+use serde::Serialize;
+
+use crate::state::{self, Secret, State};
+
+const PREFIX: &str = "mdg_";
+const ID_LENGTH: usize = 12;
+/// 130 bits.
+const SECRET_LENGTH: usize = 26;
+
+/// What a key is for.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    pub name: String,
+    /// Empty: all of them.
+    pub counters: Vec<String>,
+    /// Empty: all that need not be named.
+    pub tools: Vec<String>,
+    pub read_only: bool,
+    /// Whether the client's own prompt may answer for the user.
+    pub trust_client_prompts: bool,
+    pub expires_at: Option<i64>,
+}
+
+/// A key as it is kept. Times are milliseconds since 1970.
+#[derive(Debug, Clone, Serialize)]
+pub struct Kept {
+    pub id: String,
+    pub name: String,
+    pub counters: Vec<String>,
+    pub tools: Vec<String>,
+    pub read_only: bool,
+    pub trust_client_prompts: bool,
+    pub created_at: i64,
+    pub expires_at: Option<i64>,
+    pub revoked_at: Option<i64>,
+    pub last_used_at: Option<i64>,
+    #[serde(skip)]
+    pub hash: String,
+    /// The one before the last rotation, while it is still good.
+    #[serde(skip)]
+    pub previous: Option<(String, i64)>,
+}
+
+const COLUMNS: &str = "id, name, counters, tools, read_only, trust_client_prompts, created_at,
+    expires_at, revoked_at, last_used_at, hash, previous_hash, previous_until";
+
+/// The public id in a key.
+pub fn id_of(key: &str) -> Option<&str> {
+    let (id, secret) = key.strip_prefix(PREFIX)?.split_once('_')?;
+    (id.len() == ID_LENGTH && secret.len() == SECRET_LENGTH).then_some(id)
+}
+
+pub fn hash(secret: &Secret, key: &str) -> [u8; 32] {
+    secret.mac("key", key.as_bytes())
+}
+
+fn new_key(id: &str) -> String {
+    kit::ids::random(&format!("{PREFIX}{id}_"), SECRET_LENGTH)
+}
+
+/// Makes a key. The second part of the answer is the key itself, which is not
+/// kept anywhere.
+pub async fn create(state: &State, wanted: Wanted, now: i64) -> Result<(Kept, String)> {
+    let name = wanted.name.trim().to_owned();
+    if name.is_empty() || name.chars().count() > 100 || name.chars().any(char::is_control) {
+        return Err(Error::new(
+            "INVALID_KEY_NAME",
+            "A key's name has 1 to 100 characters, on one line.",
+        )
+        .next("Name it after who will use it, such as claude-desktop."));
+    }
+    if wanted.expires_at.is_some_and(|at| at <= now) {
+        return Err(Error::new(
+            "ALREADY_EXPIRED",
+            "The key would have expired before it was made.",
+        ));
+    }
+    let id = kit::ids::random("", ID_LENGTH);
+    let key = new_key(&id);
+    let hash = state::hex(&hash(&state.secret, &key));
+    let kept = state
+        .store
+        .transaction(Budget::default(), move |sql| {
+            state::touch(sql, state::KEYS)?;
+            if let Some(other) = named(sql, &name, now)? {
+                return Err(Error::new(
+                    "KEY_NAME_TAKEN",
+                    format!("The key {other} is called `{name}` already."),
+                )
+                .next("Choose another name, or revoke or rotate that key."));
+            }
+            sql.execute(
+                "INSERT INTO desk_keys (id, name, hash, counters, tools, read_only,
+                     trust_client_prompts, created_at, expires_at)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                &[
+                    (&id).into(),
+                    (&name).into(),
+                    (&hash).into(),
+                    (&wanted.counters.join(",")).into(),
+                    (&wanted.tools.join(",")).into(),
+                    i64::from(wanted.read_only).into(),
+                    i64::from(wanted.trust_client_prompts).into(),
+                    now.into(),
+                    wanted.expires_at.into(),
+                ],
+            )?;
+            one(sql, &id)
+        })
+        .await?;
+    Ok((kept, key))
+}
+
+/// All of them, newest first, revoked ones too.
+pub async fn list(state: &State) -> Result<Vec<Kept>> {
+    state.store.query(Budget::default(), all).await
+}
+
+pub fn all(sql: &mut dyn Sql) -> Result<Vec<Kept>> {
+    let text = format!("SELECT {COLUMNS} FROM desk_keys ORDER BY created_at DESC, id");
+    sql.query(&text, &[])?.iter().map(kept).collect()
+}
+
+/// By id, or by the name of a key that is still good.
+pub async fn revoke(state: &State, id_or_name: &str, now: i64) -> Result<Kept> {
+    let wanted = id_or_name.to_owned();
+    state
+        .store
+        .transaction(Budget::default(), move |sql| {
+            state::touch(sql, state::KEYS)?;
+            let id = found(sql, &wanted, now)?;
+            sql.execute(
+                "UPDATE desk_keys SET revoked_at = $1, previous_hash = NULL
+                 WHERE id = $2 AND revoked_at IS NULL",
+                &[now.into(), (&id).into()],
+            )?;
+            one(sql, &id)
+        })
+        .await
+}
+
+/// A new secret for the same key; the old one is good for `grace_ms` more.
+pub async fn rotate(
+    state: &State,
+    id_or_name: &str,
+    grace_ms: i64,
+    now: i64,
+) -> Result<(Kept, String)> {
+    let (wanted, secret) = (id_or_name.to_owned(), state.secret.clone());
+    state
+        .store
+        .transaction(Budget::default(), move |sql| {
+            state::touch(sql, state::KEYS)?;
+            let id = found(sql, &wanted, now)?;
+            let key = new_key(&id);
+            let hash = state::hex(&hash(&secret, &key));
+            let rotated = sql.execute(
+                "UPDATE desk_keys SET previous_hash = hash, previous_until = $1, hash = $2
+                 WHERE id = $3 AND revoked_at IS NULL",
+                &[(now + grace_ms).into(), (&hash).into(), (&id).into()],
+            )?;
+            if rotated == 0 {
+                return Err(Error::new(
+                    "KEY_REVOKED",
+                    format!("The key {id} is revoked; it can't come back."),
+                )
+                .next("Make a new one with: madoguchi keys create NAME"));
+            }
+            Ok((one(sql, &id)?, key))
+        })
+        .await
+}
+
+/// Writes down when keys were last used.
+pub async fn note_use(state: &State, used: Vec<(String, i64)>) -> Result<()> {
+    state
+        .store
+        .transaction(Budget::default(), move |sql| {
+            for (id, at) in &used {
+                sql.execute(
+                    "UPDATE desk_keys SET last_used_at = $1 WHERE id = $2",
+                    &[(*at).into(), id.into()],
+                )?;
+            }
+            Ok(())
+        })
+        .await
+}
+
+fn named(sql: &mut dyn Sql, name: &str, now: i64) -> Result<Option<String>> {
+    let row = sql.query_one(
+        "SELECT id FROM desk_keys WHERE name = $1 AND revoked_at IS NULL
+           AND (expires_at IS NULL OR expires_at > $2)",
+        &[name.into(), now.into()],
+    )?;
+    row.map(|row| row.text(0)).transpose()
+}
+
+fn found(sql: &mut dyn Sql, id_or_name: &str, now: i64) -> Result<String> {
+    let id = id_of(id_or_name).unwrap_or(id_or_name);
+    let known = sql.query_one("SELECT id FROM desk_keys WHERE id = $1", &[id.into()])?;
+    if let Some(row) = known {
+        return row.text(0);
+    }
+    named(sql, id_or_name, now)?.ok_or_else(|| {
+        Error::new("KEY_NOT_FOUND", "There is no key of that id or name.")
+            .next("See what there is with: madoguchi keys list")
+    })
+}
+
+fn one(sql: &mut dyn Sql, id: &str) -> Result<Kept> {
+    let text = format!("SELECT {COLUMNS} FROM desk_keys WHERE id = $1");
+    let row = sql.query_one(&text, &[Param::Text(id)])?;
+    kept(&row.ok_or_else(|| Error::internal("a key has no row"))?)
+}
+
+fn kept(row: &Row) -> Result<Kept> {
+    let names = |text: String| -> Vec<String> {
+        let names = text.split(',').filter(|name| !name.is_empty());
+        names.map(str::to_owned).collect()
+    };
+    let previous = match (row.opt_text(11)?, row.opt_int(12)?) {
+        (Some(hash), Some(until)) => Some((hash, until)),
+        _ => None,
+    };
+    Ok(Kept {
+        id: row.text(0)?,
+        name: row.text(1)?,
+        counters: names(row.text(2)?),
+        tools: names(row.text(3)?),
+        read_only: row.int(4)? != 0,
+        trust_client_prompts: row.int(5)? != 0,
+        created_at: row.int(6)?,
+        expires_at: row.opt_int(7)?,
+        revoked_at: row.opt_int(8)?,
+        last_used_at: row.opt_int(9)?,
+        hash: row.text(10)?,
+        previous,
+    })
+}

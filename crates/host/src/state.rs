@@ -1,0 +1,138 @@
+//! What the desk itself keeps: its rows (keys, approvals, limits) and its secret.
+//!
+//! Opened when it is first needed, so that a process that serves files to the
+//! user who started it opens no database at all.
+
+use std::collections::HashMap;
+
+use hmac::{Hmac, KeyInit, Mac};
+use kit::{BoxFuture, Error, Result, Sql, Store};
+use sha2::Sha256;
+use std::sync::Arc;
+use tokio::sync::OnceCell;
+
+/// The store and the secret behind it.
+pub struct State {
+    pub store: Arc<dyn Store>,
+    pub secret: Secret,
+}
+
+type Open = Box<dyn Fn() -> BoxFuture<'static, Result<State>> + Send + Sync>;
+
+pub struct DeskState {
+    open: Open,
+    opened: OnceCell<State>,
+}
+
+impl DeskState {
+    pub fn new(
+        open: impl Fn() -> BoxFuture<'static, Result<State>> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            open: Box::new(open),
+            opened: OnceCell::new(),
+        }
+    }
+
+    /// A desk that keeps nothing.
+    pub fn none() -> Self {
+        Self::new(|| {
+            Box::pin(std::future::ready(Err(Error::internal(
+                "this desk keeps no rows",
+            ))))
+        })
+    }
+
+    pub async fn get(&self) -> Result<&State> {
+        self.opened.get_or_try_init(|| (self.open)()).await
+    }
+
+    /// What is open already.
+    pub fn opened(&self) -> Option<&State> {
+        self.opened.get()
+    }
+}
+
+/// 256 bits that only desks on this data know. Each use has a key of its own
+/// derived from it.
+#[derive(Clone)]
+pub struct Secret([u8; 32]);
+
+impl Secret {
+    pub fn random() -> Self {
+        use rand::RngExt;
+        Self(rand::rng().random())
+    }
+
+    /// Of what an operator configured: any text, long enough not to be guessed.
+    pub fn of_text(text: &str) -> Result<Self> {
+        if text.chars().count() < 32 {
+            return Err(Error::new(
+                "INVALID_CONFIG",
+                "The secret in [identity] is shorter than 32 characters.",
+            )
+            .next("Make one with: openssl rand -hex 32"));
+        }
+        Ok(Self(
+            Self(Default::default()).mac("configured", text.as_bytes()),
+        ))
+    }
+
+    pub fn to_hex(&self) -> String {
+        hex(&self.0)
+    }
+
+    pub fn of_hex(text: &str) -> Option<Self> {
+        parse_hex(text.trim()).map(Self)
+    }
+
+    /// A keyed digest; `purpose` keeps one use apart from another.
+    pub fn mac(&self, purpose: &str, data: &[u8]) -> [u8; 32] {
+        let mut own = keyed(&self.0);
+        own.update(purpose.as_bytes());
+        let mut mac = keyed(&own.finalize().into_bytes().into());
+        mac.update(data);
+        mac.finalize().into_bytes().into()
+    }
+}
+
+fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
+    #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
+    Hmac::<Sha256>::new_from_slice(key).expect("any length will do")
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub fn parse_hex(text: &str) -> Option<[u8; 32]> {
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    let mut bytes = [0; 32];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(at * 2..at * 2 + 2)?, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// What other processes on the same rows watch for.
+pub const KEYS: &str = "keys";
+pub const APPROVALS: &str = "approvals";
+
+/// Says, inside the transaction that changes them, that these rows changed.
+pub fn touch(sql: &mut dyn Sql, what: &str) -> Result<()> {
+    sql.execute(
+        "INSERT INTO desk_versions (name, version) VALUES ($1, 1)
+         ON CONFLICT (name) DO UPDATE SET version = desk_versions.version + 1",
+        &[what.into()],
+    )?;
+    Ok(())
+}
+
+pub fn versions(sql: &mut dyn Sql) -> Result<HashMap<String, i64>> {
+    sql.query("SELECT name, version FROM desk_versions", &[])?
+        .iter()
+        .map(|row| Ok((row.text(0)?, row.int(1)?)))
+        .collect()
+}

@@ -1,0 +1,116 @@
+//! Where the desk keeps its own rows and its secret: beside the counters' rows
+//! when there are any, else opened when somebody first asks for them.
+
+use std::{
+    io::Write,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use host::{
+    ledger,
+    state::{DeskState, Secret, State},
+};
+use kit::{Error, Result, Store, sql::Budget};
+use store::{Database, Options, url::DatabaseUrl};
+
+/// Everything that was opened, to be closed at the end.
+pub type Databases = Arc<Mutex<Vec<Database>>>;
+
+pub async fn open_store(url: &DatabaseUrl, databases: &Databases) -> Result<Arc<dyn Store>> {
+    let database = Database::open(url, Options::default()).await?;
+    let opened = database.clone();
+    databases
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(opened);
+    let store: Arc<dyn Store> = Arc::new(database);
+    store.migrate(ledger::MIGRATIONS).await?;
+    store.migrate(kit::lease::MIGRATIONS).await?;
+    Ok(store)
+}
+
+/// `shared` is the store the counters have opened already.
+pub fn state(
+    url: impl Fn() -> Result<DatabaseUrl> + Send + Sync + 'static,
+    configured: String,
+    shared: Option<Arc<dyn Store>>,
+    databases: &Databases,
+) -> DeskState {
+    let databases = Arc::clone(databases);
+    DeskState::new(move || {
+        let (url, configured) = (url(), configured.clone());
+        let (shared, databases) = (shared.clone(), Arc::clone(&databases));
+        Box::pin(async move {
+            let url = url?;
+            let store = match shared {
+                Some(store) => store,
+                None => open_store(&url, &databases).await?,
+            };
+            let secret = secret(&url, &configured, &store).await?;
+            Ok(State { store, secret })
+        })
+    })
+}
+
+async fn secret(url: &DatabaseUrl, configured: &str, store: &Arc<dyn Store>) -> Result<Secret> {
+    if !configured.is_empty() {
+        return Secret::of_text(configured);
+    }
+    match url {
+        DatabaseUrl::Sqlite(path) => in_file(&path.with_file_name("desk.secret")),
+        DatabaseUrl::Postgres(_) => in_a_row(store).await,
+    }
+}
+
+/// The secret in a file that only its owner reads, made when it is not there.
+fn in_file(path: &Path) -> Result<Secret> {
+    let unusable = |what: &str| {
+        Error::new(
+            "SECRET_UNUSABLE",
+            format!("{} {what}.", path.display()),
+        )
+        .next("Put it back from a backup. Without it, keys that were made with it open nothing; remove the file to make a new one.")
+    };
+    for _ in 0..2 {
+        match std::fs::read_to_string(path) {
+            Ok(text) => {
+                return Secret::of_hex(&text).ok_or_else(|| unusable("does not hold a secret"));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(unusable("can't be read").cause(error)),
+        }
+        // Written aside and linked, so that of two processes that start at the
+        // same time one makes it and neither reads half of it.
+        let directory = path.parent().unwrap_or(Path::new("."));
+        let made = tempfile::NamedTempFile::new_in(directory).and_then(|mut file| {
+            writeln!(file, "{}", Secret::random().to_hex())?;
+            file.as_file().sync_all()?;
+            Ok(file)
+        });
+        let made = made.map_err(|error| unusable("can't be written").cause(error))?;
+        if let Err(error) = made.persist_noclobber(path)
+            && error.error.kind() != std::io::ErrorKind::AlreadyExists
+        {
+            return Err(unusable("can't be written").cause(error.error));
+        }
+    }
+    Err(unusable("disappears again and again"))
+}
+
+async fn in_a_row(store: &Arc<dyn Store>) -> Result<Secret> {
+    let made = Secret::random().to_hex();
+    let kept = store
+        .transaction(Budget::default(), move |sql| {
+            sql.execute(
+                "INSERT INTO desk_secrets (name, value) VALUES ('desk', $1) ON CONFLICT DO NOTHING",
+                &[(&made).into()],
+            )?;
+            let row = sql.query_one("SELECT value FROM desk_secrets WHERE name = 'desk'", &[])?;
+            row.map(|row| row.text(0)).transpose()
+        })
+        .await?;
+    kept.as_deref()
+        .and_then(Secret::of_hex)
+        .ok_or_else(|| Error::internal("the desk's secret is not one"))
+}
