@@ -40,6 +40,9 @@ async fn run(desk: Arc<Desk>) {
 
 /// One round. A failure is logged and tried again next time.
 pub async fn once(desk: &Desk) {
+    if let Err(error) = desk.approvals.purge().await {
+        tracing::warn!(%error, cause = ?error.cause, "old approvals could not be dropped");
+    }
     for window in &desk.windows {
         let counter = window.counter.about.name;
         let context = Context::of_the_desk(desk.clock.clone());

@@ -10,7 +10,7 @@ use std::{
 };
 
 use jsonschema::Validator;
-use kit::{Counter, Error, Result, Tool, time::Clock};
+use kit::{Counter, Error, Result, Store, Tool, time::Clock};
 use serde_json::Value;
 use tokio::sync::broadcast;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -119,6 +119,12 @@ impl Desk {
         // The last answers are written but perhaps not yet sent.
         tokio::time::sleep(LAST_WORDS).await;
         self.ending.cancel();
+    }
+
+    /// Whether the desk's own rows are in this store too.
+    pub fn keeps_rows_in(&self, store: &Arc<dyn Store>) -> bool {
+        let own = self.state.opened().map(|state| &state.store);
+        own.is_some_and(|own| Arc::ptr_eq(own, store))
     }
 
     pub fn window(&self, name: &str) -> Option<&Arc<Window>> {

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use kit::{
-    Context, Error, Reply, Result, Sql, Store,
+    Caller, Context, Error, Reply, Result, Sql, Store,
     counter::Migrations,
     sql::{Budget, Migration},
 };
@@ -76,6 +76,34 @@ impl Entry {
             process: desk.process.clone(),
         }
     }
+}
+
+impl Entry {
+    pub fn has_key(&self) -> bool {
+        self.key.is_some()
+    }
+}
+
+/// What a call with the same key and the same arguments answered.
+pub fn kept(entry: &Entry, caller: &Caller, sql: &mut dyn Sql) -> Result<Option<Reply>> {
+    let Some(key) = &entry.key else {
+        return Ok(None);
+    };
+    let row = sql.query_one(
+        "SELECT reply FROM desk_replies
+         WHERE caller = $1 AND counter = $2 AND tool = $3 AND idempotency_key = $4
+           AND arguments_digest = $5 AND at_ms >= $6",
+        &[
+            (&*caller.id).into(),
+            entry.counter.into(),
+            entry.tool.into(),
+            key.into(),
+            (&entry.digest).into(),
+            (entry.at_ms - KEPT_MS).into(),
+        ],
+    )?;
+    let reply = row.map(|row| row.opt_text(0)).transpose()?.flatten();
+    Ok(reply.map(Reply::Structured))
 }
 
 /// Runs `work` unless a call with the same key already did, and notes it.

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     desk::{Desk, Found, PreparedTool, Window},
     stations::{
-        approve,
+        approve::{self, Asking, Leave},
         audit::{Outcome, Record},
         authorize,
         identify::{Credentials, Identified},
@@ -88,7 +88,11 @@ impl Desk {
     }
 
     /// The stations of a tool call.
-    pub async fn call(&self, window: &Window, call: ToolCall) -> Result<Answer, Refusal> {
+    pub async fn call(
+        self: &Arc<Self>,
+        window: &Window,
+        call: ToolCall,
+    ) -> Result<Answer, Refusal> {
         let started = Instant::now();
         let _under_way = self.under_way.token();
         let who = call.admitted.who;
@@ -116,8 +120,9 @@ impl Desk {
 
         let result = match found {
             Found::Tool(tool) => {
-                self.work(window, tool, &who, &mut context, call.arguments)
-                    .await
+                let cancel = context.cancel.clone();
+                let work = self.work(window, tool, &who, &mut context, call.arguments);
+                while_valid(&who, &cancel, work).await
             }
             Found::Hidden { reason, .. } => Err(authorize::not_offered(&call.name, reason)),
             Found::Unknown => {
@@ -131,13 +136,28 @@ impl Desk {
         };
 
         // audit
-        record.close(Outcome::of(&result));
+        record.close(Outcome::of(result.as_ref().map(drop)));
 
         // answer
+        if let Ok((_, Some(approval))) = &result {
+            self.delivered(approval);
+        }
+        let result = result.map(|(reply, _)| reply);
         Ok(Answer {
             call: context.call,
             result,
         })
+    }
+
+    /// Nobody dropped this call, so its answer is on its way. Noted beside the
+    /// answer: should the program die first, the answer is given once more.
+    fn delivered(self: &Arc<Self>, approval: &str) {
+        let (desk, approval) = (Arc::clone(self), approval.to_owned());
+        self.under_way.spawn(async move {
+            if let Err(error) = desk.approvals.delivered(&approval).await {
+                tracing::warn!(cause = ?error.cause, "a delivered answer could not be noted");
+            }
+        });
     }
 
     async fn work(
@@ -147,7 +167,7 @@ impl Desk {
         who: &Identified,
         context: &mut Context,
         mut arguments: Map<String, Value>,
-    ) -> Result<Reply, Error> {
+    ) -> Result<(Reply, Option<String>), Error> {
         // authorize
         authorize::check(who, tool)?;
 
@@ -158,11 +178,44 @@ impl Desk {
         let arguments = validate::input(tool, arguments)?;
 
         // approve
-        approve::check(tool, context, &arguments)?;
+        let asking = Asking {
+            desk: self,
+            window,
+            tool,
+            who,
+            context,
+            arguments: &arguments,
+        };
+        let approval = match approve::check(&asking).await? {
+            Leave::Free { .. } => None,
+            Leave::Approved(approval) => Some(approval),
+            Leave::Again { approval, reply } => return Ok((reply, approval)),
+            Leave::Ask(reply) => return Ok((reply, None)),
+        };
 
         // run
-        let reply = run::run(self, window, tool, context, arguments).await?;
+        let reply = run::run(self, window, tool, context, arguments, approval.as_deref()).await?;
         validate::output(tool, &reply)?;
-        Ok(reply)
+        Ok((reply, approval))
+    }
+}
+
+/// A key that is revoked while its call is under way calls it off; what is
+/// committed by then is still answered.
+async fn while_valid<T>(
+    who: &Identified,
+    cancel: &CancellationToken,
+    work: impl Future<Output = T>,
+) -> T {
+    let Some(key) = &who.key else {
+        return work.await;
+    };
+    let mut work = std::pin::pin!(work);
+    tokio::select! {
+        done = &mut work => done,
+        () = key.revoked.cancelled() => {
+            cancel.cancel();
+            work.await
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What can be configured about the desk. Each field's comment is its
 //! documentation: the default file and the schema are made from it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, net::IpAddr};
 
 use kit::{Effect, Tool};
 use schemars::JsonSchema;
@@ -26,6 +26,22 @@ pub struct Settings {
     pub identity: Identity,
     /// Which tools are offered.
     pub tools: Tools,
+}
+
+impl Settings {
+    /// Where a person's browser finds the desk.
+    pub fn console_url(&self) -> String {
+        let http = &self.http;
+        if !http.public_url.is_empty() {
+            return http.public_url.trim_end_matches('/').to_owned();
+        }
+        let host = match http.address.parse::<IpAddr>() {
+            Ok(IpAddr::V6(address)) if !address.is_unspecified() => format!("[{address}]"),
+            Ok(address) if !address.is_unspecified() => address.to_string(),
+            _ => "127.0.0.1".to_owned(),
+        };
+        format!("http://{host}:{}", http.port)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -232,11 +248,23 @@ pub struct Limits {
     pub requests_per_minute: BTreeMap<String, u32>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Approval {
+    /// How long a call waits for its approval before it is answered with the approval's address, in seconds.
+    #[schemars(range(min = 0, max = 600))]
+    pub hold_seconds: u64,
     /// allow, ask or deny for single tools: { "cinema.reserve_seats" = "deny" }. Tools that act on the outside world ask unless named here.
     pub tools: BTreeMap<String, Policy>,
+}
+
+impl Default for Approval {
+    fn default() -> Self {
+        Self {
+            hold_seconds: 45,
+            tools: BTreeMap::new(),
+        }
+    }
 }
 
 impl Approval {

@@ -82,6 +82,10 @@ pub enum Command {
     Tools(ToolsArgs),
     /// Call one tool
     Call(Call),
+    /// API keys: who may call, and what
+    Keys(Keys),
+    /// What waits for your approval, and standing grants
+    Approvals(ApprovalsArgs),
     /// Bring in data of your own from a file
     Import(Import),
     /// Load or remove the sample data
@@ -173,6 +177,119 @@ pub struct Call {
     pub json: bool,
     #[command(flatten)]
     pub offer: Offer,
+}
+
+#[derive(Debug, Args)]
+pub struct Keys {
+    #[command(subcommand)]
+    pub action: KeysAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum KeysAction {
+    /// Make a key; it is shown this once
+    Create(CreateKey),
+    /// Show the keys that are good
+    List {
+        /// Expired and revoked ones too
+        #[arg(long)]
+        all: bool,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Give a key a new secret; its name and scope stay
+    Rotate {
+        /// Its id or name
+        key: String,
+        /// How long the old secret is still good, such as 1h
+        #[arg(long, value_name = "TIME")]
+        grace: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a key useless, at once and for good
+    Revoke {
+        /// Its id or name
+        key: String,
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct CreateKey {
+    /// Who will use it
+    pub name: String,
+    /// The counters it opens [default: all]
+    #[arg(
+        long,
+        visible_alias = "counter",
+        value_name = "A,B",
+        value_delimiter = ','
+    )]
+    pub counters: Vec<String>,
+    /// The tools it may use [default: all that need not be named]
+    #[arg(
+        long,
+        visible_alias = "tool",
+        value_name = "A,B",
+        value_delimiter = ','
+    )]
+    pub tools: Vec<String>,
+    /// Only tools that change nothing
+    #[arg(long)]
+    pub read_only: bool,
+    /// When it expires: 30d, 12h, a day or a full time [default: never]
+    #[arg(long, visible_alias = "expires-in", value_name = "TIME")]
+    pub expires: Option<String>,
+    /// Let its client's own prompt answer for you
+    #[arg(long)]
+    pub trust_client_prompts: bool,
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ApprovalsArgs {
+    #[command(subcommand)]
+    pub action: ApprovalsAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ApprovalsAction {
+    /// Show what waits, then what was decided
+    List {
+        /// Only what waits
+        #[arg(long)]
+        pending: bool,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Allow a call, this time only
+    Approve {
+        id: String,
+        /// From now on, for this caller, tool and recipient
+        #[arg(long)]
+        always: bool,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Refuse a call
+    Deny {
+        id: String,
+        /// What the agent is told
+        #[arg(long)]
+        reason: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the standing grants
+    Grants {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take a standing grant back
+    Revoke { id: String },
 }
 
 #[derive(Debug, Args)]

@@ -5,7 +5,10 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use host::{Desk, background};
+use host::{
+    Desk, background,
+    state::{DeskState, State},
+};
 use kit::{
     BoxFuture, Context, Counter, Error, Result, Store,
     counter::Migrations,
@@ -106,6 +109,45 @@ impl Store for Shut {
     }
 }
 
+/// The desk's own rows alone, for commands about keys and approvals.
+pub struct OwnRows {
+    pub state: Arc<DeskState>,
+    databases: Databases,
+}
+
+pub fn own_rows(global: &Global, config: &Config) -> OwnRows {
+    let databases = Databases::default();
+    OwnRows {
+        state: Arc::new(own_state(global, config, None, &databases)),
+        databases,
+    }
+}
+
+impl OwnRows {
+    pub async fn state(&self) -> Result<&State> {
+        self.state.get().await
+    }
+
+    pub async fn close(&self) -> Result<()> {
+        close(&self.databases).await
+    }
+}
+
+fn own_state(
+    global: &Global,
+    config: &Config,
+    shared: Option<Arc<dyn Store>>,
+    databases: &Databases,
+) -> DeskState {
+    let (url, data) = (config.settings.database.url.clone(), global.data.clone());
+    own_state::state(
+        move || database_url(&url, data.as_deref()),
+        config.settings.identity.secret.clone(),
+        shared,
+        databases,
+    )
+}
+
 /// An open program: the desk, and the databases to close at the end.
 pub struct Opened {
     pub desk: Arc<Desk>,
@@ -171,13 +213,7 @@ pub async fn desk(
     if offer.fixture && only.is_none_or(|only| only == "fixture") {
         open.push(fixture::counter());
     }
-    let (where_to, data) = (config.settings.database.url.clone(), global.data.clone());
-    let own = own_state::state(
-        move || database_url(&where_to, data.as_deref()),
-        config.settings.identity.secret.clone(),
-        shared,
-        &databases,
-    );
+    let own = own_state(global, &config, shared, &databases);
     let desk = Desk::new(open, config.settings, Clock::system(), Arc::new(own))?;
     Ok(Opened {
         desk: Arc::new(desk),
@@ -271,26 +307,30 @@ pub fn known<'a>(
     Err(Error::new(code, format!("There is no {what} `{name}`.")).next(hint))
 }
 
-impl Opened {
-    fn databases(&self) -> Vec<Database> {
-        let databases = self.databases.lock();
-        databases.unwrap_or_else(PoisonError::into_inner).clone()
-    }
+fn all(databases: &Databases) -> Vec<Database> {
+    let databases = databases.lock();
+    databases.unwrap_or_else(PoisonError::into_inner).clone()
+}
 
+async fn close(databases: &Databases) -> Result<()> {
+    let mut result = Ok(());
+    for database in all(databases) {
+        let closed = database.close().await;
+        result = result.and(closed);
+    }
+    result
+}
+
+impl Opened {
     /// Lets go of everything, once no more calls come.
     pub async fn close(&self) -> Result<()> {
         background::stop(&self.desk).await;
-        let mut result = Ok(());
-        for database in self.databases() {
-            let closed = database.close().await;
-            result = result.and(closed);
-        }
-        result
+        close(&self.databases).await
     }
 
     /// Whether the stores read and write; `None` when there is none.
     pub async fn check_store(&self) -> Option<Result<&'static str>> {
-        let databases = self.databases();
+        let databases = all(&self.databases);
         for database in &databases {
             if let Err(error) = database.check().await {
                 return Some(Err(error));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kit::{
     Context, Effect, Hints, Result, Run, Sql, Tool,
+    approval::{Card, Describe, Line},
     context::{Change, Language},
 };
 use schemars::JsonSchema;
@@ -17,7 +18,7 @@ use crate::{
     find::{self, Wanted, given},
     house::House,
     model::{
-        Status,
+        Show, Status,
         hall::SeatMap,
         seat::{Named, Seat, join},
         when::rfc3339,
@@ -119,29 +120,13 @@ pub fn tool(house: &Arc<House>) -> Tool {
         },
         meta: None,
         personal: &[],
-        card: None,
+        card: Some(card(house)),
         run: Run::transaction(house, handle),
     }
 }
 
 fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
-    let (seats, carried) = read_seats(
-        &input.seat_ids,
-        house.settings.max_seats_per_booking.get().into(),
-    )?;
-    let schedule_id = given(input.schedule_id.as_deref());
-    if let (Some(one), Some(other)) = (schedule_id, carried.as_deref())
-        && one != other
-    {
-        return Err(several_screenings());
-    }
-    let wanted = Wanted {
-        schedule_id: schedule_id.or(carried.as_deref()),
-        movie_title: input.movie_title.as_deref(),
-        date: input.date.as_deref(),
-        start_time: input.start_time.as_deref(),
-    };
-    let show = find::screening(house, context, sql, &wanted)?;
+    let (seats, show) = named(house, context, sql, &input)?;
     let now = house.now(context);
     if show.has_begun(now) {
         return Err(errors::show_started(&show));
@@ -188,6 +173,62 @@ fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> 
             expires_at: None,
         },
         schedule_info: ScheduleInfo::from(&show),
+    })
+}
+
+/// The seats and the screening that the arguments mean.
+fn named(
+    house: &House,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: &Input,
+) -> Result<(Vec<Seat>, Show)> {
+    let (seats, carried) = read_seats(
+        &input.seat_ids,
+        house.settings.max_seats_per_booking.get().into(),
+    )?;
+    let schedule_id = given(input.schedule_id.as_deref());
+    if let (Some(one), Some(other)) = (schedule_id, carried.as_deref())
+        && one != other
+    {
+        return Err(several_screenings());
+    }
+    let wanted = Wanted {
+        schedule_id: schedule_id.or(carried.as_deref()),
+        movie_title: input.movie_title.as_deref(),
+        date: input.date.as_deref(),
+        start_time: input.start_time.as_deref(),
+    };
+    let show = find::screening(house, context, sql, &wanted)?;
+    Ok((seats, show))
+}
+
+/// For a person who is asked: which film, when, where, which seats.
+fn card(house: &Arc<House>) -> Describe {
+    let house = Arc::clone(house);
+    Arc::new(move |context, sql, arguments| {
+        let input = kit::tool::typed(arguments.clone())?;
+        let (seats, show) = named(&house, context, sql, &input)?;
+        let (count, names) = (seats.len(), join(&seats));
+        let starts = rfc3339(show.starts_at, &house.zone);
+        let starts = format!("{starts} ({})", house.zone.iana_name().unwrap_or("UTC"));
+        let (summary, labels) = match context.language {
+            Language::English => (
+                format!("Reserve {count} seat(s) for {}", show.film_title),
+                ["Film", "Starts", "Theater", "Seats"],
+            ),
+            Language::Japanese => (
+                format!("「{}」を{count}席予約する", show.film_title),
+                ["作品", "開始", "劇場", "座席"],
+            ),
+        };
+        let texts = [show.film_title, starts, show.theater_name, names];
+        let lines = labels.into_iter().zip(texts);
+        Ok(Card {
+            summary,
+            recipient: None,
+            lines: lines.map(|(label, text)| Line::new(label, text)).collect(),
+        })
     })
 }
 

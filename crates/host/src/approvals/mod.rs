@@ -269,6 +269,22 @@ impl Approvals {
         self.read(move |sql| latest(sql, &question, now)).await
     }
 
+    /// The caller has the answer of the call that used it: the identical call
+    /// is a new one from here on.
+    pub async fn delivered(&self, id: &str) -> Result<()> {
+        let (id, now) = (id.to_owned(), self.now());
+        self.write(move |sql| {
+            sql.execute(
+                "UPDATE desk_approvals
+                 SET delivered_at = $1, status = 'used', used_at = COALESCE(used_at, $1)
+                 WHERE id = $2",
+                &[now.into(), (&id).into()],
+            )
+        })
+        .await
+        .map(drop)
+    }
+
     /// Drops what is no longer shown. Called every hour.
     pub async fn purge(&self) -> Result<()> {
         let before = self.now() - KEPT_MS;
@@ -286,6 +302,33 @@ impl Approvals {
             .await
             .map(drop)
     }
+}
+
+/// Within the work's transaction. `false` when it can't be used any more.
+pub fn mark_used(sql: &mut dyn Sql, id: &str, now: i64) -> Result<bool> {
+    let changed = sql.execute(
+        "UPDATE desk_approvals SET status = 'used', used_at = $1
+         WHERE id = $2 AND status = 'approved' AND expires_at > $1",
+        &[now.into(), id.into()],
+    )?;
+    if changed == 1 {
+        state::touch(sql, state::APPROVALS)?;
+    }
+    Ok(changed == 1)
+}
+
+/// The work was not done: the approval waits for the next call again.
+pub fn give_back(sql: &mut dyn Sql, id: &str) -> Result<()> {
+    sql.execute(
+        "UPDATE desk_approvals SET status = 'approved', used_at = NULL
+         WHERE id = $1 AND status = 'used'",
+        &[id.into()],
+    )?;
+    sql.execute(
+        "DELETE FROM desk_redemptions WHERE approval = $1",
+        &[id.into()],
+    )?;
+    state::touch(sql, state::APPROVALS)
 }
 
 fn latest(sql: &mut dyn Sql, question: &Question, now: i64) -> Result<Option<Approval>> {

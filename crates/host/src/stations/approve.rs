@@ -1,27 +1,309 @@
 //! Does the user have to say yes first?
 //!
-//! The policy decides per tool. `ask` refuses until a person can be asked: a
-//! call that would need an approval never runs without one.
+//! The policy decides per tool. Where it says `ask`, a person is asked: by the
+//! client's own prompt where that can be trusted, else in the console or by
+//! `madoguchi approvals`, while the call is held for a while. An approval is
+//! bound to the caller, the tool and a digest of the exact arguments, and is
+//! used once, by the work itself (`run.rs`).
 
-use kit::{Context, Error, Result};
+use std::time::Duration;
+
+use kit::{
+    Context, Error, Reply, Result,
+    approval::{Card, Line},
+    sql::Budget,
+};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
-use crate::{desk::PreparedTool, settings::Policy};
+use crate::{
+    approvals::{Approval, Decision, LAPSES_MS, Question, Status, redemption},
+    desk::{Desk, PreparedTool, Window},
+    ledger::{self, Entry},
+    settings::Policy,
+    stations::identify::Identified,
+};
 
-pub fn check(tool: &PreparedTool, _context: &Context, _arguments: &Value) -> Result<()> {
-    match tool.policy {
-        Policy::Allow => Ok(()),
-        Policy::Ask => Err(Error::new(
-            "APPROVAL_REQUIRED",
-            format!("{} needs the user's approval.", tool.listed_name),
-        )
-        .next("Nothing was done. Ask the user to allow this tool in the desk's configuration.")
-        .details(json!({ "tool": tool.listed_name }))),
+mod prompt;
+
+/// A denial answers the identical call for this long by itself, so that an agent
+/// that tries again does not ask again.
+const DENIED_FOR_MS: i64 = 60_000;
+
+/// How often a client that waits is told so.
+const PROGRESS_EVERY: Duration = Duration::from_secs(10);
+
+/// What the station says.
+#[derive(Debug)]
+pub enum Leave {
+    /// Nobody needs to be asked, or a standing grant answers for them.
+    Free { grant: Option<String> },
+    /// A person said yes. The work uses it up.
+    Approved(String),
+    /// It was done before, and the answer did not arrive.
+    Again {
+        approval: Option<String>,
+        reply: Reply,
+    },
+    /// The client has to ask its user and call again.
+    Ask(Reply),
+}
+
+/// What the stations around know of the call.
+pub struct Asking<'a> {
+    pub desk: &'a Desk,
+    pub window: &'a Window,
+    pub tool: &'a PreparedTool,
+    pub who: &'a Identified,
+    pub context: &'a Context,
+    pub arguments: &'a Value,
+}
+
+pub async fn check(asking: &Asking<'_>) -> Result<Leave> {
+    let name = asking.tool.listed_name;
+    match asking.tool.policy {
+        Policy::Allow => Ok(Leave::Free { grant: None }),
         Policy::Deny => Err(Error::new(
             "DENIED_BY_POLICY",
-            format!("The desk's policy does not allow {}.", tool.listed_name),
+            format!("The desk's policy does not allow {name}."),
         )
         .next("Nothing was done. Do not retry; tell the user.")
-        .details(json!({ "tool": tool.listed_name }))),
+        .details(json!({ "tool": name }))),
+        Policy::Ask => asking.ask().await,
+    }
+}
+
+impl Asking<'_> {
+    async fn ask(&self) -> Result<Leave> {
+        if let Some(reply) = self.done_under_its_key().await? {
+            return Ok(Leave::Again {
+                approval: None,
+                reply,
+            });
+        }
+        let approvals = &self.desk.approvals;
+        let question = self.question().await?;
+        if let Some(grant) = approvals.granted(&question).await? {
+            return Ok(Leave::Free { grant: Some(grant) });
+        }
+        if let Some(before) = approvals.latest(&question).await?
+            && let Some(leave) = self.from_before(&before).await?
+        {
+            return Ok(leave);
+        }
+        let approval = approvals.ask(question).await?;
+        if self.who.trusts_client_prompts()
+            && let Some(leave) = self.by_prompt(&approval).await?
+        {
+            return Ok(leave);
+        }
+        self.hold(approval).await
+    }
+
+    /// A retry with an idempotency key asks nobody: its answer is there.
+    async fn done_under_its_key(&self) -> Result<Option<Reply>> {
+        let entry = Entry::new(self.desk, self.window, self.tool, self.arguments);
+        let Some(store) = &self.window.counter.store else {
+            return Ok(None);
+        };
+        if !entry.has_key() {
+            return Ok(None);
+        }
+        let caller = self.context.caller.clone();
+        let kept = move |sql: &mut dyn kit::Sql| ledger::kept(&entry, &caller, sql);
+        store.query(Budget::default(), kept).await
+    }
+
+    async fn question(&self) -> Result<Question> {
+        Ok(Question {
+            counter: self.window.counter.about.name,
+            tool: self.tool.tool.name,
+            caller: self.context.caller.clone(),
+            arguments: self.arguments.clone(),
+            digest: ledger::digest(self.arguments),
+            card: self.card().await?,
+        })
+    }
+
+    /// The tool's own words, or the arguments one by one.
+    async fn card(&self) -> Result<Card> {
+        if let (Some(describe), Some(store)) = (&self.tool.tool.card, &self.window.counter.store) {
+            let (describe, context) = (describe.clone(), self.context.clone());
+            let arguments = self.arguments.clone();
+            let read = move |sql: &mut dyn kit::Sql| describe(&context, sql, &arguments);
+            return store.query(Budget::default(), read).await;
+        }
+        let text = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let lines = self.arguments.as_object().into_iter().flatten();
+        Ok(Card {
+            summary: self.tool.tool.title.to_owned(),
+            recipient: None,
+            lines: lines
+                .map(|(name, value)| Line::new(name, text(value)))
+                .collect(),
+        })
+    }
+
+    /// What an earlier question about the same call leads to, if anything.
+    async fn from_before(&self, before: &Approval) -> Result<Option<Leave>> {
+        let now = self.desk.clock.now().as_millisecond();
+        if before.status == Status::Denied {
+            let fresh = before.decided_at.is_some_and(|at| now - at < DENIED_FOR_MS);
+            return if fresh { Err(denied(before)) } else { Ok(None) };
+        }
+        let was_approved = before.decided_at.is_some() && before.delivered_at.is_none();
+        if !was_approved || before.expires_at + LAPSES_MS <= now {
+            return Ok(None);
+        }
+        // Whether it was used is for the work's own store to say.
+        match self.redeemed(before).await? {
+            Some(Some(reply)) => Ok(Some(Leave::Again {
+                approval: Some(before.id.clone()),
+                reply: redemption::reply(reply),
+            })),
+            Some(None) => Err(unknown_outcome(before)),
+            None if before.status == Status::Approved => {
+                Ok(Some(Leave::Approved(before.id.clone())))
+            }
+            None => Ok(None),
+        }
+    }
+
+    async fn redeemed(&self, approval: &Approval) -> Result<Option<Option<String>>> {
+        let store = match &self.window.counter.store {
+            Some(store) => store,
+            None => &self.desk.state.get().await?.store,
+        };
+        let id = approval.id.clone();
+        store
+            .query(Budget::default(), move |sql| redemption::find(sql, &id))
+            .await
+    }
+
+    /// Waits for a person, for a while. The question stays when the wait ends.
+    async fn hold(&self, approval: Approval) -> Result<Leave> {
+        let approvals = &self.desk.approvals;
+        let mut changes = approvals.changes();
+        let started = Instant::now();
+        let hold = Duration::from_secs(self.desk.settings.approval.hold_seconds);
+        let mut next_progress = started;
+        loop {
+            changes.borrow_and_update();
+            let now = approvals.get(&approval.id).await?;
+            if let Some(leave) = settled(&now)? {
+                // The client may have gone in the very moment the answer came.
+                self.context.check_cancelled()?;
+                return Ok(leave);
+            }
+            if started.elapsed() >= hold || self.desk.stopping.is_cancelled() {
+                return Err(self.pending(&now));
+            }
+            if Instant::now() >= next_progress {
+                next_progress += PROGRESS_EVERY;
+                let message = format!("Waiting for the user's approval: {}", self.address(&now));
+                let client = &self.context.client;
+                client
+                    .progress(
+                        started.elapsed().as_secs_f64(),
+                        Some(hold.as_secs_f64()),
+                        Some(message),
+                    )
+                    .await;
+            }
+            tokio::select! {
+                _ = changes.changed() => {}
+                () = tokio::time::sleep_until(next_progress.min(started + hold)) => {}
+                () = self.desk.stopping.cancelled() => {}
+                () = self.context.cancel.cancelled() => return Err(Error::cancelled()),
+            }
+        }
+    }
+
+    /// Where a person finds the question.
+    fn address(&self, approval: &Approval) -> String {
+        format!("{}/#{}", self.desk.settings.console_url(), approval.id)
+    }
+
+    fn pending(&self, approval: &Approval) -> Error {
+        let (name, address) = (self.tool.listed_name, self.address(approval));
+        let expires_at = jiff::Timestamp::from_millisecond(approval.expires_at).ok();
+        Error::new(
+            "APPROVAL_REQUIRED",
+            format!("{name} waits for the user's approval at {address}"),
+        )
+        .next(format!(
+            "Nothing was done. Tell the user, who can also run `madoguchi approvals approve {}`; then make the identical call again.",
+            approval.id
+        ))
+        .details(json!({
+            "tool": name,
+            "approval_id": approval.id,
+            "url": address,
+            "expires_at": expires_at.map(|at| at.to_string()),
+        }))
+    }
+}
+
+/// What a decided question leads to; `None` while it waits.
+fn settled(approval: &Approval) -> Result<Option<Leave>> {
+    match approval.status {
+        Status::Pending => Ok(None),
+        Status::Approved => Ok(Some(Leave::Approved(approval.id.clone()))),
+        Status::Denied => Err(denied(approval)),
+        Status::Expired => Err(Error::new(
+            "APPROVAL_EXPIRED",
+            "Nobody decided in time, which counts as a no.",
+        )
+        .next("Nothing was done. Ask the user; the same call asks again.")),
+        Status::Used => Err(used()),
+    }
+}
+
+fn denied(approval: &Approval) -> Error {
+    let message = match &approval.reason {
+        Some(reason) => format!("The user denied this: {reason}"),
+        None => "The user denied this.".to_owned(),
+    };
+    Error::new("APPROVAL_DENIED", message)
+        .next("Nothing was done. Do not retry; ask the user what they want instead.")
+        .details(json!({ "approval_id": approval.id, "reason": approval.reason }))
+}
+
+/// Two calls at once wanted the same approval.
+pub fn used() -> Error {
+    Error::new(
+        "APPROVAL_USED",
+        "This approval was used by another call in the same moment.",
+    )
+    .next("It was done once. To have it done once more, make the call again and ask the user.")
+}
+
+fn unknown_outcome(approval: &Approval) -> Error {
+    Error::new(
+        "OUTCOME_UNKNOWN",
+        "This was approved and begun, and broken off before its end was noted.",
+    )
+    .next("Look whether it took effect. The same call asks again once the approval has lapsed.")
+    .details(json!({ "approval_id": approval.id }))
+}
+
+/// What a person's answer leads to, by whichever channel it came.
+async fn decided(
+    asking: &Asking<'_>,
+    approval: &Approval,
+    decision: Decision,
+) -> Result<Option<Leave>> {
+    let approvals = &asking.desk.approvals;
+    let by = format!("the prompt of {}", asking.context.caller.name);
+    match approvals.decide(&approval.id, decision, &by).await {
+        Ok(approval) => settled(&approval),
+        // Somebody else was quicker: what they said holds.
+        Err(error) if matches!(&*error.code, "ALREADY_DECIDED" | "APPROVAL_EXPIRED") => {
+            settled(&approvals.get(&approval.id).await?)
+        }
+        Err(error) => Err(error),
     }
 }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kit::{Caller, Error, Reply, ids::CallId};
+use kit::{Caller, Error, ids::CallId};
 
 use crate::metrics::ToolMetrics;
 
@@ -49,9 +49,9 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    pub fn of(result: &Result<Reply, Error>) -> Self {
+    pub fn of(result: Result<(), &Error>) -> Self {
         match result {
-            Ok(_) => Self::Done,
+            Ok(()) => Self::Done,
             Err(error) if error.is_internal() => Self::Failed(
                 error
                     .cause

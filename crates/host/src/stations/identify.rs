@@ -80,7 +80,8 @@ pub struct Key {
     trust_client_prompts: bool,
     expires_at: Option<i64>,
     used_at: AtomicI64,
-    revoked: CancellationToken,
+    /// Cancelled when the key opens nothing any more.
+    pub revoked: CancellationToken,
 }
 
 /// What a tool asks of a key.

@@ -4,12 +4,14 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use futures::FutureExt;
-use kit::{Context, Error, Reply, Result, Run, sql::Budget};
+use kit::{Context, Error, Reply, Result, Run, Sql, sql::Budget};
 use serde_json::Value;
 
 use crate::{
+    approvals::{self, redemption},
     desk::{Desk, PreparedTool, Window},
     ledger::{self, Entry},
+    stations::approve,
 };
 
 /// The store keeps to the time limit by itself. Should it be stuck, the caller
@@ -22,6 +24,7 @@ pub async fn run(
     tool: &PreparedTool,
     context: &mut Context,
     arguments: Value,
+    approval: Option<&str>,
 ) -> Result<Reply> {
     let limit = tool.tool.time_limit;
     let deadline = Instant::now() + limit;
@@ -33,12 +36,19 @@ pub async fn run(
 
     let reply = match &tool.tool.run {
         Run::Async(handler) => {
+            if let Some(approval) = approval {
+                redeem_before(desk, context, approval).await?;
+            }
             let work = AssertUnwindSafe(handler(context.clone(), arguments)).catch_unwind();
-            tokio::select! {
+            let result = tokio::select! {
                 result = work => result.unwrap_or_else(|panic| Err(panicked(&*panic))),
                 () = tokio::time::sleep_until(deadline.into()) => Err(late(tool)),
                 () = context.cancel.cancelled() => Err(Error::cancelled()),
+            };
+            if let Some(approval) = approval {
+                settle_after(desk, approval, &result).await?;
             }
+            result
         }
         Run::Query(handler) => {
             let (handler, inside) = (Arc::clone(handler), context.clone());
@@ -47,13 +57,25 @@ pub async fn run(
             within(limit + GRACE, work).await
         }
         Run::Transaction(handler) => {
+            let store = store(window)?;
             let (handler, inside) = (Arc::clone(handler), context.clone());
             let entry = Entry::new(desk, window, tool, &arguments);
-            let work = store(window)?.transaction(budget(context), move |sql| {
+            let approval = approval.map(|id| Used {
+                id: id.to_owned(),
+                beside_its_row: desk.keeps_rows_in(store),
+            });
+            let work = store.transaction(budget(context), move |sql| {
                 // A repeated attempt must not announce its changes twice.
                 inside.take_changes();
                 ledger::once(&entry, &inside, sql, |sql| {
-                    handler(&inside, sql, arguments.clone())
+                    if let Some(approval) = &approval {
+                        approval.redeem(sql, &inside)?;
+                    }
+                    let reply = handler(&inside, sql, arguments.clone())?;
+                    if let Some(approval) = &approval {
+                        redemption::keep(sql, &approval.id, &reply)?;
+                    }
+                    Ok(reply)
                 })
             });
             within(limit + GRACE, work).await
@@ -61,6 +83,59 @@ pub async fn run(
     }?;
     window.publish(context.take_changes());
     Ok(reply)
+}
+
+/// An approval that the work's own transaction uses up.
+struct Used {
+    id: String,
+    /// Whether its row is in the same store, and so can change with the work.
+    beside_its_row: bool,
+}
+
+impl Used {
+    fn redeem(&self, sql: &mut dyn Sql, context: &Context) -> Result<()> {
+        let now = context.clock.now().as_millisecond();
+        let before = redemption::redeem(sql, &self.id, &context.call.to_string(), now)?;
+        if before.is_some() {
+            return Err(approve::used());
+        }
+        if self.beside_its_row && !approvals::mark_used(sql, &self.id, now)? {
+            return Err(approve::used());
+        }
+        Ok(())
+    }
+}
+
+/// Work that is not done in a transaction uses its approval before it begins: it
+/// is done once or, after a crash, perhaps not at all, but never twice.
+async fn redeem_before(desk: &Desk, context: &Context, approval: &str) -> Result<()> {
+    let used = Used {
+        id: approval.to_owned(),
+        beside_its_row: true,
+    };
+    let inside = context.clone();
+    let store = &desk.state.get().await?.store;
+    store
+        .transaction(budget(context), move |sql| used.redeem(sql, &inside))
+        .await
+}
+
+/// Keeps the reply; or gives the approval back when the tool did nothing.
+async fn settle_after(desk: &Desk, approval: &str, result: &Result<Reply>) -> Result<()> {
+    let reply = match result {
+        Ok(Reply::InputRequired { .. }) => None,
+        Ok(reply) => Some(reply.clone()),
+        Err(error) if error.is_internal() || error.code == kit::error::TIMEOUT => return Ok(()),
+        Err(_) => None,
+    };
+    let approval = approval.to_owned();
+    let store = &desk.state.get().await?.store;
+    store
+        .transaction(Budget::default(), move |sql| match &reply {
+            Some(reply) => redemption::keep(sql, &approval, reply),
+            None => approvals::give_back(sql, &approval),
+        })
+        .await
 }
 
 /// What is not done in a transaction may be half done.

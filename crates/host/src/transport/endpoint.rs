@@ -9,6 +9,7 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
+use futures::StreamExt;
 use http_body_util::{BodyExt, Full, Limited};
 use rmcp::transport::{
     StreamableHttpServerConfig, StreamableHttpService,
@@ -25,7 +26,7 @@ use super::{
 use crate::{
     desk::{Desk, Window},
     pipeline::{Admitted, Refusal},
-    stations::identify::Credentials,
+    stations::identify::{Credentials, Identified},
     wire::{
         direct::{self, Plain},
         handler::Handler,
@@ -144,20 +145,22 @@ impl Endpoint {
                 return answer::fault(StatusCode::BAD_REQUEST, id.as_ref(), &fault);
             }
         };
-        if envelope.is_request() {
+        let name = self.window.counter.about.name;
+        let who = if envelope.is_request() {
             match self.desk.admit(&self.window, credentials).await {
-                Ok(admitted) => drop(parts.extensions.insert(admitted)),
+                Ok(admitted) => {
+                    let who = admitted.who.clone();
+                    parts.extensions.insert(admitted);
+                    who
+                }
                 Err(refusal) => return answer::refusal(envelope.id().as_ref(), &refusal),
             }
-        } else if self
-            .desk
-            .keyring
-            .identify(credentials, self.window.counter.about.name)
-            .await
-            .is_none()
-        {
-            return answer::refusal(None, &Refusal::InvalidKey);
-        }
+        } else {
+            match self.desk.keyring.identify(credentials, name).await {
+                Some(who) => who,
+                None => return answer::refusal(None, &Refusal::InvalidKey),
+            }
+        };
         let reads = Reads::of(&parts.headers);
         // A stream that never ends has no one message to give instead.
         let listens = envelope.method.as_deref() == Some("subscriptions/listen");
@@ -189,17 +192,16 @@ impl Endpoint {
         if reads.json_first() && !listens {
             return accept::as_json(response).await;
         }
-        response
+        while_valid(response, &who)
     }
 
     /// GET and DELETE belong to sessions of the handshake era.
     async fn not_a_call(&self, guard: &Guard, request: Request) -> Response {
         let credentials = guard.credentials(request.headers());
         let name = self.window.counter.about.name;
-        let keyring = &self.desk.keyring;
-        if keyring.identify(&credentials, name).await.is_none() {
+        let Some(who) = self.desk.keyring.identify(&credentials, name).await else {
             return answer::refusal(None, &Refusal::InvalidKey);
-        }
+        };
         let session = request.headers().get("mcp-session-id");
         if request.method() == Method::DELETE
             && let Some(Ok(id)) = session.map(HeaderValue::to_str)
@@ -207,8 +209,18 @@ impl Endpoint {
         {
             return answer::refuse(StatusCode::NOT_FOUND, "Not Found: Session not found");
         }
-        self.with_session.handle(request).await.map(Body::new)
+        let response = self.with_session.handle(request).await;
+        while_valid(response.map(Body::new), &who)
     }
+}
+
+/// A stream ends when the key it was opened with does.
+fn while_valid(response: Response, who: &Identified) -> Response {
+    if who.key.is_none() {
+        return response;
+    }
+    let revoked = who.revoked().cancelled_owned();
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(revoked)))
 }
 
 fn is_of_the_oldest(headers: &HeaderMap) -> bool {

@@ -73,6 +73,9 @@ async fn serve(
 ) {
     let (sink, stream) = socket.split();
     let outgoing = channel.outgoing.clone();
+    let name = window.counter.about.name;
+    let who = desk.keyring.identify(&channel.credentials, name).await;
+    let revoked = who.map_or_else(CancellationToken::new, |who| who.revoked());
     let ping = Duration::from_secs(settings.ping_seconds.max(1));
     let heard = Arc::new(Mutex::new(Instant::now()));
     let mut writer = tokio::spawn(write(
@@ -88,7 +91,11 @@ async fn serve(
     let mut work = desk.under_way.spawn(work);
     let (mut written, mut worked) = (false, false);
     tokio::select! {
-        () = read(stream, to_wire, outgoing, heard) => gone.cancel(),
+        () = read(stream, to_wire, outgoing.clone(), heard) => gone.cancel(),
+        () = revoked.cancelled() => {
+            let _ = outgoing.send(Outgoing::Unauthorized).await;
+            gone.cancel();
+        }
         _ = &mut writer => {
             written = true;
             gone.cancel();
@@ -96,6 +103,7 @@ async fn serve(
         // The desk is stopping, and everything under way has been answered.
         _ = &mut work => worked = true,
     }
+    drop(outgoing);
     // Whichever is left ends by itself: the work when it learns that the client
     // has gone, the writer when nobody can send to it any more.
     if !worked {

@@ -118,7 +118,7 @@ impl<'a> Plain<'a> {
     /// Status and body of the answer.
     pub async fn serve(
         self,
-        desk: &Desk,
+        desk: &Arc<Desk>,
         window: &Window,
         admitted: Admitted,
         headers: &HeaderMap,
@@ -141,7 +141,7 @@ fn is_id(id: &str) -> bool {
 }
 
 async fn call(
-    desk: &Desk,
+    desk: &Arc<Desk>,
     window: &Window,
     admitted: Admitted,
     headers: &HeaderMap,

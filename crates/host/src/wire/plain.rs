@@ -51,7 +51,7 @@ impl Call {
     /// The tool's own fields beside the protocol's.
     pub async fn serve(
         self,
-        desk: &Desk,
+        desk: &Arc<Desk>,
         window: &Window,
         admitted: Admitted,
         headers: &HeaderMap,

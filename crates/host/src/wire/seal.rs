@@ -1,23 +1,35 @@
 //! State that travels through the client between the rounds of a call.
 //!
-//! Sealed with a key of this process, bound to the caller and the tool, and
-//! valid for ten minutes: a client can neither read meaning into it nor use it
-//! for another call.
+//! Sealed, bound to the caller and the tool, and valid for ten minutes: a client
+//! can neither read meaning into it nor use it for another call. The key comes
+//! from the desk's secret, so that any desk on the same data opens it; a process
+//! that has none has a key of its own.
 
-use std::{sync::LazyLock, time::Duration};
+use std::{sync::OnceLock, time::Duration};
 
 use rand::RngExt;
 use rmcp::model::{RequestStateCodec, SealOptions};
 
+use crate::state::Secret;
+
 const VALID: Duration = Duration::from_secs(600);
 
-static CODEC: LazyLock<RequestStateCodec> = LazyLock::new(|| {
-    let key: [u8; 32] = rand::rng().random();
-    RequestStateCodec::new_unchecked(key)
-});
+static CODEC: OnceLock<RequestStateCodec> = OnceLock::new();
+
+/// Takes the desk's own secret from here on. To be called before anything is served.
+pub fn share(secret: &Secret) {
+    let _ = CODEC.set(RequestStateCodec::new_unchecked(secret.mac("state", b"")));
+}
+
+fn codec() -> &'static RequestStateCodec {
+    CODEC.get_or_init(|| {
+        let key: [u8; 32] = rand::rng().random();
+        RequestStateCodec::new_unchecked(key)
+    })
+}
 
 pub fn seal(state: &str, caller: &str, about: &str) -> String {
-    CODEC.seal_with(
+    codec().seal_with(
         state.as_bytes(),
         &SealOptions::new()
             .associated_data(binding(caller, about).as_bytes())
@@ -27,7 +39,7 @@ pub fn seal(state: &str, caller: &str, about: &str) -> String {
 
 /// `None` when it was changed, is too old, or belongs to another call.
 pub fn open(sealed: &str, caller: &str, about: &str) -> Option<String> {
-    let payload = CODEC
+    let payload = codec()
         .open_with(sealed, binding(caller, about).as_bytes())
         .ok()?;
     String::from_utf8(payload).ok()

@@ -1,12 +1,15 @@
 //! One file a command.
 
+mod approvals;
 mod call;
 mod config;
 mod demo;
 mod doctor;
 mod import;
+mod keys;
 mod serve;
 mod stdio;
+mod time;
 mod tools;
 
 use std::{io::Write, process::ExitCode, time::Duration};
@@ -23,6 +26,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Stdio(arguments) => stdio::run(&global, &arguments),
         Command::Tools(arguments) => tools::run(&global, &arguments),
         Command::Call(arguments) => call::run(&global, &arguments),
+        Command::Keys(arguments) => keys::run(&global, &arguments.action),
+        Command::Approvals(arguments) => approvals::run(&global, &arguments.action),
         Command::Import(arguments) => import::run(&global, &arguments),
         Command::Demo(arguments) => demo::run(&global, &arguments.action),
         Command::Config(arguments) => config::run(&global, &arguments.action),
@@ -50,6 +55,27 @@ fn print(text: &str) -> Result<ExitCode> {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::internal(error)),
         _ => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// Columns as wide as what stands in them.
+fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let rows: Vec<[String; N]> = std::iter::once(head.map(str::to_owned))
+        .chain(rows)
+        .collect();
+    let mut widths = [0; N];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths);
+        let cells: Vec<String> = cells
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// File work that hangs does not keep the program from ending.

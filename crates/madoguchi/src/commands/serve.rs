@@ -9,6 +9,7 @@ use host::{
         listener::{self, Listener},
         own_port,
     },
+    wire::seal,
 };
 use kit::{Error, Result};
 
@@ -41,6 +42,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
             );
         }
         let opened = open::desk(global, config, &arguments.offer, None).await?;
+        seal::share(&opened.desk.state.get().await?.secret);
         opened.first_demo().await?;
         background::once(&opened.desk).await;
         let desk = Arc::clone(&opened.desk);

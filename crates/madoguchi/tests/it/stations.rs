@@ -296,7 +296,7 @@ async fn validate_names_field_rule_and_value() {
 
 #[tokio::test]
 async fn approve_follows_the_policy() {
-    let wires = Wires::start("", None).await;
+    let wires = Wires::start("[approval]\nhold_seconds = 0\n", None).await;
     for said in wires.call("fixture_outside", json!({})).await {
         refused(result(&said.message), "APPROVAL_REQUIRED");
     }

@@ -1,0 +1,210 @@
+//! `madoguchi approvals`: what waits for the user, and standing grants.
+
+use std::process::ExitCode;
+
+use host::approvals::{Approval, Approvals, Decision, Grant, Status};
+use kit::{Result, time::Clock};
+use serde_json::{Value, json};
+
+use super::{on_one_thread, print, time};
+use crate::{
+    cli::{ApprovalsAction, Global, Offer},
+    open,
+};
+
+/// As many as anybody reads.
+const NEWEST: i64 = 200;
+
+pub fn run(global: &Global, action: &ApprovalsAction) -> Result<ExitCode> {
+    let config = open::configuration(global, &Offer::default())?;
+    on_one_thread(async {
+        let own = open::own_rows(global, &config);
+        own.state().await?;
+        let approvals = Approvals::new(&own.state, &Clock::system());
+        let text = act(&approvals, action).await;
+        own.close().await?;
+        print(&text?)
+    })
+}
+
+async fn act(approvals: &Approvals, action: &ApprovalsAction) -> Result<String> {
+    match action {
+        ApprovalsAction::List { pending, json } => {
+            let only = pending.then_some(Status::Pending);
+            let mut found = approvals.list(only, NEWEST).await?;
+            // What waits comes first; within that, the newest.
+            found.sort_by_key(|approval| approval.status != Status::Pending);
+            Ok(if *json {
+                pretty(&Value::Array(found.iter().map(described).collect()))
+            } else {
+                cards(&found)
+            })
+        }
+        ApprovalsAction::Approve { id, always, json } => {
+            let decision = if *always {
+                Decision::Always
+            } else {
+                Decision::Once
+            };
+            let approval = approvals.decide(id, decision, &user()).await?;
+            let text = "Approved. The call goes on, or runs when the agent repeats it.";
+            Ok(outcome(&approval, text, *json))
+        }
+        ApprovalsAction::Deny { id, reason, json } => {
+            let reason = reason.clone().unwrap_or_default();
+            let decision = Decision::Deny { reason };
+            let approval = approvals.decide(id, decision, &user()).await?;
+            Ok(outcome(&approval, "Denied.", *json))
+        }
+        ApprovalsAction::Grants { json } => {
+            let grants = approvals.grants().await?;
+            Ok(if *json {
+                pretty(&Value::Array(grants.iter().map(grant).collect()))
+            } else {
+                grants_table(&grants)
+            })
+        }
+        ApprovalsAction::Revoke { id } => {
+            approvals.revoke_grant(id).await?;
+            Ok("The grant is revoked. The next call asks again.".into())
+        }
+    }
+}
+
+/// Who decided, for the record.
+fn user() -> String {
+    let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
+    name.map_or_else(
+        |_| "the command line".into(),
+        |name| format!("{name} (command line)"),
+    )
+}
+
+fn outcome(approval: &Approval, text: &str, as_json: bool) -> String {
+    if as_json {
+        return pretty(&described(approval));
+    }
+    text.to_owned()
+}
+
+fn described(approval: &Approval) -> Value {
+    json!({
+        "id": approval.id,
+        "counter": approval.counter,
+        "tool": approval.tool,
+        "arguments": approval.arguments,
+        "caller": &*approval.caller.name,
+        "caller_id": &*approval.caller.id,
+        "summary": approval.card.summary,
+        "recipient": approval.card.recipient,
+        "lines": approval.card.lines,
+        "status": approval.status,
+        "created_at": time::utc(approval.created_at),
+        "expires_at": time::utc(approval.expires_at),
+        "decided_at": approval.decided_at.map(time::utc),
+        "decided_by": approval.decided_by,
+        "reason": approval.reason,
+    })
+}
+
+/// Each with everything a person needs to decide.
+fn cards(approvals: &[Approval]) -> String {
+    if approvals.is_empty() {
+        return "Nothing waits for you.".into();
+    }
+    let cards = approvals.iter().map(|approval| {
+        let mut text = format!(
+            "{}  {}\n  {}\n  asked by {}, {}.{}, {}",
+            approval.id,
+            approval.status.word(),
+            visible(&approval.card.summary),
+            visible(&approval.caller.name),
+            approval.counter,
+            approval.tool,
+            time::local(approval.created_at),
+        );
+        if approval.status == Status::Pending {
+            text.push_str(&format!("\n  lapses {}", time::local(approval.expires_at)));
+        }
+        if let Some(recipient) = &approval.card.recipient {
+            text.push_str(&format!("\n  recipient: {}", visible(recipient)));
+        }
+        for line in &approval.card.lines {
+            text.push_str(&format!(
+                "\n  {}: {}",
+                visible(&line.label),
+                visible(&line.text)
+            ));
+        }
+        if let Some(reason) = &approval.reason {
+            text.push_str(&format!("\n  reason: {}", visible(reason)));
+        }
+        text
+    });
+    cards.collect::<Vec<_>>().join("\n\n")
+}
+
+fn grant(grant: &Grant) -> Value {
+    json!({
+        "id": grant.id,
+        "counter": grant.counter,
+        "tool": grant.tool,
+        "caller": &*grant.caller.name,
+        "caller_id": &*grant.caller.id,
+        "recipient": grant.recipient,
+        "created_at": time::utc(grant.created_at),
+        "granted_by": grant.granted_by,
+    })
+}
+
+fn grants_table(grants: &[Grant]) -> String {
+    if grants.is_empty() {
+        return "There are no standing grants.".into();
+    }
+    let rows = grants.iter().map(|grant| {
+        let recipient = match grant.recipient.as_str() {
+            "" => "-".to_owned(),
+            recipient => visible(recipient),
+        };
+        [
+            grant.id.clone(),
+            visible(&grant.caller.name),
+            format!("{}.{}", grant.counter, grant.tool),
+            recipient,
+            time::local(grant.created_at),
+        ]
+    });
+    super::table(["id", "caller", "tool", "recipient", "since"], rows)
+}
+
+/// Agents write these texts: nothing in them may move the cursor, change colours
+/// or turn the direction of reading.
+fn visible(text: &str) -> String {
+    let hidden = |c: char| {
+        (c.is_control() && c != '\n')
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => shown.push_str("\n    "),
+            c if hidden(c) => shown.push_str(&format!("<U+{:04X}>", u32::from(c))),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_card_cannot_lie() {
+        assert_eq!(super::visible("a\u{1b}[2Kb"), "a<U+001B>[2Kb");
+        assert_eq!(super::visible("x\u{202e}y\r"), "x<U+202E>y<U+000D>");
+        assert_eq!(super::visible("一行\n二行"), "一行\n    二行");
+    }
+}

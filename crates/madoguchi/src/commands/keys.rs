@@ -1,0 +1,203 @@
+//! `madoguchi keys`: make, list, rotate and revoke API keys.
+
+use std::process::ExitCode;
+
+use host::{
+    keys::{self, Kept, Wanted},
+    state::State,
+};
+use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
+use kit::{Error, Result};
+use serde_json::{Value, json};
+
+use super::{on_one_thread, print, time};
+use crate::{
+    cli::{CreateKey, Global, KeysAction, Offer},
+    config::Config,
+    open,
+};
+
+pub fn run(global: &Global, action: &KeysAction) -> Result<ExitCode> {
+    let config = open::configuration(global, &Offer::default())?;
+    if let KeysAction::Create(create) = action {
+        check_names(&config, create)?;
+    }
+    on_one_thread(async {
+        let own = open::own_rows(global, &config);
+        let text = act(own.state().await?, action).await;
+        own.close().await?;
+        print(&text?)
+    })
+}
+
+async fn act(state: &State, action: &KeysAction) -> Result<String> {
+    let now = Timestamp::now();
+    let now_ms = now.as_millisecond();
+    match action {
+        KeysAction::Create(create) => {
+            let wanted = Wanted {
+                name: create.name.clone(),
+                counters: create.counters.clone(),
+                tools: create.tools.clone(),
+                read_only: create.read_only,
+                trust_client_prompts: create.trust_client_prompts,
+                expires_at: create
+                    .expires
+                    .as_deref()
+                    .map(|text| moment(text, now))
+                    .transpose()?,
+            };
+            let (kept, key) = keys::create(state, wanted, now_ms).await?;
+            Ok(shown_once(&kept, &key, create.json, "made"))
+        }
+        KeysAction::List { json, all } => {
+            let mut kept = keys::list(state).await?;
+            kept.retain(|key| *all || status(key, now_ms) == "valid");
+            Ok(if *json {
+                let kept: Vec<Value> = kept.iter().map(|key| described(key, now_ms)).collect();
+                pretty(&Value::Array(kept))
+            } else {
+                table(&kept, now_ms)
+            })
+        }
+        KeysAction::Rotate { key, grace, json } => {
+            let until = grace.as_deref().map(|text| moment(text, now)).transpose()?;
+            let grace = until.map_or(0, |until| until - now_ms);
+            let (kept, secret) = keys::rotate(state, key, grace, now_ms).await?;
+            Ok(shown_once(&kept, &secret, *json, "rotated"))
+        }
+        KeysAction::Revoke { key, json } => {
+            let kept = keys::revoke(state, key, now_ms).await?;
+            Ok(if *json {
+                pretty(&described(&kept, now_ms))
+            } else {
+                format!(
+                    "The key {} ({}) is revoked. What was opened with it closes within a second.",
+                    kept.name, kept.id
+                )
+            })
+        }
+    }
+}
+
+fn check_names(config: &Config, create: &CreateKey) -> Result<()> {
+    let offer = Offer {
+        fixture: true,
+        ..Offer::default()
+    };
+    let all = open::described(config, &offer, None)?;
+    for counter in &create.counters {
+        open::known("counter", counter, all.iter().map(|c| c.about.name))?;
+    }
+    let within =
+        |name: &str| create.counters.is_empty() || create.counters.iter().any(|c| c == name);
+    let tools = all.iter().filter(|counter| within(counter.about.name));
+    for tool in &create.tools {
+        open::known("tool", tool, tools.clone().flat_map(open::tool_names))?;
+    }
+    Ok(())
+}
+
+/// `30d`, `12h`, `2027-01-31` (its end, here) or a full time.
+fn moment(text: &str, now: Timestamp) -> Result<i64> {
+    let invalid = || {
+        Error::new("INVALID_TIME", format!("`{text}` is no time to come."))
+            .next("Write a duration like 30d or 12h, a day like 2027-01-31, or a full time like 2027-01-31T12:00:00Z.")
+    };
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok(at.as_millisecond());
+    }
+    let zone = TimeZone::system();
+    if let Ok(day) = text.parse::<Date>() {
+        let next = day.tomorrow().map_err(|_| invalid())?;
+        let end = next.to_zoned(zone).map_err(|_| invalid())?;
+        return Ok(end.timestamp().as_millisecond());
+    }
+    let span: Span = text.parse().map_err(|_| invalid())?;
+    let from = Zoned::new(now, zone);
+    let at = from.checked_add(span).map_err(|_| invalid())?;
+    if at <= from {
+        return Err(invalid());
+    }
+    Ok(at.timestamp().as_millisecond())
+}
+
+fn status(key: &Kept, now: i64) -> &'static str {
+    match (key.revoked_at, key.expires_at) {
+        (Some(_), _) => "revoked",
+        (None, Some(at)) if at <= now => "expired",
+        _ => "valid",
+    }
+}
+
+fn described(key: &Kept, now: i64) -> Value {
+    json!({
+        "id": key.id,
+        "name": key.name,
+        "status": status(key, now),
+        "counters": key.counters,
+        "tools": key.tools,
+        "read_only": key.read_only,
+        "trust_client_prompts": key.trust_client_prompts,
+        "created_at": time::utc(key.created_at),
+        "expires_at": key.expires_at.map(time::utc),
+        "revoked_at": key.revoked_at.map(time::utc),
+        "last_used_at": key.last_used_at.map(time::utc),
+    })
+}
+
+/// The one time the key itself is printed.
+fn shown_once(kept: &Kept, key: &str, as_json: bool, what: &str) -> String {
+    if as_json {
+        let mut all = described(kept, Timestamp::now().as_millisecond());
+        if let Some(all) = all.as_object_mut() {
+            all.insert("key".into(), key.into());
+        }
+        return pretty(&all);
+    }
+    let scope = scope(kept);
+    format!(
+        "{key}\n\nThe key {} ({}) was {what}. It opens {scope}. It is shown this once: keep it where its agent finds it.\nAuthorization: Bearer KEY",
+        kept.name, kept.id
+    )
+}
+
+fn scope(key: &Kept) -> String {
+    let list = |names: &[String], all: &str| match names {
+        [] => all.to_owned(),
+        names => names.join(", "),
+    };
+    let mut text = list(&key.counters, "all counters");
+    if !key.tools.is_empty() {
+        text.push_str(&format!(" (only {})", key.tools.join(", ")));
+    }
+    if key.read_only {
+        text.push_str(", to read");
+    }
+    text
+}
+
+fn table(keys: &[Kept], now: i64) -> String {
+    if keys.is_empty() {
+        return "There are no keys. Make one with: madoguchi keys create NAME".into();
+    }
+    let rows = keys.iter().map(|key| {
+        let when = |at: Option<i64>, never: &str| at.map_or(never.to_owned(), time::local);
+        [
+            key.id.clone(),
+            key.name.clone(),
+            status(key, now).to_owned(),
+            scope(key),
+            when(key.expires_at, "never"),
+            when(key.last_used_at, "-"),
+        ]
+    });
+    super::table(
+        ["id", "name", "status", "opens", "expires", "last used"],
+        rows,
+    )
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
