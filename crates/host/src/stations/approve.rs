@@ -87,7 +87,7 @@ impl Asking<'_> {
             return Ok(Leave::Free { grant: Some(grant) });
         }
         if let Some(before) = approvals.latest(&question).await?
-            && let Some(leave) = self.from_before(&before).await?
+            && let Some(leave) = self.settled_before(&before).await?
         {
             return Ok(leave);
         }
@@ -148,7 +148,7 @@ impl Asking<'_> {
     }
 
     /// What an earlier question about the same call leads to, if anything.
-    async fn from_before(&self, before: &Approval) -> Result<Option<Leave>> {
+    async fn settled_before(&self, before: &Approval) -> Result<Option<Leave>> {
         let now = self.desk.clock.now().as_millisecond();
         if before.status == Status::Denied {
             let fresh = before.decided_at.is_some_and(|at| now - at < DENIED_FOR_MS);

@@ -26,7 +26,7 @@ use crate::{
     state::{self, DeskState, parse_hex},
 };
 
-/// How often an unknown key may lead to a look at the rows.
+/// How long lies between two looks at the rows for unknown keys.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What a request brings along.
@@ -116,6 +116,8 @@ pub fn allows(who: &Identified, scope: Scope, is_named: impl Fn(&str) -> bool) -
 pub struct Keyring {
     configured: Vec<([u8; 32], Arc<Key>)>,
     stored: RwLock<Stored>,
+    /// When the rows were last looked at for the sake of an unknown key.
+    looked: tokio::sync::Mutex<Option<Instant>>,
     state: Arc<DeskState>,
     clock: Clock,
 }
@@ -123,7 +125,6 @@ pub struct Keyring {
 #[derive(Default)]
 struct Stored {
     version: Option<i64>,
-    looked: Option<Instant>,
     keys: HashMap<String, Vec<Digested>>,
 }
 
@@ -140,6 +141,7 @@ impl Keyring {
         Ok(Self {
             configured: configured(identity)?,
             stored: RwLock::default(),
+            looked: tokio::sync::Mutex::default(),
             state: Arc::clone(state),
             clock: clock.clone(),
         })
@@ -162,8 +164,10 @@ impl Keyring {
             Some(id) => match self.find_stored(id, key).await {
                 Some(found) => Some(found),
                 // Somebody may have just made it, here or elsewhere.
-                None if self.look_again().await => self.find_stored(id, key).await,
-                None => None,
+                None => {
+                    self.look_again().await;
+                    self.find_stored(id, key).await
+                }
             },
         }?;
         let now = self.clock.now().as_millisecond();
@@ -205,22 +209,20 @@ impl Keyring {
         found
     }
 
-    /// Whether the rows were read anew.
-    async fn look_again(&self) -> bool {
-        {
-            let mut stored = self.stored.write().unwrap_or_else(|held| held.into_inner());
-            if stored.looked.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
-                return false;
+    /// Makes sure that the rows were read after this was called; a flood of wrong
+    /// keys shares one look and waits for it.
+    async fn look_again(&self) {
+        let asked = Instant::now();
+        let mut looked = self.looked.lock().await;
+        if let Some(last) = *looked {
+            if last > asked {
+                return;
             }
-            stored.looked = Some(Instant::now());
+            tokio::time::sleep_until((last + LOOK_EVERY).into()).await;
         }
-        let before = self.version();
-        match self.refresh().await {
-            Ok(()) => self.version() != before,
-            Err(error) => {
-                tracing::warn!(cause = ?error.cause, "keys could not be read");
-                false
-            }
+        *looked = Some(Instant::now());
+        if let Err(error) = self.refresh().await {
+            tracing::warn!(cause = ?error.cause, "keys could not be read");
         }
     }
 

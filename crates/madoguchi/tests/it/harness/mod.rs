@@ -17,7 +17,7 @@ mod socket;
 use serde_json::{Value, json};
 
 pub use cinema::{day_after_tomorrow, free_seats, seats_of, show_to_book};
-pub use desk::Desk;
+pub use desk::{Desk, modern_headers};
 pub use http::{Answer, Session, request, try_request};
 pub use pipe::Pipe;
 pub use place::{Output, Place};

@@ -1,0 +1,328 @@
+//! Keys: made, scoped, expiring, rotated and revoked, tried on every transport.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use store::testing::Postgres;
+
+use crate::harness::{
+    Answer, Desk, Pipe, Place, Socket, modern, modern_headers, refused, request, result, structured,
+};
+
+const REQUIRED: &str = "[http]\nrequire_key = true\n";
+
+/// Makes a key on the data of `place`, as an operator would.
+fn create(place: &Place, arguments: &[&str]) -> Value {
+    let mut all = vec!["keys", "create"];
+    all.extend(arguments);
+    all.push("--json");
+    place.run(&all).ok().json()
+}
+
+fn secret(key: &Value) -> &str {
+    key["key"].as_str().unwrap()
+}
+
+async fn post(desk: &Desk, counter: &str, key: &str, tool: &str, arguments: Value) -> Answer {
+    let params = json!({ "name": tool, "arguments": arguments });
+    let call = modern(7, "tools/call", params.clone());
+    let bearer = format!("Bearer {key}");
+    let headers = modern_headers("tools/call", &params);
+    let mut headers: Vec<(&str, &str)> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
+    headers.push(("authorization", &bearer));
+    let path = format!("/mcp/{counter}");
+    request(desk.port, "POST", &path, &headers, call.to_string()).await
+}
+
+/// What each transport answers to the same call with this key.
+async fn everywhere(desk: &Desk, key: &str, tool: &str, arguments: Value) -> Vec<Value> {
+    let call = modern(
+        7,
+        "tools/call",
+        json!({ "name": tool, "arguments": arguments.clone() }),
+    );
+    let http = post(desk, "fixture", key, tool, arguments).await.message();
+    let mut by_header = Socket::with_bearer(desk, "fixture", key).await;
+    let protocols = format!("mcp, mcp.auth.{key}");
+    let mut by_protocol = Socket::with_protocols(desk, "fixture", &protocols).await;
+    let mut command = desk.place.command();
+    command
+        .args(["stdio", "fixture", "--fixture"])
+        .env("MADOGUCHI_KEY", key);
+    let stdio = Pipe::start(&mut command).request(&call);
+    vec![
+        http,
+        by_header.request(&call).await,
+        by_protocol.request(&call).await,
+        stdio,
+    ]
+}
+
+fn is_unknown(message: &Value) {
+    assert_eq!(message["error"]["message"], "Invalid API key", "{message}");
+}
+
+const SUM: (&str, fn() -> Value) = ("fixture_sum", || json!({ "a": 1, "b": 2 }));
+
+async fn opens(desk: &Desk, key: &str) {
+    for message in everywhere(desk, key, SUM.0, SUM.1()).await {
+        structured(result(&message));
+    }
+}
+
+async fn opens_nothing(desk: &Desk, key: &str) {
+    for message in everywhere(desk, key, SUM.0, SUM.1()).await {
+        is_unknown(&message);
+    }
+}
+
+#[tokio::test]
+async fn a_key_works_the_moment_it_is_made_and_not_after_it_is_revoked() {
+    let desk = Desk::setup().config(REQUIRED).start().await;
+    let key = create(&desk.place, &["phone"]);
+    assert!(secret(&key).contains(key["id"].as_str().unwrap()));
+    assert_eq!(
+        post(&desk, "fixture", secret(&key), SUM.0, SUM.1())
+            .await
+            .status,
+        200
+    );
+    opens(&desk, secret(&key)).await;
+
+    // One letter off, at every place of the secret and of the id.
+    let right = secret(&key);
+    for at in [5, 16, 20, right.len() - 1] {
+        let mut wrong = right.as_bytes().to_vec();
+        wrong[at] = if wrong[at] == b'x' { b'y' } else { b'x' };
+        let wrong = String::from_utf8(wrong).unwrap();
+        let answer = post(&desk, "fixture", &wrong, SUM.0, SUM.1()).await;
+        assert_eq!(answer.status, 401, "{wrong}");
+    }
+    opens_nothing(&desk, &right[..right.len() - 1]).await;
+
+    // Another key beside it goes on.
+    let other = create(&desk.place, &["laptop"]);
+    let mut socket = Socket::with_bearer(&desk, "fixture", right).await;
+    let mut spared = Socket::with_bearer(&desk, "fixture", secret(&other)).await;
+    let ping = modern(1, "tools/list", json!({}));
+    result(&socket.request(&ping).await);
+    result(&spared.request(&ping).await);
+    // By another process than the one that holds the socket.
+    desk.place.run(&["keys", "revoke", "phone"]).ok();
+    let closed = socket.closed().await.unwrap();
+    assert_eq!(u16::from(closed.code), 1008);
+    result(&spared.request(&ping).await);
+    opens_nothing(&desk, right).await;
+    opens(&desk, secret(&other)).await;
+
+    let listed = desk.place.run(&["keys", "list", "--all", "--json"]).ok();
+    assert!(
+        !listed.stdout.contains(&right[17..]),
+        "a secret is shown once"
+    );
+    let status = |name: &str| {
+        let listed = listed.json();
+        let keys = listed.as_array().unwrap().clone();
+        let key = keys.into_iter().find(|key| key["name"] == name);
+        key.unwrap()["status"].clone()
+    };
+    assert_eq!(
+        (status("phone"), status("laptop")),
+        (json!("revoked"), json!("valid"))
+    );
+}
+
+#[tokio::test]
+async fn a_call_under_way_ends_with_its_key() {
+    let desk = Desk::setup().config(REQUIRED).start().await;
+    let key = create(&desk.place, &["phone"]);
+    let waiting = post(
+        &desk,
+        "fixture",
+        secret(&key),
+        "fixture_sleep",
+        json!({ "milliseconds": 25_000 }),
+    );
+    let revoking = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let place = desk.place.clone();
+        let id = key["id"].as_str().unwrap().to_owned();
+        tokio::task::spawn_blocking(move || place.run(&["keys", "revoke", &id]).ok())
+            .await
+            .unwrap();
+    };
+    let (answer, _) = tokio::join!(waiting, revoking);
+    refused(result(&answer.message()), "CANCELLED");
+}
+
+#[tokio::test]
+async fn a_key_expires_by_itself() {
+    let desk = Desk::setup().config(REQUIRED).start().await;
+    let key = create(&desk.place, &["phone", "--expires", "10s"]);
+    let mut socket = Socket::with_bearer(&desk, "fixture", secret(&key)).await;
+    result(&socket.request(&modern(1, "tools/list", json!({}))).await);
+    let closed = socket.closed().await.unwrap();
+    assert_eq!(u16::from(closed.code), 1008);
+    opens_nothing(&desk, secret(&key)).await;
+    let no = desk
+        .place
+        .run(&["keys", "create", "late", "--expires", "2001-01-01"]);
+    assert!(no.failed().contains("ALREADY_EXPIRED"));
+    // Its name is free again.
+    create(&desk.place, &["phone"]);
+}
+
+#[tokio::test]
+async fn a_key_opens_what_it_was_made_for() {
+    let desk = Desk::setup().config(REQUIRED).start().await;
+    let rooms = create(&desk.place, &["rooms", "--counters", "rooms"]);
+    opens_nothing(&desk, secret(&rooms)).await;
+
+    // By the document's name and by every other spelling.
+    let lists = create(
+        &desk.place,
+        &["lists", "--counters", "rooms", "--tools", "list_rooms"],
+    );
+    for name in [
+        "agent_communication/list_rooms",
+        "agent_communication_list_rooms",
+        "list_rooms",
+    ] {
+        let answer = post(&desk, "rooms", secret(&lists), name, json!({})).await;
+        structured(result(&answer.message()));
+    }
+    let new = json!({ "roomName": "x" });
+    for name in [
+        "agent_communication/create_room",
+        "agent_communication_create_room",
+        "create_room",
+    ] {
+        let answer = post(&desk, "rooms", secret(&lists), name, new.clone()).await;
+        refused(result(&answer.message()), "FORBIDDEN");
+    }
+
+    let reads = create(&desk.place, &["reads", "--read-only"]);
+    opens(&desk, secret(&reads)).await;
+    let answer = post(&desk, "rooms", secret(&reads), "create_room", new.clone()).await;
+    refused(result(&answer.message()), "FORBIDDEN");
+    for message in everywhere(&desk, secret(&reads), "fixture_write", json!({})).await {
+        refused(result(&message), "FORBIDDEN");
+    }
+}
+
+#[tokio::test]
+async fn a_rotated_key_has_a_new_secret_and_the_old_one_for_as_long_as_said() {
+    let desk = Desk::setup().config(REQUIRED).start().await;
+    let key = create(&desk.place, &["phone", "--read-only"]);
+    opens(&desk, secret(&key)).await;
+    let rotate = |more: &[&str]| {
+        let mut all = vec!["keys", "rotate", "phone", "--json"];
+        all.extend(more);
+        desk.place.run(&all).ok().json()
+    };
+    let second = rotate(&["--grace", "1h"]);
+    assert_eq!(
+        (&second["id"], &second["read_only"]),
+        (&key["id"], &json!(true))
+    );
+    opens(&desk, secret(&second)).await;
+    opens(&desk, secret(&key)).await;
+    let mut socket = Socket::with_bearer(&desk, "fixture", secret(&second)).await;
+    result(&socket.request(&modern(1, "tools/list", json!({}))).await);
+    let third = rotate(&[]);
+    assert_eq!(u16::from(socket.closed().await.unwrap().code), 1008);
+    opens_nothing(&desk, secret(&second)).await;
+    opens_nothing(&desk, secret(&key)).await;
+    opens(&desk, secret(&third)).await;
+}
+
+#[tokio::test]
+async fn two_desks_on_one_database_know_the_same_keys() {
+    let url = Postgres::shared().create_database();
+    let one = Desk::setup().config(REQUIRED).database(&url).start().await;
+    let two = Desk::setup().config(REQUIRED).database(&url).start().await;
+    let mut command = one.place.command();
+    command
+        .args(["keys", "create", "phone", "--json"])
+        .env("MADOGUCHI_DATABASE__URL", &url);
+    let key = crate::harness::Output::of(&mut command, "").ok().json();
+    for desk in [&one, &two] {
+        let answer = post(desk, "fixture", secret(&key), SUM.0, SUM.1()).await;
+        structured(result(&answer.message()));
+    }
+    let mut socket = Socket::with_bearer(&two, "fixture", secret(&key)).await;
+    result(&socket.request(&modern(1, "tools/list", json!({}))).await);
+    let mut command = one.place.command();
+    command
+        .args(["keys", "revoke", "phone"])
+        .env("MADOGUCHI_DATABASE__URL", &url);
+    crate::harness::Output::of(&mut command, "").ok();
+    assert_eq!(u16::from(socket.closed().await.unwrap().code), 1008);
+}
+
+#[tokio::test]
+async fn keys_are_made_with_care() {
+    let place = Place::new();
+    create(&place, &["phone"]);
+    for (arguments, code) in [
+        (vec!["phone"], "KEY_NAME_TAKEN"),
+        (vec![" "], "INVALID_KEY_NAME"),
+        (vec!["x", "--counters", "cinama"], "UNKNOWN_COUNTER"),
+        (vec!["x", "--tools", "reserve_seat"], "UNKNOWN_TOOL"),
+        (
+            vec!["x", "--counters", "todo", "--tools", "reserve_seats"],
+            "UNKNOWN_TOOL",
+        ),
+        (vec!["x", "--expires", "soon"], "INVALID_TIME"),
+    ] {
+        let mut all = vec!["keys", "create"];
+        all.extend(&arguments);
+        let error = place.run(&all).failed();
+        assert!(error.contains(code), "{arguments:?}: {error}");
+    }
+    assert!(
+        place
+            .run(&["keys", "revoke", "nobody"])
+            .failed()
+            .contains("KEY_NOT_FOUND")
+    );
+    // What is on disk opens nothing, and only its owner reads the secret.
+    let secret = place.data().join("desk.secret");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(&secret).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{mode:o}");
+    }
+    std::fs::write(&secret, "not a secret").unwrap();
+    assert!(
+        place
+            .run(&["keys", "list"])
+            .failed()
+            .contains("SECRET_UNUSABLE")
+    );
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_its_key() {
+    let desk = Desk::setup().config(REQUIRED).start().await;
+    let key = create(&desk.place, &["phone"]);
+    let bearer = format!("Bearer {}", secret(&key));
+    let params = json!({ "notifications": { "toolsListChanged": true } });
+    let headers = modern_headers("subscriptions/listen", &params);
+    let mut headers: Vec<(&str, &str)> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
+    headers.push(("authorization", &bearer));
+    let listen = modern(1, "subscriptions/listen", params).to_string();
+    // Answered only once the stream has ended.
+    let listening = request(desk.port, "POST", "/mcp/fixture", &headers, listen);
+    let revoking = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let place = desk.place.clone();
+        tokio::task::spawn_blocking(move || place.run(&["keys", "revoke", "phone"]).ok())
+            .await
+            .unwrap();
+    };
+    let (answer, ()) = tokio::join!(listening, revoking);
+    assert_eq!(answer.status, 200);
+    assert!(answer.text().contains("acknowledged"), "{}", answer.text());
+}
