@@ -8,7 +8,10 @@
 //! protocol must refuse comes back as a [`Refusal`]; what the tool refuses comes
 //! back as an [`Answer`] that says so.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use kit::{Context, Error, Reply, context::Client, context::Language, ids::CallId};
 use serde_json::{Map, Value};
@@ -24,6 +27,9 @@ use crate::{
         run, validate,
     },
 };
+
+/// How long an answer may be on its way.
+const ARRIVES_WITHIN: Duration = Duration::from_secs(2);
 
 /// A caller who passed `identify` and `limit`.
 #[derive(Debug, Clone)]
@@ -149,11 +155,17 @@ impl Desk {
         })
     }
 
-    /// Nobody dropped this call, so its answer is on its way. Noted beside the
-    /// answer: should the program die first, the answer is given once more.
+    /// Nobody dropped this call, so its answer is on its way. That is written
+    /// down once the answer had time to arrive: should the program die before,
+    /// it is given again to the identical call.
     fn delivered(self: &Arc<Self>, approval: &str) {
         let (desk, approval) = (Arc::clone(self), approval.to_owned());
+        self.approvals.answered(&approval);
         self.under_way.spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(ARRIVES_WITHIN) => {}
+                () = desk.stopping.cancelled() => {}
+            }
             if let Err(error) = desk.approvals.delivered(&approval).await {
                 tracing::warn!(cause = ?error.cause, "a delivered answer could not be noted");
             }

@@ -9,7 +9,10 @@
 pub mod grants;
 pub mod redemption;
 
-use std::sync::Arc;
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use kit::{
     Caller, Error, Result, Row, Sql,
@@ -115,6 +118,8 @@ pub struct Approvals {
     clock: Clock,
     /// Counts up whenever something changed, here or in another process.
     changed: watch::Sender<u64>,
+    /// Used ones whose answers left this process; their rows follow.
+    answered: Mutex<HashSet<String>>,
 }
 
 const COLUMNS: &str = "id, counter, tool, caller, caller_name, arguments, digest, card, status,
@@ -126,6 +131,7 @@ impl Approvals {
             state: Arc::clone(state),
             clock: clock.clone(),
             changed: watch::Sender::new(0),
+            answered: Mutex::default(),
         }
     }
 
@@ -269,20 +275,34 @@ impl Approvals {
         self.read(move |sql| latest(sql, &question, now)).await
     }
 
-    /// The caller has the answer of the call that used it: the identical call
-    /// is a new one from here on.
+    /// The caller is being answered: to this process the identical call is a new
+    /// one from here on.
+    pub fn answered(&self, id: &str) {
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        answered.insert(id.to_owned());
+    }
+
+    /// Whether the answer of the call that used it is known to have left.
+    pub fn is_answered(&self, approval: &Approval) -> bool {
+        let answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        approval.delivered_at.is_some() || answered.contains(&approval.id)
+    }
+
+    /// Notes for everybody what [`Approvals::answered`] says here.
     pub async fn delivered(&self, id: &str) -> Result<()> {
-        let (id, now) = (id.to_owned(), self.now());
+        let (row, now) = (id.to_owned(), self.now());
         self.write(move |sql| {
             sql.execute(
                 "UPDATE desk_approvals
                  SET delivered_at = $1, status = 'used', used_at = COALESCE(used_at, $1)
                  WHERE id = $2",
-                &[now.into(), (&id).into()],
+                &[now.into(), (&row).into()],
             )
         })
-        .await
-        .map(drop)
+        .await?;
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        answered.remove(id);
+        Ok(())
     }
 
     /// Drops what is no longer shown. Called every hour.

@@ -154,8 +154,9 @@ impl Asking<'_> {
             let fresh = before.decided_at.is_some_and(|at| now - at < DENIED_FOR_MS);
             return if fresh { Err(denied(before)) } else { Ok(None) };
         }
-        let was_approved = before.decided_at.is_some() && before.delivered_at.is_none();
-        if !was_approved || before.expires_at + LAPSES_MS <= now {
+        let was_approved = before.decided_at.is_some();
+        let answered = self.desk.approvals.is_answered(before);
+        if !was_approved || answered || before.expires_at + LAPSES_MS <= now {
             return Ok(None);
         }
         // Whether it was used is for the work's own store to say.
@@ -232,7 +233,7 @@ impl Asking<'_> {
         let expires_at = jiff::Timestamp::from_millisecond(approval.expires_at).ok();
         Error::new(
             "APPROVAL_REQUIRED",
-            format!("{name} waits for the user's approval at {address}"),
+            format!("{name} waits for the user's approval ({address})."),
         )
         .next(format!(
             "Nothing was done. Tell the user, who can also run `madoguchi approvals approve {}`; then make the identical call again.",

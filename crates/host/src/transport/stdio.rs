@@ -7,6 +7,7 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     sync::Arc,
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -26,6 +27,9 @@ const MAX_LINE: u64 = 4 * 1024 * 1024;
 /// Messages waiting in either direction.
 const QUEUE: usize = 256;
 
+/// How long the process stays to write down what was answered.
+const LAST_NOTES: Duration = Duration::from_secs(2);
+
 /// Serves until stdin ends and the last request is answered.
 pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credentials) {
     let (to_wire, incoming) = mpsc::channel(QUEUE);
@@ -43,9 +47,15 @@ pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credential
         bare_dialect: false,
         language: language::of_environment(),
     };
-    channel::serve(desk, window, channel, gone).await;
+    channel::serve(Arc::clone(&desk), window, channel, gone.child_token()).await;
     // It ends when the last answer is out.
     let _ = tokio::task::spawn_blocking(move || writer.join()).await;
+    if !gone.is_cancelled() {
+        // Everything was answered; what follows from that is written down.
+        desk.stopping.cancel();
+        desk.under_way.close();
+        let _ = tokio::time::timeout(LAST_NOTES, desk.under_way.wait()).await;
+    }
 }
 
 fn read(to_wire: &mpsc::Sender<Bytes>, oversize: &mpsc::WeakSender<Outgoing>) {

@@ -10,6 +10,7 @@
     reason = "tests"
 )]
 
+mod approvals;
 mod architecture;
 mod cli;
 mod concurrency;

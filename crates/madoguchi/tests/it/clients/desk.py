@@ -17,7 +17,11 @@ def client(counter, **options):
         target = StdioServerParameters(
             command=os.environ["MADOGUCHI_BIN"],
             args=["stdio", counter, "--fixture"],
-            env={"MADOGUCHI_DATA": os.environ["MADOGUCHI_DATA"], "LOG_LEVEL": "error"},
+            env={
+                "MADOGUCHI_DATA": os.environ["MADOGUCHI_DATA"],
+                "MADOGUCHI_APPROVAL__HOLD_SECONDS": "0",
+                "LOG_LEVEL": "error",
+            },
         )
     else:
         target = f"{target}/mcp/{counter}"
