@@ -11,11 +11,12 @@ mod meilisearch;
 mod outbox;
 mod remote;
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZero, sync::Arc, thread::available_parallelism, time::Duration};
 
 use kit::{Error, Result, Store, time::Clock};
 use search::{Facets, Query};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::Settings;
@@ -31,6 +32,7 @@ pub struct Finder {
     embedded: Arc<Embedded>,
     remote: Option<Remote>,
     store: Arc<dyn Store>,
+    searching: Semaphore,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -87,6 +89,7 @@ impl Finder {
             )),
             remote,
             store: Arc::clone(store),
+            searching: Semaphore::new(available_parallelism().map_or(2, NonZero::get)),
             stop,
             tasks,
         })
@@ -139,7 +142,9 @@ impl Finder {
                 State::Ready | State::Failed => "The search index can't be used.",
             })
         })?;
-        // Some milliseconds of plain work, which other calls must not wait for.
+        // Plain work, which other calls must not wait for. As many at once as there
+        // are processors: more would be no faster, and take memory each.
+        let _turn = self.searching.acquire().await;
         let query = query.clone();
         let searched = tokio::task::spawn_blocking(move || index.search(&query)).await;
         let hits = match searched {
