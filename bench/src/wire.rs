@@ -47,6 +47,15 @@ impl Target {
         Self { port, head, tool }
     }
 
+    /// The same with a key.
+    pub fn with_key(self, key: &str) -> Self {
+        let head = format!("Authorization: Bearer {key}\r\nContent-Length: ");
+        Self {
+            head: self.head.replace("Content-Length: ", &head),
+            ..self
+        }
+    }
+
     /// A whole HTTP request that calls the tool.
     pub fn request(&self, id: u64, arguments: &str) -> String {
         let tool = self.tool;

@@ -31,6 +31,9 @@ pub use grants::Grant;
 /// How long a question waits for its answer, and an approval for its call.
 pub const LAPSES_MS: i64 = 10 * 60 * 1000;
 
+/// How many questions of one caller may wait: nobody reads more.
+const MOST_WAITING: i64 = 50;
+
 /// How long decided approvals stay in the lists.
 const KEPT_MS: i64 = 90 * 24 * 60 * 60 * 1000;
 
@@ -241,6 +244,18 @@ impl Approvals {
                 && waiting.status == Status::Pending
             {
                 return Ok(waiting);
+            }
+            let waiting = sql.query_one(
+                "SELECT COUNT(*) FROM desk_approvals
+                 WHERE caller = $1 AND status = 'pending' AND expires_at > $2",
+                &[(&*question.caller.id).into(), now.into()],
+            )?;
+            if waiting.map_or(Ok(0), |row| row.int(0))? >= MOST_WAITING {
+                return Err(Error::new(
+                    "TOO_MANY_QUESTIONS",
+                    format!("{MOST_WAITING} of your calls wait for the user already."),
+                )
+                .next("Nothing was done. Wait until the user has decided about them."));
             }
             let id = kit::ids::random("ap_", 20);
             let recipient = question.card.recipient.as_deref().unwrap_or_default();

@@ -39,6 +39,8 @@ pub enum Credentials {
     Key(String),
     /// A process that the user started.
     LocalUser,
+    /// The same, held to what a key may do.
+    LocalUserWith(String),
 }
 
 /// Who it is, and what they may do.
@@ -47,19 +49,26 @@ pub struct Identified {
     pub caller: Caller,
     /// `None` for the user's own processes and where no key is needed.
     pub key: Option<Arc<Key>>,
+    /// Whether the user started the process on the other side.
+    is_local: bool,
 }
 
 impl Identified {
     fn without_key(caller: Caller) -> Self {
-        Self { caller, key: None }
+        Self {
+            is_local: caller == Caller::local_user(),
+            caller,
+            key: None,
+        }
     }
 
     /// Whether the client's own prompt may answer for the user.
     pub fn trusts_client_prompts(&self) -> bool {
-        match &self.key {
-            Some(key) => key.trust_client_prompts,
-            None => self.caller == Caller::local_user(),
-        }
+        self.is_local
+            || self
+                .key
+                .as_ref()
+                .is_some_and(|key| key.trust_client_prompts)
     }
 
     /// Cancelled when the key is revoked, rotated away or expires.
@@ -157,7 +166,7 @@ impl Keyring {
                 let anonymous = Identified::without_key(Caller::anonymous());
                 return (!key_required).then_some(anonymous);
             }
-            Credentials::Key(key) => key,
+            Credentials::Key(key) | Credentials::LocalUserWith(key) => key,
         };
         let found = match keys::id_of(key) {
             None => self.find_configured(key),
@@ -178,6 +187,7 @@ impl Keyring {
         Some(Identified {
             caller: found.caller.clone(),
             key: Some(found),
+            is_local: matches!(credentials, Credentials::LocalUserWith(_)),
         })
     }
 

@@ -23,7 +23,7 @@ pub fn run(global: &Global, arguments: &Stdio) -> Result<ExitCode> {
         );
         // The process acts for the user who started it; a key narrows that.
         let credentials = match std::env::var("MADOGUCHI_KEY") {
-            Ok(key) if !key.is_empty() => Credentials::Key(key),
+            Ok(key) if !key.is_empty() => Credentials::LocalUserWith(key),
             _ => Credentials::LocalUser,
         };
         background::once(&desk).await;

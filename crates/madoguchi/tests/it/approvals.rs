@@ -384,6 +384,28 @@ async fn a_retry_with_its_key_asks_nobody() {
     assert_eq!(asking.listed().len(), 1);
 }
 
+#[tokio::test]
+async fn nobody_is_asked_without_end() {
+    let asking = Asking::embedded(0).await;
+    let show = asking.show(0).await;
+    let seats: Vec<(String, String)> = (1..=8)
+        .flat_map(|one| (1..=8).map(move |other| (format!("A{one}"), format!("B{other}"))))
+        .collect();
+    let mut asked = 0;
+    for (one, other) in &seats {
+        let answer = asking.book(&show, &[one, other]).await;
+        if answer["structuredContent"]["error"]["code"] == "TOO_MANY_QUESTIONS" {
+            break;
+        }
+        question(&answer);
+        asked += 1;
+    }
+    assert_eq!(asked, 50);
+    let first = id(asking.pending().last().unwrap());
+    asking.cli(&["approvals", "deny", &first]);
+    question(&asking.book(&show, &["C1"]).await);
+}
+
 /// A tool that is not done in a transaction, and that asks by its nature.
 #[tokio::test]
 async fn what_acts_outside_asks_without_any_policy() {

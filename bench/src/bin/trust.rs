@@ -1,0 +1,192 @@
+//! What trust costs: the same read call with a key, a limit and the audit, and
+//! without any of them, in turns.
+
+use std::{path::PathBuf, process::Command, sync::Arc, time::Duration};
+
+use anyhow::{Context as _, Result, ensure};
+use bench::{
+    figures::{Goals, Table, median, number, spread},
+    load::{self, Limit},
+    places::Places,
+    process,
+    server::{Running, free_port, wrapped},
+    wire::{Films, Sums, Target},
+};
+use clap::Parser;
+use tempfile::TempDir;
+
+/// As many as a key's requests in a minute could ever be here, so that the limit
+/// counts each and refuses none.
+const LIMIT: u32 = 100_000_000;
+const CONNECTIONS: usize = 16;
+const WARM_UP: Duration = Duration::from_secs(2);
+const GOAL: f64 = 1.25;
+
+#[derive(Parser)]
+struct Cli {
+    /// The program to measure
+    #[arg(long, default_value = "../target/release/madoguchi")]
+    madoguchi: PathBuf,
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// How long a turn takes
+    #[arg(long, default_value_t = 3.0)]
+    seconds: f64,
+    /// Where to run the servers, as taskset names cores
+    #[arg(long)]
+    core: Option<String>,
+}
+
+struct Desk {
+    running: Running,
+    port: u16,
+    key: Option<String>,
+    _data: TempDir,
+}
+
+#[derive(Clone, Copy)]
+enum Call {
+    Sum,
+    Films,
+}
+
+impl Call {
+    const ALL: [Self; 2] = [Self::Sum, Self::Films];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "`fixture_sum`, which does nothing else",
+            Self::Films => "`get_movie_list`, which reads SQLite",
+        }
+    }
+}
+
+impl Desk {
+    async fn start(cli: &Cli, places: &Places, guarded: bool) -> Result<Self> {
+        let data = places.fresh()?;
+        let config = data.path().join("desk.toml");
+        let text = if guarded {
+            format!(
+                "[http]\nrequire_key = true\n[limits]\nrequests_per_minute = {{ fixture = {LIMIT}, cinema = {LIMIT} }}\n"
+            )
+        } else {
+            "[audit]\nenabled = false\n".to_owned()
+        };
+        std::fs::write(&config, text)?;
+        let key = match guarded {
+            true => Some(make_key(cli, &data)?),
+            false => None,
+        };
+        let port = free_port()?;
+        let mut command = Command::new(&cli.madoguchi);
+        command.args(["serve", "--fixture", "--merchant-port", "0", "--data"]);
+        command.arg(data.path()).arg("--config").arg(&config);
+        command.args(["--port", &port.to_string()]);
+        if let Some(core) = &cli.core {
+            command = wrapped(&["taskset", "-c", core], &command);
+        }
+        let name = if guarded { "guarded" } else { "open" };
+        let running = Running::spawn(command, &places.logs.join(format!("trust-{name}.log")))?;
+        let desk = Self {
+            running,
+            port,
+            key,
+            _data: data,
+        };
+        for _ in 0..600 {
+            if desk.call(Call::Films, Limit::calls(1)).await.is_ok() {
+                return Ok(desk);
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        anyhow::bail!("the desk does not answer; see .env/logs/trust-{name}.log")
+    }
+
+    async fn call(&self, call: Call, limit: Limit) -> Result<load::Outcome> {
+        let target = |path, tool| {
+            let target = Target::new(self.port, path, tool);
+            match &self.key {
+                Some(key) => target.with_key(key),
+                None => target,
+            }
+        };
+        match call {
+            Call::Sum => {
+                let target = target("/mcp/fixture", "fixture_sum");
+                load::run(&target, &Arc::new(Sums), CONNECTIONS, limit).await
+            }
+            Call::Films => {
+                let target = target("/mcp/cinema", "get_movie_list");
+                load::run(&target, &Arc::new(Films), CONNECTIONS, limit).await
+            }
+        }
+    }
+
+    /// CPU seconds for 10,000 calls, and calls in a second.
+    async fn turn(&self, call: Call, seconds: f64) -> Result<(f64, f64)> {
+        let before = process::cpu_seconds(self.running.id())?;
+        let limit = Limit::time(Duration::from_secs_f64(seconds));
+        let outcome = self.call(call, limit).await?;
+        let cpu = process::cpu_seconds(self.running.id())? - before;
+        let calls = outcome.calls() as f64;
+        Ok((cpu / calls * 10_000.0, outcome.per_second()))
+    }
+}
+
+fn make_key(cli: &Cli, data: &TempDir) -> Result<String> {
+    let output = Command::new(&cli.madoguchi)
+        .args(["keys", "create", "bench", "--json", "--data"])
+        .arg(data.path())
+        .output()?;
+    ensure!(output.status.success(), "no key was made");
+    let made: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let key = made.get("key").and_then(serde_json::Value::as_str);
+    Ok(key.context("a key")?.to_owned())
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let cli = Cli::parse();
+    ensure!(cli.rounds > 0, "at least one round");
+    let places = Places::new(&cli.madoguchi)?;
+    let open = Desk::start(&cli, &places, false).await?;
+    let guarded = Desk::start(&cli, &places, true).await?;
+    let mut table = Table::new(&[
+        "call, 16 connections",
+        "CPU s / 10,000, open",
+        "guarded",
+        "calls/s, open",
+        "guarded ",
+    ]);
+    let mut goals = Goals::default();
+    for call in Call::ALL {
+        for desk in [&open, &guarded] {
+            desk.call(call, Limit::time(WARM_UP)).await?;
+        }
+        let mut turns = Vec::new();
+        for round in 0..cli.rounds {
+            let without = open.turn(call, cli.seconds).await?;
+            let with = guarded.turn(call, cli.seconds).await?;
+            turns.push((without, with));
+            eprintln!("{}: round {} of {}", call.name(), round + 1, cli.rounds);
+        }
+        let of = |value: fn(&((f64, f64), (f64, f64))) -> f64| {
+            number(median(turns.iter().map(value)))
+        };
+        table.row(&[
+            call.name().to_owned(),
+            of(|turn| turn.0.0),
+            of(|turn| turn.1.0),
+            of(|turn| turn.0.1),
+            of(|turn| turn.1.1),
+        ]);
+        let ratios: Vec<f64> = turns.iter().map(|turn| turn.1.0 / turn.0.0).collect();
+        let met = median(ratios.iter().copied()) < GOAL;
+        let goal = format!("{}: under {GOAL} × the CPU", call.name());
+        goals.add(&goal, spread(&ratios), met);
+    }
+    table.print("Identity, limit and audit");
+    goals.print();
+    open.running.stop()?;
+    guarded.running.stop()
+}
