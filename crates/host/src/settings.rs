@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct Settings {
     /// The main listener: Streamable HTTP, WebSocket, probes.
     pub http: Http,
+    /// TLS on every listener.
+    pub tls: Tls,
     /// WebSocket connections on the main listener.
     pub websocket: WebSocket,
     /// Where rows are kept.
@@ -47,7 +49,7 @@ impl Settings {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Http {
-    /// The address to listen on. Any other than a loopback address needs `trusted_network`.
+    /// The address to listen on. Any other than a loopback address needs [tls] and `require_key`, or `trusted_network`.
     pub address: String,
     /// The port; 0 switches the listener off.
     pub port: u16,
@@ -59,7 +61,7 @@ pub struct Http {
     pub require_key: bool,
     /// The address people reach this listener by, when a proxy stands in front.
     pub public_url: String,
-    /// Allows a non-loopback address without TLS: a container network, or a proxy that ends TLS in front.
+    /// Allows a non-loopback address without TLS and without required keys: a container network, or a proxy that ends TLS in front.
     pub trusted_network: bool,
     /// The largest request body, in bytes.
     #[schemars(range(min = 1, max = 1073741824))]
@@ -67,6 +69,9 @@ pub struct Http {
     /// How many connections may be open at once.
     #[schemars(range(min = 1, max = 1000000))]
     pub max_connections: usize,
+    /// How many of them may come from one address (IPv6: one /64 network); 0 for no limit, as behind a proxy, from which everybody comes.
+    #[schemars(range(min = 0, max = 1000000))]
+    pub max_connections_per_address: usize,
     /// How long a client may take to send a request's headers, in seconds. Idle connections are closed after it too.
     #[schemars(range(min = 1, max = 86400))]
     pub header_timeout_seconds: u64,
@@ -101,6 +106,7 @@ impl Default for Http {
             trusted_network: false,
             max_body_bytes: 4 * 1024 * 1024,
             max_connections: 1024,
+            max_connections_per_address: 512,
             header_timeout_seconds: 60,
             body_timeout_seconds: 30,
             shutdown_seconds: 30,
@@ -132,7 +138,7 @@ impl Http {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Listener {
-    /// The address to listen on. Any other than a loopback address needs `trusted_network`.
+    /// The address to listen on. Any other than a loopback address needs [tls] and `require_key`, or `trusted_network`.
     pub address: String,
     /// The port; 0 switches the listener off.
     pub port: u16,
@@ -144,7 +150,7 @@ pub struct Listener {
     pub require_key: bool,
     /// The address people reach this listener by, when a proxy stands in front.
     pub public_url: String,
-    /// Allows a non-loopback address without TLS: a container network, or a proxy that ends TLS in front.
+    /// Allows a non-loopback address without TLS and without required keys: a container network, or a proxy that ends TLS in front.
     pub trusted_network: bool,
 }
 
@@ -153,6 +159,21 @@ impl Default for Listener {
         let mut listener = Http::default().listener();
         listener.port = 0;
         listener
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tls {
+    /// A PEM file with the certificate and those that lead to its authority. Empty: no TLS. Read again on SIGHUP.
+    pub cert: String,
+    /// A PEM file with the certificate's private key.
+    pub key: String,
+}
+
+impl Tls {
+    pub fn is_set(&self) -> bool {
+        !self.cert.is_empty() || !self.key.is_empty()
     }
 }
 
@@ -241,11 +262,25 @@ pub enum LogFormat {
     Json,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Requests in any 60 seconds, per caller, for each counter named here: { cinema = 600 }. Counters not named have no limit.
     pub requests_per_minute: BTreeMap<String, u32>,
+    /// Requests in a minute from one address (IPv6: one /64 network), whoever sends them; 0 for no limit.
+    pub requests_per_minute_per_address: u32,
+    /// Wrong keys in a minute from one address. After that many, no key from there is looked at until the minute is over; 0 for no limit, as behind a proxy, from which everybody comes.
+    pub wrong_keys_per_minute: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            requests_per_minute: BTreeMap::new(),
+            requests_per_minute_per_address: 0,
+            wrong_keys_per_minute: 30,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

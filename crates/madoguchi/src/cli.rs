@@ -166,9 +166,12 @@ pub struct Call {
     /// The arguments, as a JSON object; `-` reads them from stdin
     #[arg(value_name = "JSON", default_value = "{}")]
     pub arguments: String,
-    /// Ask a running desk instead, such as http://127.0.0.1:8010
+    /// Ask a running desk instead, such as http://127.0.0.1:8010 or https://desk.example.com
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
+    /// Trust the certificates in this PEM file besides those the system trusts
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub ca: Option<PathBuf>,
     /// The key for that desk
     #[arg(long, env = "MADOGUCHI_KEY", hide_env_values = true, requires = "url")]
     pub key: Option<String>,

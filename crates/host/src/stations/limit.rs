@@ -173,6 +173,7 @@ mod tests {
     fn admits_exactly_the_limit_in_any_minute() {
         let limits = Limits {
             requests_per_minute: [("innervoice".to_owned(), 100)].into(),
+            ..Limits::default()
         };
         let limiter = Limiter::new(&limits, &Arc::new(DeskState::none()));
         let start = Instant::now();

@@ -8,6 +8,7 @@ use axum::{
 use http_body_util::BodyExt;
 use serde_json::Value;
 
+use super::abuse::Barred;
 use crate::{
     pipeline::Refusal,
     wire::outbound::{Fault, error_message, quoted, shorten_texts},
@@ -42,6 +43,14 @@ pub fn refusal(id: Option<&Value>, refusal: &Refusal) -> Response {
         _ => status(refusal),
     };
     with_headers(refusal, json(status.as_u16(), text))
+}
+
+/// To an address that asked too much. Nothing of the request was read, so the
+/// answer names no id.
+pub fn barred(barred: Barred) -> Response {
+    let response = fault(StatusCode::TOO_MANY_REQUESTS, None, &Fault::from(barred));
+    let retry_after_ms = barred.retry_after_ms();
+    with_headers(&Refusal::RateLimited { retry_after_ms }, response)
 }
 
 /// The status that says to HTTP what a refusal is.

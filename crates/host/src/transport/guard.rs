@@ -12,8 +12,14 @@ use http::{HeaderMap, StatusCode, Uri, header, uri::Authority};
 
 use kit::{Error, Result};
 
-use super::answer;
+use super::{answer, listener::OpenConnection};
 use crate::{settings::Listener, stations::identify::Credentials};
+
+/// Before the key, in a subprotocol.
+const KEY_PROTOCOL: &str = "mcp.auth.";
+
+/// What people call a key in an address.
+const KEY_PARAMETERS: [&str; 4] = ["key", "api_key", "token", "access_token"];
 
 pub struct Guard {
     /// Where its listener is configured.
@@ -96,6 +102,12 @@ impl Guard {
             && uri.host().is_some_and(|host| self.knows(host))
     }
 
+    /// Whether [`Guard::credentials`] would find a key, right or wrong.
+    fn brings_key(headers: &HeaderMap) -> bool {
+        headers.contains_key(header::AUTHORIZATION)
+            || subprotocols(headers).any(|protocol| protocol.starts_with(KEY_PROTOCOL))
+    }
+
     /// The key of a request: `Authorization: Bearer KEY`, or, for WebSocket
     /// clients that cannot set headers, a subprotocol `mcp.auth.KEY`.
     pub fn credentials(&self, headers: &HeaderMap) -> Credentials {
@@ -107,14 +119,30 @@ impl Guard {
             let key = value.to_str().ok().and_then(bearer).unwrap_or_default();
             return Credentials::Key(key.to_owned());
         }
-        headers
-            .get_all(header::SEC_WEBSOCKET_PROTOCOL)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .find_map(|protocol| protocol.trim().strip_prefix("mcp.auth."))
+        subprotocols(headers)
+            .find_map(|protocol| protocol.strip_prefix(KEY_PROTOCOL))
             .map_or(nothing, |key| Credentials::Key(key.to_owned()))
     }
+}
+
+fn subprotocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    headers
+        .get_all(header::SEC_WEBSOCKET_PROTOCOL)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+}
+
+/// Whether an address carries what must not stand in one: proxies and browsers
+/// write addresses down.
+fn key_in(query: &str) -> bool {
+    query.split('&').any(|pair| {
+        let name = pair.split('=').next().unwrap_or_default();
+        KEY_PARAMETERS
+            .iter()
+            .any(|key| name.eq_ignore_ascii_case(key))
+    })
 }
 
 /// Names and origins that could never match would silently keep everybody out.
@@ -159,11 +187,11 @@ pub fn check_names(listener: &Listener, section: &str) -> Result<()> {
     Ok(())
 }
 
-/// Keeps out what the guard bars.
+/// Keeps out what the guard bars, and addresses that ask too much.
 pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let section = guard.section;
     let text = match guard.check(request.uri(), request.headers()) {
-        Ok(()) => return next.run(request).await,
+        Ok(()) => return admit(request, next).await,
         Err(Barred::Hosts) => {
             return answer::refuse(StatusCode::BAD_REQUEST, "Send one Host header.");
         }
@@ -175,6 +203,28 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
         ),
     };
     (StatusCode::FORBIDDEN, text).into_response()
+}
+
+async fn admit(request: Request, next: Next) -> Response {
+    if request.uri().query().is_some_and(key_in) {
+        return answer::refuse(
+            StatusCode::BAD_REQUEST,
+            "A key does not belong in an address, where logs keep it. Send it as \
+             `Authorization: Bearer KEY`, or to a WebSocket as the subprotocols `mcp, mcp.auth.KEY`.",
+        );
+    }
+    let Some(open) = request.extensions().get::<Arc<OpenConnection>>().cloned() else {
+        return next.run(request).await;
+    };
+    let brings_key = Guard::brings_key(request.headers());
+    if let Err(barred) = open.visit.request(brings_key) {
+        return answer::barred(barred);
+    }
+    let response = next.run(request).await;
+    if brings_key && response.status() == StatusCode::UNAUTHORIZED {
+        open.visit.wrong_key();
+    }
+    response
 }
 
 fn bearer(value: &str) -> Option<&str> {

@@ -10,19 +10,25 @@ use std::{
 use axum::{
     Router,
     http::{HeaderValue, StatusCode, header},
+    response::Response,
 };
 use hyper::{Request, body::Incoming, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use kit::{Error, Result};
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
-use super::answer;
+use super::{
+    abuse::{Addresses, Visit},
+    answer,
+    tls::Tls,
+};
 use crate::{Desk, settings};
 
 /// How long connections have to close once all their streams have ended.
@@ -39,6 +45,7 @@ const SPARE_TIMEOUT: Duration = Duration::from_secs(5);
 /// reported before anything else starts.
 pub struct Listener {
     listener: TcpListener,
+    tls: Option<Arc<Tls>>,
     pub address: SocketAddr,
 }
 
@@ -48,15 +55,17 @@ pub struct OpenConnection {
     _slot: OwnedSemaphorePermit,
     open: Gauge,
     pub peer: IpAddr,
+    pub visit: Arc<Visit>,
 }
 
 impl OpenConnection {
-    fn new(slot: OwnedSemaphorePermit, open: Gauge, peer: IpAddr) -> Self {
+    fn new(slot: OwnedSemaphorePermit, open: Gauge, peer: IpAddr, visit: Visit) -> Self {
         open.inc();
         Self {
             _slot: slot,
             open,
             peer,
+            visit: Arc::new(visit),
         }
     }
 }
@@ -73,8 +82,9 @@ impl Listener {
         listener: &settings::Listener,
         section: &'static str,
         flag: &str,
+        tls: Option<&Arc<Tls>>,
     ) -> Result<Self> {
-        let address = checked_address(listener, section)?;
+        let address = checked_address(listener, section, tls.is_some())?;
         let listener = TcpListener::bind((address, listener.port))
             .await
             .map_err(|error| {
@@ -90,21 +100,22 @@ impl Listener {
                 ))
             })?;
         let address = listener.local_addr().map_err(Error::internal)?;
-        Ok(Self { listener, address })
+        Ok(Self {
+            listener,
+            tls: tls.cloned(),
+            address,
+        })
+    }
+
+    /// `http` or `ws`, with an `s` where there is TLS.
+    pub fn scheme(&self, plain: &str) -> String {
+        let encrypted = if self.tls.is_some() { "s" } else { "" };
+        format!("{plain}{encrypted}")
     }
 
     async fn accept(self, router: Router, hall: Hall) {
-        let Hall {
-            desk,
-            slots,
-            spare,
-            connections,
-        } = hall;
-        let mut builder = hyper::server::conn::http1::Builder::new();
-        let header_timeout = desk.settings.http.header_timeout_seconds.max(1);
-        builder
-            .timer(TokioTimer::new())
-            .header_read_timeout(Duration::from_secs(header_timeout));
+        let desk = &hall.desk;
+        let limit = header_timeout(desk);
         loop {
             let (stream, peer) = tokio::select! {
                 accepted = self.listener.accept() => match accepted {
@@ -118,54 +129,81 @@ impl Listener {
                 },
                 () = desk.stopping.cancelled() => return,
             };
-            let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else {
-                match Arc::clone(&spare).try_acquire_owned() {
-                    Ok(slot) => drop(connections.spawn(turn_away(
-                        stream,
-                        router.clone(),
-                        Arc::clone(&desk),
-                        slot,
-                    ))),
-                    Err(_) => drop(desk.metrics.connections_refused.inc()),
-                }
-                continue;
-            };
             // Without it an answer in two parts waits for the client's
             // acknowledgement, 40 ms each.
             let _ = stream.set_nodelay(true);
-            let open = Arc::new(OpenConnection::new(
-                slot,
-                desk.metrics.connections.clone(),
-                peer,
-            ));
-            let (router, held) = (router.clone(), Arc::clone(&open));
-            let service = service_fn(move |mut request: Request<Incoming>| {
-                request.extensions_mut().insert(Arc::clone(&held));
-                router.clone().call(request)
-            });
-            let connection = builder
-                .serve_connection(TokioIo::new(stream), service)
-                .with_upgrades();
-            let stopping = desk.stopping.clone();
-            connections.spawn(async move {
-                let mut connection = std::pin::pin!(connection);
-                // A broken connection is the client's affair: no error is kept.
-                tokio::select! {
-                    _ = connection.as_mut() => {}
-                    () = stopping.cancelled() => {
-                        connection.as_mut().graceful_shutdown();
-                        let _ = connection.await;
+            let (tls, router, hall) = (self.tls.clone(), router.clone(), hall.clone());
+            match hall.admit(peer) {
+                Ok(open) => hall.connections.clone().spawn(async move {
+                    if let Some(stream) = encrypted(tls, stream, limit).await {
+                        attend(stream, router, &hall.desk, open).await;
                     }
-                }
-                drop(open);
-            });
+                }),
+                Err(full) => match hall.spare(full) {
+                    Some(slot) => hall.connections.clone().spawn(async move {
+                        if let Some(stream) = encrypted(tls, stream, limit).await {
+                            turn_away(stream, router, &hall.desk, full).await;
+                        }
+                        drop(slot);
+                    }),
+                    None => {
+                        desk.metrics.connections_refused.inc();
+                        continue;
+                    }
+                },
+            };
         }
     }
 }
 
+/// A connection, encrypted or not.
+trait Bytes: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Bytes for T {}
+
+async fn encrypted(
+    tls: Option<Arc<Tls>>,
+    stream: TcpStream,
+    limit: Duration,
+) -> Option<Box<dyn Bytes>> {
+    match tls {
+        None => Some(Box::new(stream)),
+        Some(tls) => Some(Box::new(tls.accept(stream, limit).await?)),
+    }
+}
+
+fn header_timeout(desk: &Desk) -> Duration {
+    Duration::from_secs(desk.settings.http.header_timeout_seconds.max(1))
+}
+
+/// Every request of a connection, until either side ends it.
+async fn attend(stream: Box<dyn Bytes>, router: Router, desk: &Desk, open: OpenConnection) {
+    let open = Arc::new(open);
+    let held = Arc::clone(&open);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(Arc::clone(&held));
+        router.clone().call(request)
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(header_timeout(desk))
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    let mut connection = std::pin::pin!(connection);
+    // A broken connection is the client's affair: no error is kept.
+    tokio::select! {
+        _ = connection.as_mut() => {}
+        () = desk.stopping.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+    drop(open);
+}
+
 /// One request of a connection for which there is no room: answered when it is a
 /// probe, refused otherwise.
-async fn turn_away(stream: TcpStream, router: Router, desk: Arc<Desk>, slot: OwnedSemaphorePermit) {
+async fn turn_away(stream: Box<dyn Bytes>, router: Router, desk: &Desk, full: Full) {
     let refused = desk.metrics.connections_refused.clone();
     let service = service_fn(move |request: Request<Incoming>| {
         let is_probe = matches!(request.uri().path(), "/livez" | "/readyz" | "/metrics");
@@ -175,12 +213,7 @@ async fn turn_away(stream: TcpStream, router: Router, desk: Arc<Desk>, slot: Own
                 return router.call(request).await;
             }
             refused.inc();
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            let text = "Too many connections are open. Try again in a moment.";
-            let mut response = answer::refuse(status, text);
-            let second = HeaderValue::from_static("1");
-            response.headers_mut().insert(header::RETRY_AFTER, second);
-            Ok(response)
+            Ok(full.answer())
         }
     });
     let connection = hyper::server::conn::http1::Builder::new()
@@ -189,7 +222,33 @@ async fn turn_away(stream: TcpStream, router: Router, desk: Arc<Desk>, slot: Own
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), service);
     let _ = tokio::time::timeout(SPARE_TIMEOUT * 2, connection).await;
-    drop(slot);
+}
+
+/// Why there is no room for a connection.
+#[derive(Clone, Copy)]
+enum Full {
+    Desk,
+    /// Its own address has too many.
+    Address,
+}
+
+impl Full {
+    fn answer(self) -> Response {
+        let (status, text) = match self {
+            Self::Desk => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Too many connections are open. Try again in a moment.",
+            ),
+            Self::Address => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "Too many connections from your address are open. Close some of them.",
+            ),
+        };
+        let mut response = answer::refuse(status, text);
+        let second = HeaderValue::from_static("1");
+        response.headers_mut().insert(header::RETRY_AFTER, second);
+        response
+    }
 }
 
 /// What the listeners of one desk share.
@@ -198,7 +257,30 @@ struct Hall {
     desk: Arc<Desk>,
     slots: Arc<Semaphore>,
     spare: Arc<Semaphore>,
+    addresses: Arc<Addresses>,
     connections: TaskTracker,
+}
+
+impl Hall {
+    fn admit(&self, peer: IpAddr) -> Result<OpenConnection, Full> {
+        let visit = self.addresses.enter(peer).ok_or(Full::Address)?;
+        let slot = Arc::clone(&self.slots).try_acquire_owned();
+        let slot = slot.map_err(|_| Full::Desk)?;
+        let open = self.desk.metrics.connections.clone();
+        Ok(OpenConnection::new(slot, open, peer, visit))
+    }
+
+    /// Room to be turned away in. One address can't take all of it.
+    fn spare(&self, full: Full) -> Option<OwnedSemaphorePermit> {
+        let kept = match full {
+            Full::Desk => 0,
+            Full::Address => SPARE / 2,
+        };
+        if self.spare.available_permits() <= kept {
+            return None;
+        }
+        Arc::clone(&self.spare).try_acquire_owned().ok()
+    }
 }
 
 /// Serves until the desk stops; then waits for what is in flight.
@@ -206,6 +288,7 @@ pub async fn serve(desk: Arc<Desk>, listeners: Vec<(Listener, Router)>) {
     let hall = Hall {
         slots: Arc::new(Semaphore::new(desk.settings.http.max_connections.max(1))),
         spare: Arc::new(Semaphore::new(SPARE)),
+        addresses: Addresses::new(&desk.settings),
         connections: TaskTracker::new(),
         desk,
     };
@@ -220,7 +303,11 @@ pub async fn serve(desk: Arc<Desk>, listeners: Vec<(Listener, Router)>) {
 }
 
 /// The address, when it is one and safe to listen on.
-pub fn checked_address(listener: &settings::Listener, section: &str) -> Result<IpAddr> {
+pub fn checked_address(
+    listener: &settings::Listener,
+    section: &str,
+    encrypted: bool,
+) -> Result<IpAddr> {
     let host = listener
         .address
         .trim_start_matches('[')
@@ -238,9 +325,21 @@ pub fn checked_address(listener: &settings::Listener, section: &str) -> Result<I
     if address.is_loopback() || listener.trusted_network {
         return Ok(address);
     }
+    let (what, missing) = match (encrypted, listener.require_key) {
+        (true, true) => return Ok(address),
+        (false, true) => ("there is no TLS on it", "name cert and key in [tls]".into()),
+        (true, false) => (
+            "it asks nobody for a key",
+            format!("set require_key = true in [{section}]"),
+        ),
+        (false, false) => (
+            "it has no TLS and asks nobody for a key",
+            format!("name cert and key in [tls] and set require_key = true in [{section}]"),
+        ),
+    };
     Err(Error::new(
         "UNSAFE_LISTENER",
-        format!("{address} can be reached from other machines, and there is no TLS on it."),
+        format!("{address} in [{section}] can be reached from other machines, and {what}."),
     )
-    .next(format!("Listen on 127.0.0.1, or set trusted_network = true in [{section}] if a proxy or a closed network protects it.")))
+    .next(format!("Listen on 127.0.0.1, or {missing}; if a proxy or a closed network protects it, set trusted_network = true in [{section}].")))
 }

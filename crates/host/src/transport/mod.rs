@@ -1,11 +1,13 @@
 //! How bytes come in and go out: stdio, HTTP, WebSocket. Each admits requests
 //! and hands them to `wire`; none of them knows a tool.
 //!
-//! - `listener`: connections, for every port; `guard`: who may reach it at all
+//! - `listener`: connections, for every port; `tls`: encrypts them
+//! - `guard`: who may reach a port at all; `abuse`: how often, from one address
 //! - `http`: the main port; `own_port`: the port of one counter
 //! - `endpoint`: Streamable HTTP for one counter, on either; `sessions`: how many
 //! - `websocket`, `stdio`: connections that carry one message after another
 
+pub mod abuse;
 pub mod accept;
 pub mod answer;
 pub mod assets;
@@ -18,4 +20,5 @@ pub mod listener;
 pub mod own_port;
 pub mod sessions;
 pub mod stdio;
+pub mod tls;
 pub mod websocket;

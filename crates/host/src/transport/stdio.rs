@@ -46,6 +46,7 @@ pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credential
         credentials,
         bare_dialect: false,
         language: language::of_environment(),
+        visit: None,
     };
     channel::serve(Arc::clone(&desk), window, channel, gone.child_token()).await;
     // It ends when the last answer is out.

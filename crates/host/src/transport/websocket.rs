@@ -56,6 +56,7 @@ pub fn accept(
                 credentials,
                 bare_dialect: true,
                 language,
+                visit: Some(Arc::clone(&open.visit)),
             };
             serve(desk, window, socket, settings, channel, to_wire, from_wire).await;
             drop(open);

@@ -25,6 +25,7 @@ use crate::{
     desk::{Desk, Window},
     pipeline::Refusal,
     stations::identify::Credentials,
+    transport::abuse::{Barred, Visit},
 };
 
 /// How long calls may go on when the client has sent its last request.
@@ -62,6 +63,8 @@ pub struct Channel {
     /// Whether requests without handshake and metadata are served.
     pub bare_dialect: bool,
     pub language: Language,
+    /// Where it comes from; nobody knows of a pipe.
+    pub visit: Option<Arc<Visit>>,
 }
 
 /// Serves the connection until it ends and its last request is answered, or
@@ -84,6 +87,7 @@ pub async fn serve(
         channel,
         ready,
         initialized: false,
+        admitted: false,
         in_flight: Arc::new(Semaphore::new(IN_FLIGHT as usize)),
     };
     // A task of its own: the protocol crate drops and repeats `receive` at will,
@@ -102,6 +106,8 @@ struct Intake {
     channel: Channel,
     ready: mpsc::Sender<RxJsonRpcMessage<RoleServer>>,
     initialized: bool,
+    /// Whether its key has opened the desk: it is no guess.
+    admitted: bool,
     in_flight: Arc<Semaphore>,
 }
 
@@ -145,6 +151,10 @@ impl Intake {
             return Some(message);
         };
         let id = serde_json::to_value(&request.id).ok();
+        if let Err(barred) = self.ask_address() {
+            self.answer(id.as_ref(), &Fault::from(barred)).await;
+            return None;
+        }
         let admitted = self
             .desk
             .admit(&self.window, &self.channel.credentials)
@@ -154,11 +164,13 @@ impl Intake {
             Err(refusal) => {
                 self.answer(id.as_ref(), &Fault::from(&refusal)).await;
                 if refusal == Refusal::InvalidKey {
+                    self.note_wrong_key();
                     let _ = self.channel.outgoing.send(Outgoing::Unauthorized).await;
                 }
                 return None;
             }
         };
+        self.admitted = true;
         if matches!(&request.request, ClientRequest::InitializeRequest(_)) {
             self.initialized = true;
         } else if !self.era_is_known(&request.request) {
@@ -185,6 +197,24 @@ impl Intake {
         // Lives as long as the request's context, and so counts those under way.
         extensions.insert(Arc::new(permit));
         Some(message)
+    }
+
+    /// Whether the address may ask, before its key is looked at.
+    fn ask_address(&self) -> Result<(), Barred> {
+        match &self.channel.visit {
+            Some(visit) => visit.request(self.brings_key() && !self.admitted),
+            None => Ok(()),
+        }
+    }
+
+    fn note_wrong_key(&self) {
+        if let Some(visit) = self.channel.visit.as_ref().filter(|_| self.brings_key()) {
+            visit.wrong_key();
+        }
+    }
+
+    fn brings_key(&self) -> bool {
+        matches!(self.channel.credentials, Credentials::Key(_))
     }
 
     /// Leave to begin one more request: there is room for its answer, and not

@@ -10,6 +10,7 @@ use super::seal;
 use crate::{
     desk::Window,
     pipeline::{Answer, Refusal},
+    transport::abuse::Barred,
 };
 
 /// As much of a caller's own text as an error quotes.
@@ -92,6 +93,16 @@ impl From<&Refusal> for Fault {
                 },
                 data: Some(json!({ CALL_META: call.to_string() })),
             },
+        }
+    }
+}
+
+impl From<Barred> for Fault {
+    fn from(barred: Barred) -> Self {
+        Self {
+            code: 429,
+            message: barred.message().into(),
+            data: Some(json!({ "retry_after_ms": barred.retry_after_ms() })),
         }
     }
 }

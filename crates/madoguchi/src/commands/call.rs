@@ -1,6 +1,8 @@
 //! `madoguchi call COUNTER TOOL [JSON]`: one tool call, in process or against a
 //! running desk. Either way it passes the same pipeline.
 
+mod connect;
+
 use std::{io::Read, process::ExitCode, sync::Arc};
 
 use host::{
@@ -106,23 +108,8 @@ async fn remote(url: &str, arguments: &Call, tool_arguments: Map<String, Value>)
             Error::new("INVALID_URL", format!("`{url}` is no address."))
                 .next("Write it like http://127.0.0.1:8010.")
         })?;
-    if uri.scheme_str() != Some("http") {
-        return Err(Error::new(
-            "INVALID_URL",
-            format!("`{url}` is not an http:// address."),
-        ));
-    }
     let host = uri.authority().map(ToString::to_string).unwrap_or_default();
-    let address = (
-        uri.host()
-            .unwrap_or_default()
-            .trim_matches(['[', ']'])
-            .to_owned(),
-        uri.port_u16().unwrap_or(80),
-    );
-    let stream = tokio::net::TcpStream::connect(address)
-        .await
-        .map_err(|error| unreachable(error.to_string()))?;
+    let stream = connect::connect(&uri, arguments.ca.as_deref()).await?;
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
         .await
         .map_err(|error| unreachable(error.to_string()))?;

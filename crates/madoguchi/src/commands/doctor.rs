@@ -2,7 +2,13 @@
 
 use std::{net::SocketAddr, path::Path, process::ExitCode};
 
-use host::{settings::Listener, transport::listener::checked_address};
+use host::{
+    settings::{Listener, Tls},
+    transport::{
+        listener::checked_address,
+        tls::{self, SPEAKS_HTTPS},
+    },
+};
 use kit::Result;
 use serde_json::json;
 use store::url::DatabaseUrl;
@@ -67,8 +73,10 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
     }
     findings.push(good("configuration", "valid".into()));
     findings.push(data_directory(global, &config));
+    findings.extend(certificate(&config.settings.tls));
+    let encrypted = config.settings.tls.is_set();
     for (section, listener) in config::listeners(&config) {
-        findings.push(port(section, &listener).await);
+        findings.push(port(section, &listener, encrypted).await);
     }
     match open::desk(global, config, &offer, None).await {
         Ok(opened) => {
@@ -135,8 +143,24 @@ fn tempfile_in(directory: &Path) -> std::io::Result<()> {
     std::fs::remove_file(&path)
 }
 
+/// Nothing to say where there is no TLS.
+fn certificate(settings: &Tls) -> Option<Finding> {
+    let pair = match tls::read(settings) {
+        Ok(pair) => pair?,
+        Err(error) => return Some(bad("tls", &error)),
+    };
+    let ends = pair
+        .ends
+        .map(|ends| format!(", ends on {}", tls::day(ends)));
+    let mut message = format!("{}{}", settings.cert, ends.unwrap_or_default());
+    for warning in &pair.warnings {
+        message.push_str(&format!("; {warning}"));
+    }
+    Some(good("tls", message))
+}
+
 /// Free, or held by a desk that answers: both are well.
-async fn port(section: &'static str, listener: &Listener) -> Finding {
+async fn port(section: &'static str, listener: &Listener, encrypted: bool) -> Finding {
     let (what, flag) = match ports::of_section(section) {
         Some(port) => (port.section, port.flag),
         None => ("port", "--port"),
@@ -144,7 +168,7 @@ async fn port(section: &'static str, listener: &Listener) -> Finding {
     if listener.port == 0 {
         return good(what, "switched off".into());
     }
-    let address = match checked_address(listener, section) {
+    let address = match checked_address(listener, section, encrypted) {
         Ok(address) => SocketAddr::new(address, listener.port),
         Err(error) => return bad(what, &error),
     };
@@ -168,7 +192,10 @@ async fn answers(address: SocketAddr) -> bool {
         stream.write_all(request.as_bytes()).await?;
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).await?;
-        std::io::Result::Ok(answer.starts_with(b"HTTP/1.1 200"))
+        let answer = String::from_utf8_lossy(&answer);
+        // A desk with TLS says so to those who come without.
+        let is_desk = answer.starts_with("HTTP/1.1 200") || answer.contains(SPEAKS_HTTPS);
+        std::io::Result::Ok(is_desk)
     };
     tokio::time::timeout(std::time::Duration::from_secs(2), ask)
         .await

@@ -8,6 +8,7 @@ use host::{
         endpoint, http,
         listener::{self, Listener},
         own_port,
+        tls::Tls,
     },
     wire::seal,
 };
@@ -29,12 +30,16 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
     log::init(&config.settings.log);
     let runtime = tokio::runtime::Runtime::new().map_err(Error::internal)?;
     let result = runtime.block_on(async {
+        let tls = Tls::open(&config.settings.tls)?;
+        if let Some(tls) = &tls {
+            reload_on_signal(Arc::clone(tls))?;
+        }
         let main = config.settings.http.listener();
         let main = match main.port {
             0 => None,
-            _ => Some(Listener::bind(&main, "http", "--port").await?),
+            _ => Some(Listener::bind(&main, "http", "--port", tls.as_ref()).await?),
         };
-        let own = bind_own_ports(&config, arguments).await?;
+        let own = bind_own_ports(&config, arguments, tls.as_ref()).await?;
         if main.is_none() && own.is_empty() {
             return Err(
                 Error::new("NOTHING_TO_SERVE", "Every listener is switched off.")
@@ -57,7 +62,8 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
         let data = open::data_directory(global.data.as_deref()).ok();
         for (port, settings, listener) in own {
             if let Some(served) = port.served(&endpoints, &settings, data.as_deref()) {
-                tracing::info!("{}: http://{}/mcp", port.counter, listener.address);
+                let (http, address) = (listener.scheme("http"), listener.address);
+                tracing::info!("{}: {http}://{address}/mcp", port.counter);
                 listeners.push((listener, own_port::router(served)));
             }
         }
@@ -76,6 +82,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
 async fn bind_own_ports(
     config: &Config,
     arguments: &Serve,
+    tls: Option<&Arc<Tls>>,
 ) -> Result<Vec<(&'static OwnPort, settings::Listener, Listener)>> {
     let counters = counters::all();
     let fixture = arguments.offer.fixture.then_some(&ports::FIXTURE);
@@ -87,7 +94,7 @@ async fn bind_own_ports(
         };
         settings.port = arguments.own_port(port.counter).unwrap_or(settings.port);
         if settings.port != 0 {
-            let listener = Listener::bind(&settings, port.section, port.flag).await?;
+            let listener = Listener::bind(&settings, port.section, port.flag, tls).await?;
             bound.push((port, settings, listener));
         }
     }
@@ -96,15 +103,44 @@ async fn bind_own_ports(
 
 fn announce(listener: &Listener, desk: &host::Desk) {
     let address = listener.address;
+    let (http, ws) = (listener.scheme("http"), listener.scheme("ws"));
     for window in &desk.windows {
         let about = &window.counter.about;
         tracing::info!(
-            "{}: http://{address}/mcp/{} and ws://{address}/ws/{}",
+            "{}: {http}://{address}/mcp/{} and {ws}://{address}/ws/{}",
             about.title,
             about.name,
             about.name
         );
     }
+}
+
+/// A renewed certificate is taken up on SIGHUP; connections that are open go on
+/// with the old one.
+#[cfg(unix)]
+fn reload_on_signal(tls: Arc<Tls>) -> Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    // From now on, for until then the signal ends the program.
+    let mut asked = signal(SignalKind::hangup()).map_err(Error::internal)?;
+    tokio::spawn(async move {
+        while asked.recv().await.is_some() {
+            let tls = Arc::clone(&tls);
+            let reloaded = tokio::task::spawn_blocking(move || tls.reload()).await;
+            match reloaded.unwrap_or_else(|error| Err(Error::internal(error))) {
+                Ok(()) => tracing::info!("TLS: the certificate was read again"),
+                Err(error) => {
+                    let what = error.text();
+                    tracing::error!("TLS: the old certificate stays in use. {what}");
+                }
+            }
+        }
+    });
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn reload_on_signal(_: Arc<Tls>) -> Result<()> {
+    Ok(())
 }
 
 async fn stop_on_signal(stopping: tokio_util::sync::CancellationToken) {

@@ -7,7 +7,7 @@ use host::{
     settings::{Identity, Listener, Settings},
     state::{DeskState, Secret},
     stations::identify::Keyring,
-    transport::{guard, listener},
+    transport::{guard, listener, tls},
 };
 use kit::{Result, time::Clock};
 
@@ -21,9 +21,11 @@ pub fn usable(global: &Global, config: &Config) -> Result<()> {
     open::described(config, &Offer::default(), None)?;
     open::check_names(config)?;
     open::database_url(&config.settings.database.url, global.data.as_deref())?;
+    tls::read(&config.settings.tls)?;
+    let encrypted = config.settings.tls.is_set();
     for (section, listener) in listeners(config) {
         if listener.port != 0 {
-            listener::checked_address(&listener, section)?;
+            listener::checked_address(&listener, section, encrypted)?;
         }
         guard::check_names(&listener, section)?;
     }

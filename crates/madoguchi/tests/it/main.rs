@@ -10,6 +10,7 @@
     reason = "tests"
 )]
 
+mod abuse;
 mod approvals;
 mod architecture;
 mod cli;
@@ -34,6 +35,7 @@ mod shutdown;
 mod stations;
 mod stdio;
 mod streamable_http;
+mod tls;
 mod todo;
 mod trouble;
 mod typescript_client;

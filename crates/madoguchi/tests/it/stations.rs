@@ -119,12 +119,6 @@ async fn identify_answers_401_on_http_and_closes_a_socket_with_1008() {
     let message = socket.request(&plain(4, "tools/list", json!({}))).await;
     assert_eq!(message["error"]["code"], 401);
     assert_eq!(u16::from(socket.closed().await.unwrap().code), 1008);
-
-    // A key in an address is not looked at.
-    let path = format!("/mcp/fixture?key={KEY}&access_token={KEY}").replace(' ', "%20");
-    let call = plain(5, "tools/list", json!({})).to_string();
-    let answer = request(wires.desk.port, "POST", &path, &[], call).await;
-    assert_eq!(answer.status, 401);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::{
     process::Command,
 };
 
-use super::{Output, Place};
+use super::{Output, Place, tls::AUTHORITY};
 
 /// Longer than any of them takes.
 const SECONDS: &str = "150";
@@ -39,6 +39,13 @@ fn command(place: &Place, program: &Path) -> Command {
         .arg(program)
         .env("MADOGUCHI_BIN", env!("CARGO_BIN_EXE_madoguchi"))
         .env("MADOGUCHI_DATA", place.data());
+    // A place with an authority of its own trusts it.
+    let authority = place.path().join(AUTHORITY);
+    if authority.exists() {
+        command
+            .env("SSL_CERT_FILE", &authority)
+            .env("NODE_EXTRA_CA_CERTS", &authority);
+    }
     command
 }
 

@@ -22,6 +22,7 @@ pub struct Desk {
     /// The port of a counter that has one of its own; 0 when it is off.
     pub own_port: u16,
     pub place: Place,
+    tls: bool,
     child: Child,
     log: Arc<Mutex<String>>,
 }
@@ -127,6 +128,7 @@ impl Setup {
             port,
             own_port,
             place: self.place.clone(),
+            tls: self.config.contains("[tls]"),
             child,
             log,
         };
@@ -206,7 +208,9 @@ impl Desk {
 
     async fn is_ready(&self) -> bool {
         let answer = http::try_request(self.port, "GET", "/readyz", &[], "").await;
-        answer.is_ok_and(|answer| answer.status == 200)
+        // A desk with TLS refuses to be asked like this, as soon as it serves.
+        let wanted = if self.tls { 400 } else { 200 };
+        answer.is_ok_and(|answer| answer.status == wanted)
     }
 
     pub async fn get(&self, path: &str) -> Answer {

@@ -6,7 +6,10 @@ use http_body_util::{BodyExt, Full};
 use hyper::{HeaderMap, Request, body::Bytes};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tokio::net::TcpStream;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+};
 
 use super::{Desk, initialize, initialized, plain};
 
@@ -70,6 +73,18 @@ pub async fn try_request(
     body: impl Into<Bytes>,
 ) -> Result<Answer, Box<dyn Error + Send + Sync>> {
     let stream = TcpStream::connect(("127.0.0.1", port)).await?;
+    request_over(stream, port, method, path, headers, body).await
+}
+
+/// The same, on a connection that somebody else opened.
+pub async fn request_over(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    port: u16,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: impl Into<Bytes>,
+) -> Result<Answer, Box<dyn Error + Send + Sync>> {
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     let connection = tokio::spawn(connection);

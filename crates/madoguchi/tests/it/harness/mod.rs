@@ -3,8 +3,8 @@
 //! [`Desk::start`] is a running `madoguchi serve` with fresh data, the sample
 //! cinema and the fixture counter; [`Desk::setup`] when it needs more than that.
 //! [`Place::run`] is any other command. [`Session`], [`Socket`] and [`Pipe`] speak
-//! the handshake era over HTTP, WebSocket and stdio; [`clients`] runs the real
-//! clients.
+//! the handshake era over HTTP, WebSocket and stdio; [`tls`] encrypts the first
+//! two; [`clients`] runs the real clients.
 
 mod cinema;
 pub mod clients;
@@ -13,12 +13,13 @@ mod http;
 mod pipe;
 mod place;
 mod socket;
+pub mod tls;
 
 use serde_json::{Value, json};
 
 pub use cinema::{day_after_tomorrow, free_seats, seats_of, show_to_book};
 pub use desk::{Desk, modern_headers};
-pub use http::{Answer, Session, request, try_request};
+pub use http::{Answer, Session, request, request_over, try_request};
 pub use pipe::Pipe;
 pub use place::{Output, Place};
 pub use socket::Socket;

@@ -1,0 +1,282 @@
+//! Addresses that ask too much, and keys where they do not belong.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_tungstenite::{
+    connect_async,
+    tungstenite::{Error, client::IntoClientRequest, http::HeaderValue},
+};
+
+use crate::harness::{Answer, Desk, Socket, plain, request, request_over, result};
+
+const KEY: &str = "correct horse battery staple";
+/// SHA-256 of `KEY`.
+const DIGEST: &str = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a";
+
+async fn desk(limits: &str) -> Desk {
+    let config = format!(
+        "[http]\nrequire_key = true\n[limits]\n{limits}\n\
+         [identity]\nkeys = [{{ name = \"phone\", sha256 = \"{DIGEST}\" }}]\n"
+    );
+    Desk::setup().config(&config).start().await
+}
+
+fn list() -> Value {
+    plain(1, "tools/list", json!({}))
+}
+
+async fn with_key(desk: &Desk, key: &str) -> Answer {
+    let bearer = format!("Bearer {key}");
+    let headers = [("authorization", bearer.as_str())];
+    let list = list().to_string();
+    request(desk.port, "POST", "/mcp/fixture", &headers, list).await
+}
+
+/// A connection from another address of this machine.
+async fn elsewhere(desk: &Desk) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+    let to = SocketAddr::from(([127, 0, 0, 1], desk.port));
+    socket.connect(to).await.unwrap()
+}
+
+/// The status with which an upgrade is refused; `None` when it is not.
+async fn upgrade(desk: &Desk, path: &str, key: &str) -> Option<(u16, Option<String>)> {
+    let url = format!("ws://127.0.0.1:{}{path}", desk.port);
+    let mut request = url.into_client_request().unwrap();
+    if !key.is_empty() {
+        let value = HeaderValue::from_str(&format!("Bearer {key}")).unwrap();
+        request.headers_mut().insert("authorization", value);
+    }
+    match connect_async(request).await {
+        Ok(_) => None,
+        Err(Error::Http(response)) => {
+            let body = response.body().as_deref().map(String::from_utf8_lossy);
+            let body = body.map(std::borrow::Cow::into_owned);
+            Some((response.status().as_u16(), body))
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Everything it logged: nothing comes after its last word.
+async fn whole_log(desk: &Desk) -> String {
+    desk.signal("TERM");
+    let is_last = |entry: &Value| entry["message"] == "stopped";
+    desk.logs("its last word", is_last).await;
+    desk.log()
+}
+
+#[track_caller]
+fn is_barred(answer: &Answer) {
+    assert_eq!(answer.status, 429, "{}", answer.text());
+    let seconds: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=60).contains(&seconds), "{seconds}");
+    is_barred_message(&answer.message());
+}
+
+#[track_caller]
+fn is_barred_message(message: &Value) {
+    assert_eq!(message["error"]["code"], 429, "{message}");
+    let wait = message["error"]["data"]["retry_after_ms"].as_u64().unwrap();
+    assert!((1..=60_000).contains(&wait), "{wait}");
+}
+
+#[tokio::test]
+async fn after_thirty_wrong_keys_no_key_from_there_is_looked_at() {
+    let desk = desk("").await;
+    for number in 0..30 {
+        let answer = with_key(&desk, &format!("guess {number}")).await;
+        assert_eq!(answer.status, 401, "{number}");
+        if number % 10 == 0 {
+            assert_eq!(with_key(&desk, KEY).await.status, 200, "{number}");
+        }
+    }
+    for key in ["another guess", KEY] {
+        let answer = with_key(&desk, key).await;
+        is_barred(&answer);
+        assert!(answer.text().contains("wrong keys"), "{}", answer.text());
+    }
+    // The same for GET, DELETE, notifications and upgrades.
+    let bearer = format!("Bearer {KEY}");
+    let headers = [("authorization", bearer.as_str())];
+    for method in ["GET", "DELETE", "POST"] {
+        let note = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        is_barred(&request(desk.port, method, "/mcp/fixture", &headers, note).await);
+    }
+    let (status, body) = upgrade(&desk, "/ws/fixture", KEY).await.unwrap();
+    assert_eq!(status, 429);
+    is_barred_message(&serde_json::from_str(&body.unwrap()).unwrap());
+    // Who brings none has nothing to guess, and others are others.
+    assert_eq!(desk.get("/readyz").await.status, 200);
+    let list = list().to_string();
+    let answer = request(desk.port, "POST", "/mcp/fixture", &[], list.clone()).await;
+    assert_eq!(answer.status, 401);
+    let stream = elsewhere(&desk).await;
+    let answer = request_over(stream, desk.port, "POST", "/mcp/fixture", &headers, list).await;
+    assert_eq!(answer.unwrap().status, 200);
+    // One line, and no key in it.
+    let log = whole_log(&desk).await;
+    assert_eq!(log.matches("many wrong keys").count(), 1, "{log}");
+    assert!(!log.contains("guess"), "{log}");
+}
+
+#[tokio::test]
+async fn wrong_keys_on_websockets_count_too() {
+    let desk = desk("wrong_keys_per_minute = 3").await;
+    let mut right = Socket::with_bearer(&desk, "fixture", KEY).await;
+    result(&right.request(&list()).await);
+    // Opened in time, but its key was not looked at.
+    let mut waiting = Socket::with_bearer(&desk, "fixture", KEY).await;
+    for number in 0..3 {
+        let key = format!("guess-{number}");
+        let mut wrong = match number {
+            0 => Socket::with_protocols(&desk, "fixture", &format!("mcp, mcp.auth.{key}")).await,
+            _ => Socket::with_bearer(&desk, "fixture", &key).await,
+        };
+        assert_eq!(wrong.request(&list()).await["error"]["code"], 401);
+        assert_eq!(u16::from(wrong.closed().await.unwrap().code), 1008);
+    }
+    assert_eq!(upgrade(&desk, "/ws/fixture", "guess").await.unwrap().0, 429);
+    assert_eq!(upgrade(&desk, "/ws/fixture", KEY).await.unwrap().0, 429);
+    is_barred(&with_key(&desk, KEY).await);
+    let answer = waiting.request(&list()).await;
+    is_barred_message(&answer);
+    assert_eq!(answer["id"], 1);
+    // A key that has opened the desk is no guess.
+    result(&right.request(&list()).await);
+}
+
+#[tokio::test]
+async fn a_missing_key_is_no_wrong_one_and_nought_is_no_limit() {
+    let one = desk("wrong_keys_per_minute = 1").await;
+    for _ in 0..5 {
+        let list = list().to_string();
+        let answer = request(one.port, "POST", "/mcp/fixture", &[], list).await;
+        assert_eq!(answer.status, 401);
+    }
+    assert_eq!(with_key(&one, KEY).await.status, 200);
+    assert_eq!(with_key(&one, "guess").await.status, 401);
+    is_barred(&with_key(&one, KEY).await);
+
+    let none = desk("wrong_keys_per_minute = 0").await;
+    for _ in 0..40 {
+        assert_eq!(with_key(&none, "guess").await.status, 401);
+    }
+    assert_eq!(with_key(&none, KEY).await.status, 200);
+}
+
+#[tokio::test]
+async fn requests_from_one_address() {
+    let config = "[limits]\nrequests_per_minute_per_address = 20\n";
+    let desk = Desk::setup().config(config).start().await;
+    // Before it was ready the harness asked, too.
+    let ask = || request(desk.port, "POST", "/mcp/fixture", &[], list().to_string());
+    let mut socket = Socket::open(&desk, "fixture").await;
+    let mut passed = 0;
+    let refused = loop {
+        let answer = ask().await;
+        if answer.status != 200 {
+            break answer;
+        }
+        passed += 1;
+        assert!(passed <= 20);
+    };
+    is_barred(&refused);
+    assert!(refused.text().contains("requests"), "{}", refused.text());
+    is_barred_message(&socket.request(&list()).await);
+    assert_eq!(upgrade(&desk, "/ws/fixture", "").await.unwrap().0, 429);
+    let stream = elsewhere(&desk).await;
+    let body = list().to_string();
+    let answer = request_over(stream, desk.port, "POST", "/mcp/fixture", &[], body).await;
+    assert_eq!(answer.unwrap().status, 200);
+    // Alive all the same.
+    assert_eq!(desk.get("/livez").await.status, 200);
+}
+
+#[tokio::test]
+async fn connections_from_one_address() {
+    let config = "[http]\nmax_connections_per_address = 3\n";
+    let desk = Desk::setup().config(config).start().await;
+    let mut held = Vec::new();
+    while held.len() < 3 {
+        // The desk may not know yet that earlier connections are closed.
+        held.extend(Socket::try_open(&desk, "fixture").await);
+    }
+    let ask = || request(desk.port, "POST", "/mcp/fixture", &[], list().to_string());
+    let answer = ask().await;
+    assert_eq!(answer.status, 429, "{}", answer.text());
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    assert!(answer.text().contains("from your address"));
+    // Busy is not dead, and others are others.
+    for path in ["/livez", "/readyz"] {
+        assert_eq!(desk.get(path).await.status, 200, "{path}");
+    }
+    let stream = elsewhere(&desk).await;
+    let body = list().to_string();
+    let answer = request_over(stream, desk.port, "POST", "/mcp/fixture", &[], body).await;
+    assert_eq!(answer.unwrap().status, 200);
+    // Who leaves makes room.
+    held.pop();
+    let mut tries = 0;
+    while ask().await.status != 200 {
+        tries += 1;
+        assert!(tries < 400);
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_key_in_an_address_is_refused_and_kept_nowhere() {
+    let config = format!(
+        "[http]\nrequire_key = true\n[log]\nlevel = \"trace\"\n\
+         [identity]\nkeys = [{{ name = \"phone\", sha256 = \"{DIGEST}\" }}]\n"
+    );
+    let desk = Desk::setup()
+        .config(&config)
+        .own_port("--fixture-port")
+        .start()
+        .await;
+    let secret = "horse-in-an-address";
+    for name in ["key", "api_key", "token", "access_token", "Access_Token"] {
+        let query = format!("x=1&{name}={secret}");
+        for (port, path) in [
+            (desk.port, "/mcp/fixture"),
+            (desk.own_port, "/mcp"),
+            (desk.own_port, "/mcp/tools/call"),
+            (desk.own_port, "/"),
+        ] {
+            let bearer = format!("Bearer {KEY}");
+            let headers = [("authorization", bearer.as_str())];
+            let path = format!("{path}?{query}");
+            let answer = request(port, "POST", &path, &headers, list().to_string()).await;
+            assert_eq!(answer.status, 400, "{path}: {}", answer.text());
+            let text = answer.text();
+            assert!(text.contains("Authorization: Bearer KEY"), "{text}");
+            assert!(text.contains("mcp.auth.KEY"), "{text}");
+            assert!(!text.contains(secret), "{text}");
+        }
+        let path = format!("/ws/fixture?{query}");
+        assert_eq!(upgrade(&desk, &path, KEY).await.unwrap().0, 400);
+    }
+    // Other parameters do no harm.
+    let path = "/mcp/fixture?monkey=1&keys=2&tokens&v=some-query";
+    let bearer = format!("Bearer {KEY}");
+    let headers = [("authorization", bearer.as_str())];
+    let answer = request(desk.port, "POST", path, &headers, list().to_string()).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+
+    // Right keys and wrong ones, by every way in, at the most talkative level.
+    let mut socket = Socket::with_bearer(&desk, "fixture", KEY).await;
+    result(&socket.request(&list()).await);
+    let mut socket = Socket::with_protocols(&desk, "fixture", "mcp, mcp.auth.wrong-horse").await;
+    assert_eq!(socket.request(&list()).await["error"]["code"], 401);
+    assert_eq!(with_key(&desk, "wrong-horse").await.status, 401);
+    let log = whole_log(&desk).await;
+    assert!(log.contains("TRACE") || log.contains("DEBUG"), "{log}");
+    for kept in [secret, KEY, DIGEST, "wrong-horse", "some-query"] {
+        assert!(!log.contains(kept), "{kept} is in\n{log}");
+    }
+}

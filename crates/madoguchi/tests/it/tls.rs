@@ -1,0 +1,428 @@
+//! TLS on every port: with real clients, with broken ones, and while the
+//! certificate changes.
+
+use std::{fs, os::unix::fs::PermissionsExt, process::Command, time::Duration};
+
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+use tokio_tungstenite::{WebSocketStream, client_async, tungstenite::Message};
+
+use crate::harness::{
+    Desk, Output, Place, clients, modern, plain, request, result, structured,
+    tls::{self, AUTHORITY, Authority, Pair},
+};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn sum() -> Value {
+    json!({ "name": "fixture_sum", "arguments": { "a": 1, "b": 2 } })
+}
+
+fn secure(desk: &Desk, scheme: &str) -> String {
+    format!("{scheme}://localhost:{}", desk.port)
+}
+
+type Socket = WebSocketStream<tokio_rustls::client::TlsStream<TcpStream>>;
+
+async fn socket(desk: &Desk, authority: &Authority) -> Socket {
+    let stream = authority.connect(desk.port).await;
+    let url = format!("{}/ws/fixture", secure(desk, "wss"));
+    client_async(url, stream).await.unwrap().0
+}
+
+async fn ask(socket: &mut Socket, message: &Value) -> Value {
+    let text = Message::text(message.to_string());
+    socket.send(text).await.unwrap();
+    loop {
+        let next = tokio::time::timeout(PATIENCE, socket.next()).await;
+        match next.expect("the desk says nothing") {
+            Some(Ok(Message::Text(text))) => return serde_json::from_str(&text).unwrap(),
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// The certificate that new connections are shown.
+async fn shown(desk: &Desk, authority: &Authority) -> Vec<u8> {
+    let stream = authority.connect(desk.port).await;
+    let chain = stream.get_ref().1.peer_certificates().unwrap();
+    chain[0].to_vec()
+}
+
+#[tokio::test]
+async fn curl_on_both_kinds_of_ports() {
+    let (desk, _authority) = tls::start("").await;
+    for (port, path) in [(desk.port, "/mcp/fixture"), (desk.own_port, "/mcp")] {
+        let mut curl = Command::new("curl");
+        desk.place.enter(&mut curl);
+        curl.args(["--silent", "--show-error", "--max-time", "60", "--cacert"])
+            .arg(desk.place.path().join(AUTHORITY))
+            .args(["--json", &modern(1, "tools/call", sum()).to_string()])
+            .args(["-H", "mcp-protocol-version: 2026-07-28"])
+            .args(["-H", "mcp-method: tools/call"])
+            .args(["-H", "mcp-name: fixture_sum"])
+            .arg(format!("https://localhost:{port}{path}"));
+        let answer = Output::of(&mut curl, "").ok().json();
+        assert_eq!(structured(result(&answer))["sum"], 3, "{path}");
+    }
+    let log = desk.log();
+    for announced in [
+        format!("https://127.0.0.1:{}/mcp/cinema", desk.port),
+        format!("wss://127.0.0.1:{}/ws/cinema", desk.port),
+        format!("https://127.0.0.1:{}/mcp", desk.own_port),
+    ] {
+        assert!(log.contains(&announced), "{announced} is not in\n{log}");
+    }
+    assert!(!log.contains("http://"), "{log}");
+}
+
+#[tokio::test]
+async fn the_official_python_client() {
+    let (desk, _authority) = tls::start("").await;
+    let arguments = [&*secure(&desk, "https"), "auto"];
+    let output = clients::python(&desk.place, "cinema_tools.py", &arguments).await;
+    output.ok();
+}
+
+#[tokio::test]
+async fn the_official_typescript_client() {
+    let (desk, _authority) = tls::start("").await;
+    let arguments = [&*secure(&desk, "https"), "auto"];
+    let output = clients::node(&desk.place, "cinema.mjs", &arguments).await;
+    output.ok();
+}
+
+#[tokio::test]
+async fn real_websocket_clients() {
+    let (desk, _authority) = tls::start("").await;
+    let address = secure(&desk, "wss");
+    let output = clients::python_websocket(&desk.place, "websocket.py", &[&address]).await;
+    output.ok();
+    let output = clients::node(&desk.place, "websocket.mjs", &[&address]).await;
+    output.ok();
+}
+
+#[tokio::test]
+async fn versions_1_2_and_1_3_and_nothing_older() {
+    let (desk, authority) = tls::start("").await;
+    for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+        let stream = authority.connect_with(desk.port, &[version]).await;
+        let spoken = stream.get_ref().1.protocol_version();
+        assert_eq!(spoken, Some(version.version));
+    }
+    // A hello of TLS 1.1: version, a random number, no session, two suites; and
+    // two extensions without which it would be refused for other reasons.
+    let mut hello = vec![3, 2];
+    hello.extend([7; 32]);
+    hello.extend([0, 0, 4, 0xc0, 0x13, 0, 0x2f, 1, 0]);
+    hello.extend([0, 16, 0, 10, 0, 4, 0, 2, 0, 0x1d, 0, 13, 0, 4, 0, 2, 4, 3]);
+    let length = u8::try_from(hello.len()).unwrap();
+    let mut record = vec![0x16, 3, 1, 0, length + 4, 1, 0, 0, length];
+    record.extend(hello);
+    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    stream.write_all(&record).await.unwrap();
+    let mut answer = Vec::new();
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer));
+    let _ = read.await.expect("still open");
+    // Fatal, and about the version.
+    assert_eq!(answer.first(), Some(&0x15), "{answer:?}");
+    assert!(answer.ends_with(&[2, 70]), "{answer:?}");
+}
+
+#[tokio::test]
+async fn who_comes_without_tls_is_told_so() {
+    let (desk, authority) = tls::start("").await;
+    for port in [desk.port, desk.own_port] {
+        let call = plain(1, "tools/list", json!({})).to_string();
+        let answer = request(port, "POST", "/mcp/fixture", &[], call).await;
+        assert_eq!(answer.status, 400);
+        assert!(answer.text().contains("https://"), "{}", answer.text());
+    }
+    // A body that is still on its way does not take the answer away.
+    let body = " ".repeat(200_000);
+    let answer = request(desk.port, "POST", "/mcp/fixture", &[], body).await;
+    assert_eq!(answer.status, 400);
+    // Neither HTTP nor TLS.
+    for garbage in [
+        &b"\x00\x01\x02\x03"[..],
+        b"\x16\xff\xff\xff\xff\xff\xff\xff",
+        b"ssh",
+    ] {
+        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+        stream.write_all(garbage).await.unwrap();
+        let mut answer = Vec::new();
+        let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer));
+        let _ = read.await.expect("still open");
+        assert!(!answer.starts_with(b"HTTP"), "{answer:?}");
+    }
+    let answer = authority.request(desk.port, "GET", "/readyz", &[], String::new());
+    assert_eq!(answer.await.status, 200, "the desk goes on");
+}
+
+#[tokio::test]
+async fn a_slow_handshake_is_hung_up_on_and_keeps_nobody_waiting() {
+    let (desk, authority) = tls::start("[http]\nheader_timeout_seconds = 1").await;
+    let mut slow = Vec::new();
+    for start in [&b""[..], b"\x16", b"\x16\x03\x01\x02\x00\x01"].repeat(10) {
+        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+        stream.write_all(start).await.unwrap();
+        slow.push(stream);
+    }
+    let answer = authority.request(desk.port, "GET", "/readyz", &[], String::new());
+    assert_eq!(answer.await.status, 200);
+    for mut stream in slow {
+        let mut answer = Vec::new();
+        let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer));
+        let _ = read.await.expect("still open");
+    }
+}
+
+#[tokio::test]
+async fn handshakes_count_as_connections() {
+    let (desk, authority) = tls::start("[http]\nmax_connections = 3").await;
+    // They are given up after ten seconds, which a busy machine may take.
+    for tries in 0.. {
+        let mut silent = Vec::new();
+        for _ in 0..3 {
+            silent.push(TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap());
+        }
+        let call = plain(1, "tools/list", json!({})).to_string();
+        let answer = authority.request(desk.port, "POST", "/mcp/fixture", &[], call);
+        let answer = answer.await;
+        if answer.status == 503 {
+            assert_eq!(answer.header("retry-after"), Some("1"));
+            break;
+        }
+        assert!(tries < 5, "{}", answer.status);
+    }
+}
+
+#[tokio::test]
+async fn a_new_certificate_is_taken_up_while_open_sockets_go_on() {
+    let (desk, authority) = tls::start("").await;
+    let first = shown(&desk, &authority).await;
+    let mut before = socket(&desk, &authority).await;
+    let call = plain(1, "tools/call", sum());
+    assert_eq!(structured(result(&ask(&mut before, &call).await))["sum"], 3);
+
+    let second = authority.issue();
+    second.install(&desk.place);
+    assert_eq!(shown(&desk, &authority).await, first, "nobody asked yet");
+    desk.signal("HUP");
+    let is_read = |entry: &Value| entry["message"] == "TLS: the certificate was read again";
+    desk.logs("that it read the certificate", is_read).await;
+    assert_eq!(shown(&desk, &authority).await, second.der.to_vec());
+    assert_eq!(structured(result(&ask(&mut before, &call).await))["sum"], 3);
+
+    // A pair that does not fit, and files that are none, change nothing.
+    let other = authority.issue();
+    for (cert, key) in [(&*other.cert, &*second.key), ("nothing", "at all")] {
+        let errors = || desk.log().matches("the old certificate stays").count();
+        let known = errors();
+        desk.place.file("desk.pem", cert);
+        desk.place.file("desk.key", key);
+        desk.signal("HUP");
+        for _ in 0..400 {
+            if errors() > known {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert_eq!(errors(), known + 1, "{}", desk.log());
+        assert_eq!(shown(&desk, &authority).await, second.der.to_vec());
+    }
+    assert_eq!(structured(result(&ask(&mut before, &call).await))["sum"], 3);
+}
+
+/// What `config check`, `doctor` and `serve` say of a pair.
+fn judged(place: &Place) -> [String; 3] {
+    let file = place.file("madoguchi.toml", &tls::config(place));
+    let file = file.to_str().unwrap();
+    let check = place.run(&["config", "check", file]).failed();
+    let doctor = place.run(&["doctor", "--config", file]);
+    assert_ne!(doctor.code, Some(0), "{}", doctor.stdout);
+    let serve = place.run(&["serve", "--config", file, "--merchant-port", "0"]);
+    [check, doctor.stdout, serve.failed()]
+}
+
+#[test]
+fn pairs_that_can_not_be_used_are_refused_before_anybody_is_served() {
+    let authority = Authority::new();
+    let good = authority.issue();
+    let other = authority.issue();
+    let expired = authority.issue_expired();
+    let early = authority.issue_with(|params| params.not_before = rcgen::date_time_ymd(2900, 1, 1));
+    let locked =
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
+    let pair = |cert: &str, key: &str| Pair {
+        cert: cert.into(),
+        key: key.into(),
+        der: good.der.clone(),
+    };
+    for (pair, said) in [
+        (
+            pair(&good.cert, &other.key),
+            "is not that of the certificate",
+        ),
+        (pair(&good.key, &good.key), "There is no certificate in"),
+        (pair(&good.cert, &good.cert), "There is no private key in"),
+        (pair("hello", &good.key), "There is no certificate in"),
+        (pair(&good.cert, locked), "has a passphrase"),
+        (expired, "ended on 2020-12-31"),
+        (early, "begins only on 2900-01-01"),
+    ] {
+        let place = Place::new();
+        pair.install(&place);
+        for text in judged(&place) {
+            assert!(text.contains("INVALID_TLS"), "{text}");
+            assert!(text.contains(said), "{said}: {text}");
+            assert!(text.contains("[tls]") || text.contains("clock"), "{text}");
+        }
+    }
+    // Files that are not there, and half a pair.
+    let place = Place::new();
+    for text in judged(&place) {
+        assert!(text.contains("desk.pem can't be read"), "{text}");
+    }
+    let file = place.file("half.toml", "[tls]\ncert = 'desk.pem'\n");
+    let said = place.run(&["config", "check", file.to_str().unwrap()]);
+    assert!(said.failed().contains("key in [tls] is missing"));
+}
+
+#[tokio::test]
+async fn a_key_that_others_can_read_is_worth_a_warning() {
+    let (desk, authority) = tls::start("").await;
+    assert!(!desk.log().contains("chmod"), "{}", desk.log());
+    let key = desk.place.path().join("desk.key");
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
+    desk.signal("HUP");
+    let warns = |entry: &Value| {
+        let text = entry["message"].as_str().unwrap_or_default();
+        entry["level"] == "WARN" && text.contains("chmod 600")
+    };
+    desk.logs("a warning", warns).await;
+
+    let config = desk.config();
+    let doctor = ["doctor", "--config", config.to_str().unwrap()];
+    let said = desk.place.run(&doctor).stdout;
+    assert!(said.contains("chmod 600"), "{said}");
+    // It knows a running desk for one, although it asks without TLS.
+    let port = desk.port.to_string();
+    let mut command = desk.place.command();
+    command.args(doctor).env("MADOGUCHI_HTTP__PORT", &port);
+    let said = Output::of(&mut command, "").stdout;
+    assert!(said.contains("is served by a desk"), "{said}");
+
+    // One that ends soon, likewise.
+    let soon = jiff::Timestamp::now().as_second() + 3 * 24 * 60 * 60;
+    let soon = authority.issue_with(|params| {
+        params.not_after = time::OffsetDateTime::from_unix_timestamp(soon).unwrap();
+    });
+    soon.install(&desk.place);
+    let said = desk.place.run(&doctor).stdout;
+    assert!(said.contains("; the certificate ends on"), "{said}");
+}
+
+#[tokio::test]
+async fn calls_from_the_command_line() {
+    let (desk, _authority) = tls::start("").await;
+    let url = secure(&desk, "https");
+    let authority = desk.place.path().join(AUTHORITY);
+    let call = [
+        "call",
+        "fixture",
+        "fixture_sum",
+        r#"{"a": 1, "b": 2}"#,
+        "--url",
+    ];
+    let with = |more: &[&str]| desk.place.run(&[&call[..], more].concat());
+    let answer = with(&[&url, "--ca", authority.to_str().unwrap()]).ok();
+    assert_eq!(answer.json()["sum"], 3);
+    // The system does not know this authority,
+    let said = with(&[&url]).failed();
+    assert!(
+        said.contains("UNREACHABLE") && said.contains("--ca"),
+        "{said}"
+    );
+    // unless it does.
+    let mut command = desk.place.command();
+    command
+        .args(call)
+        .arg(&url)
+        .env("SSL_CERT_FILE", &authority);
+    assert_eq!(Output::of(&mut command, "").ok().json()["sum"], 3);
+
+    let stranger = desk
+        .place
+        .file("stranger.pem", &Authority::new().issue().cert);
+    let said = with(&[&url, "--ca", stranger.to_str().unwrap()]).failed();
+    assert!(said.contains("UNREACHABLE"), "{said}");
+    let said = with(&[&url, "--ca", "nowhere.pem"]).failed();
+    assert!(said.contains("INVALID_CA"), "{said}");
+    let said = with(&[&secure(&desk, "ftp")]).failed();
+    assert!(said.contains("INVALID_URL"), "{said}");
+    let plain = desk.url("");
+    let said = with(&[&plain]).failed();
+    assert!(said.contains("This port speaks HTTPS"), "{said}");
+    let said = with(&[&plain, "--ca", authority.to_str().unwrap()]).failed();
+    assert!(said.contains("--ca is for https://"), "{said}");
+}
+
+/// Each listener, with and without TLS, keys and trust.
+#[test]
+fn other_machines_are_let_in_only_with_tls_and_keys_or_on_purpose() {
+    let place = Place::new();
+    Authority::new().issue().install(&place);
+    for section in ["http", "merchant_listener"] {
+        for combination in 0..8 {
+            let has = |bit: u8| combination & bit != 0;
+            let (encrypted, keys, trusted) = (has(1), has(2), has(4));
+            let mut config = format!(
+                "[{section}]\naddress = '0.0.0.0'\nrequire_key = {keys}\ntrusted_network = {trusted}\n"
+            );
+            if encrypted {
+                config.push_str(&tls::config(&place));
+            }
+            let file = place.file("open.toml", &config);
+            let output = place.run(&["config", "check", file.to_str().unwrap()]);
+            if trusted || (encrypted && keys) {
+                output.ok();
+                continue;
+            }
+            let said = output.failed();
+            assert!(said.contains("UNSAFE_LISTENER"), "{said}");
+            assert!(said.contains(&format!("in [{section}]")), "{said}");
+            assert!(said.contains("trusted_network = true"), "{said}");
+            assert_eq!(said.contains("cert and key in [tls]"), !encrypted, "{said}");
+            assert_eq!(said.contains("require_key = true"), !keys, "{said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_desk_on_the_network() {
+    let digest = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a";
+    let key = ("authorization", "Bearer correct horse battery staple");
+    let config = format!(
+        "[http]\naddress = '0.0.0.0'\nrequire_key = true\n\
+         [identity]\nkeys = [{{ name = 'phone', sha256 = '{digest}' }}]"
+    );
+    let (desk, authority) = tls::start(&config).await;
+    let call = plain(1, "tools/call", sum()).to_string();
+    let post = |headers: Vec<(&'static str, &'static str)>| {
+        let (authority, call) = (&authority, call.clone());
+        let port = desk.port;
+        async move {
+            let answer = authority.request(port, "POST", "/mcp/fixture", &headers, call);
+            answer.await
+        }
+    };
+    assert_eq!(post(vec![]).await.status, 401);
+    let answer = post(vec![key]).await;
+    assert_eq!(structured(result(&answer.message()))["sum"], 3);
+}
