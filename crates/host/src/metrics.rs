@@ -27,6 +27,7 @@ pub struct Metrics {
     latency: Family<Labels, Histogram, fn() -> Histogram>,
     pub connections: Gauge,
     pub connections_refused: Counter,
+    pub requests_refused: Counter,
 }
 
 #[derive(Clone)]
@@ -56,6 +57,7 @@ impl Metrics {
             Family::new_with_constructor(|| Histogram::new(BUCKETS));
         let connections = Gauge::default();
         let connections_refused = Counter::default();
+        let requests_refused = Counter::default();
         registry.register("calls", "Tool calls", Clone::clone(&calls));
         registry.register(
             "call_errors",
@@ -69,6 +71,11 @@ impl Metrics {
             "Connections refused because too many were open",
             connections_refused.clone(),
         );
+        registry.register(
+            "requests_refused",
+            "Requests refused because too many, or too many wrong keys, came from their address",
+            requests_refused.clone(),
+        );
         Self {
             registry,
             calls,
@@ -76,6 +83,7 @@ impl Metrics {
             latency,
             connections,
             connections_refused,
+            requests_refused,
         }
     }
 

@@ -42,7 +42,8 @@ impl Settings {
             Ok(address) if !address.is_unspecified() => address.to_string(),
             _ => "127.0.0.1".to_owned(),
         };
-        format!("http://{host}:{}", http.port)
+        let scheme = if self.tls.is_set() { "https" } else { "http" };
+        format!("{scheme}://{host}:{}", http.port)
     }
 }
 

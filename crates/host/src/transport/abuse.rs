@@ -16,7 +16,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::settings::Settings;
+use prometheus_client::metrics::counter::Counter;
+
+use crate::{metrics::Metrics, settings::Settings};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -29,6 +31,7 @@ pub struct Addresses {
     connections: Mutex<HashMap<IpAddr, usize>>,
     requests: Minutes,
     wrong_keys: Minutes,
+    refused: Counter,
 }
 
 /// An open connection from an address.
@@ -62,12 +65,13 @@ impl Barred {
 }
 
 impl Addresses {
-    pub fn new(settings: &Settings) -> Arc<Self> {
+    pub fn new(settings: &Settings, metrics: &Metrics) -> Arc<Self> {
         Arc::new(Self {
             most_connections: settings.http.max_connections_per_address,
             connections: Mutex::default(),
             requests: Minutes::new(settings.limits.requests_per_minute_per_address),
             wrong_keys: Minutes::new(settings.limits.wrong_keys_per_minute),
+            refused: metrics.requests_refused.clone(),
         })
     }
 
@@ -99,12 +103,22 @@ impl Visit {
     /// Counts a request, and says whether it is refused. Wrong keys bar those
     /// requests alone that bring one.
     pub fn request(&self, brings_key: bool) -> Result<(), Barred> {
-        let now = Instant::now();
-        if brings_key && let Some(wait) = self.addresses.wrong_keys.over(self.from, now) {
-            return Err(Barred::WrongKeys(wait));
+        let (now, addresses) = (Instant::now(), &self.addresses);
+        let wrong_keys = match brings_key {
+            true => addresses.wrong_keys.over(self.from, now),
+            false => None,
+        };
+        let result = match wrong_keys {
+            Some(wait) => Err(Barred::WrongKeys(wait)),
+            None => addresses
+                .requests
+                .admit(self.from, now)
+                .map_err(Barred::Requests),
+        };
+        if result.is_err() {
+            addresses.refused.inc();
         }
-        let requests = &self.addresses.requests;
-        requests.admit(self.from, now).map_err(Barred::Requests)
+        result
     }
 
     pub fn wrong_key(&self) {
@@ -323,7 +337,7 @@ mod tests {
     fn connections_are_counted_while_they_last() {
         let mut settings = Settings::default();
         settings.http.max_connections_per_address = 2;
-        let addresses = Addresses::new(&settings);
+        let addresses = Addresses::new(&settings, &Metrics::new());
         let first = addresses.enter(v4(1)).unwrap();
         let second = addresses.enter(v4(1)).unwrap();
         assert!(addresses.enter(v4(1)).is_none());
@@ -339,7 +353,7 @@ mod tests {
         let mut settings = Settings::default();
         settings.limits.wrong_keys_per_minute = 2;
         settings.limits.requests_per_minute_per_address = 3;
-        let addresses = Addresses::new(&settings);
+        let addresses = Addresses::new(&settings, &Metrics::new());
         let visit = addresses.enter(v4(1)).unwrap();
         assert_eq!(visit.request(true), Ok(()));
         visit.wrong_key();

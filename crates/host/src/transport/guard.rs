@@ -135,14 +135,16 @@ fn subprotocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 }
 
 /// Whether an address carries what must not stand in one: proxies and browsers
-/// write addresses down.
-fn key_in(query: &str) -> bool {
-    query.split('&').any(|pair| {
-        let name = pair.split('=').next().unwrap_or_default();
-        KEY_PARAMETERS
-            .iter()
-            .any(|key| name.eq_ignore_ascii_case(key))
-    })
+/// write addresses down. The links into the console are good once, and no keys.
+fn carries_key(uri: &Uri) -> bool {
+    let query = uri.query().unwrap_or_default();
+    !uri.path().starts_with("/console/")
+        && query.split('&').any(|pair| {
+            let name = pair.split('=').next().unwrap_or_default();
+            KEY_PARAMETERS
+                .iter()
+                .any(|key| name.eq_ignore_ascii_case(key))
+        })
 }
 
 /// Names and origins that could never match would silently keep everybody out.
@@ -206,7 +208,7 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
 }
 
 async fn admit(request: Request, next: Next) -> Response {
-    if request.uri().query().is_some_and(key_in) {
+    if carries_key(request.uri()) {
         return answer::refuse(
             StatusCode::BAD_REQUEST,
             "A key does not belong in an address, where logs keep it. Send it as \

@@ -288,7 +288,7 @@ pub async fn serve(desk: Arc<Desk>, listeners: Vec<(Listener, Router)>) {
     let hall = Hall {
         slots: Arc::new(Semaphore::new(desk.settings.http.max_connections.max(1))),
         spare: Arc::new(Semaphore::new(SPARE)),
-        addresses: Addresses::new(&desk.settings),
+        addresses: Addresses::new(&desk.settings, &desk.metrics),
         connections: TaskTracker::new(),
         desk,
     };

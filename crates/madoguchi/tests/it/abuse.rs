@@ -111,6 +111,9 @@ async fn after_thirty_wrong_keys_no_key_from_there_is_looked_at() {
     is_barred_message(&serde_json::from_str(&body.unwrap()).unwrap());
     // Who brings none has nothing to guess, and others are others.
     assert_eq!(desk.get("/readyz").await.status, 200);
+    let metrics = desk.get("/metrics").await.text();
+    let counted = "madoguchi_requests_refused_total 6\n";
+    assert!(metrics.contains(counted), "{metrics}");
     let list = list().to_string();
     let answer = request(desk.port, "POST", "/mcp/fixture", &[], list.clone()).await;
     assert_eq!(answer.status, 401);
