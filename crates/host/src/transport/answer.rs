@@ -1,10 +1,13 @@
 //! Answers over HTTP that are not a tool's.
 
+use std::time::Duration;
+
 use axum::{
     body::{Body, HttpBody},
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use bytes::Bytes;
 use http_body_util::BodyExt;
 use serde_json::Value;
 
@@ -17,6 +20,28 @@ use crate::{
 /// For people and probes: one line of text.
 pub fn refuse(status: StatusCode, text: &'static str) -> Response {
     (status, format!("{text}\n")).into_response()
+}
+
+/// As much of a body as is read although nobody wants it, and for how long: a
+/// client that is still sending would not hear the answer.
+const UNWANTED: usize = 64 * 1024;
+const UNWANTED_TIME: Duration = Duration::from_secs(5);
+
+/// Lets a client finish what it is saying before it is refused.
+pub async fn hear_out<B>(mut body: B)
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
+    let heard = async {
+        let mut length = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            length += frame.data_ref().map_or(0, Bytes::len);
+            if length > UNWANTED {
+                return;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(UNWANTED_TIME, heard).await;
 }
 
 pub fn json(status: u16, text: String) -> Response {

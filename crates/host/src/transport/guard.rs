@@ -86,6 +86,33 @@ impl Guard {
         if allowed { Ok(()) } else { Err(Barred::Origin) }
     }
 
+    /// What those are told that the guard bars.
+    fn refuse(&self, request: &Request) -> Option<Response> {
+        let section = self.section;
+        let text = match self.check(request.uri(), request.headers()) {
+            Ok(()) if carries_key(request.uri()) => {
+                return Some(answer::refuse(
+                    StatusCode::BAD_REQUEST,
+                    "A key does not belong in an address, where logs keep it. Send it as \
+                     `Authorization: Bearer KEY`, or to a WebSocket as the subprotocols \
+                     `mcp, mcp.auth.KEY`.",
+                ));
+            }
+            Ok(()) => return None,
+            Err(Barred::Hosts) => {
+                let text = "Send one Host header.";
+                return Some(answer::refuse(StatusCode::BAD_REQUEST, text));
+            }
+            Err(Barred::Host) => format!(
+                "This desk is not known by that name. Add it to allowed_hosts in [{section}].\n"
+            ),
+            Err(Barred::Origin) => format!(
+                "Pages of that origin may not call this desk. Add it to allowed_origins in [{section}].\n"
+            ),
+        };
+        Some((StatusCode::FORBIDDEN, text).into_response())
+    }
+
     fn knows(&self, host: &str) -> bool {
         let host = normalised(host);
         self.hosts.contains(&host)
@@ -191,40 +218,21 @@ pub fn check_names(listener: &Listener, section: &str) -> Result<()> {
 
 /// Keeps out what the guard bars, and addresses that ask too much.
 pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
-    let section = guard.section;
-    let text = match guard.check(request.uri(), request.headers()) {
-        Ok(()) => return admit(request, next).await,
-        Err(Barred::Hosts) => {
-            return answer::refuse(StatusCode::BAD_REQUEST, "Send one Host header.");
-        }
-        Err(Barred::Host) => format!(
-            "This desk is not known by that name. Add it to allowed_hosts in [{section}].\n"
-        ),
-        Err(Barred::Origin) => format!(
-            "Pages of that origin may not call this desk. Add it to allowed_origins in [{section}].\n"
-        ),
-    };
-    (StatusCode::FORBIDDEN, text).into_response()
-}
-
-async fn admit(request: Request, next: Next) -> Response {
-    if carries_key(request.uri()) {
-        return answer::refuse(
-            StatusCode::BAD_REQUEST,
-            "A key does not belong in an address, where logs keep it. Send it as \
-             `Authorization: Bearer KEY`, or to a WebSocket as the subprotocols `mcp, mcp.auth.KEY`.",
-        );
-    }
-    let Some(open) = request.extensions().get::<Arc<OpenConnection>>().cloned() else {
-        return next.run(request).await;
-    };
     let brings_key = Guard::brings_key(request.headers());
-    if let Err(barred) = open.visit.request(brings_key) {
-        return answer::barred(barred);
+    let open = request.extensions().get::<Arc<OpenConnection>>().cloned();
+    let visit = open.as_ref().map(|open| &open.visit);
+    let refused = guard
+        .refuse(&request)
+        .or_else(|| Some(answer::barred(visit?.request(brings_key).err()?)));
+    if let Some(response) = refused {
+        answer::hear_out(request.into_body()).await;
+        return response;
     }
     let response = next.run(request).await;
-    if brings_key && response.status() == StatusCode::UNAUTHORIZED {
-        open.visit.wrong_key();
+    if let Some(visit) = visit.filter(|_| brings_key)
+        && response.status() == StatusCode::UNAUTHORIZED
+    {
+        visit.wrong_key();
     }
     response
 }

@@ -213,6 +213,7 @@ async fn turn_away(stream: Box<dyn Bytes>, router: Router, desk: &Desk, full: Fu
                 return router.call(request).await;
             }
             refused.inc();
+            answer::hear_out(request.into_body()).await;
             Ok(full.answer())
         }
     });

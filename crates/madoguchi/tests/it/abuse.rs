@@ -1,9 +1,12 @@
 //! Addresses that ask too much, and keys where they do not belong.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use serde_json::{Value, json};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpSocket, TcpStream},
+};
 use tokio_tungstenite::{
     connect_async,
     tungstenite::{Error, client::IntoClientRequest, http::HeaderValue},
@@ -171,6 +174,57 @@ async fn a_missing_key_is_no_wrong_one_and_nought_is_no_limit() {
     assert_eq!(with_key(&none, KEY).await.status, 200);
 }
 
+/// An answer as it stands on the wire.
+async fn one_answer(stream: &mut TcpStream) -> String {
+    let mut answer = String::new();
+    loop {
+        let mut more = [0; 4096];
+        let length = stream.read(&mut more).await.unwrap();
+        assert_ne!(length, 0, "hung up after {answer:?}");
+        answer += &String::from_utf8_lossy(&more[..length]);
+        let Some((head, body)) = answer.split_once("\r\n\r\n") else {
+            continue;
+        };
+        let wanted = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "));
+        if body.len() == wanted.unwrap().parse::<usize>().unwrap() {
+            return answer;
+        }
+    }
+}
+
+/// Many a client sends headers and body one after the other. It is refused by the
+/// first, and still hears so.
+#[tokio::test]
+async fn who_is_still_sending_hears_the_refusal() {
+    let desk = desk("wrong_keys_per_minute = 1").await;
+    assert_eq!(with_key(&desk, "guess").await.status, 401);
+    let body = list().to_string();
+    for (path, more, status) in [
+        ("/mcp/fixture", "authorization: Bearer guess\r\n", 429),
+        ("/mcp/fixture?token=1", "", 400),
+        ("/mcp/fixture", "origin: https://evil.example\r\n", 403),
+    ] {
+        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\n{more}content-length: {}\r\n\r\n",
+            body.len()
+        );
+        // Twice, for the connection stays open.
+        for _ in 0..2 {
+            stream.write_all(head.as_bytes()).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            stream.write_all(body.as_bytes()).await.unwrap();
+            let answer = one_answer(&mut stream).await;
+            assert!(
+                answer.starts_with(&format!("HTTP/1.1 {status}")),
+                "{answer}"
+            );
+        }
+    }
+}
+
 #[tokio::test]
 async fn requests_from_one_address() {
     let config = "[limits]\nrequests_per_minute_per_address = 20\n";
@@ -227,7 +281,7 @@ async fn connections_from_one_address() {
     while ask().await.status != 200 {
         tries += 1;
         assert!(tries < 400);
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
