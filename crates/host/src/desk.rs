@@ -38,7 +38,7 @@ pub struct Desk {
     pub windows: Vec<Arc<Window>>,
     pub settings: Settings,
     pub clock: Clock,
-    pub keyring: Keyring,
+    pub keyring: Arc<Keyring>,
     pub limiter: Limiter,
     pub audit: Audit,
     /// What the desk itself keeps.
@@ -90,7 +90,7 @@ impl Desk {
         Ok(Self {
             process: kit::ids::random("", 16),
             windows,
-            keyring: Keyring::new(&settings.identity, &state, &clock)?,
+            keyring: Arc::new(Keyring::new(&settings.identity, &state, &clock)?),
             limiter: Limiter::new(&settings.limits, &state),
             audit: Audit::new(),
             approvals: Approvals::new(&state, &clock),

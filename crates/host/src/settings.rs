@@ -270,7 +270,7 @@ pub struct Limits {
     pub requests_per_minute: BTreeMap<String, u32>,
     /// Requests in a minute from one address (IPv6: one /64 network), whoever sends them; 0 for no limit.
     pub requests_per_minute_per_address: u32,
-    /// Wrong keys in a minute from one address. After that many, no key from there is looked at until the minute is over; 0 for no limit, as behind a proxy, from which everybody comes.
+    /// Wrong keys in a minute from one address. After that many, only keys that are right and known pass from there until the minute is over; 0 for no limit.
     pub wrong_keys_per_minute: u32,
 }
 

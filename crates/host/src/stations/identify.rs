@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     keys::{self, Kept},
     settings::Identity,
-    state::{self, DeskState, parse_hex},
+    state::{self, DeskState, Secret, parse_hex},
 };
 
 /// How long lies between two looks at the rows for unknown keys.
@@ -191,6 +191,19 @@ impl Keyring {
         })
     }
 
+    /// Whether a key is one of those in memory: what can be said of it at no
+    /// cost, while its address is not listened to.
+    pub fn recognises(&self, credentials: &Credentials) -> bool {
+        let (Credentials::Key(key) | Credentials::LocalUserWith(key)) = credentials else {
+            return false;
+        };
+        match (keys::id_of(key), self.state.opened()) {
+            (None, _) => self.find_configured(key).is_some(),
+            (Some(id), Some(state)) => self.find_in_memory(id, key, &state.secret).is_some(),
+            (Some(_), None) => false,
+        }
+    }
+
     fn find_configured(&self, key: &str) -> Option<Arc<Key>> {
         let digest = Sha256::digest(key.as_bytes());
         let mut found = None;
@@ -205,8 +218,12 @@ impl Keyring {
 
     async fn find_stored(&self, id: &str, key: &str) -> Option<Arc<Key>> {
         let state = self.state.get().await.ok()?;
+        self.find_in_memory(id, key, &state.secret)
+    }
+
+    fn find_in_memory(&self, id: &str, key: &str, secret: &Secret) -> Option<Arc<Key>> {
         // Worked out for unknown ids too, so that they take as long as known ones.
-        let hash = keys::hash(&state.secret, key);
+        let hash = keys::hash(secret, key);
         let now = self.clock.now().as_millisecond();
         let stored = self.stored.read().unwrap_or_else(|held| held.into_inner());
         let mut found = None;

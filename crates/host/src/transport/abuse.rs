@@ -101,13 +101,11 @@ impl Addresses {
 
 impl Visit {
     /// Counts a request, and says whether it is refused. Wrong keys bar those
-    /// requests alone that bring one.
-    pub fn request(&self, brings_key: bool) -> Result<(), Barred> {
+    /// requests alone that may be one more guess, which is asked only then.
+    pub fn request(&self, may_guess: impl FnOnce() -> bool) -> Result<(), Barred> {
         let (now, addresses) = (Instant::now(), &self.addresses);
-        let wrong_keys = match brings_key {
-            true => addresses.wrong_keys.over(self.from, now),
-            false => None,
-        };
+        let wrong_keys = addresses.wrong_keys.over(self.from, now);
+        let wrong_keys = wrong_keys.filter(|_| may_guess());
         let result = match wrong_keys {
             Some(wait) => Err(Barred::WrongKeys(wait)),
             None => addresses
@@ -125,7 +123,7 @@ impl Visit {
         let wrong = &self.addresses.wrong_keys;
         if wrong.count(self.from, Instant::now()) {
             let address = self.from;
-            tracing::warn!(%address, "many wrong keys: no key from there is looked at for a while");
+            tracing::warn!(%address, "many wrong keys: unknown keys from there are refused unread for a while");
         }
     }
 }
@@ -355,14 +353,14 @@ mod tests {
         settings.limits.requests_per_minute_per_address = 3;
         let addresses = Addresses::new(&settings, &Metrics::new());
         let visit = addresses.enter(v4(1)).unwrap();
-        assert_eq!(visit.request(true), Ok(()));
+        assert_eq!(visit.request(|| true), Ok(()));
         visit.wrong_key();
-        assert_eq!(visit.request(true), Ok(()));
+        assert_eq!(visit.request(|| true), Ok(()));
         visit.wrong_key();
-        assert!(matches!(visit.request(true), Err(Barred::WrongKeys(_))));
-        assert_eq!(visit.request(false), Ok(()));
-        assert!(matches!(visit.request(false), Err(Barred::Requests(_))));
+        assert!(matches!(visit.request(|| true), Err(Barred::WrongKeys(_))));
+        assert_eq!(visit.request(|| false), Ok(()));
+        assert!(matches!(visit.request(|| false), Err(Barred::Requests(_))));
         let other = addresses.enter(v4(2)).unwrap();
-        assert_eq!(other.request(true), Ok(()));
+        assert_eq!(other.request(|| true), Ok(()));
     }
 }

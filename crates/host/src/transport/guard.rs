@@ -13,7 +13,10 @@ use http::{HeaderMap, StatusCode, Uri, header, uri::Authority};
 use kit::{Error, Result};
 
 use super::{answer, listener::OpenConnection};
-use crate::{settings::Listener, stations::identify::Credentials};
+use crate::{
+    settings::Listener,
+    stations::identify::{Credentials, Keyring},
+};
 
 /// Before the key, in a subprotocol.
 const KEY_PROTOCOL: &str = "mcp.auth.";
@@ -27,6 +30,7 @@ pub struct Guard {
     hosts: Vec<String>,
     origins: Vec<String>,
     key_required: bool,
+    keyring: Arc<Keyring>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -38,7 +42,7 @@ pub enum Barred {
 }
 
 impl Guard {
-    pub fn new(section: &'static str, listener: &Listener) -> Self {
+    pub fn new(section: &'static str, listener: &Listener, keyring: &Arc<Keyring>) -> Self {
         let mut hosts: Vec<String> = listener
             .allowed_hosts
             .iter()
@@ -59,6 +63,7 @@ impl Guard {
                 .map(|origin| origin.trim_end_matches('/').to_ascii_lowercase())
                 .collect(),
             key_required: listener.require_key,
+            keyring: Arc::clone(keyring),
         }
     }
 
@@ -127,6 +132,10 @@ impl Guard {
         };
         matches!(uri.scheme_str(), Some("http" | "https"))
             && uri.host().is_some_and(|host| self.knows(host))
+    }
+
+    fn recognises(&self, headers: &HeaderMap) -> bool {
+        self.keyring.recognises(&self.credentials(headers))
     }
 
     /// Whether [`Guard::credentials`] would find a key, right or wrong.
@@ -221,9 +230,11 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
     let brings_key = Guard::brings_key(request.headers());
     let open = request.extensions().get::<Arc<OpenConnection>>().cloned();
     let visit = open.as_ref().map(|open| &open.visit);
-    let refused = guard
-        .refuse(&request)
-        .or_else(|| Some(answer::barred(visit?.request(brings_key).err()?)));
+    let refused = guard.refuse(&request).or_else(|| {
+        // A right key is no guess, whoever else guesses from there.
+        let may_guess = || brings_key && !guard.recognises(request.headers());
+        Some(answer::barred(visit?.request(may_guess).err()?))
+    });
     if let Some(response) = refused {
         answer::hear_out(request.into_body()).await;
         return response;
@@ -252,7 +263,15 @@ fn normalised(host: &str) -> String {
 mod tests {
     use http::HeaderValue;
 
+    use kit::time::Clock;
+
     use super::*;
+    use crate::{settings::Identity, state::DeskState};
+
+    fn nobody() -> Arc<Keyring> {
+        let (none, clock) = (Arc::new(DeskState::none()), Clock::system());
+        Arc::new(Keyring::new(&Identity::default(), &none, &clock).unwrap())
+    }
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         pairs
@@ -267,7 +286,7 @@ mod tests {
             allowed_origins: vec!["https://app.example.com".into()],
             ..Listener::default()
         };
-        let guard = Guard::new("http", &listener);
+        let guard = Guard::new("http", &listener, &nobody());
         let check = |pairs: &[_]| guard.check(&Uri::from_static("/mcp/cinema"), &headers(pairs));
         assert_eq!(check(&[("host", "localhost:8010")]), Ok(()));
         assert_eq!(check(&[("host", "[::1]:8010")]), Ok(()));
@@ -292,7 +311,7 @@ mod tests {
 
     #[test]
     fn keys_come_in_a_header_or_a_subprotocol_never_in_an_address() {
-        let guard = Guard::new("http", &Listener::default());
+        let guard = Guard::new("http", &Listener::default(), &nobody());
         let credentials = |pairs: &[_]| guard.credentials(&headers(pairs));
         let key = |key: &str| Credentials::Key(key.into());
         assert_eq!(credentials(&[("authorization", "Bearer abc")]), key("abc"));

@@ -36,7 +36,7 @@ struct Health {
 }
 
 pub fn router(desk: &Arc<Desk>, endpoints: &Endpoints) -> Router {
-    let guard = Guard::new("http", &desk.settings.http.listener());
+    let guard = Guard::new("http", &desk.settings.http.listener(), &desk.keyring);
     let shared = Arc::new(Shared {
         desk: Arc::clone(desk),
         guard: Arc::new(guard),

@@ -36,7 +36,7 @@ impl OwnPort {
     pub fn new(endpoint: &Arc<Endpoint>, section: &'static str, listener: &Listener) -> Self {
         Self {
             endpoint: Arc::clone(endpoint),
-            guard: Arc::new(Guard::new(section, listener)),
+            guard: Arc::new(Guard::new(section, listener, &endpoint.desk.keyring)),
             assets: None,
         }
     }

@@ -202,7 +202,10 @@ impl Intake {
     /// Whether the address may ask, before its key is looked at.
     fn ask_address(&self) -> Result<(), Barred> {
         match &self.channel.visit {
-            Some(visit) => visit.request(self.brings_key() && !self.admitted),
+            Some(visit) => {
+                let is_right = || self.desk.keyring.recognises(&self.channel.credentials);
+                visit.request(|| self.brings_key() && !self.admitted && !is_right())
+            }
             None => Ok(()),
         }
     }
