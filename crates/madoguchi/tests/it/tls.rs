@@ -373,6 +373,37 @@ async fn calls_from_the_command_line() {
     assert!(said.contains("--ca is for https://"), "{said}");
 }
 
+/// As `openssl req -x509` makes them: a certificate that is its own authority.
+#[tokio::test]
+async fn calls_to_a_desk_that_signed_its_certificate_itself() {
+    let place = Place::new();
+    Pair::self_signed(&["localhost"]).install(&place);
+    let desk = Desk::setup()
+        .place(&place)
+        .config(&tls::config(&place))
+        .start()
+        .await;
+    let call = |host: &str, ca: &str| {
+        let url = format!("https://{host}:{}", desk.port);
+        let arguments = r#"{"a": 1, "b": 2}"#;
+        let command = ["call", "fixture", "fixture_sum", arguments];
+        place.run(&[&command[..], &["--url", &url, "--ca", ca]].concat())
+    };
+    assert_eq!(call("localhost", "desk.pem").ok().json()["sum"], 3);
+    // Not under another name, and not for another certificate of that name.
+    assert!(
+        call("127.0.0.1", "desk.pem")
+            .failed()
+            .contains("UNREACHABLE")
+    );
+    place.file("other.pem", &Pair::self_signed(&["localhost"]).cert);
+    assert!(
+        call("localhost", "other.pem")
+            .failed()
+            .contains("UNREACHABLE")
+    );
+}
+
 /// Each listener, with and without TLS, keys and trust.
 #[test]
 fn other_machines_are_let_in_only_with_tls_and_keys_or_on_purpose() {

@@ -120,6 +120,20 @@ impl Authority {
 }
 
 impl Pair {
+    /// A certificate that is its own authority.
+    pub fn self_signed(names: &[&str]) -> Self {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = CertificateParams::new(names).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        let cert = params.self_signed(&key).unwrap();
+        Self {
+            cert: cert.pem(),
+            key: key.serialize_pem(),
+            der: cert.der().clone(),
+        }
+    }
+
     /// Puts it where [`config`] says.
     pub fn install(&self, place: &Place) {
         place.file("desk.pem", &self.cert);
