@@ -4,9 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use kit::Context;
 
-use crate::{Desk, events, ledger};
+use crate::{Desk, audit, events, ledger};
 
 const EVERY: Duration = Duration::from_secs(60 * 60);
+
+/// How often it is looked for audit segments whose process died.
+const COMPLETE_EVERY: Duration = Duration::from_secs(15);
 
 /// Starts what goes on until the desk stops.
 pub fn start(desk: &Arc<Desk>) {
@@ -27,12 +30,15 @@ pub async fn stop(desk: &Desk) {
             background.stop().await;
         }
     }
+    desk.audit.close().await;
 }
 
 async fn run(desk: Arc<Desk>) {
+    let mut hourly = tokio::time::interval_at(tokio::time::Instant::now() + EVERY, EVERY);
     loop {
         tokio::select! {
-            () = tokio::time::sleep(EVERY) => once(&desk).await,
+            _ = hourly.tick() => once(&desk).await,
+            () = tokio::time::sleep(COMPLETE_EVERY) => complete_audit(&desk).await,
             () = desk.stopping.cancelled() => return,
         }
     }
@@ -56,6 +62,41 @@ pub async fn once(desk: &Desk) {
             && let Err(error) = ledger::purge(store, desk.clock.now().as_millisecond()).await
         {
             tracing::warn!(counter, %error, cause = ?error.cause, "old replies could not be dropped");
+        }
+    }
+    complete_audit(desk).await;
+    drop_old_audit(desk).await;
+}
+
+/// Records what processes did that died before they could.
+async fn complete_audit(desk: &Desk) {
+    let Some(trail) = desk.audit.trail.clone() else {
+        return;
+    };
+    let stores = desk.windows.iter().filter_map(|window| {
+        let store = window.counter.store.as_ref()?;
+        Some((window.counter.about.name, Arc::clone(store)))
+    });
+    let rows: Vec<audit::Rows> = stores.collect();
+    let completed = audit::blocking(move |runtime| audit::complete(&trail, &rows, runtime)).await;
+    if let Err(error) = completed {
+        tracing::warn!(error = %error.text(), cause = ?error.cause, "the audit trail could not be completed");
+    }
+}
+
+async fn drop_old_audit(desk: &Desk) {
+    let Some(trail) = desk.audit.trail.clone() else {
+        return;
+    };
+    trail.tidy().await;
+    let keep_days = desk.audit.keep_days();
+    let dropped =
+        audit::blocking(move |_| audit::drop_old(&*trail.shelf, keep_days, trail.now())).await;
+    match dropped {
+        Ok(0) => {}
+        Ok(segments) => tracing::info!(segments, "old audit segments were dropped"),
+        Err(error) => {
+            tracing::warn!(error = %error.text(), cause = ?error.cause, "old audit segments could not be dropped");
         }
     }
 }

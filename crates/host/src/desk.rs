@@ -17,6 +17,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     approvals::Approvals,
+    audit,
     events::Event,
     metrics::{Metrics, ToolMetrics},
     settings::{Policy, Settings},
@@ -92,7 +93,7 @@ impl Desk {
             windows,
             keyring: Arc::new(Keyring::new(&settings.identity, &state, &clock)?),
             limiter: Limiter::new(&settings.limits, &state),
-            audit: Audit::new(),
+            audit: Audit::new(&settings.audit, &clock, None),
             approvals: Approvals::new(&state, &clock),
             state,
             metrics,
@@ -102,6 +103,21 @@ impl Desk {
             ending: CancellationToken::new(),
             under_way: TaskTracker::new(),
         })
+    }
+
+    /// Keeps the audit trail at `place`; without it calls are only logged.
+    pub fn audited(mut self, place: &audit::Place) -> Result<Self> {
+        let with_rows = |window: &&Arc<Window>| window.counter.store.is_some();
+        let counters = self.windows.iter().filter(with_rows);
+        let trail = audit::Trail::new(
+            place.shelf()?,
+            self.clock.clone(),
+            self.process.clone(),
+            counters.map(|window| window.counter.about.name).collect(),
+        );
+        let trail = Some(Arc::new(trail));
+        self.audit = Audit::new(&self.settings.audit, &self.clock, trail);
+        Ok(self)
     }
 
     /// Waits until every call is answered, at most as long as the settings say,
@@ -153,6 +169,10 @@ impl Found<'_> {
             Self::Hidden { name, .. } => name,
             Self::Unknown => "unknown",
         }
+    }
+
+    pub fn writes(&self) -> bool {
+        matches!(self, Self::Tool(tool) if tool.tool.writes())
     }
 
     pub fn metrics(&self) -> Option<&ToolMetrics> {

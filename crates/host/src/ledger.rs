@@ -41,6 +41,11 @@ pub const MIGRATIONS: Migrations = Migrations {
             name: "keys, limits and approvals",
             sql: include_str!("migrations/0002.sql"),
         },
+        Migration {
+            version: 3,
+            name: "audit",
+            sql: include_str!("migrations/0003.sql"),
+        },
     ],
 };
 

@@ -5,6 +5,7 @@
 //! that knows the protocol crate), `stations/` holds the work of the stations.
 
 pub mod approvals;
+pub mod audit;
 pub mod background;
 pub mod desk;
 pub mod events;

@@ -21,7 +21,7 @@ use crate::{
     desk::{Desk, Found, PreparedTool, Window},
     stations::{
         approve::{self, Asking, Leave},
-        audit::{Outcome, Record},
+        audit::{OpenRecord, Outcome, Record},
         authorize,
         identify::{Credentials, Identified},
         run, validate,
@@ -112,27 +112,32 @@ impl Desk {
         let found = window.find(&call.name);
 
         // From here on the call is on record, even when its client goes away.
-        let mut record = self.audit.open(
-            Record {
-                call: context.call,
-                caller: context.caller.clone(),
-                counter: window.counter.about.name,
-                tool: found.name(),
-                started,
-                outcome: Outcome::Abandoned,
-            },
-            found.metrics(),
-        );
+        let opened = Record {
+            call: context.call,
+            caller: context.caller.clone(),
+            counter: window.counter.about.name,
+            tool: found.name(),
+            writes: found.writes(),
+            started,
+            outcome: Outcome::Abandoned,
+            approval: None,
+            kept: self.audit.kept(&found, &call.name, &call.arguments),
+        };
+        let mut record = self.audit.open(opened, found.metrics()).await;
 
         let result = match found {
-            Found::Tool(tool) => {
-                let cancel = context.cancel.clone();
-                let work = self.work(window, tool, &who, &mut context, call.arguments);
-                while_valid(&who, &cancel, work).await
-            }
+            Found::Tool(tool) => match record.may_run() {
+                Ok(()) => {
+                    let cancel = context.cancel.clone();
+                    let (context, arguments) = (&mut context, call.arguments);
+                    let work = self.work(window, tool, &who, context, arguments, &mut record);
+                    while_valid(&who, &cancel, work).await
+                }
+                Err(error) => Err(error),
+            },
             Found::Hidden { reason, .. } => Err(authorize::not_offered(&call.name, reason)),
             Found::Unknown => {
-                record.close(Outcome::Refused("UNKNOWN_TOOL".into()));
+                record.close(Outcome::Refused("UNKNOWN_TOOL".into())).await;
                 return Err(Refusal::UnknownTool {
                     call: context.call,
                     nearest: window.nearest_tool(&call.name).map(str::to_owned),
@@ -142,7 +147,9 @@ impl Desk {
         };
 
         // audit
-        record.close(Outcome::of(result.as_ref().map(drop)));
+        record
+            .close(Outcome::of(result.as_ref().map(|(reply, _)| reply)))
+            .await;
 
         // answer
         if let Ok((_, Some(approval))) = &result {
@@ -179,6 +186,7 @@ impl Desk {
         who: &Identified,
         context: &mut Context,
         mut arguments: Map<String, Value>,
+        record: &mut OpenRecord<'_>,
     ) -> Result<(Reply, Option<String>), Error> {
         // authorize
         authorize::check(who, tool)?;
@@ -199,11 +207,20 @@ impl Desk {
             arguments: &arguments,
         };
         let approval = match approve::check(&asking).await? {
-            Leave::Free { .. } => None,
+            Leave::Free { grant } => {
+                record.set_approval(grant);
+                None
+            }
             Leave::Approved(approval) => Some(approval),
-            Leave::Again { approval, reply } => return Ok((reply, approval)),
+            Leave::Again { approval, reply } => {
+                record.set_approval(approval.clone());
+                return Ok((reply, approval));
+            }
             Leave::Ask(reply) => return Ok((reply, None)),
         };
+        if approval.is_some() {
+            record.set_approval(approval.clone());
+        }
 
         // run
         let reply = run::run(self, window, tool, context, arguments, approval.as_deref()).await?;

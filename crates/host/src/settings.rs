@@ -28,6 +28,8 @@ pub struct Settings {
     pub identity: Identity,
     /// Which tools are offered.
     pub tools: Tools,
+    /// The record of every call.
+    pub audit: Audit,
 }
 
 impl Settings {
@@ -366,4 +368,33 @@ impl Tools {
         }
         named(&self.exclude).then_some("it is excluded on this desk")
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Audit {
+    /// What is kept of arguments: redacted (no secrets, long texts cut; can be erased) or none.
+    pub arguments: KeepArguments,
+    /// Refuses calls that change something while records can't be written.
+    pub required: bool,
+    /// How many days records are kept; 0 keeps them for ever.
+    #[schemars(range(min = 0, max = 36500))]
+    pub keep_days: u32,
+}
+
+impl Default for Audit {
+    fn default() -> Self {
+        Self {
+            arguments: KeepArguments::Redacted,
+            required: false,
+            keep_days: 90,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum KeepArguments {
+    Redacted,
+    None,
 }

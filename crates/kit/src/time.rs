@@ -20,6 +20,17 @@ pub fn zone(name: &str) -> Option<TimeZone> {
         .ok()
 }
 
+/// Milliseconds since 1970 of `2026-11-15T08:00:00Z` (or another offset), or of a
+/// day's beginning in UTC.
+pub fn instant(text: &str) -> Option<i64> {
+    let whole = text.parse::<Timestamp>().ok();
+    let day = || {
+        let day: jiff::civil::Date = text.parse().ok()?;
+        day.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp())
+    };
+    whole.or_else(day).map(|at| at.as_millisecond())
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Clock {
     /// Milliseconds since 1970, when a test set the time.

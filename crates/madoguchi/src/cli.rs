@@ -90,6 +90,8 @@ pub enum Command {
     Import(Import),
     /// Load or remove the sample data
     Demo(Demo),
+    /// The trail of every call: look at it, export it, verify it, erase from it
+    Audit(AuditArgs),
     /// The commented default file, a check of yours, or its JSON Schema
     Config(ConfigArgs),
     /// Say what is reachable and healthy
@@ -336,6 +338,91 @@ pub enum ConfigAction {
 
 #[derive(Debug, Args)]
 pub struct Doctor {
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    #[command(subcommand)]
+    pub action: AuditAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AuditAction {
+    /// Show the last records
+    Tail(AuditTail),
+    /// Write all records, by time, as a JSON object on each line
+    Export(AuditExport),
+    /// Check every segment; names the first broken link
+    Verify {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Erase what is kept of arguments; the records stay, and verify holds
+    Erase(AuditErase),
+}
+
+#[derive(Debug, Args)]
+pub struct AuditTail {
+    /// How many
+    #[arg(short = 'n', long, default_value_t = 20)]
+    pub lines: usize,
+    /// Go on showing what comes
+    #[arg(short, long)]
+    pub follow: bool,
+    /// Only of this key, by id or name
+    #[arg(long)]
+    pub caller: Option<String>,
+    #[arg(long)]
+    pub counter: Option<String>,
+    #[arg(long)]
+    pub tool: Option<String>,
+    /// done, refused, failed, abandoned, or the code of a refusal
+    #[arg(long)]
+    pub outcome: Option<String>,
+    /// Only from then on: 2026-11-15T08:00:00Z, 2026-11-15, or 2h ago
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Also what people wrote
+    #[arg(long)]
+    pub personal: bool,
+    /// A JSON object on each line
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct AuditExport {
+    /// Only from then on: 2026-11-15T08:00:00Z, 2026-11-15, or 2h ago
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Only before then
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Into this file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Also what people wrote. It can't be erased from a copy
+    #[arg(long)]
+    pub personal: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("which").required(true).multiple(true).args(["call", "caller", "since", "until"]))]
+pub struct AuditErase {
+    /// Of this call, by its id
+    #[arg(long, value_name = "ID")]
+    pub call: Option<String>,
+    /// Of this key's calls, by id or name
+    #[arg(long)]
+    pub caller: Option<String>,
+    /// Only from then on: 2026-11-15T08:00:00Z, 2026-11-15, or 2h ago
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Only before then
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
     #[arg(long)]
     pub json: bool,
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use host::{
-    Desk, background,
+    Desk, audit, background,
     state::{DeskState, State},
 };
 use kit::{
@@ -213,12 +213,26 @@ pub async fn desk(
     if offer.fixture && only.is_none_or(|only| only == "fixture") {
         open.push(fixture::counter());
     }
-    let own = own_state(global, &config, shared, &databases);
-    let desk = Desk::new(open, config.settings, Clock::system(), Arc::new(own))?;
+    let own = Arc::new(own_state(global, &config, shared, &databases));
+    let trail = audit_place(global, &config, &own)?;
+    let desk = Desk::new(open, config.settings, Clock::system(), own)?.audited(&trail)?;
     Ok(Opened {
         desk: Arc::new(desk),
         databases,
         moved,
+    })
+}
+
+/// Beside the embedded database, or in the one that desks share.
+pub fn audit_place(
+    global: &Global,
+    config: &Config,
+    state: &Arc<DeskState>,
+) -> Result<audit::Place> {
+    let data = global.data.as_deref();
+    Ok(match database_url(&config.settings.database.url, data)? {
+        DatabaseUrl::Sqlite(_) => audit::Place::Directory(data_directory(data)?.join("audit")),
+        DatabaseUrl::Postgres(_) => audit::Place::Table(Arc::clone(state)),
     })
 }
 

@@ -60,6 +60,21 @@ const TAKES: Hints = Hints {
     ..ADDS
 };
 
+/// Arguments that hold what somebody wrote, in whichever tool they are.
+const WRITTEN: &[&str] = &[
+    "title",
+    "description",
+    "subtasks",
+    "content",
+    "context",
+    "decision",
+    "rationale",
+    "consequences",
+    "reason",
+    "query",
+    "operations",
+];
+
 /// What all tools of this counter have in common.
 struct Words {
     name: &'static str,
@@ -92,7 +107,7 @@ impl Words {
             rules: self.rules,
             normalise: self.normalise,
             meta: None,
-            personal: &[],
+            personal: WRITTEN,
             card: None,
             run,
         }

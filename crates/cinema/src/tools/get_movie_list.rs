@@ -128,7 +128,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
             arguments::integer(arguments, "limit");
         },
         meta: None,
-        personal: &[],
+        personal: &["search_query"],
         card: None,
         run: Run::query(house, handle),
     }

@@ -3,7 +3,15 @@
 //! A record is opened before the tool runs and written when it is closed; when
 //! its call is dropped half-way, because the client went away, it is written as
 //! abandoned. Refusals before a tool is known are counted per caller and second,
-//! so that a flood stays cheap.
+//! so that a flood stays cheap. How records are written and kept is in
+//! `crate::audit`.
+//!
+//! When the trail can't be written, because the disk is full say, calls are
+//! answered nevertheless: what they did is committed, and an agent that gets no
+//! answer does it again. The log and `/readyz` say so, and records wait to be
+//! written. Who would rather have no changes than changes without a record sets
+//! `[audit] required`: then calls that change something are refused before they
+//! run, for as long as it lasts.
 
 use std::{
     collections::HashMap,
@@ -12,11 +20,28 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kit::{Caller, Error, ids::CallId};
+use kit::{Caller, Error, Reply, ids::CallId, time::Clock};
+use serde_json::{Map, Value};
+use tokio::sync::oneshot;
 
-use crate::metrics::ToolMetrics;
+pub use crate::audit::record::Outcome;
+use crate::{
+    audit::{
+        Trail,
+        queue::Place,
+        record::{CallEntry, Entry},
+        redact::Kept,
+    },
+    desk::Found,
+    metrics::ToolMetrics,
+    settings::{self, KeepArguments},
+};
 
 pub struct Audit {
+    settings: settings::Audit,
+    clock: Clock,
+    /// `None`: only the log.
+    pub trail: Option<Arc<Trail>>,
     sink: Arc<dyn Fn(&Record) + Send + Sync>,
     refusals: Mutex<Refusals>,
 }
@@ -33,25 +58,20 @@ pub struct Record {
     pub caller: Caller,
     pub counter: &'static str,
     pub tool: &'static str,
+    /// Whether it can change something.
+    pub writes: bool,
     pub started: Instant,
     pub outcome: Outcome,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    Done,
-    /// The tool refused, with this code.
-    Refused(String),
-    /// Something broke on our side; the text is for the log alone.
-    Failed(String),
-    /// The client went away before the call was through.
-    Abandoned,
+    /// The approval or the standing grant it ran with.
+    pub approval: Option<String>,
+    pub kept: Kept,
 }
 
 impl Outcome {
-    pub fn of(result: Result<(), &Error>) -> Self {
+    pub fn of(result: Result<&Reply, &Error>) -> Self {
         match result {
-            Ok(()) => Self::Done,
+            Ok(Reply::InputRequired { .. }) => Self::Asked,
+            Ok(_) => Self::Done,
             Err(error) if error.is_internal() => Self::Failed(
                 error
                     .cause
@@ -61,30 +81,88 @@ impl Outcome {
             Err(error) => Self::Refused(error.code.clone().into_owned()),
         }
     }
+
+    /// A refusal changes nothing; but what was cut short may have.
+    fn may_have_changed_something(&self) -> bool {
+        match self {
+            Self::Done | Self::Failed(_) | Self::Abandoned => true,
+            Self::Asked => false,
+            Self::Refused(code) => code == kit::error::TIMEOUT || *code == Error::cancelled().code,
+        }
+    }
 }
 
 impl Audit {
-    #[expect(
-        clippy::new_without_default,
-        reason = "there is nothing default about it"
-    )]
-    pub fn new() -> Self {
-        Self::with_sink(Arc::new(log))
-    }
-
-    pub fn with_sink(sink: Arc<dyn Fn(&Record) + Send + Sync>) -> Self {
+    pub fn new(settings: &settings::Audit, clock: &Clock, trail: Option<Arc<Trail>>) -> Self {
         Self {
-            sink,
+            settings: settings.clone(),
+            clock: clock.clone(),
+            trail,
+            sink: Arc::new(log),
             refusals: Mutex::default(),
         }
     }
 
-    pub fn open<'a>(&'a self, record: Record, metrics: Option<&'a ToolMetrics>) -> OpenRecord<'a> {
+    /// What is kept of the arguments of a call.
+    pub fn kept(&self, found: &Found<'_>, name: &str, arguments: &Map<String, Value>) -> Kept {
+        if self.trail.is_none() || self.settings.arguments == KeepArguments::None {
+            return Kept::default();
+        }
+        match found {
+            Found::Tool(tool) => {
+                let known = tool.tool.input.get("properties").and_then(Value::as_object);
+                // By another spelling, a field may hold anything.
+                let is_known = |name: &str| known.is_some_and(|known| known.contains_key(name));
+                let personal = tool.tool.personal;
+                Kept::of(arguments, |name| {
+                    personal.contains(&name) || !is_known(name)
+                })
+            }
+            Found::Hidden { .. } => Kept::of(arguments, |_| true),
+            // The record says only `unknown`: what was asked for is the caller's text.
+            Found::Unknown => {
+                let mut asked = Map::new();
+                asked.insert("tool".into(), name.into());
+                Kept::of(&asked, |_| true)
+            }
+        }
+    }
+
+    /// Waits while too many records wait to be written; before a call that may
+    /// change something also until this process has begun its segment.
+    pub async fn open<'a>(
+        &'a self,
+        record: Record,
+        metrics: Option<&'a ToolMetrics>,
+    ) -> OpenRecord<'a> {
+        let mut place = Place::None;
+        if let Some(trail) = &self.trail {
+            place = trail.place().await;
+            if record.writes {
+                trail.begin().await;
+            }
+        }
         OpenRecord {
             record,
             metrics,
             audit: self,
+            place,
+            is_left: false,
         }
+    }
+
+    /// What `/readyz` says when all is not well.
+    pub fn trouble(&self) -> Option<&'static str> {
+        let failing = self.trail.as_ref().is_some_and(|trail| trail.is_failing());
+        failing.then_some("audit: records can't be written")
+    }
+
+    pub fn is_required(&self) -> bool {
+        self.settings.required
+    }
+
+    pub fn keep_days(&self) -> u32 {
+        self.settings.keep_days
     }
 
     pub fn refused(&self, caller: &str, counter: &'static str, now: Timestamp) {
@@ -96,15 +174,35 @@ impl Audit {
             .or_default() += 1;
     }
 
-    /// Logs the counts of seconds that have passed.
+    /// Records the counts of seconds that have passed.
     pub fn report_refusals(&self, now: Timestamp) {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         if refusals.second == now.as_second() {
             return;
         }
-        refusals.second = now.as_second();
+        let second = std::mem::replace(&mut refusals.second, now.as_second());
         for ((caller, counter), count) in std::mem::take(&mut refusals.counts) {
             tracing::warn!(%caller, counter, count, "requests refused");
+            if let Some(trail) = &self.trail {
+                match trail.try_place() {
+                    Place::Taken => trail.push(Entry::Refused {
+                        at: second * 1000,
+                        caller,
+                        counter,
+                        count,
+                    }),
+                    Place::None => trail.lose(),
+                }
+            }
+        }
+    }
+
+    /// Writes everything there is to write, once no more calls come.
+    pub async fn close(&self) {
+        let next_second = self.clock.now().as_second() + 1;
+        self.report_refusals(Timestamp::from_second(next_second).unwrap_or(Timestamp::MAX));
+        if let Some(trail) = &self.trail {
+            trail.close().await;
         }
     }
 }
@@ -114,21 +212,81 @@ pub struct OpenRecord<'a> {
     record: Record,
     metrics: Option<&'a ToolMetrics>,
     audit: &'a Audit,
+    place: Place,
+    is_left: bool,
 }
 
 impl OpenRecord<'_> {
-    pub fn close(&mut self, outcome: Outcome) {
+    /// The approval or the standing grant that it runs with.
+    pub fn set_approval(&mut self, approval: Option<String>) {
+        self.record.approval = approval;
+    }
+
+    /// Whether the call may run though the trail can't be written.
+    pub fn may_run(&self) -> Result<(), Error> {
+        let audit = self.audit;
+        if !audit.is_required() || audit.trouble().is_none() {
+            return Ok(());
+        }
+        if self.record.writes || self.place == Place::None {
+            return Err(Error::new(
+                "AUDIT_UNAVAILABLE",
+                "Calls can't be recorded at present, and this desk does nothing without a record.",
+            )
+            .next("Nothing was done. Try again later, and tell the operator."));
+        }
+        Ok(())
+    }
+
+    /// Waits for the record of a call that changed something to be on disk.
+    pub async fn close(mut self, outcome: Outcome) {
         self.record.outcome = outcome;
+        if let Some(written) = self.leave() {
+            // Whether it could be written or not, the answer leaves.
+            let _ = written.await;
+        }
+    }
+
+    fn leave(&mut self) -> Option<oneshot::Receiver<bool>> {
+        if std::mem::replace(&mut self.is_left, true) {
+            return None;
+        }
+        let took = self.record.started.elapsed();
+        if let Some(metrics) = self.metrics {
+            let outcome = &self.record.outcome;
+            metrics.observe(took, matches!(outcome, Outcome::Done | Outcome::Asked));
+        }
+        (self.audit.sink)(&self.record);
+        let trail = self.audit.trail.as_ref()?;
+        if self.place == Place::None {
+            trail.lose();
+            return None;
+        }
+        let record = &mut self.record;
+        let durable = record.writes && record.outcome.may_have_changed_something();
+        let entry = Entry::Call(Box::new(CallEntry {
+            at: self.audit.clock.now().as_millisecond(),
+            call: record.call.to_string(),
+            caller: Arc::clone(&record.caller.id),
+            caller_name: Arc::clone(&record.caller.name),
+            counter: record.counter,
+            tool: record.tool,
+            outcome: record.outcome.clone(),
+            ms: took.as_secs_f64() * 1000.0,
+            approval: record.approval.take(),
+            kept: std::mem::take(&mut record.kept),
+        }));
+        if durable {
+            return Some(trail.push_durable(entry));
+        }
+        trail.push(entry);
+        None
     }
 }
 
 impl Drop for OpenRecord<'_> {
     fn drop(&mut self) {
-        if let Some(metrics) = self.metrics {
-            let done = self.record.outcome == Outcome::Done;
-            metrics.observe(self.record.started.elapsed(), done);
-        }
-        (self.audit.sink)(&self.record);
+        drop(self.leave());
     }
 }
 
@@ -141,11 +299,15 @@ fn log(record: &Record) {
         tool,
         started,
         outcome,
+        ..
     } = record;
     let ms = started.elapsed().as_secs_f64() * 1000.0;
     let caller = &caller.id;
     match outcome {
         Outcome::Done => tracing::debug!(%call, %caller, counter, tool, ms, "call done"),
+        Outcome::Asked => {
+            tracing::debug!(%call, %caller, counter, tool, ms, "call asks its client")
+        }
         Outcome::Refused(code) => {
             tracing::info!(%call, %caller, counter, tool, ms, code, "call refused");
         }
@@ -168,22 +330,24 @@ mod tests {
             caller: Caller::anonymous(),
             counter: "cinema",
             tool: "get_movie_list",
+            writes: false,
             started: Instant::now(),
             outcome: Outcome::Abandoned,
+            approval: None,
+            kept: Kept::default(),
         }
     }
 
-    #[test]
-    fn every_call_leaves_exactly_one_record() {
+    #[tokio::test]
+    async fn every_call_leaves_exactly_one_record() {
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let audit = Audit::with_sink(Arc::new({
+        let mut audit = Audit::new(&settings::Audit::default(), &Clock::system(), None);
+        audit.sink = Arc::new({
             let seen = Arc::clone(&seen);
             move |record: &Record| seen.lock().unwrap().push(record.outcome.clone())
-        }));
-        let mut done = audit.open(record(), None);
-        done.close(Outcome::Done);
-        drop(done);
-        drop(audit.open(record(), None));
+        });
+        audit.open(record(), None).await.close(Outcome::Done).await;
+        drop(audit.open(record(), None).await);
         assert_eq!(*seen.lock().unwrap(), [Outcome::Done, Outcome::Abandoned]);
     }
 }

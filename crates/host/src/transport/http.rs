@@ -122,6 +122,10 @@ async fn readyz(State(shared): State<Arc<Shared>>) -> Response {
     if shared.desk.stopping.is_cancelled() {
         return refuse(StatusCode::SERVICE_UNAVAILABLE, "stopping");
     }
+    let audit = &shared.desk.audit;
+    if let (Some(trouble), true) = (audit.trouble(), audit.is_required()) {
+        return (StatusCode::SERVICE_UNAVAILABLE, format!("{trouble}\n")).into_response();
+    }
     let mut health = shared.health.lock().await;
     let fresh = health
         .checked
@@ -142,6 +146,9 @@ async fn readyz(State(shared): State<Arc<Shared>>) -> Response {
 /// The word, and what counters have to say of themselves.
 fn ready(desk: &Desk) -> String {
     let mut text = String::from("ready\n");
+    if let Some(trouble) = desk.audit.trouble() {
+        text.push_str(&format!("{trouble}\n"));
+    }
     for window in &desk.windows {
         if let Some(health) = window.health() {
             text.push_str(&format!("{}: {health}\n", window.counter.about.name));

@@ -82,10 +82,10 @@ async fn local(
         cancel: Default::default(),
         language: language::of_environment(),
     };
-    let answer = desk
-        .call(window, call)
-        .await
-        .map_err(|refusal| refused(Fault::from(&refusal)))?;
+    let answer = desk.call(window, call).await;
+    // Whatever came of it, it is recorded.
+    opened.close().await?;
+    let answer = answer.map_err(|refusal| refused(Fault::from(&refusal)))?;
     let to = Destination {
         window,
         caller: "local",
@@ -93,7 +93,6 @@ async fn local(
         stateless: true,
     };
     let (_, text) = plain_response("1", answer, &to);
-    opened.close().await?;
     serde_json::from_str(&text).map_err(Error::internal)
 }
 

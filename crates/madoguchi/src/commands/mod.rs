@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod approvals;
+mod audit;
 mod call;
 mod config;
 mod demo;
@@ -29,6 +30,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Keys(arguments) => keys::run(&global, &arguments.action),
         Command::Approvals(arguments) => approvals::run(&global, &arguments.action),
         Command::Import(arguments) => import::run(&global, &arguments),
+        Command::Audit(arguments) => audit::run(&global, &arguments.action),
         Command::Demo(arguments) => demo::run(&global, &arguments.action),
         Command::Config(arguments) => config::run(&global, &arguments.action),
         Command::Doctor(arguments) => doctor::run(&global, &arguments),

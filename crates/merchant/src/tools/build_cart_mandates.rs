@@ -127,7 +127,7 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
             arguments::truth(arguments, "reserve");
         },
         meta: None,
-        personal: &[],
+        personal: &["shipping_address"],
         card: None,
         run: Run::transaction(shop, handle),
     }

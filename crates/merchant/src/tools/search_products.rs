@@ -167,7 +167,7 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
             arguments::truth(arguments, "facets");
         },
         meta: None,
-        personal: &[],
+        personal: &["keywords"],
         card: None,
         run: Run::shared(shop, handle),
     }

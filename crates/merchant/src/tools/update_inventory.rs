@@ -81,7 +81,7 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
             }
         },
         meta: None,
-        personal: &[],
+        personal: &["reason"],
         card: None,
         run: Run::transaction(shop, handle),
     }

@@ -48,6 +48,9 @@ const REMOVES: Hints = Hints {
     open_world: false,
 };
 
+/// Arguments that hold what somebody wrote, in whichever tool they are.
+const WORDS: &[&str] = &["message", "metadata", "profile", "description", "query"];
+
 /// Does the same in every room, or in the one that is asked for. One of all that
 /// cannot be read does not hide the others; what was wrong with it is said.
 fn in_rooms<T>(
@@ -109,7 +112,7 @@ fn define<O: JsonSchema>(definition: Definition) -> Tool {
         rules: definition.rules,
         normalise: arguments::tidy,
         meta: None,
-        personal: &[],
+        personal: WORDS,
         card: None,
         run: definition.run,
     }

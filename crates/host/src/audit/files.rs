@@ -1,0 +1,543 @@
+//! Segments as files: `NAME.jsonl` holds the chain, `text/NAME.jsonl` what can be
+//! erased, `checkpoints.jsonl` what was sealed and dropped, `torn/` what a crash
+//! left half written.
+//!
+//! A process holds a lock on its segment for life; the kernel releases it when
+//! the process dies, however it dies. The two files are apart so that the chain
+//! can be copied to where nothing is ever erased.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{ErrorKind, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use kit::{Error, Result};
+
+use super::{
+    record::{Beside, Chain, Head, Line, NOTHING, Record, parse},
+    shelf::{Appended, CHECKPOINTS, Claim, Pen, Shelf, Stored},
+};
+
+const ENDING: &str = ".jsonl";
+
+/// More than any record takes: what is read to find the last one.
+const LAST_BYTES: u64 = 64 * 1024;
+
+pub struct Files {
+    directory: PathBuf,
+}
+
+impl Files {
+    pub fn new(directory: &Path) -> Self {
+        Self {
+            directory: directory.to_owned(),
+        }
+    }
+
+    fn path(&self, segment: &str) -> PathBuf {
+        self.directory.join(format!("{segment}{ENDING}"))
+    }
+
+    fn text(&self, segment: &str) -> PathBuf {
+        self.directory
+            .join("text")
+            .join(format!("{segment}{ENDING}"))
+    }
+
+    /// The checkpoints under a lock that others wait for.
+    fn locked_checkpoints(&self) -> Result<File> {
+        make_directory(&self.directory)?;
+        let path = self.path(CHECKPOINTS);
+        let file = private().read(true).append(true).create(true).open(&path);
+        let file = file.map_err(|error| unusable(&path, error))?;
+        file.lock().map_err(|error| unusable(&path, error))?;
+        Ok(file)
+    }
+
+    fn add_checkpoints(&self, records: Vec<(Record<'static>, i64)>) -> Result<()> {
+        let path = self.path(CHECKPOINTS);
+        let failed = |error| unusable(&path, error);
+        let mut file = self.locked_checkpoints()?;
+        let (bytes, whole) = last_bytes(&mut file).map_err(failed)?;
+        let mut chain = match last_line(&bytes) {
+            None => Chain::after(NOTHING),
+            Some(line) => {
+                let last = parse(line).map_err(|what| broken(CHECKPOINTS, what))?;
+                Chain {
+                    next: last.seq + 1,
+                    prev: last.hash,
+                }
+            }
+        };
+        // A line that a crash cut off was never relied upon: whoever wrote it
+        // had not gone on. It is written again by whoever completes the segment.
+        if file.metadata().map_err(failed)?.len() > whole {
+            file.set_len(whole).map_err(failed)?;
+        }
+        let mut text = String::new();
+        for (record, at) in records {
+            text.push_str(&chain.add(record, at)?.record);
+            text.push('\n');
+        }
+        file.write_all(text.as_bytes()).map_err(failed)?;
+        file.sync_data().map_err(failed)
+    }
+
+    fn sealed(&self) -> Result<HashSet<String>> {
+        let lines = self.checkpoints()?;
+        let records = lines.iter().filter_map(|line| parse(line).ok());
+        Ok(records
+            .filter(|record| record.kind == "sealed")
+            .filter_map(|record| record.segment.map(|name| name.into_owned()))
+            .collect())
+    }
+}
+
+impl Shelf for Files {
+    fn segments(&self) -> Result<Vec<String>> {
+        let entries = match fs::read_dir(&self.directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(unusable(&self.directory, error)),
+        };
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| !name.starts_with('.'))
+            .filter_map(|name| name.strip_suffix(ENDING).map(str::to_owned))
+            .filter(|name| name != CHECKPOINTS)
+            .collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn unsealed(&self) -> Result<Vec<String>> {
+        let mut names = self.segments()?;
+        if !names.is_empty() {
+            let sealed = self.sealed()?;
+            names.retain(|name| !sealed.contains(name));
+        }
+        Ok(names)
+    }
+
+    fn touched(&self, since: i64) -> Result<Vec<(String, i64)>> {
+        let mut touched: Vec<(String, i64)> = self
+            .segments()?
+            .into_iter()
+            .filter_map(|name| {
+                let modified = fs::metadata(self.path(&name)).ok()?.modified().ok()?;
+                Some((name, milliseconds(modified)))
+            })
+            .filter(|(_, at)| *at >= since)
+            .collect();
+        touched.sort_by_key(|(_, at)| std::cmp::Reverse(*at));
+        Ok(touched)
+    }
+
+    fn read(&self, segment: &str) -> Result<Option<Stored>> {
+        let Some(text) = read(&self.path(segment))? else {
+            return Ok(None);
+        };
+        let mut beside: HashMap<u64, String> = HashMap::new();
+        // After the records, so that none is without what was written before it.
+        for line in read(&self.text(segment))?.unwrap_or_default().lines() {
+            if let Ok(it) = serde_json::from_str::<Beside>(line) {
+                beside.insert(it.seq, line.trim_end().to_owned());
+            }
+        }
+        let whole = text.rfind('\n').map_or(0, |at| at + 1);
+        let lines = text.get(..whole).unwrap_or_default().lines();
+        let lines = lines
+            .map(|line| (line.to_owned(), beside.remove(&seq_of(line))))
+            .collect();
+        Ok(Some(Stored {
+            lines,
+            torn: (text.len() - whole) as u64,
+        }))
+    }
+
+    fn first(&self, segment: &str) -> Result<Option<String>> {
+        let path = self.path(segment);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unusable(&path, error)),
+        };
+        let mut line = String::new();
+        let mut reader = std::io::BufReader::new(file);
+        std::io::BufRead::read_line(&mut reader, &mut line)
+            .map_err(|error| unusable(&path, error))?;
+        Ok(line.ends_with('\n').then(|| line.trim_end().to_owned()))
+    }
+
+    fn head(&self, segment: &str) -> Result<Option<Head>> {
+        let path = self.path(segment);
+        let mut file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unusable(&path, error)),
+        };
+        let (bytes, _) = last_bytes(&mut file).map_err(|error| unusable(&path, error))?;
+        Ok(last_line(&bytes)
+            .and_then(|line| parse(line).ok())
+            .map(|record| Head {
+                segment: segment.to_owned(),
+                seq: record.seq,
+                hash: record.hash,
+            }))
+    }
+
+    fn is_live(&self, segment: &str) -> Result<bool> {
+        let path = self.path(segment);
+        match File::open(&path) {
+            // Closing the file gives the lock back.
+            Ok(file) => match file.try_lock_shared() {
+                Ok(()) => Ok(false),
+                Err(TryLockError::WouldBlock) => Ok(true),
+                Err(TryLockError::Error(error)) => Err(unusable(&path, error)),
+            },
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(unusable(&path, error)),
+        }
+    }
+
+    fn claim(&self, segment: &str) -> Result<Option<Claim>> {
+        let path = self.path(segment);
+        match File::open(&path) {
+            Ok(file) => match file.try_lock() {
+                // Somebody may have sealed it between our list and our lock.
+                Ok(()) if !self.sealed()?.contains(segment) => Ok(Some(Box::new(file))),
+                Ok(()) | Err(TryLockError::WouldBlock) => Ok(None),
+                Err(TryLockError::Error(error)) => Err(unusable(&path, error)),
+            },
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unusable(&path, error)),
+        }
+    }
+
+    fn recorded(&self, calls: &HashSet<String>, since: i64) -> Result<HashSet<String>> {
+        let mut found = HashSet::new();
+        for (name, _) in self.touched(since)? {
+            let Some(text) = read(&self.path(&name))? else {
+                continue;
+            };
+            for line in text.lines() {
+                let call = line
+                    .split_once("\"call\":\"")
+                    .and_then(|(_, rest)| rest.split_once('"'));
+                if let Some((call, _)) = call
+                    && calls.contains(call)
+                {
+                    found.insert(call.to_owned());
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn begin(&self, segment: &str, first: &Line) -> Result<Box<dyn Pen>> {
+        make_directory(&self.directory)?;
+        let path = self.path(segment);
+        // Locked before it can be seen: a segment without a lock is a dead one.
+        let hidden = self.directory.join(format!(".{segment}.new"));
+        let made = (|| {
+            let mut file = private().append(true).create_new(true).open(&hidden)?;
+            file.lock()?;
+            let text = format!("{}\n", first.record);
+            file.write_all(text.as_bytes())?;
+            file.sync_data()?;
+            fs::rename(&hidden, &path)?;
+            sync_directory(&self.directory);
+            Ok((file, text.len() as u64))
+        })();
+        let (file, length) = made.map_err(|error| {
+            let _ = fs::remove_file(&hidden);
+            unusable(&path, error)
+        })?;
+        Ok(Box::new(FilePen {
+            files: Self::new(&self.directory),
+            segment: segment.to_owned(),
+            file,
+            length,
+            text: None,
+        }))
+    }
+
+    fn checkpoints(&self) -> Result<Vec<String>> {
+        let text = read(&self.path(CHECKPOINTS))?.unwrap_or_default();
+        let whole = text.rfind('\n').map_or(0, |at| at + 1);
+        let lines = text.get(..whole).unwrap_or_default().lines();
+        Ok(lines.map(str::to_owned).collect())
+    }
+
+    fn checkpoint(&self, records: Vec<(Record<'static>, i64)>, _: Option<&str>) -> Result<()> {
+        self.add_checkpoints(records)
+    }
+
+    fn put_torn_aside(&self, segment: &str) -> Result<u64> {
+        let path = self.path(segment);
+        let failed = |error| unusable(&path, error);
+        let bytes = fs::read(&path).map_err(failed)?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+        let whole = whole.map_or(0, |at| at + 1);
+        let torn = bytes.get(whole..).unwrap_or_default();
+        if torn.is_empty() {
+            return Ok(0);
+        }
+        let aside = self.directory.join("torn");
+        make_directory(&aside)?;
+        let aside = aside.join(segment);
+        let opened = private()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&aside);
+        let mut file = opened.map_err(failed)?;
+        file.write_all(torn).map_err(failed)?;
+        file.sync_data().map_err(failed)?;
+        let file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
+        file.set_len(whole as u64).map_err(failed)?;
+        file.sync_data().map_err(failed)?;
+        Ok(torn.len() as u64)
+    }
+
+    fn erase(&self, segment: &str, records: &HashSet<u64>) -> Result<u64> {
+        let path = self.text(segment);
+        let failed = |error| unusable(&path, error);
+        let Some(text) = read(&path)? else {
+            return Ok(0);
+        };
+        let mut file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
+        let (mut at, mut erased) = (0u64, 0);
+        for line in text.split_inclusive('\n') {
+            let length = line.trim_end_matches('\n').len();
+            let beside = serde_json::from_str::<Beside>(line);
+            if let Ok(beside) = beside
+                && !beside.erased
+                && records.contains(&beside.seq)
+            {
+                // In place and of the same length: the process that adds to the
+                // file need not know, and no copy of the text is left behind.
+                let gone = format!("{{\"seq\":{},\"erased\":true}}", beside.seq);
+                let blank = format!("{gone:<length$}");
+                file.seek(SeekFrom::Start(at)).map_err(failed)?;
+                file.write_all(blank.as_bytes()).map_err(failed)?;
+                erased += 1;
+            }
+            at += line.len() as u64;
+        }
+        file.sync_data().map_err(failed)?;
+        Ok(erased)
+    }
+
+    fn remove(&self, segment: &str) -> Result<()> {
+        let torn = self.directory.join("torn").join(segment);
+        for path in [self.text(segment), torn, self.path(segment)] {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(unusable(&path, error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn heartbeat(&self) -> Option<std::time::Duration> {
+        None
+    }
+}
+
+struct FilePen {
+    files: Files,
+    segment: String,
+    /// Held locked.
+    file: File,
+    length: u64,
+    /// Made when there is something to write to it.
+    text: Option<(File, u64)>,
+}
+
+impl FilePen {
+    fn write(&mut self, lines: &[Line], durable: bool) -> std::io::Result<()> {
+        let (mut records, mut beside) = (String::new(), String::new());
+        for line in lines {
+            records.push_str(&line.record);
+            records.push('\n');
+            if let Some(kept) = &line.kept {
+                beside.push_str(kept);
+                beside.push('\n');
+            }
+        }
+        // First what stands beside: a record is not there before its arguments.
+        if !beside.is_empty() {
+            let (file, length) = match &mut self.text {
+                Some(open) => open,
+                none => {
+                    let path = self.files.text(&self.segment);
+                    if let Some(parent) = path.parent() {
+                        create_private(parent)?;
+                    }
+                    let file = private().append(true).create(true).open(path)?;
+                    none.insert((file, 0))
+                }
+            };
+            if let Err(error) = file.write_all(beside.as_bytes()) {
+                let _ = file.set_len(*length);
+                return Err(error);
+            }
+            *length += beside.len() as u64;
+        }
+        let written = self.file.write_all(records.as_bytes()).and_then(|()| {
+            if durable {
+                self.file.sync_data()
+            } else {
+                Ok(())
+            }
+        });
+        if let Err(error) = written {
+            // What was half written is taken back, and written again later.
+            let _ = self.file.set_len(self.length);
+            if let Some((file, length)) = &mut self.text {
+                *length -= beside.len() as u64;
+                let _ = file.set_len(*length);
+            }
+            return Err(error);
+        }
+        self.length += records.len() as u64;
+        Ok(())
+    }
+}
+
+impl Pen for FilePen {
+    fn append(&mut self, lines: &[Line], durable: bool) -> Result<Appended> {
+        self.write(lines, durable)
+            .map_err(|error| unusable(&self.files.path(&self.segment), error))?;
+        Ok(Appended::Written)
+    }
+
+    fn settle(&mut self) {
+        if let Some((file, _)) = &self.text
+            && let Err(error) = file.sync_data()
+        {
+            tracing::warn!(%error, "arguments in the audit trail may not be on disk");
+        }
+    }
+
+    fn end(&mut self, last: &Line, seal: Record<'static>) -> Result<()> {
+        let before = self.length;
+        self.append(std::slice::from_ref(last), true)?;
+        self.settle();
+        // Sealed while it is still locked, so that nobody takes it for dead.
+        let sealed = self.files.add_checkpoints(vec![(seal, last.at)]);
+        if sealed.is_err() {
+            let _ = self.file.set_len(before);
+            self.length = before;
+        }
+        sealed
+    }
+}
+
+fn unusable(path: &Path, error: std::io::Error) -> Error {
+    Error::new(
+        "AUDIT_UNUSABLE",
+        format!("{} can't be used: {error}.", path.display()),
+    )
+    .next("Is the disk full, or does the directory belong to somebody else?")
+}
+
+fn broken(segment: &str, what: &str) -> Error {
+    Error::new(
+        "AUDIT_BROKEN",
+        format!("The last record of {segment} is damaged: {what}."),
+    )
+    .next("Run `madoguchi audit verify`.")
+}
+
+/// Only its owner reads what callers sent.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn create_private(directory: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
+fn make_directory(directory: &Path) -> Result<()> {
+    create_private(directory).map_err(|error| unusable(directory, error))
+}
+
+/// A new name is on disk once its directory is.
+fn sync_directory(directory: &Path) {
+    #[cfg(unix)]
+    if let Ok(directory) = File::open(directory) {
+        let _ = directory.sync_all();
+    }
+    #[cfg(not(unix))]
+    let _ = directory;
+}
+
+/// A damaged file is looked at too: what is not text fails its hash later.
+fn read(path: &Path) -> Result<Option<String>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8(bytes).unwrap_or_else(|error| {
+            String::from_utf8_lossy(error.as_bytes()).into_owned()
+        }))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unusable(path, error)),
+    }
+}
+
+/// The end of a file, and how long it is in whole lines.
+fn last_bytes(file: &mut File) -> std::io::Result<(Vec<u8>, u64)> {
+    let length = file.metadata()?.len();
+    let mut span = LAST_BYTES;
+    loop {
+        let from = length.saturating_sub(span);
+        file.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.take(length - from).read_to_end(&mut bytes)?;
+        let end = bytes.iter().rposition(|byte| *byte == b'\n');
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        if from > 0 && lines < 2 {
+            span *= 4;
+            continue;
+        }
+        let end = end.map_or(0, |at| at + 1);
+        bytes.truncate(end);
+        return Ok((bytes, from + end as u64));
+    }
+}
+
+fn last_line(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok();
+    // The first bytes may be the rest of a longer character.
+    let text = text.or_else(|| {
+        let at = bytes.iter().position(|byte| *byte == b'\n')?;
+        std::str::from_utf8(bytes.get(at + 1..)?).ok()
+    })?;
+    text.lines().next_back()
+}
+
+/// Good enough to find what stands beside a line; the hash says whether it is
+/// true.
+fn seq_of(line: &str) -> u64 {
+    line.strip_prefix("{\"seq\":")
+        .and_then(|rest| rest.split_once(','))
+        .and_then(|(seq, _)| seq.parse().ok())
+        .unwrap_or(0)
+}
+
+fn milliseconds(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

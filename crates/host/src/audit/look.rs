@@ -1,0 +1,169 @@
+//! Reading the trail: across segments, by time, with filters.
+
+use std::{collections::HashSet, time::Duration};
+
+use kit::Result;
+use serde_json::{Map, Value};
+
+use super::{
+    record::{Beside, Record, Salted, parse},
+    shelf::Shelf,
+};
+
+/// What somebody wants to see; what is not set matters not.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// A caller's id or name.
+    pub caller: Option<String>,
+    pub counter: Option<String>,
+    pub tool: Option<String>,
+    /// An outcome's word, or the code of a refusal.
+    pub outcome: Option<String>,
+    pub since: Option<i64>,
+    pub until: Option<i64>,
+    /// Also what people wrote.
+    pub personal: bool,
+    /// Also where segments begin and end.
+    pub segments: bool,
+}
+
+impl Filter {
+    fn wants(&self, record: &Record<'_>) -> bool {
+        let at = record.at_ms();
+        let is = |wanted: &Option<String>, given: &[Option<&str>]| {
+            let wanted = wanted.as_deref();
+            wanted.is_none_or(|wanted| given.contains(&Some(wanted)))
+        };
+        self.since.is_none_or(|since| at >= since)
+            && self.until.is_none_or(|until| at < until)
+            && (self.segments || !matches!(&*record.kind, "start" | "end"))
+            && is(
+                &self.caller,
+                &[record.caller.as_deref(), record.caller_name.as_deref()],
+            )
+            && is(&self.counter, &[record.counter.as_deref()])
+            && is(&self.tool, &[record.tool.as_deref()])
+            && is(
+                &self.outcome,
+                &[record.outcome.as_deref(), record.code.as_deref()],
+            )
+    }
+}
+
+/// One record, for people and other programs.
+#[derive(Debug, Clone)]
+pub struct Found {
+    pub at: i64,
+    pub segment: String,
+    pub seq: u64,
+    /// The record's own fields, and what is kept of its arguments.
+    pub json: Value,
+}
+
+/// The records that `filter` wants, by time. `last`: only that many.
+pub fn find(shelf: &dyn Shelf, filter: &Filter, last: Option<usize>) -> Result<Vec<Found>> {
+    let mut found: Vec<Found> = Vec::new();
+    for (segment, touched) in shelf.touched(filter.since.unwrap_or(i64::MIN))? {
+        if let Some(last) = last
+            && found.len() >= last
+        {
+            found.sort_by(by_time);
+            found.drain(..found.len() - last);
+            // The rest is older than all of these.
+            if found.first().is_some_and(|oldest| oldest.at > touched) {
+                break;
+            }
+        }
+        let Some(stored) = shelf.read(&segment)? else {
+            continue;
+        };
+        let mut here = 0;
+        for (line, beside) in stored.lines.iter().rev() {
+            if last.is_some_and(|last| here == last) {
+                break;
+            }
+            // A damaged record is shown by nobody and named by `verify`.
+            if let Ok(record) = parse(line)
+                && filter.wants(&record)
+                && let Some(it) = shown(&segment, &record, line, beside.as_deref(), filter.personal)
+            {
+                found.push(it);
+                here += 1;
+            }
+        }
+    }
+    found.sort_by(by_time);
+    if let Some(last) = last {
+        found.drain(..found.len().saturating_sub(last));
+    }
+    Ok(found)
+}
+
+/// What came since the last time, for somebody who follows.
+pub fn find_new(
+    shelf: &dyn Shelf,
+    filter: &Filter,
+    seen: &mut HashSet<(String, u64)>,
+    from: i64,
+) -> Result<Vec<Found>> {
+    /// Records of several processes come a little out of order.
+    const OVERLAP: Duration = Duration::from_secs(60);
+    let mut filter = filter.clone();
+    let overlap = OVERLAP.as_millis() as i64;
+    filter.since = Some(filter.since.unwrap_or(i64::MIN).max(from - overlap));
+    let mut found = find(shelf, &filter, None)?;
+    let known: HashSet<(String, u64)> = found
+        .iter()
+        .map(|it| (it.segment.clone(), it.seq))
+        .collect();
+    found.retain(|it| !seen.contains(&(it.segment.clone(), it.seq)));
+    *seen = known;
+    Ok(found)
+}
+
+fn by_time(a: &Found, b: &Found) -> std::cmp::Ordering {
+    (a.at, &a.segment, a.seq).cmp(&(b.at, &b.segment, b.seq))
+}
+
+fn shown(
+    segment: &str,
+    record: &Record<'_>,
+    line: &str,
+    beside: Option<&str>,
+    personal: bool,
+) -> Option<Found> {
+    let mut json: Map<String, Value> = serde_json::from_str(line).ok()?;
+    json.shift_remove("prev");
+    let digest = json.shift_remove("arguments");
+    json.shift_remove("personal");
+    let hash = json.shift_remove("hash");
+    let beside: Beside = beside
+        .and_then(|beside| serde_json::from_str(beside).ok())
+        .unwrap_or_default();
+    let value = |kept: &Salted| kept.text.parse().unwrap_or(Value::Null);
+    if let Some(arguments) = &beside.arguments {
+        json.insert("arguments".into(), value(arguments));
+    }
+    if let (Some(kept), true) = (&beside.personal, personal) {
+        json.insert("personal".into(), value(kept));
+    }
+    if beside.erased {
+        json.insert("erased".into(), true.into());
+    }
+    if let Some(digest) = digest {
+        json.insert("arguments_digest".into(), digest);
+    }
+    // A name that says nothing without the others comes last.
+    if record.segment.is_none() {
+        json.insert("segment".into(), segment.into());
+    } else {
+        json.insert("recorded_in".into(), segment.into());
+    }
+    json.extend(hash.map(|hash| ("hash".to_owned(), hash)));
+    Some(Found {
+        at: record.at_ms(),
+        segment: segment.to_owned(),
+        seq: record.seq,
+        json: Value::Object(json),
+    })
+}

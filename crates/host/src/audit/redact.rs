@@ -1,0 +1,205 @@
+//! What is kept of a call's arguments: never a secret, never more than a little,
+//! and what people wrote apart from the rest.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+/// Characters kept of one string.
+const LONGEST: usize = 400;
+/// Items kept of one list, fields of one object.
+const MOST: usize = 50;
+const DEEPEST: usize = 8;
+/// Bytes kept of all arguments together; what comes later is left out.
+const ENOUGH: usize = 8 * 1024;
+
+/// Parts of a name that say that its value opens something. Compared without
+/// case and punctuation.
+const SECRET: [&str; 17] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "secret",
+    "token",
+    "authorization",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "signingkey",
+    "credential",
+    "cookie",
+    "cardnumber",
+    "cardno",
+    "securitycode",
+    "accountnumber",
+];
+/// The whole of a name: as part of one they mean anything.
+const SECRET_ALONE: [&str; 8] = ["pin", "cvv", "cvc", "otp", "pan", "iban", "card", "bearer"];
+
+/// The arguments as JSON text. Either is empty when there is nothing to keep.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kept {
+    pub arguments: String,
+    /// What people wrote, or who they are.
+    pub personal: String,
+}
+
+impl Kept {
+    /// Arguments as they were sent, before anything was made of them.
+    pub fn of(arguments: &Map<String, Value>, is_personal: impl Fn(&str) -> bool) -> Self {
+        let mut kept = Self::default();
+        object(arguments, 0, &mut kept.arguments, |name| !is_personal(name));
+        if arguments.keys().any(|name| is_personal(name)) {
+            object(arguments, 0, &mut kept.personal, is_personal);
+        }
+        kept
+    }
+}
+
+fn is_secret(name: &str) -> bool {
+    let plain: String = name
+        .chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect();
+    SECRET.iter().any(|part| plain.contains(part)) || SECRET_ALONE.contains(&plain.as_str())
+}
+
+fn object(
+    fields: &Map<String, Value>,
+    depth: usize,
+    into: &mut String,
+    wanted: impl Fn(&str) -> bool,
+) {
+    into.push('{');
+    let fields = fields.iter().filter(|(name, _)| wanted(name));
+    for (written, (name, inner)) in fields.enumerate() {
+        if written > 0 {
+            into.push(',');
+        }
+        if written == MOST || into.len() > ENOUGH {
+            into.push_str("\"…\":\"…\"");
+            break;
+        }
+        text(name, into);
+        into.push(':');
+        if is_secret(name) {
+            into.push_str("\"[secret]\"");
+        } else {
+            value(inner, depth + 1, into);
+        }
+    }
+    into.push('}');
+}
+
+fn value(it: &Value, depth: usize, into: &mut String) {
+    match it {
+        Value::Object(_) | Value::Array(_) if depth == DEEPEST => into.push_str("\"…\""),
+        Value::Object(fields) => object(fields, depth, into, |_| true),
+        Value::Array(items) => {
+            into.push('[');
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    into.push(',');
+                }
+                if at == MOST || into.len() > ENOUGH {
+                    let _ = write!(into, "\"… {} in all\"", items.len());
+                    break;
+                }
+                value(item, depth + 1, into);
+            }
+            into.push(']');
+        }
+        Value::String(whole) => text(whole, into),
+        other => {
+            let _ = write!(into, "{other}");
+        }
+    }
+}
+
+fn text(whole: &str, into: &mut String) {
+    // Most strings are short: count characters only where bytes say it may be long.
+    if whole.len() > LONGEST
+        && let Some((end, _)) = whole.char_indices().nth(LONGEST)
+    {
+        let cut = whole.get(..end).unwrap_or_default();
+        let all = whole.chars().count();
+        return quoted(&format!("{cut}… {all} characters"), into);
+    }
+    quoted(whole, into);
+}
+
+fn quoted(text: &str, into: &mut String) {
+    match serde_json::to_string(text) {
+        Ok(quoted) => into.push_str(&quoted),
+        Err(_) => into.push_str("\"\""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn kept(arguments: Value, personal: &[&str]) -> (Value, Option<Value>) {
+        let kept = Kept::of(arguments.as_object().unwrap(), |name| {
+            personal.contains(&name)
+        });
+        let personal = (!kept.personal.is_empty()).then(|| kept.personal.parse().unwrap());
+        (kept.arguments.parse().unwrap(), personal)
+    }
+
+    #[test]
+    fn secrets_are_never_kept_however_deep_and_however_spelt() {
+        let (kept, _) = kept(
+            json!({
+                "API-Key": "k1", "accessToken": "k2", "user": { "PassWord": "k3", "name": "Aiko" },
+                "cards": [{ "card_number": "4111111111111111", "cvv": 123 }], "pin": "0000",
+                "pinned": true,
+            }),
+            &[],
+        );
+        let text = kept.to_string();
+        for secret in ["k1", "k2", "k3", "4111", "123", "0000"] {
+            assert!(!text.contains(secret), "{text}");
+        }
+        assert_eq!(kept["user"]["name"], "Aiko");
+        assert_eq!(kept["pinned"], true);
+    }
+
+    #[test]
+    fn what_people_wrote_stands_apart() {
+        let (rest, personal) = kept(json!({ "room": "dev", "message": "hi" }), &["message"]);
+        assert_eq!(rest, json!({ "room": "dev" }));
+        assert_eq!(personal, Some(json!({ "message": "hi" })));
+        assert_eq!(kept(json!({ "room": "dev" }), &["message"]).1, None);
+    }
+
+    #[test]
+    fn whatever_is_sent_little_is_kept_and_it_is_json() {
+        let long = "窓".repeat(5_000);
+        let mut deep = json!("x");
+        for _ in 0..100 {
+            deep = json!([deep]);
+        }
+        let mut arguments = json!({ "long": long, "deep": deep, "list": vec![long.clone(); 500] });
+        for n in 0..5_000 {
+            arguments[format!("field {n}")] = long.clone().into();
+        }
+        let kept = Kept::of(arguments.as_object().unwrap(), |_| false);
+        assert!(
+            kept.arguments.len() < 4 * ENOUGH,
+            "{}",
+            kept.arguments.len()
+        );
+        let value: Value = kept.arguments.parse().unwrap();
+        assert!(
+            value["long"]
+                .as_str()
+                .unwrap()
+                .ends_with("… 5000 characters")
+        );
+    }
+}

@@ -1,0 +1,394 @@
+//! Segments as rows of `desk_audit`, for desks that share a PostgreSQL.
+//!
+//! A segment belongs to the process that holds its lease. Every batch renews it
+//! in the same transaction; a process that was taken for dead finds it gone,
+//! and begins a new segment.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use kit::{
+    BoxFuture, Error, Param, Result, Sql, Store, lease,
+    sql::{Budget, values},
+};
+use tokio::runtime::Handle;
+
+use super::{
+    record::{Chain, Head, Line, NOTHING, Record, parse},
+    shelf::{Appended, CHECKPOINTS, Claim, Pen, Shelf, Stored},
+};
+use crate::state::{self, DeskState};
+
+/// How long a process may be silent before it is taken for dead.
+const LEASE_MS: i64 = 15_000;
+const RENEW: Duration = Duration::from_secs(4);
+/// How long completing a segment may take.
+const CLAIM_MS: i64 = 120_000;
+
+/// The leases of segments are told from others by this.
+const PREFIX: &str = "audit:";
+
+/// What other desks wait for while checkpoints are added.
+const TURN: &str = "audit checkpoints";
+
+pub struct Table {
+    state: Arc<DeskState>,
+    runtime: Handle,
+    holder: String,
+}
+
+impl Table {
+    pub fn new(state: &Arc<DeskState>, runtime: Handle) -> Self {
+        Self {
+            state: Arc::clone(state),
+            runtime,
+            holder: kit::ids::random("", 16),
+        }
+    }
+
+    fn query<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut dyn Sql) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let state = Arc::clone(&self.state);
+        self.wait(Box::pin(async move {
+            let store: &Arc<dyn Store> = &state.get().await?.store;
+            store.query(Budget::default(), job).await
+        }))
+    }
+
+    fn transaction<T: Send + 'static>(
+        &self,
+        job: impl FnMut(&mut dyn Sql) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let state = Arc::clone(&self.state);
+        self.wait(Box::pin(async move {
+            let store: &Arc<dyn Store> = &state.get().await?.store;
+            store.transaction(Budget::default(), job).await
+        }))
+    }
+
+    fn wait<T>(&self, work: BoxFuture<'static, Result<T>>) -> Result<T> {
+        self.runtime.block_on(work)
+    }
+
+    fn lines(&self, segment: &str) -> Result<Vec<(String, Option<String>)>> {
+        let segment = segment.to_owned();
+        self.query(move |sql| {
+            sql.query(
+                "SELECT record, beside FROM desk_audit WHERE segment = $1 ORDER BY seq",
+                &[(&segment).into()],
+            )?
+            .iter()
+            .map(|row| Ok((row.text(0)?, row.opt_text(1)?)))
+            .collect()
+        })
+    }
+}
+
+fn now() -> i64 {
+    Timestamp::now().as_millisecond()
+}
+
+fn lease_of(segment: &str) -> String {
+    format!("{PREFIX}{segment}")
+}
+
+/// Rows that are there already are from an attempt whose answer got lost.
+fn insert(sql: &mut dyn Sql, segment: &str, lines: &[Line]) -> Result<()> {
+    for some in lines.chunks(500) {
+        let mut params: Vec<Param<'_>> = Vec::with_capacity(some.len() * 7);
+        for line in some {
+            params.push(segment.into());
+            params.push(number(line.seq).into());
+            params.push(line.at.into());
+            params.push(line.call.as_deref().into());
+            params.push(line.caller.as_deref().into());
+            params.push((&line.record).into());
+            params.push(line.kept.as_deref().into());
+        }
+        let text = format!(
+            "INSERT INTO desk_audit (segment, seq, at_ms, call_id, caller, record, beside)
+             VALUES {} ON CONFLICT DO NOTHING",
+            values(some.len(), 7)
+        );
+        sql.execute(&text, &params)?;
+    }
+    Ok(())
+}
+
+fn number(seq: u64) -> i64 {
+    i64::try_from(seq).unwrap_or(i64::MAX)
+}
+
+fn renew(sql: &mut dyn Sql, segment: &str, holder: &str) -> Result<bool> {
+    let renewed = sql.execute(
+        "UPDATE leases SET expires_at = $1 WHERE name = $2 AND holder = $3",
+        &[
+            (now() + LEASE_MS).into(),
+            (&lease_of(segment)).into(),
+            holder.into(),
+        ],
+    )?;
+    Ok(renewed == 1)
+}
+
+fn last_of(sql: &mut dyn Sql, segment: &str) -> Result<Option<Record<'static>>> {
+    let row = sql.query_one(
+        "SELECT record FROM desk_audit WHERE segment = $1 ORDER BY seq DESC LIMIT 1",
+        &[segment.into()],
+    )?;
+    let line = row.map(|row| row.text(0)).transpose()?;
+    line.map(|line| {
+        parse(&line).map_err(|what| {
+            Error::new(
+                "AUDIT_BROKEN",
+                format!("The last record of {segment} is damaged: {what}."),
+            )
+            .next("Run `madoguchi audit verify`.")
+        })
+    })
+    .transpose()
+}
+
+fn add_checkpoints(sql: &mut dyn Sql, records: &[(Record<'static>, i64)]) -> Result<()> {
+    // The row stays locked until the commit: one after the other.
+    state::touch(sql, TURN)?;
+    let mut chain = match last_of(sql, CHECKPOINTS)? {
+        None => Chain::after(NOTHING),
+        Some(last) => Chain {
+            next: last.seq + 1,
+            prev: last.hash,
+        },
+    };
+    let lines: Vec<Line> = records
+        .iter()
+        .map(|(record, at)| chain.add(record.clone(), *at))
+        .collect::<Result<_>>()?;
+    insert(sql, CHECKPOINTS, &lines)
+}
+
+impl Shelf for Table {
+    fn segments(&self) -> Result<Vec<String>> {
+        self.query(|sql| {
+            sql.query(
+                "SELECT DISTINCT segment FROM desk_audit WHERE segment <> $1 ORDER BY segment",
+                &[CHECKPOINTS.into()],
+            )?
+            .iter()
+            .map(|row| row.text(0))
+            .collect()
+        })
+    }
+
+    /// A segment has a lease until it is sealed, be it one that ran out.
+    fn unsealed(&self) -> Result<Vec<String>> {
+        self.query(|sql| {
+            let rows = sql.query(
+                "SELECT name FROM leases WHERE name LIKE $1 ORDER BY name",
+                &[format!("{PREFIX}%").as_str().into()],
+            )?;
+            rows.iter()
+                .map(|row| {
+                    let name = row.text(0)?;
+                    Ok(name.strip_prefix(PREFIX).unwrap_or_default().to_owned())
+                })
+                .collect()
+        })
+    }
+
+    fn touched(&self, since: i64) -> Result<Vec<(String, i64)>> {
+        self.query(move |sql| {
+            sql.query(
+                "SELECT segment, MAX(at_ms) FROM desk_audit
+                 WHERE at_ms >= $1 AND segment <> $2 GROUP BY segment ORDER BY 2 DESC",
+                &[since.into(), CHECKPOINTS.into()],
+            )?
+            .iter()
+            .map(|row| Ok((row.text(0)?, row.int(1)?)))
+            .collect()
+        })
+    }
+
+    fn read(&self, segment: &str) -> Result<Option<Stored>> {
+        let lines = self.lines(segment)?;
+        Ok((!lines.is_empty()).then_some(Stored { lines, torn: 0 }))
+    }
+
+    fn first(&self, segment: &str) -> Result<Option<String>> {
+        let segment = segment.to_owned();
+        self.query(move |sql| {
+            let row = sql.query_one(
+                "SELECT record FROM desk_audit WHERE segment = $1 ORDER BY seq LIMIT 1",
+                &[(&segment).into()],
+            )?;
+            row.map(|row| row.text(0)).transpose()
+        })
+    }
+
+    fn head(&self, segment: &str) -> Result<Option<Head>> {
+        let segment = segment.to_owned();
+        self.query(move |sql| {
+            // One that is damaged is for `verify` to name.
+            let last = last_of(sql, &segment).ok().flatten();
+            Ok(last.map(|last| Head {
+                segment: segment.clone(),
+                seq: last.seq,
+                hash: last.hash,
+            }))
+        })
+    }
+
+    fn is_live(&self, segment: &str) -> Result<bool> {
+        let lease = lease_of(segment);
+        self.query(move |sql| {
+            let row = sql.query_one(
+                "SELECT expires_at FROM leases WHERE name = $1",
+                &[(&lease).into()],
+            )?;
+            let expires = row.map(|row| row.int(0)).transpose()?;
+            Ok(expires.is_some_and(|at| at > now()))
+        })
+    }
+
+    fn claim(&self, segment: &str) -> Result<Option<Claim>> {
+        let (lease, holder) = (lease_of(segment), self.holder.clone());
+        let claimed = self.transaction(move |sql| {
+            // Not `lease::hold`: a lease that is gone belongs to a sealed segment.
+            sql.execute(
+                "UPDATE leases SET holder = $1, expires_at = $2
+                 WHERE name = $3 AND expires_at <= $4",
+                &[
+                    (&holder).into(),
+                    (now() + CLAIM_MS).into(),
+                    (&lease).into(),
+                    now().into(),
+                ],
+            )
+        })?;
+        Ok((claimed == 1).then(|| Box::new(()) as Claim))
+    }
+
+    fn recorded(&self, calls: &HashSet<String>, _: i64) -> Result<HashSet<String>> {
+        let calls: Vec<String> = calls.iter().cloned().collect();
+        self.query(move |sql| {
+            let mut found = HashSet::new();
+            for call in calls {
+                let row = sql.query_one(
+                    "SELECT seq FROM desk_audit WHERE call_id = $1",
+                    &[(&call).into()],
+                )?;
+                if row.is_some() {
+                    found.insert(call);
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    fn begin(&self, segment: &str, first: &Line) -> Result<Box<dyn Pen>> {
+        let (name, holder, line) = (segment.to_owned(), self.holder.clone(), first.clone());
+        self.transaction(move |sql| {
+            lease::hold(sql, &lease_of(&name), &holder, now(), LEASE_MS)?;
+            insert(sql, &name, std::slice::from_ref(&line))
+        })?;
+        Ok(Box::new(TablePen {
+            table: Self {
+                state: Arc::clone(&self.state),
+                runtime: self.runtime.clone(),
+                holder: self.holder.clone(),
+            },
+            segment: segment.to_owned(),
+        }))
+    }
+
+    fn checkpoints(&self) -> Result<Vec<String>> {
+        let lines = self.lines(CHECKPOINTS)?;
+        Ok(lines.into_iter().map(|(record, _)| record).collect())
+    }
+
+    fn checkpoint(&self, records: Vec<(Record<'static>, i64)>, sealed: Option<&str>) -> Result<()> {
+        let sealed = sealed.map(lease_of);
+        let holder = self.holder.clone();
+        self.transaction(move |sql| {
+            if let Some(sealed) = &sealed {
+                let released = sql.execute(
+                    "DELETE FROM leases WHERE name = $1 AND holder = $2",
+                    &[sealed.into(), (&holder).into()],
+                )?;
+                if released == 0 {
+                    return Err(Error::internal("completing a segment took too long"));
+                }
+            }
+            add_checkpoints(sql, &records)
+        })
+    }
+
+    fn put_torn_aside(&self, _: &str) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn erase(&self, segment: &str, records: &HashSet<u64>) -> Result<u64> {
+        let (segment, records) = (segment.to_owned(), records.clone());
+        self.transaction(move |sql| {
+            let mut erased = 0;
+            for seq in &records {
+                let blank = format!("{{\"seq\":{seq},\"erased\":true}}");
+                erased += sql.execute(
+                    "UPDATE desk_audit SET beside = $1
+                     WHERE segment = $2 AND seq = $3 AND beside IS NOT NULL AND beside <> $1",
+                    &[(&blank).into(), (&segment).into(), number(*seq).into()],
+                )?;
+            }
+            Ok(erased)
+        })
+    }
+
+    fn remove(&self, segment: &str) -> Result<()> {
+        let segment = segment.to_owned();
+        self.transaction(move |sql| {
+            sql.execute(
+                "DELETE FROM desk_audit WHERE segment = $1",
+                &[(&segment).into()],
+            )
+        })?;
+        Ok(())
+    }
+
+    fn heartbeat(&self) -> Option<Duration> {
+        Some(RENEW)
+    }
+}
+
+struct TablePen {
+    table: Table,
+    segment: String,
+}
+
+impl Pen for TablePen {
+    fn append(&mut self, lines: &[Line], _: bool) -> Result<Appended> {
+        let (segment, holder) = (self.segment.clone(), self.table.holder.clone());
+        let lines = lines.to_vec();
+        self.table.transaction(move |sql| {
+            if !renew(sql, &segment, &holder)? {
+                return Ok(Appended::Lost);
+            }
+            insert(sql, &segment, &lines)?;
+            Ok(Appended::Written)
+        })
+    }
+
+    fn end(&mut self, last: &Line, seal: Record<'static>) -> Result<()> {
+        let (segment, holder) = (self.segment.clone(), self.table.holder.clone());
+        let (last, seal) = (last.clone(), vec![(seal, last.at)]);
+        self.table.transaction(move |sql| {
+            // Sealed by another already: there is nothing left to end.
+            if renew(sql, &segment, &holder)? {
+                insert(sql, &segment, std::slice::from_ref(&last))?;
+                lease::release(sql, &lease_of(&segment), &holder)?;
+                add_checkpoints(sql, &seal)?;
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,400 @@
+//! The trail in files, with a clock that tests set.
+
+use std::{fs, path::PathBuf};
+
+use jiff::Timestamp;
+use tempfile::TempDir;
+
+use super::{
+    files::Files,
+    record::{CallEntry, Outcome},
+    redact::Kept,
+    *,
+};
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+const NOW: i64 = 1_800_000_000_000;
+
+struct Desk {
+    directory: TempDir,
+    clock: Clock,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let now = Timestamp::from_millisecond(NOW).unwrap();
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+            clock: Clock::fixed(now),
+        }
+    }
+
+    fn shelf(&self) -> Arc<dyn Shelf> {
+        Arc::new(Files::new(&self.path()))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.path().join("audit")
+    }
+
+    /// One process.
+    fn trail(&self) -> Trail {
+        let process = kit::ids::random("", 8);
+        Trail::new(self.shelf(), self.clock.clone(), process, Vec::new())
+    }
+
+    fn wait(&self, ms: i64) {
+        let now = self.clock.now().as_millisecond() + ms;
+        self.clock.set(Timestamp::from_millisecond(now).unwrap());
+    }
+
+    /// A process that makes some calls and stops.
+    async fn process(&self, calls: usize) {
+        let trail = self.trail();
+        for call in 0..calls {
+            make(&trail, &format!("call {call}")).await;
+        }
+        trail.close().await;
+    }
+
+    fn verify(&self) -> Report {
+        verify(&*self.shelf()).unwrap()
+    }
+
+    #[track_caller]
+    fn broken(&self) -> (String, u64, String) {
+        let broken = self.verify().broken.expect("it was not found");
+        (broken.segment, broken.line, broken.what)
+    }
+
+    fn segments(&self) -> Vec<String> {
+        self.shelf().segments().unwrap()
+    }
+
+    fn file(&self, segment: &str) -> PathBuf {
+        self.path().join(format!("{segment}.jsonl"))
+    }
+
+    fn edit(&self, segment: &str, edit: impl FnOnce(&mut Vec<String>)) {
+        let path = self.file(segment);
+        let text = fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        edit(&mut lines);
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(path, text).unwrap();
+    }
+}
+
+async fn make(trail: &Trail, call: &str) {
+    assert_eq!(trail.place().await, queue::Place::Taken);
+    let entry = Entry::Call(Box::new(CallEntry {
+        at: trail.now(),
+        call: call.into(),
+        caller: "k1".into(),
+        caller_name: "phone".into(),
+        counter: "rooms",
+        tool: "send_message",
+        outcome: Outcome::Done,
+        ms: 1.0,
+        approval: Some("a1".into()),
+        kept: Kept {
+            arguments: "{\"room\":\"dev\"}".into(),
+            personal: "{\"message\":\"my secret wish\"}".into(),
+        },
+    }));
+    assert_eq!(trail.push_durable(entry).await, Ok(true));
+}
+
+#[tokio::test]
+async fn a_process_nobody_calls_leaves_nothing() {
+    let desk = Desk::new();
+    let trail = desk.trail();
+    trail.tidy().await;
+    trail.close().await;
+    assert!(!desk.path().exists());
+    assert!(desk.verify().ok);
+}
+
+#[tokio::test]
+async fn a_segment_begins_ends_and_is_sealed() {
+    let desk = Desk::new();
+    desk.process(3).await;
+    let report = desk.verify();
+    assert!(report.ok, "{report:?}");
+    assert_eq!((report.segments, report.records, report.live), (1, 5, 0));
+    assert!(report.unfinished.is_empty());
+    let found = find(&*desk.shelf(), &Filter::default(), None).unwrap();
+    assert_eq!(found.len(), 3);
+    assert_eq!(found[0].json["approval"], "a1");
+    assert_eq!(found[0].json["arguments"]["room"], "dev");
+    assert_eq!(found[0].json.get("personal"), None);
+}
+
+#[tokio::test]
+async fn whatever_is_done_to_a_record_is_found_and_named() {
+    let desk = Desk::new();
+    desk.process(4).await;
+    let segment = desk.segments().remove(0);
+    let good = fs::read(desk.file(&segment)).unwrap();
+    let at = |line: u64, what: &str| (segment.clone(), line, what.to_owned());
+
+    desk.edit(&segment, |lines| {
+        lines[2] = lines[2].replace("done", "dine")
+    });
+    assert_eq!(desk.broken(), at(3, "its content does not match its hash"));
+    fs::write(desk.file(&segment), &good).unwrap();
+
+    desk.edit(&segment, |lines| drop(lines.remove(3)));
+    assert_eq!(desk.broken(), at(4, "record 5 stands where 4 should be"));
+    fs::write(desk.file(&segment), &good).unwrap();
+
+    desk.edit(&segment, |lines| lines.swap(1, 2));
+    assert_eq!(desk.broken(), at(2, "record 3 stands where 2 should be"));
+    fs::write(desk.file(&segment), &good).unwrap();
+
+    desk.edit(&segment, |lines| lines.truncate(4));
+    assert_eq!(
+        desk.broken(),
+        at(5, "it ends here, but was sealed with 6 records")
+    );
+    fs::write(desk.file(&segment), &good[..good.len() - 5]).unwrap();
+    assert_eq!(desk.broken().1, 6);
+
+    let mut more = good.clone();
+    more.extend_from_slice(b"{}");
+    fs::write(desk.file(&segment), more).unwrap();
+    assert_eq!(desk.broken().1, 7);
+
+    fs::remove_file(desk.file(&segment)).unwrap();
+    let missing = "the segment is missing: a checkpoint sealed it";
+    assert_eq!(desk.broken(), at(1, missing));
+    fs::write(desk.file(&segment), &good).unwrap();
+    assert!(desk.verify().ok);
+}
+
+/// Somebody who can compute hashes rewrites a whole segment; what a later
+/// process saw gives it away, be the checkpoints rewritten too.
+#[tokio::test]
+async fn a_chain_made_anew_is_found_by_what_others_saw() {
+    let desk = Desk::new();
+    desk.process(2).await;
+    desk.process(1).await;
+    let checkpoints = fs::read_to_string(desk.file("checkpoints")).unwrap();
+    let mut chain = record::Chain::after(record::NOTHING);
+    let made: String = checkpoints
+        .lines()
+        .map(|line| {
+            let mut record = record::parse(line).unwrap();
+            let at = record.at_ms();
+            record.head = record.head.map(|head| head.replace('a', "b").into());
+            chain.add(record, at).unwrap().record + "\n"
+        })
+        .collect();
+    fs::write(desk.file("checkpoints"), made).unwrap();
+    let (segment, line, what) = desk.broken();
+    assert_eq!((segment.as_str(), line), ("checkpoints", 1));
+    assert!(what.contains("saw a checkpoint 1"), "{what}");
+}
+
+#[tokio::test]
+async fn what_another_saw_of_a_segment_that_never_ended_is_missed() {
+    let desk = Desk::new();
+    let killed = desk.trail();
+    make(&killed, "1").await;
+    make(&killed, "2").await;
+    desk.wait(2000);
+    desk.process(1).await;
+    let segment = desk.segments().remove(0);
+    let report = desk.verify();
+    assert!(report.ok && report.live == 1, "{report:?}");
+    desk.edit(&segment, |lines| drop(lines.pop()));
+    let (named, line, what) = desk.broken();
+    assert_eq!((named, line), (segment.clone(), 3));
+    assert!(what.contains("saw 3 records"), "{what}");
+    fs::remove_file(desk.file(&segment)).unwrap();
+    let (named, _, what) = desk.broken();
+    assert_eq!(named, segment);
+    assert!(what.contains("saw it with 3 records"), "{what}");
+}
+
+#[tokio::test]
+async fn what_is_erased_is_gone_and_the_chain_holds() {
+    let desk = Desk::new();
+    let trail = desk.trail();
+    make(&trail, "1").await;
+    make(&trail, "2").await;
+    let which = Which {
+        call: Some("1".into()),
+        ..Which::default()
+    };
+    assert_eq!(erase(&*desk.shelf(), &which).unwrap(), 1);
+    assert_eq!(erase(&*desk.shelf(), &which).unwrap(), 0, "only once");
+    // The process goes on adding to the same files.
+    make(&trail, "3").await;
+    trail.close().await;
+    let report = desk.verify();
+    assert!(report.ok, "{report:?}");
+    assert_eq!((report.erased, report.without_arguments), (1, 0));
+    let which = Which {
+        caller: Some("phone".into()),
+        ..Which::default()
+    };
+    assert_eq!(erase(&*desk.shelf(), &which).unwrap(), 2);
+    assert_eq!(desk.verify().erased, 3);
+    for file in walk(&desk.path()) {
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("secret wish"), "{}", file.display());
+        assert!(!text.contains("dev"), "{}", file.display());
+    }
+}
+
+fn walk(directory: &std::path::Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .flat_map(|path| match path.is_dir() {
+            true => walk(&path),
+            false => vec![path],
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn arguments_that_were_changed_are_found() {
+    let desk = Desk::new();
+    desk.process(1).await;
+    let segment = desk.segments().remove(0);
+    let path = desk.path().join("text").join(format!("{segment}.jsonl"));
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("my secret", "no secret")).unwrap();
+    let (named, line, what) = desk.broken();
+    assert_eq!((named, line), (segment, 2));
+    assert!(what.contains("arguments"), "{what}");
+}
+
+#[tokio::test]
+async fn a_new_day_begins_a_new_segment_that_hangs_on_the_old() {
+    let desk = Desk::new();
+    let trail = desk.trail();
+    make(&trail, "1").await;
+    desk.wait(DAY);
+    make(&trail, "2").await;
+    // Nobody calls any more: the segment is ended when its day is over.
+    desk.wait(DAY);
+    trail.tidy().await;
+    let [first, second] = &desk.segments()[..] else {
+        panic!("{:?}", desk.segments());
+    };
+    let report = desk.verify();
+    assert!(report.ok && report.live == 0, "{report:?}");
+    let start = record::parse(&desk.shelf().first(second).unwrap().unwrap()).unwrap();
+    assert_eq!(start.continues.as_deref(), Some(first.as_str()));
+    fs::remove_file(desk.file(first)).unwrap();
+    assert_eq!(desk.broken().0, *first);
+}
+
+#[tokio::test]
+async fn a_segment_that_is_full_is_followed_by_another() {
+    let desk = Desk::new();
+    let mut trail = desk.trail();
+    trail.about.segment_bytes = 2000;
+    for call in 0..20 {
+        make(&trail, &call.to_string()).await;
+    }
+    trail.close().await;
+    assert!(desk.segments().len() > 3, "{:?}", desk.segments());
+    let report = desk.verify();
+    assert!(report.ok, "{report:?}");
+    let found = find(&*desk.shelf(), &Filter::default(), None).unwrap();
+    assert_eq!(found.len(), 20);
+}
+
+#[tokio::test]
+async fn old_segments_go_by_rule_and_verify_knows_it() {
+    let desk = Desk::new();
+    desk.process(2).await;
+    desk.wait(60 * DAY);
+    desk.process(1).await;
+    desk.wait(40 * DAY);
+    let now = desk.clock.now().as_millisecond();
+    let shelf = desk.shelf();
+    assert_eq!(drop_old(&*shelf, 0, now).unwrap(), 0, "0 is for ever");
+    assert_eq!(drop_old(&*shelf, 90, now).unwrap(), 1);
+    assert_eq!(drop_old(&*shelf, 90, now).unwrap(), 0);
+    assert_eq!(desk.segments().len(), 1);
+    assert_eq!(walk(&desk.path().join("text")).len(), 1);
+    let report = desk.verify();
+    assert!(report.ok && report.dropped == 1, "{report:?}");
+    // By hand it is another matter.
+    let segment = desk.segments().remove(0);
+    fs::remove_file(desk.file(&segment)).unwrap();
+    assert_eq!(desk.broken().0, segment);
+}
+
+#[tokio::test]
+async fn a_torn_line_is_put_aside_and_reported() {
+    let desk = Desk::new();
+    let killed = desk.trail();
+    make(&killed, "1").await;
+    let segment = desk.segments().remove(0);
+    // As after a crash: a copy of the file without its lock.
+    let path = desk.file(&segment);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.extend_from_slice(b"{\"seq\":3,\"prev\":");
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(desk.verify().unfinished, std::slice::from_ref(&segment));
+    let trail = Arc::new(desk.trail());
+    let completed = blocking(move |runtime| complete(&trail, &[], runtime)).await;
+    assert_eq!(completed.unwrap(), 0);
+    let aside = fs::read(desk.path().join("torn").join(&segment)).unwrap();
+    assert_eq!(aside, b"{\"seq\":3,\"prev\":");
+    let report = desk.verify();
+    assert!(report.ok && report.unfinished.is_empty(), "{report:?}");
+    assert_eq!(report.torn, [segment]);
+}
+
+/// A disk that is full, as a directory in the file's place.
+#[tokio::test]
+async fn what_can_not_be_written_waits_and_is_written_later() {
+    let desk = Desk::new();
+    fs::write(desk.path(), "in the way").unwrap();
+    let trail = desk.trail();
+    assert_eq!(trail.place().await, queue::Place::Taken);
+    let erased = |count| Entry::Erased {
+        at: NOW,
+        what: String::new(),
+        count,
+    };
+    assert_eq!(trail.push_durable(erased(1)).await, Ok(false));
+    assert!(trail.is_failing());
+    fs::remove_file(desk.path()).unwrap();
+    assert_eq!(trail.place().await, queue::Place::Taken);
+    assert_eq!(trail.push_durable(erased(2)).await, Ok(true));
+    assert!(!trail.is_failing());
+    trail.close().await;
+    let found = find(&*desk.shelf(), &Filter::default(), None).unwrap();
+    let counts: Vec<_> = found.iter().map(|it| it.json["count"].clone()).collect();
+    assert_eq!(counts, [1, 2]);
+    assert!(desk.verify().ok);
+}
+
+/// Nothing is dropped while it can be written, whatever comes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_records_than_places_all_arrive() {
+    let desk = Desk::new();
+    let trail = Arc::new(desk.trail());
+    let all = 3 * queue::PLACES;
+    for _ in 0..all {
+        assert_eq!(trail.place().await, queue::Place::Taken);
+        trail.push(Entry::Erased {
+            at: NOW,
+            what: String::new(),
+            count: 1,
+        });
+    }
+    trail.close().await;
+    let report = desk.verify();
+    assert!(report.ok, "{report:?}");
+    assert_eq!(report.records, all as u64 + 2);
+}

@@ -1,0 +1,288 @@
+//! The one thread that writes this process's segments.
+//!
+//! The first record begins a segment, so that a process nobody calls leaves no
+//! trace; so does the first call that is going to change something, before it
+//! does: a change that is committed always belongs to a segment that is there,
+//! and whoever finds that segment dead knows whose rows to look for.
+//!
+//! When writing fails, the batch is kept as it was made and tried again; those
+//! who wait are told, and their answers leave: their work is committed, and an
+//! answer held back would only make callers do it twice.
+
+use std::{sync::Arc, time::Duration};
+
+use kit::{Result, time::Clock};
+
+use super::{
+    queue::{Queue, Waiting},
+    record::{Chain, Entry, Head, Line, NOTHING, Record, parse, time},
+    shelf::{Appended, CHECKPOINTS, Pen, Shelf},
+};
+
+/// Records written at once.
+const BATCH: usize = 1000;
+const TRY_AGAIN: Duration = Duration::from_secs(1);
+
+/// What a segment says about its process.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// As `desk_writes` names it.
+    pub process: String,
+    /// The counters with rows that could complete its records.
+    pub counters: Vec<&'static str>,
+    /// A segment that is longer is followed by another.
+    pub segment_bytes: u64,
+}
+
+pub struct Writer {
+    shelf: Arc<dyn Shelf>,
+    queue: Arc<Queue>,
+    clock: Clock,
+    about: About,
+    open: Option<Open>,
+    /// The segment before, and its last hash.
+    before: Option<(String, String)>,
+    entries: Vec<Entry>,
+    /// The first of them as lines, when writing them failed: made once, since a
+    /// lost answer does not say that they were not written.
+    made: Option<(Vec<Line>, Chain)>,
+}
+
+struct Open {
+    pen: Box<dyn Pen>,
+    name: String,
+    chain: Chain,
+    bytes: u64,
+    /// Days since 1970.
+    day: i64,
+    first: i64,
+}
+
+impl Writer {
+    pub fn new(shelf: Arc<dyn Shelf>, queue: Arc<Queue>, clock: Clock, about: About) -> Self {
+        Self {
+            shelf,
+            queue,
+            clock,
+            about,
+            open: None,
+            before: None,
+            entries: Vec::new(),
+            made: None,
+        }
+    }
+
+    pub fn run(mut self) {
+        loop {
+            let idle = match (&self.open, self.entries.is_empty()) {
+                (_, false) => Some(TRY_AGAIN),
+                (Some(_), true) => self.shelf.heartbeat(),
+                (None, true) => None,
+            };
+            let mut taken = self.queue.take(idle);
+            self.entries.append(&mut taken.entries);
+            let written = self.work(&taken);
+            if let Err(error) = &written {
+                if self.queue.set_failing(true) {
+                    tracing::error!(
+                        error = %error.text(), cause = ?error.cause, waiting = self.entries.len(),
+                        "the audit trail can't be written"
+                    );
+                }
+            } else if self.queue.set_failing(false) {
+                tracing::info!("the audit trail can be written again");
+            }
+            for told in taken.told {
+                let _ = told.send(written.is_ok());
+            }
+            if let (Some(open), true) = (&mut self.open, written.is_ok()) {
+                open.pen.settle();
+            }
+            if taken.close {
+                if !self.entries.is_empty() {
+                    let records = self.entries.len();
+                    tracing::error!(records, "records could not be written before the end");
+                }
+                return;
+            }
+        }
+    }
+
+    fn work(&mut self, taken: &Waiting) -> Result<()> {
+        let durable = !taken.told.is_empty();
+        let nothing_to_do = self.entries.is_empty();
+        while !self.entries.is_empty() {
+            self.write(durable)?;
+        }
+        if taken.begin {
+            self.opened()?;
+        }
+        if taken.close || (taken.tidy && self.is_due() && self.queue.is_idle()) {
+            self.end("stopped")?;
+        } else if let Some(open) = &mut self.open
+            && nothing_to_do
+            && open.pen.append(&[], false)? == Appended::Lost
+        {
+            self.open = None;
+        }
+        Ok(())
+    }
+
+    /// One batch.
+    fn write(&mut self, durable: bool) -> Result<()> {
+        if self.made.is_none() && self.is_due() {
+            self.end("full")?;
+        }
+        let mut made = self.made.take();
+        let open = self.opened()?;
+        let (lines, chain) = match made.take() {
+            Some(made) => made,
+            None => {
+                let mut chain = open.chain.clone();
+                let some = self.entries.iter().take(BATCH);
+                let lines = some.map(|entry| chain.add_entry(entry));
+                (lines.collect::<Result<Vec<_>>>()?, chain)
+            }
+        };
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
+        match open.pen.append(&lines, durable) {
+            Ok(Appended::Written) => {
+                open.chain = chain;
+                open.bytes += lines
+                    .iter()
+                    .map(|line| line.record.len() as u64)
+                    .sum::<u64>();
+                let written = lines.len().min(self.entries.len());
+                self.entries.drain(..written);
+                self.queue.give_back(written);
+                Ok(())
+            }
+            Ok(Appended::Lost) => {
+                tracing::warn!(
+                    segment = open.name,
+                    "the audit segment was closed by another"
+                );
+                self.open = None;
+                Ok(())
+            }
+            Err(error) => {
+                self.made = Some((lines, chain));
+                Err(error)
+            }
+        }
+    }
+
+    fn now(&self) -> i64 {
+        self.clock.now().as_millisecond()
+    }
+
+    fn is_due(&self) -> bool {
+        let today = day(self.now());
+        let limit = self.about.segment_bytes;
+        let open = self.open.as_ref();
+        open.is_some_and(|open| open.bytes >= limit || open.day != today)
+    }
+
+    /// The segment, begun when there is none.
+    fn opened(&mut self) -> Result<&mut Open> {
+        if self.open.is_none() {
+            let now = self.now();
+            let name = name(now);
+            let prev = self.before.as_ref().map_or(NOTHING, |(_, hash)| hash);
+            let mut chain = Chain::after(prev);
+            let line = chain.add(self.start()?, now)?;
+            let pen = self.shelf.begin(&name, &line)?;
+            self.open = Some(Open {
+                pen,
+                name,
+                chain,
+                bytes: line.record.len() as u64,
+                day: day(now),
+                first: now,
+            });
+        }
+        self.open
+            .as_mut()
+            .ok_or_else(|| kit::Error::internal("a segment was begun and is not there"))
+    }
+
+    /// What the first record says: who writes, and what was there before, so
+    /// that what is taken away later is missed.
+    fn start(&self) -> Result<Record<'static>> {
+        let mut seen = Vec::new();
+        for name in self.shelf.unsealed()? {
+            let is_before = self
+                .before
+                .as_ref()
+                .is_some_and(|(before, _)| *before == name);
+            if !is_before && let Some(head) = self.shelf.head(&name)? {
+                seen.push(head);
+            }
+        }
+        let last = self.shelf.checkpoints()?;
+        let last = last.last().and_then(|line| parse(line).ok());
+        Ok(Record {
+            kind: "start".into(),
+            process: Some(self.about.process.clone().into()),
+            program: Some(env!("CARGO_PKG_VERSION").into()),
+            counters: Some(self.about.counters.iter().map(|it| (*it).into()).collect()),
+            continues: self.before.as_ref().map(|(name, _)| name.clone().into()),
+            seen: (!seen.is_empty()).then_some(seen),
+            checkpoint: last.map(|last| Head {
+                segment: CHECKPOINTS.to_owned(),
+                seq: last.seq,
+                hash: last.hash,
+            }),
+            ..Record::default()
+        })
+    }
+
+    fn end(&mut self, why: &'static str) -> Result<()> {
+        let now = self.now();
+        let Some(open) = &mut self.open else {
+            return Ok(());
+        };
+        let record = Record {
+            kind: "end".into(),
+            what: Some(why.into()),
+            ..Record::default()
+        };
+        let mut chain = open.chain.clone();
+        let line = chain.add(record, now)?;
+        let head = Head {
+            segment: open.name.clone(),
+            seq: line.seq,
+            hash: chain.prev,
+        };
+        open.pen.end(&line, seal(&head, open.first, now, why))?;
+        self.before = Some((head.segment, head.hash));
+        self.open = None;
+        Ok(())
+    }
+}
+
+/// The checkpoint that says that nothing comes after this record.
+pub fn seal(head: &Head, first: i64, last: i64, why: &'static str) -> Record<'static> {
+    Record {
+        kind: "sealed".into(),
+        segment: Some(head.segment.clone().into()),
+        count: Some(head.seq),
+        first: Some(time(first).into()),
+        last: Some(time(last).into()),
+        head: Some(head.hash.clone().into()),
+        what: Some(why.into()),
+        ..Record::default()
+    }
+}
+
+fn day(at: i64) -> i64 {
+    at.div_euclid(24 * 60 * 60 * 1000)
+}
+
+/// Sorts by time; the rest tells processes apart that start in the same second.
+fn name(now: i64) -> String {
+    let seconds = time(now.div_euclid(1000) * 1000).replace(':', "-");
+    kit::ids::random(&format!("{seconds}-"), 8)
+}

@@ -1,0 +1,330 @@
+//! `madoguchi audit`: the trail of every call, read, checked and erased from.
+//! All of it works beside a running desk.
+
+use std::{
+    collections::HashSet, io::Write, path::Path, process::ExitCode, sync::Arc, time::Duration,
+};
+
+use host::audit::{self, Filter, Found, Report, Shelf, Trail, Which, queue::Place, record::Entry};
+use kit::{Error, Result, time::Clock};
+use serde_json::{Value, json};
+
+use super::{on_one_thread, print};
+use crate::{
+    cli::{AuditAction, AuditErase, AuditExport, AuditTail, Global, Offer},
+    open,
+};
+
+const FOLLOW_EVERY: Duration = Duration::from_millis(500);
+
+pub fn run(global: &Global, action: &AuditAction) -> Result<ExitCode> {
+    on_one_thread(async {
+        let shelf = shelf(global)?;
+        match action {
+            AuditAction::Tail(arguments) => tail(shelf, arguments).await,
+            AuditAction::Export(arguments) => export(shelf, arguments).await,
+            AuditAction::Verify { json } => verify(shelf, *json).await,
+            AuditAction::Erase(arguments) => erase(shelf, arguments).await,
+        }
+    })
+}
+
+fn shelf(global: &Global) -> Result<Arc<dyn Shelf>> {
+    let config = open::configuration(global, &Offer::default())?;
+    host::log::init(&config.settings.log);
+    let rows = open::own_rows(global, &config);
+    open::audit_place(global, &config, &rows.state)?.shelf()
+}
+
+async fn tail(shelf: Arc<dyn Shelf>, arguments: &AuditTail) -> Result<ExitCode> {
+    let filter = Filter {
+        caller: arguments.caller.clone(),
+        counter: arguments.counter.clone(),
+        tool: arguments.tool.clone(),
+        outcome: arguments.outcome.clone(),
+        since: arguments.since.as_deref().map(time).transpose()?,
+        until: None,
+        personal: arguments.personal,
+        segments: false,
+    };
+    let mut from = now();
+    let (wanted, some, last) = (filter.clone(), Arc::clone(&shelf), arguments.lines);
+    let found = audit::blocking(move |_| audit::find(&*some, &wanted, Some(last))).await?;
+    show(&found, arguments.json)?;
+    if !arguments.follow {
+        return Ok(ExitCode::SUCCESS);
+    }
+    // What is there already is not shown again.
+    let (wanted, some) = (filter.clone(), Arc::clone(&shelf));
+    let mut seen = audit::blocking(move |_| {
+        let mut seen = HashSet::new();
+        audit::find_new(&*some, &wanted, &mut seen, from)?;
+        Ok(seen)
+    })
+    .await?;
+    for it in &found {
+        seen.insert((it.segment.clone(), it.seq));
+    }
+    loop {
+        tokio::time::sleep(FOLLOW_EVERY).await;
+        let (wanted, some) = (filter.clone(), Arc::clone(&shelf));
+        let began = now();
+        let new;
+        (new, seen) = audit::blocking(move |_| {
+            let new = audit::find_new(&*some, &wanted, &mut seen, from)?;
+            Ok((new, seen))
+        })
+        .await?;
+        from = began;
+        show(&new, arguments.json)?;
+    }
+}
+
+fn show(found: &[Found], as_json: bool) -> Result<()> {
+    if found.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = found
+        .iter()
+        .map(|it| {
+            if as_json {
+                it.json.to_string()
+            } else {
+                plain(&it.json)
+            }
+        })
+        .collect();
+    print(&lines.join("\n")).map(drop)
+}
+
+/// A line for people.
+fn plain(record: &Value) -> String {
+    let text = |name: &str| record[name].as_str().unwrap_or_default();
+    let time = text("at");
+    let who = match text("caller_name") {
+        "" => text("caller"),
+        name => name,
+    };
+    match text("kind") {
+        "call" => {
+            let outcome = match text("code") {
+                "" => text("outcome").to_owned(),
+                code => format!("{} {code}", text("outcome")),
+            };
+            let took = record["ms"].as_f64().map(|ms| format!(" {ms:.1} ms"));
+            let mut line = format!(
+                "{time}  {}  {who}  {}.{}  {outcome}{}",
+                text("call"),
+                text("counter"),
+                text("tool"),
+                took.unwrap_or_default()
+            );
+            if record["recovered"] == true {
+                line.push_str("  (recovered)");
+            }
+            for name in ["arguments", "personal"] {
+                if !record[name].is_null() {
+                    line.push_str(&format!("  {}", record[name]));
+                }
+            }
+            if record["erased"] == true {
+                line.push_str("  (arguments erased)");
+            }
+            line
+        }
+        "refused_count" => format!(
+            "{time}  {who}  {}  {} requests refused",
+            text("counter"),
+            record["count"]
+        ),
+        "erased" => format!(
+            "{time}  arguments of {} records erased: {}",
+            record["count"],
+            text("what")
+        ),
+        "lost" => format!("{time}  {} records were lost", record["count"]),
+        kind => format!("{time}  {kind}"),
+    }
+}
+
+async fn export(shelf: Arc<dyn Shelf>, arguments: &AuditExport) -> Result<ExitCode> {
+    let filter = Filter {
+        since: arguments.since.as_deref().map(time).transpose()?,
+        until: arguments.until.as_deref().map(time).transpose()?,
+        personal: arguments.personal,
+        segments: true,
+        ..Filter::default()
+    };
+    let found = audit::blocking(move |_| audit::find(&*shelf, &filter, None)).await?;
+    match &arguments.output {
+        None => {
+            for some in found.chunks(1000) {
+                let lines: Vec<String> = some.iter().map(|it| it.json.to_string()).collect();
+                print(&lines.join("\n"))?;
+            }
+        }
+        Some(path) => {
+            to_file(path, &found).map_err(|error| {
+                Error::new(
+                    "OUTPUT_UNUSABLE",
+                    format!("{} can't be written: {error}.", path.display()),
+                )
+            })?;
+            eprintln!("{} records in {}", found.len(), path.display());
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn to_file(path: &Path, found: &[Found]) -> std::io::Result<()> {
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+    for it in found {
+        writeln!(file, "{}", it.json)?;
+    }
+    file.flush()
+}
+
+async fn verify(shelf: Arc<dyn Shelf>, as_json: bool) -> Result<ExitCode> {
+    let report = audit::blocking(move |_| audit::verify(&*shelf)).await?;
+    if as_json {
+        print(&serde_json::to_string_pretty(&report).unwrap_or_default())?;
+    } else {
+        print(&in_words(&report))?;
+    }
+    Ok(if report.ok {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn in_words(report: &Report) -> String {
+    if let Some(broken) = &report.broken {
+        return format!(
+            "BROKEN  {} line {}: {}\n",
+            broken.segment, broken.line, broken.what
+        );
+    }
+    let mut text = format!(
+        "ok  {} records in {} segments, every link holds\n",
+        report.records, report.segments
+    );
+    let mut note = |count: u64, what: &str| {
+        if count > 0 {
+            text.push_str(&format!("    {count} {what}\n"));
+        }
+    };
+    note(report.live, "segments are being written now");
+    note(report.erased, "records had their arguments erased");
+    note(
+        report.without_arguments,
+        "records lack their arguments, though nobody erased them",
+    );
+    note(report.recovered, "records were completed after a crash");
+    note(
+        report.dropped,
+        "segments were dropped because they were old",
+    );
+    note(
+        report.lost,
+        "records were lost while nothing could be written",
+    );
+    for segment in &report.unfinished {
+        text.push_str(&format!(
+            "    {segment} has no end: its process was killed, and the next one completes it\n"
+        ));
+    }
+    for segment in &report.torn {
+        text.push_str(&format!(
+            "    {segment} ended in a torn line, which was put aside\n"
+        ));
+    }
+    text
+}
+
+async fn erase(shelf: Arc<dyn Shelf>, arguments: &AuditErase) -> Result<ExitCode> {
+    let which = Which {
+        call: arguments.call.clone(),
+        caller: arguments.caller.clone(),
+        since: arguments.since.as_deref().map(time).transpose()?,
+        until: arguments.until.as_deref().map(time).transpose()?,
+    };
+    let (some, wanted) = (Arc::clone(&shelf), which.clone());
+    let erased = audit::blocking(move |_| audit::erase(&*some, &wanted)).await?;
+    if erased > 0 {
+        note_erasure(shelf, &which, erased).await?;
+    }
+    if arguments.json {
+        print(&json!({ "erased": erased }).to_string())
+    } else {
+        print(&format!("erased the arguments of {erased} records"))
+    }
+}
+
+/// That something was erased stands in the trail too.
+async fn note_erasure(shelf: Arc<dyn Shelf>, which: &Which, count: u64) -> Result<()> {
+    let mut what = Vec::new();
+    what.extend(which.call.as_ref().map(|call| format!("call {call}")));
+    what.extend(
+        which
+            .caller
+            .as_ref()
+            .map(|caller| format!("caller {caller}")),
+    );
+    what.extend(
+        which
+            .since
+            .map(|at| format!("since {}", audit::record::time(at))),
+    );
+    what.extend(
+        which
+            .until
+            .map(|at| format!("until {}", audit::record::time(at))),
+    );
+    let trail = Trail::new(shelf, Clock::system(), kit::ids::random("", 16), Vec::new());
+    if trail.place().await == Place::Taken {
+        let entry = Entry::Erased {
+            at: now(),
+            what: what.join(", "),
+            count,
+        };
+        let written = trail.push_durable(entry).await;
+        trail.close().await;
+        if written == Ok(true) {
+            return Ok(());
+        }
+    }
+    Err(Error::new(
+        "AUDIT_UNUSABLE",
+        format!("The arguments of {count} records are erased, but that could not be recorded."),
+    )
+    .next("See what the log says about the audit trail."))
+}
+
+fn now() -> i64 {
+    Clock::system().now().as_millisecond()
+}
+
+/// `2026-11-15T08:00:00Z`, a day, or how long ago: `90s`, `15m`, `2h`, `7d`.
+fn time(text: &str) -> Result<i64> {
+    let text = text.trim();
+    let ago = text.char_indices().next_back().and_then(|(at, unit)| {
+        let number: i64 = text.get(..at)?.parse().ok()?;
+        let seconds = match unit {
+            's' => 1,
+            'm' => 60,
+            'h' => 60 * 60,
+            'd' => 24 * 60 * 60,
+            _ => return None,
+        };
+        number.checked_mul(seconds * 1000)
+    });
+    if let Some(ago) = ago {
+        return Ok(now() - ago);
+    }
+    let parsed = kit::time::instant(text);
+    parsed.ok_or_else(|| {
+        Error::new("INVALID_TIME", format!("`{text}` is no time."))
+            .next("Write it like 2026-11-15T08:00:00Z, 2026-11-15, or 2h for two hours ago.")
+    })
+}
