@@ -107,13 +107,22 @@ impl Desk {
 
     /// Keeps the audit trail at `place`; without it calls are only logged.
     pub fn audited(mut self, place: &audit::Place) -> Result<Self> {
-        let with_rows = |window: &&Arc<Window>| window.counter.store.is_some();
-        let counters = self.windows.iter().filter(with_rows);
+        let mut stores: Vec<(&Arc<dyn Store>, Vec<&'static str>)> = Vec::new();
+        for window in &self.windows {
+            let (counter, name) = (&window.counter, window.counter.about.name);
+            let Some(store) = &counter.store else {
+                continue;
+            };
+            match stores.iter_mut().find(|(it, _)| Arc::ptr_eq(it, store)) {
+                Some((_, names)) => names.push(name),
+                None => stores.push((store, vec![name])),
+            }
+        }
         let trail = audit::Trail::new(
             place.shelf()?,
             self.clock.clone(),
             self.process.clone(),
-            counters.map(|window| window.counter.about.name).collect(),
+            stores.into_iter().map(|(_, names)| names).collect(),
         );
         let trail = Some(Arc::new(trail));
         self.audit = Audit::new(&self.settings.audit, &self.clock, trail);

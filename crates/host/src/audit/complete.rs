@@ -50,7 +50,11 @@ fn one(trail: &Trail, segment: &str, rows: &[Rows], runtime: &Handle) -> Result<
     };
     let counters = start.counters.as_deref().unwrap_or_default();
     let has = |counter: &str| rows.iter().any(|(name, _)| *name == counter);
-    if !counters.iter().all(|counter| has(counter)) {
+    // Some rows it may have left are out of reach here: for somebody else.
+    if !counters
+        .iter()
+        .all(|some| some.iter().any(|name| has(name)))
+    {
         return Ok(0);
     }
     let Some(_claim) = shelf.claim(segment)? else {

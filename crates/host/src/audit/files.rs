@@ -26,6 +26,9 @@ const ENDING: &str = ".jsonl";
 /// More than any record takes: what is read to find the last one.
 const LAST_BYTES: u64 = 64 * 1024;
 
+/// A file's time may lag behind the clock, and a little behind its records.
+const COARSE_MS: i64 = 10_000;
+
 pub struct Files {
     directory: PathBuf,
 }
@@ -128,7 +131,7 @@ impl Shelf for Files {
             .into_iter()
             .filter_map(|name| {
                 let modified = fs::metadata(self.path(&name)).ok()?.modified().ok()?;
-                Some((name, milliseconds(modified)))
+                Some((name, milliseconds(modified) + COARSE_MS))
             })
             .filter(|(_, at)| *at >= since)
             .collect();

@@ -65,7 +65,7 @@ impl Trail {
         shelf: Arc<dyn Shelf>,
         clock: Clock,
         process: String,
-        counters: Vec<&'static str>,
+        counters: Vec<Vec<&'static str>>,
     ) -> Self {
         Self {
             shelf,

@@ -146,9 +146,10 @@ pub struct Record<'a> {
     pub process: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<Cow<'a, str>>,
-    /// The counters of the process whose rows can complete its records.
+    /// The counters of the process whose rows can complete its records; those
+    /// that share a store stand together.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub counters: Option<Vec<Cow<'a, str>>>,
+    pub counters: Option<Vec<Vec<Cow<'a, str>>>>,
     /// The segment of the same process before this one; `prev` is its head.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub continues: Option<Cow<'a, str>>,

@@ -28,8 +28,9 @@ const TRY_AGAIN: Duration = Duration::from_secs(1);
 pub struct About {
     /// As `desk_writes` names it.
     pub process: String,
-    /// The counters with rows that could complete its records.
-    pub counters: Vec<&'static str>,
+    /// The counters with rows that could complete its records; those that share
+    /// a store stand together.
+    pub counters: Vec<Vec<&'static str>>,
     /// A segment that is longer is followed by another.
     pub segment_bytes: u64,
 }
@@ -223,11 +224,13 @@ impl Writer {
         }
         let last = self.shelf.checkpoints()?;
         let last = last.last().and_then(|line| parse(line).ok());
+        let counters = self.about.counters.iter();
+        let counters = counters.map(|some| some.iter().map(|it| (*it).into()).collect());
         Ok(Record {
             kind: "start".into(),
             process: Some(self.about.process.clone().into()),
             program: Some(env!("CARGO_PKG_VERSION").into()),
-            counters: Some(self.about.counters.iter().map(|it| (*it).into()).collect()),
+            counters: Some(counters.collect()),
             continues: self.before.as_ref().map(|(name, _)| name.clone().into()),
             seen: (!seen.is_empty()).then_some(seen),
             checkpoint: last.map(|last| Head {

@@ -13,6 +13,7 @@
 mod abuse;
 mod approvals;
 mod architecture;
+mod audit;
 mod cli;
 mod concurrency;
 mod conformance;

@@ -1,0 +1,590 @@
+//! What stands in the trail, and what is noticed when it is touched.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    process::Stdio,
+    sync::Arc,
+    time::Duration,
+};
+
+use host::{
+    audit,
+    state::{DeskState, Secret, State},
+};
+use serde_json::{Value, json};
+use store::{Database, Options, testing::Postgres, url::DatabaseUrl};
+
+use super::{Trail, files, lines};
+use crate::harness::{Desk, Pipe, Place, Socket, modern, refused, request, structured};
+
+const KEY: &str = "correct horse battery staple";
+/// SHA-256 of `KEY`.
+const DIGEST: &str = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a";
+
+/// A desk on each engine, and its trail.
+async fn on_both(config: &str) -> Vec<(Desk, Trail)> {
+    let embedded = Desk::setup().config(config).start().await;
+    let url = Postgres::shared().create_database();
+    let server = Desk::setup().config(config).database(&url).start().await;
+    let mut both = Vec::new();
+    for (desk, url) in [(embedded, None), (server, Some(url))] {
+        let place = desk.place.clone();
+        both.push((desk, Trail { place, url }));
+    }
+    both
+}
+
+fn call(id: u64, tool: &str, arguments: Value) -> Value {
+    modern(
+        id,
+        "tools/call",
+        json!({ "name": tool, "arguments": arguments }),
+    )
+}
+
+/// Reads are recorded a moment after they are answered.
+async fn eventually(trail: &Trail, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+    for _ in 0..100 {
+        let records = trail.records();
+        if wanted(&records) {
+            return records;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("never recorded: {what}\n{:#?}", trail.records());
+}
+
+fn count(records: &[Value], tool: &str, outcome: &str) -> usize {
+    let is = |record: &&Value| {
+        let ended = record["outcome"] == outcome || record["code"] == outcome;
+        record["tool"] == tool && ended
+    };
+    records.iter().filter(is).count()
+}
+
+#[tokio::test]
+async fn every_call_on_every_transport_is_recorded_once() {
+    for (mut desk, trail) in on_both("").await {
+        let sum = json!({ "a": 1, "b": 2 });
+        structured(&desk.call("fixture", "fixture_sum", sum.clone()).await);
+        let wrong = desk
+            .call("fixture", "fixture_sum", json!({ "a": "x" }))
+            .await;
+        refused(&wrong, "INVALID_ARGUMENT");
+        let params = json!({ "name": "fixture_summ", "arguments": {} });
+        let unknown = desk.rpc("fixture", "tools/call", params).await;
+        assert!(unknown["error"].is_object(), "{unknown}");
+        desk.call("fixture", "fixture_panic", json!({})).await;
+        structured(&desk.call("fixture", "fixture_write", json!({})).await);
+
+        let mut socket = Socket::open(&desk, "fixture").await;
+        socket.request(&call(1, "fixture_sum", sum.clone())).await;
+        socket
+            .send(&call(2, "fixture_sleep", json!({ "milliseconds": 60_000 })))
+            .await;
+        socket.request(&call(3, "fixture_sum", sum.clone())).await;
+        drop(socket);
+
+        let mut command = desk.place.command();
+        command.args(["stdio", "fixture", "--fixture"]);
+        command.envs(trail.url.iter().map(|url| ("MADOGUCHI_DATABASE__URL", url)));
+        let mut pipe = Pipe::start(&mut command);
+        pipe.request(&call(1, "fixture_sum", sum));
+        let (_, status, stderr) = pipe.finish();
+        assert!(status.success(), "{stderr}");
+
+        desk.logs_giving_up("fixture_sleep").await;
+        desk.signal("TERM");
+        assert!(desk.ended().await.success());
+        let records = trail.records();
+        for (tool, outcome, times) in [
+            ("fixture_sum", "done", 4),
+            ("fixture_sum", "INVALID_ARGUMENT", 1),
+            ("unknown", "UNKNOWN_TOOL", 1),
+            ("fixture_panic", "failed", 1),
+            ("fixture_write", "done", 1),
+        ] {
+            assert_eq!(count(&records, tool, outcome), times, "{tool} {outcome}");
+        }
+        let slept = count(&records, "fixture_sleep", "abandoned")
+            + count(&records, "fixture_sleep", "CANCELLED");
+        assert_eq!(slept, 1, "{records:#?}");
+        assert_eq!(records.len(), 9, "{records:#?}");
+        let mut ids: Vec<&str> = records
+            .iter()
+            .map(|it| it["call"].as_str().unwrap())
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), 9);
+        let first = &records[0];
+        assert_eq!(first["caller"], "anonymous");
+        assert_eq!(first["counter"], "fixture");
+        assert_eq!(first["arguments"], json!({ "a": 1, "b": 2 }));
+        assert!(first["ms"].as_f64().unwrap() > 0.0);
+        assert_eq!(first["arguments_digest"].as_str().unwrap().len(), 64);
+        let asked = records.iter().find(|it| it["tool"] == "unknown").unwrap();
+        assert_eq!(asked["personal"]["tool"], "fixture_summ");
+        let report = trail.verified();
+        assert_eq!(report["segments"], 2, "{report}");
+        assert_eq!(report["live"], 0);
+        assert_eq!(report["unfinished"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn refusals_before_a_tool_is_known_are_counted_and_keys_are_named() {
+    let config = format!(
+        "[http]\nrequire_key = true\n[identity]\nkeys = [{{ name = \"phone\", sha256 = \"{DIGEST}\" }}]\n"
+    );
+    for (desk, trail) in on_both(&config).await {
+        let body = call(1, "fixture_sum", json!({ "a": 1, "b": 2 })).to_string();
+        let send = |key: &'static str| {
+            let (port, body) = (desk.port, body.clone());
+            async move {
+                let headers = [
+                    ("authorization", &*format!("Bearer {key}")),
+                    ("mcp-protocol-version", "2026-07-28"),
+                    ("mcp-method", "tools/call"),
+                    ("mcp-name", "fixture_sum"),
+                ];
+                request(port, "POST", "/mcp/fixture", &headers, body).await
+            }
+        };
+        for _ in 0..5 {
+            assert_eq!(send("wrong").await.status, 401);
+        }
+        assert_eq!(send(KEY).await.status, 200);
+        let refused = |records: &[Value]| {
+            let counts = records.iter().filter(|it| it["kind"] == "refused_count");
+            counts.map(|it| it["count"].as_u64().unwrap()).sum::<u64>()
+        };
+        let records = eventually(&trail, "five refusals and a call", |records| {
+            refused(records) == 5 && count(records, "fixture_sum", "done") == 1
+        })
+        .await;
+        assert_eq!(refused(&records), 5);
+        let done = records.iter().find(|it| it["kind"] == "call").unwrap();
+        assert_eq!(done["caller_name"], "phone");
+        let only = trail.run(&["tail", "--caller", "phone", "--json"]).ok();
+        assert_eq!(lines(&only.stdout).len(), 1);
+        let none = trail.run(&["tail", "--caller", "tablet", "--json"]).ok();
+        assert_eq!(none.stdout, "");
+        assert!(!format!("{records:?}").contains(KEY));
+    }
+}
+
+#[test]
+fn a_process_that_calls_nothing_leaves_no_file() {
+    let place = Place::new();
+    let mut command = place.command();
+    command.args(["stdio", "fixture", "--fixture"]);
+    let mut pipe = Pipe::start(&mut command);
+    pipe.request(&modern(1, "tools/list", json!({})));
+    pipe.finish();
+    assert!(!place.data().join("audit").exists());
+    assert_eq!(Trail::of(&place).verified()["segments"], 0);
+}
+
+#[test]
+fn processes_on_one_directory_each_have_a_chain_of_their_own() {
+    let place = Place::new();
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let place = place.clone();
+            std::thread::spawn(move || {
+                let mut command = place.command();
+                command.args(["stdio", "fixture", "--fixture"]);
+                let mut pipe = Pipe::start(&mut command);
+                for id in 0..20 {
+                    pipe.request(&call(id, "fixture_write", json!({})));
+                }
+                pipe.finish();
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    let trail = Trail::of(&place);
+    let report = trail.verified();
+    assert_eq!(
+        (&report["segments"], &report["live"]),
+        (&json!(4), &json!(0))
+    );
+    assert_eq!(trail.segments().len(), 4);
+    assert_eq!(trail.calls().len(), 80);
+}
+
+/// A desk that made some calls and stopped, and another after it.
+async fn two_runs() -> Trail {
+    let place = Place::new();
+    for _ in 0..2 {
+        let mut desk = Desk::setup().place(&place).start().await;
+        for _ in 0..3 {
+            structured(&desk.call("fixture", "fixture_write", json!({})).await);
+        }
+        desk.signal("TERM");
+        assert!(desk.ended().await.success());
+        // Names say when a segment began, to the second.
+        tokio::time::sleep(Duration::from_millis(1100)).await;
+    }
+    Trail::of(&place)
+}
+
+#[tokio::test]
+async fn whatever_is_touched_is_found_and_named() {
+    let trail = two_runs().await;
+    trail.verified();
+    let segments = trail.segments();
+    let [first, second] = &segments[..] else {
+        panic!("{segments:?}");
+    };
+    let name = |path: &std::path::Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let good = fs::read(first).unwrap();
+    let text = String::from_utf8(good.clone()).unwrap();
+
+    let mut changed = good.clone();
+    let third_line = text.match_indices('\n').nth(1).unwrap().0 + 20;
+    changed[third_line] ^= 1;
+    fs::write(first, &changed).unwrap();
+    let said = trail.broken();
+    assert!(said.contains(&format!("{} line 3", name(first))), "{said}");
+
+    let without: String = text
+        .split_inclusive('\n')
+        .enumerate()
+        .filter(|(at, _)| *at != 2)
+        .map(|(_, line)| line)
+        .collect();
+    fs::write(first, without).unwrap();
+    let said = trail.broken();
+    assert!(
+        said.contains(&format!("{} line 3: record 4", name(first))),
+        "{said}"
+    );
+
+    fs::write(first, &good[..good.len() - 30]).unwrap();
+    let said = trail.broken();
+    assert!(
+        said.contains(&name(first)) && said.contains("sealed"),
+        "{said}"
+    );
+
+    fs::remove_file(first).unwrap();
+    let said = trail.broken();
+    assert!(
+        said.contains(&name(first)) && said.contains("missing"),
+        "{said}"
+    );
+    fs::write(first, &good).unwrap();
+    trail.verified();
+
+    // The newest one, after which nobody came.
+    let newest = fs::read(second).unwrap();
+    fs::remove_file(second).unwrap();
+    assert!(trail.broken().contains(&name(second)));
+    fs::write(second, newest).unwrap();
+
+    let checkpoints = trail.directory().join("checkpoints.jsonl");
+    let sealed = fs::read_to_string(&checkpoints).unwrap();
+    fs::write(&checkpoints, sealed.replace("stopped", "crashed")).unwrap();
+    assert!(trail.broken().contains("checkpoints line 1"));
+    fs::write(&checkpoints, "").unwrap();
+    assert!(trail.broken().contains("saw a checkpoint 1"));
+    fs::write(&checkpoints, sealed).unwrap();
+    trail.verified();
+}
+
+#[tokio::test]
+async fn a_changed_row_is_found_and_named() {
+    let url = Postgres::shared().create_database();
+    let mut desk = Desk::setup().database(&url).start().await;
+    for _ in 0..3 {
+        structured(&desk.call("fixture", "fixture_write", json!({})).await);
+    }
+    desk.signal("TERM");
+    assert!(desk.ended().await.success());
+    let trail = Trail {
+        place: desk.place.clone(),
+        url: Some(url.clone()),
+    };
+    trail.verified();
+    let store = store_of(&url).await;
+    for (statement, said) in [
+        (
+            "UPDATE desk_audit SET record = replace(record, 'fixture_write', 'fixture_wrote') WHERE seq = 3",
+            "line 3: its content does not match its hash",
+        ),
+        (
+            "DELETE FROM desk_audit WHERE seq = 3 AND segment <> 'checkpoints'",
+            "line 3: record 4",
+        ),
+        (
+            "DELETE FROM desk_audit WHERE seq > 2",
+            "sealed with 5 records",
+        ),
+        (
+            "DELETE FROM desk_audit WHERE segment <> 'checkpoints'",
+            "missing",
+        ),
+    ] {
+        change(&store, statement).await;
+        let broken = trail.broken();
+        assert!(broken.contains(said), "{broken}");
+    }
+}
+
+async fn change(store: &Arc<dyn kit::Store>, statement: &'static str) {
+    let work = store.transaction(Default::default(), move |sql| sql.execute(statement, &[]));
+    assert!(work.await.unwrap() > 0, "{statement}");
+}
+
+pub async fn store_of(url: &str) -> Arc<dyn kit::Store> {
+    let url = DatabaseUrl::parse(url).unwrap();
+    Arc::new(Database::open(&url, Options::default()).await.unwrap())
+}
+
+const WISH: &str = "please keep this between us";
+
+#[tokio::test]
+async fn what_is_erased_is_gone_and_verify_still_holds() {
+    for (mut desk, trail) in on_both("").await {
+        let rooms = |tool: &str| format!("agent_communication_{tool}");
+        let room = json!({ "roomName": "dev" });
+        structured(&desk.call("rooms", &rooms("create_room"), room).await);
+        let enter = json!({ "agentName": "aiko", "roomName": "dev" });
+        structured(&desk.call("rooms", &rooms("enter_room"), enter).await);
+        let message = json!({ "agentName": "aiko", "roomName": "dev", "message": WISH, "password": "hunter2" });
+        desk.call("rooms", &rooms("send_message"), message).await;
+        let records = trail.records();
+        let sent = records
+            .iter()
+            .find(|it| it["personal"]["message"] == WISH)
+            .unwrap_or_else(|| panic!("{records:#?}"));
+        let call = sent["call"].as_str().unwrap();
+        assert_eq!(sent["personal"]["password"], "[secret]");
+        assert_eq!(sent["arguments"]["roomName"], "dev");
+        // What people wrote is not exported unless it is asked for.
+        let exported = trail.run(&["export"]).ok().stdout;
+        assert!(!exported.contains(WISH) && exported.contains("dev"));
+        assert!(
+            trail
+                .run(&["export", "--personal"])
+                .ok()
+                .stdout
+                .contains(WISH)
+        );
+
+        // Beside the running desk, which goes on.
+        let erased = trail.run(&["erase", "--call", call, "--json"]).ok();
+        assert_eq!(erased.json()["erased"], 1);
+        let again = trail.run(&["erase", "--call", call]).ok();
+        assert!(again.stdout.contains("of 0 records"), "{again:?}");
+        structured(&desk.call("rooms", &rooms("list_rooms"), json!({})).await);
+        structured(&desk.call("fixture", "fixture_write", json!({})).await);
+        let report = trail.verified();
+        assert_eq!(report["erased"], 1, "{report}");
+        assert_eq!(report["live"], 1, "{report}");
+        let records = trail.records();
+        assert!(!format!("{records:?}").contains(WISH));
+        let stays = records.iter().find(|it| it["call"] == call).unwrap();
+        assert_eq!(
+            (&stays["erased"], &stays["outcome"]),
+            (&json!(true), &sent["outcome"])
+        );
+        let said = records.iter().find(|it| it["kind"] == "erased").unwrap();
+        assert!(said["what"].as_str().unwrap().contains(call), "{said}");
+        assert_eq!(
+            trail.run(&["erase"]).code,
+            Some(2),
+            "everything is not erased by leaving something out"
+        );
+        let all = trail.run(&["erase", "--caller", "anonymous", "--since", "1h", "--json"]);
+        assert_eq!(all.ok().json()["erased"], 4);
+        desk.signal("TERM");
+        assert!(desk.ended().await.success());
+        trail.verified();
+        if trail.url.is_none() {
+            for file in files(&trail.directory()) {
+                let text = fs::read_to_string(&file).unwrap();
+                let shows = text.contains(WISH) || text.contains("roomName");
+                assert!(!shows, "{} still has it", file.display());
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_kept_of_arguments_where_the_operator_wants_none() {
+    for (desk, trail) in on_both("[audit]\narguments = \"none\"\n").await {
+        structured(
+            &desk
+                .call("fixture", "fixture_sum", json!({ "a": 41, "b": 2 }))
+                .await,
+        );
+        structured(&desk.call("fixture", "fixture_write", json!({})).await);
+        let records = trail.records();
+        assert_eq!(records.len(), 2, "{records:#?}");
+        for record in records {
+            assert_eq!(record.get("arguments"), None);
+            assert_eq!(record.get("arguments_digest"), None);
+        }
+        trail.verified();
+    }
+}
+
+#[tokio::test]
+async fn an_export_is_in_the_order_of_time_across_processes() {
+    for (desk, trail) in on_both("").await {
+        for _ in 0..5 {
+            structured(&desk.call("fixture", "fixture_write", json!({})).await);
+            let mut command = desk.place.command();
+            command.args(["call", "fixture", "fixture_write", "--fixture"]);
+            command.envs(trail.url.iter().map(|url| ("MADOGUCHI_DATABASE__URL", url)));
+            crate::harness::Output::of(&mut command, "").ok();
+        }
+        let file = desk.place.path().join("trail.jsonl");
+        let path = file.to_str().unwrap();
+        trail.run(&["export", "--output", path]).ok();
+        let exported = lines(&fs::read_to_string(file).unwrap());
+        let calls: Vec<&Value> = exported.iter().filter(|it| it["kind"] == "call").collect();
+        assert_eq!(calls.len(), 10);
+        let callers: Vec<&str> = calls
+            .iter()
+            .map(|it| it["caller"].as_str().unwrap())
+            .collect();
+        let turns = ["anonymous", "local"].repeat(5);
+        assert_eq!(callers, turns);
+        let later = trail.run(&["export", "--since", calls[5]["at"].as_str().unwrap()]);
+        let later = lines(&later.ok().stdout);
+        assert!(later.len() < exported.len());
+        assert!(later.iter().any(|it| it["call"] == calls[5]["call"]));
+        let wrong = trail.run(&["export", "--since", "yesterday"]);
+        assert!(wrong.failed().contains("INVALID_TIME"));
+    }
+}
+
+#[tokio::test]
+async fn following_shows_what_comes() {
+    for (desk, trail) in on_both("").await {
+        structured(&desk.call("fixture", "fixture_write", json!({})).await);
+        let mut command = desk.place.command();
+        command.args([
+            "audit",
+            "tail",
+            "--follow",
+            "--json",
+            "--tool",
+            "fixture_write",
+        ]);
+        command.envs(trail.url.iter().map(|url| ("MADOGUCHI_DATABASE__URL", url)));
+        let mut follower = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut shown = BufReader::new(follower.stdout.take().unwrap()).lines();
+        let first = shown.next().unwrap().unwrap();
+        structured(
+            &desk
+                .call("fixture", "fixture_sum", json!({ "a": 1, "b": 2 }))
+                .await,
+        );
+        structured(&desk.call("fixture", "fixture_write", json!({})).await);
+        let second = shown.next().unwrap().unwrap();
+        let _ = follower.kill();
+        let _ = follower.wait();
+        let [first, second] = [first, second].map(|line| lines(&line).remove(0));
+        assert_eq!(first["tool"], "fixture_write");
+        assert_eq!(second["tool"], "fixture_write");
+        assert_ne!(first["call"], second["call"]);
+    }
+}
+
+/// As a full disk would: the directory can't be made.
+async fn desk_without_room(config: &str) -> Desk {
+    let place = Place::new();
+    fs::create_dir_all(place.data()).unwrap();
+    fs::write(place.data().join("audit"), "in the way").unwrap();
+    Desk::setup().place(&place).config(config).start().await
+}
+
+#[tokio::test]
+async fn when_it_can_not_be_written_calls_are_answered_and_it_is_said() {
+    let desk = desk_without_room("").await;
+    structured(&desk.call("fixture", "fixture_write", json!({})).await);
+    structured(
+        &desk
+            .call("fixture", "fixture_sum", json!({ "a": 1, "b": 2 }))
+            .await,
+    );
+    let ready = desk.get("/readyz").await;
+    assert_eq!(ready.status, 200);
+    assert!(
+        ready.text().contains("audit: records can't be written"),
+        "{}",
+        ready.text()
+    );
+    desk.logs("that the trail can't be written", |entry| {
+        entry["message"] == "the audit trail can't be written"
+    })
+    .await;
+    // When there is room again, what waited is written.
+    fs::remove_file(desk.place.data().join("audit")).unwrap();
+    let trail = Trail::of(&desk.place);
+    eventually(&trail, "what waited", |records| records.len() == 2).await;
+    trail.verified();
+    assert!(!desk.get("/readyz").await.text().contains("audit"));
+}
+
+#[tokio::test]
+async fn where_it_is_required_nothing_is_changed_without_a_record() {
+    let desk = desk_without_room("[audit]\nrequired = true\n").await;
+    let write = desk.call("fixture", "fixture_write", json!({})).await;
+    refused(&write, "AUDIT_UNAVAILABLE");
+    structured(
+        &desk
+            .call("fixture", "fixture_sum", json!({ "a": 1, "b": 2 }))
+            .await,
+    );
+    let ready = desk.get("/readyz").await;
+    assert_eq!(ready.status, 503);
+    fs::remove_file(desk.place.data().join("audit")).unwrap();
+    structured(&desk.call("fixture", "fixture_write", json!({})).await);
+    assert_eq!(desk.get("/readyz").await.status, 200);
+    let trail = Trail::of(&desk.place);
+    let records = trail.records();
+    assert_eq!(count(&records, "fixture_write", "AUDIT_UNAVAILABLE"), 1);
+    assert_eq!(count(&records, "fixture_write", "done"), 1);
+}
+
+#[tokio::test]
+async fn old_segments_are_dropped_by_rule_on_both_engines() {
+    for (mut desk, trail) in on_both("").await {
+        structured(&desk.call("fixture", "fixture_write", json!({})).await);
+        desk.signal("TERM");
+        assert!(desk.ended().await.success());
+        assert_eq!(trail.calls().len(), 1);
+        let place = match &trail.url {
+            None => audit::Place::Directory(trail.directory()),
+            Some(url) => {
+                let url = url.clone();
+                audit::Place::Table(Arc::new(DeskState::new(move || {
+                    let url = url.clone();
+                    Box::pin(async move {
+                        let (store, secret) = (store_of(&url).await, Secret::random());
+                        Ok(State { store, secret })
+                    })
+                })))
+            }
+        };
+        let shelf = place.shelf().unwrap();
+        let in_100_days = jiff::Timestamp::now().as_millisecond() + 100 * 24 * 60 * 60 * 1000;
+        let dropped = audit::blocking(move |_| audit::drop_old(&*shelf, 90, in_100_days)).await;
+        assert_eq!(dropped.unwrap(), 1);
+        assert_eq!(trail.calls().len(), 0);
+        let report = trail.verified();
+        assert_eq!(
+            (&report["dropped"], &report["segments"]),
+            (&json!(1), &json!(0))
+        );
+    }
+}
