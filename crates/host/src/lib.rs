@@ -7,6 +7,7 @@
 pub mod approvals;
 pub mod audit;
 pub mod background;
+pub mod console;
 pub mod desk;
 pub mod events;
 pub mod keys;

@@ -295,6 +295,14 @@ pub enum ApprovalsAction {
     },
     /// Take a standing grant back
     Revoke { id: String },
+    /// Print a link that opens the console in a browser, once
+    Open {
+        /// The port the desk was started with [default: as configured]
+        #[arg(long)]
+        port: Option<u16>,
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Args)]

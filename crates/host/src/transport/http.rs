@@ -1,12 +1,12 @@
 //! The main listener: Streamable HTTP for every protocol revision on one path
-//! per counter, WebSocket beside it, and the probes.
+//! per counter, WebSocket beside it, the probes, and the console for people.
 
 use std::{sync::Arc, time::Duration};
 
 use axum::{
     Extension, Router,
     extract::{Path, Request, State, WebSocketUpgrade},
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, StatusCode, Uri, header},
     middleware,
     response::{IntoResponse, Response},
     routing::{any, get},
@@ -20,7 +20,7 @@ use super::{
     listener::OpenConnection,
     websocket,
 };
-use crate::desk::Desk;
+use crate::{console, desk::Desk};
 
 /// What every request on the listener needs. Shared, built once.
 pub struct Shared {
@@ -50,6 +50,7 @@ pub fn router(desk: &Arc<Desk>, endpoints: &Endpoints) -> Router {
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
         .route("/", get(index))
+        .merge(console::router(desk))
         .fallback(not_found)
         .layer(middleware::from_fn_with_state(guard, guard::check))
         // Liveness answers whoever asks: probes often come without a proper Host.
@@ -102,7 +103,10 @@ async fn not_found() -> Response {
     )
 }
 
-async fn index(State(shared): State<Arc<Shared>>) -> String {
+async fn index(State(shared): State<Arc<Shared>>, headers: HeaderMap, uri: Uri) -> Response {
+    if console::is_browser(&headers) {
+        return console::home(&shared.desk, &headers, &uri).await;
+    }
     let mut text = String::from("Madoguchi\n\n");
     for window in &shared.desk.windows {
         let about = &window.counter.about;
@@ -113,7 +117,7 @@ async fn index(State(shared): State<Arc<Shared>>) -> String {
         ));
     }
     text.push_str("\n/livez  /readyz  /metrics\n");
-    text
+    text.into_response()
 }
 
 /// Ready when every store answers. Asked at most once a second, however often

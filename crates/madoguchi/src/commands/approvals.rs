@@ -2,7 +2,12 @@
 
 use std::process::ExitCode;
 
-use host::approvals::{Approval, Approvals, Decision, Grant, Status};
+use host::{
+    Settings,
+    approvals::{Approval, Approvals, Decision, Grant, Status},
+    console::links,
+    state::State,
+};
 use kit::{Result, time::Clock};
 use serde_json::{Value, json};
 
@@ -19,15 +24,20 @@ pub fn run(global: &Global, action: &ApprovalsAction) -> Result<ExitCode> {
     let config = open::configuration(global, &Offer::default())?;
     on_one_thread(async {
         let own = open::own_rows(global, &config);
-        own.state().await?;
+        let state = own.state().await?;
         let approvals = Approvals::new(&own.state, &Clock::system());
-        let text = act(&approvals, action).await;
+        let text = act(state, &config.settings, &approvals, action).await;
         own.close().await?;
         print(&text?)
     })
 }
 
-async fn act(approvals: &Approvals, action: &ApprovalsAction) -> Result<String> {
+async fn act(
+    state: &State,
+    settings: &Settings,
+    approvals: &Approvals,
+    action: &ApprovalsAction,
+) -> Result<String> {
     match action {
         ApprovalsAction::List { pending, json } => {
             let only = pending.then_some(Status::Pending);
@@ -68,7 +78,27 @@ async fn act(approvals: &Approvals, action: &ApprovalsAction) -> Result<String> 
             approvals.revoke_grant(id).await?;
             Ok("The grant is revoked. The next call asks again.".into())
         }
+        ApprovalsAction::Open { port, json } => link(state, settings, *port, *json).await,
     }
+}
+
+/// A way into the console of a desk that runs on the same data.
+async fn link(
+    state: &State,
+    settings: &Settings,
+    port: Option<u16>,
+    as_json: bool,
+) -> Result<String> {
+    let mut settings = settings.clone();
+    settings.http.port = port.unwrap_or(settings.http.port);
+    let now = Clock::system().now().as_millisecond();
+    let token = links::create(state, now).await?;
+    let url = links::address(&settings, &token);
+    if as_json {
+        let expires_at = time::utc(now + links::LASTS_MS);
+        return Ok(pretty(&json!({ "url": url, "expires_at": expires_at })));
+    }
+    Ok(url)
 }
 
 /// Who decided, for the record.

@@ -3,7 +3,7 @@
 use std::{process::ExitCode, sync::Arc};
 
 use host::{
-    background, log, settings,
+    background, console, log, settings,
     transport::{
         endpoint, http,
         listener::{self, Listener},
@@ -57,6 +57,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
         let mut listeners = Vec::new();
         if let Some(main) = main {
             announce(&main, &desk);
+            announce_console(&desk).await?;
             listeners.push((main, http::router(&desk, &endpoints)));
         }
         let data = open::data_directory(global.data.as_deref()).ok();
@@ -140,6 +141,15 @@ fn reload_on_signal(tls: Arc<Tls>) -> Result<()> {
 
 #[cfg(not(unix))]
 fn reload_on_signal(_: Arc<Tls>) -> Result<()> {
+    Ok(())
+}
+
+/// The way in for the person who started the desk.
+async fn announce_console(desk: &host::Desk) -> Result<()> {
+    let now = desk.clock.now().as_millisecond();
+    let token = console::links::create(desk.state.get().await?, now).await?;
+    let address = console::links::address(&desk.settings, &token);
+    tracing::info!("console, for one visit within 10 minutes: {address}");
     Ok(())
 }
 

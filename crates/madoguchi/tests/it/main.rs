@@ -17,6 +17,7 @@ mod audit;
 mod cli;
 mod concurrency;
 mod conformance;
+mod console;
 mod documents;
 mod hardening;
 mod harness;

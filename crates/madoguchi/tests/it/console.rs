@@ -1,0 +1,422 @@
+//! The console: who gets in, what keeps everybody else out, and what a person
+//! does there in a real browser (`clients/console.mjs`).
+
+use std::time::Duration;
+
+use host::state::{Secret, hex};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::harness::{Answer, Desk, clients, free_seats, refused, request, seats_of, show_to_book};
+
+const ASKS: &str = "[approval]\ntools = { \"cinema.reserve_seats\" = \"ask\" }\nhold_seconds = 1\n";
+
+const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
+const HTML: (&str, &str) = ("accept", "text/html,*/*;q=0.8");
+
+async fn asking_desk() -> Desk {
+    Desk::setup().config(ASKS).start().await
+}
+
+/// A browser that is signed in, as far as HTTP goes.
+struct Visitor<'a> {
+    desk: &'a Desk,
+    cookie: String,
+    token: String,
+}
+
+impl<'a> Visitor<'a> {
+    async fn enter(desk: &'a Desk) -> Self {
+        let answer = follow(desk, &new_link(desk)).await;
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        Self::with_cookie(desk, &cookie_of(&answer)).await
+    }
+
+    async fn with_cookie(desk: &'a Desk, cookie: &str) -> Self {
+        let mut visitor = Self {
+            desk,
+            cookie: cookie.to_owned(),
+            token: String::new(),
+        };
+        let page = visitor.get("/").await;
+        assert_eq!(page.status, 200, "{}", page.text());
+        visitor.token = between(&page.text(), "name=\"form\" value=\"", "\"").to_owned();
+        visitor
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        let headers = [HTML, ("cookie", self.cookie.as_str())];
+        request(self.desk.port, "GET", path, &headers, "").await
+    }
+
+    /// As a page of the console would, with more or other headers.
+    async fn post(&self, path: &str, body: &str, more: &[(&str, &str)]) -> Answer {
+        let origin = self.desk.url("");
+        let mut headers = vec![FORM, HTML, ("cookie", self.cookie.as_str())];
+        headers.push(("origin", &origin));
+        headers.retain(|(name, _)| !more.iter().any(|(other, _)| other == name));
+        headers.extend_from_slice(more);
+        request(self.desk.port, "POST", path, &headers, body.to_owned()).await
+    }
+
+    async fn decide(&self, id: &str, decision: &str) -> Answer {
+        let body = format!("form={}&decision={decision}", self.token);
+        let json = ("accept", "application/json");
+        self.post(&format!("/console/approvals/{id}"), &body, &[json])
+            .await
+    }
+}
+
+fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
+    let (_, rest) = text
+        .split_once(before)
+        .unwrap_or_else(|| panic!("no {before} in {text}"));
+    rest.split_once(after).unwrap().0
+}
+
+/// The value of the session's cookie, as browsers send it back.
+fn cookie_of(answer: &Answer) -> String {
+    let set = answer.header("set-cookie").unwrap();
+    set.split(';').next().unwrap().to_owned()
+}
+
+/// A new link, made by another process on the same data.
+fn new_link(desk: &Desk) -> String {
+    let config = desk.config();
+    let port = desk.port.to_string();
+    let output = desk.place.run(&[
+        "approvals",
+        "open",
+        "--port",
+        &port,
+        "--config",
+        config.to_str().unwrap(),
+    ]);
+    output.ok().stdout.trim().to_owned()
+}
+
+/// Presses the button behind a link.
+async fn follow(desk: &Desk, link: &str) -> Answer {
+    let (_, token) = link.split_once("token=").unwrap();
+    let origin = desk.url("");
+    let headers = [FORM, HTML, ("origin", origin.as_str())];
+    let body = format!("token={token}");
+    request(desk.port, "POST", "/console/open", &headers, body).await
+}
+
+/// A booking that waits for the user's yes; its approval's id.
+async fn waiting_booking(desk: &Desk) -> String {
+    let show = show_to_book(desk, "M001", 0).await;
+    let schedule_id = show["schedule_id"].as_str().unwrap();
+    let free = free_seats(&seats_of(desk, schedule_id).await);
+    let seat = free.first().unwrap();
+    let arguments = json!({ "schedule_id": schedule_id, "seat_ids": [seat] });
+    let answer = desk.call("cinema", "reserve_seats", arguments).await;
+    let error = refused(&answer, "APPROVAL_REQUIRED");
+    error["details"]["approval_id"].as_str().unwrap().to_owned()
+}
+
+fn status_of(desk: &Desk, id: &str) -> Value {
+    let output = desk.place.run(&["approvals", "list", "--json"]).ok();
+    let all = output.json();
+    let found = all.as_array().unwrap().iter().find(|one| one["id"] == id);
+    found.unwrap_or_else(|| panic!("no {id} in {all}"))["status"].clone()
+}
+
+fn secret(desk: &Desk) -> Secret {
+    let text = std::fs::read_to_string(desk.place.data().join("desk.secret")).unwrap();
+    Secret::of_hex(&text).unwrap()
+}
+
+fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+#[tokio::test]
+async fn opens_once_with_the_link_that_serve_prints() {
+    let desk = Desk::start().await;
+    let says_link = |entry: &Value| entry["message"].to_string().contains("/console/open?");
+    let entry = desk.logs("a link to the console", says_link).await;
+    let message = entry["message"].as_str().unwrap();
+    let link = &message[message.find("http").unwrap()..];
+    let path = link.strip_prefix(&desk.url("")).unwrap();
+    // Whoever looks before the user does, a messenger or a browser, spoils nothing.
+    for _ in 0..2 {
+        let page = request(desk.port, "GET", path, &[HTML], "").await;
+        assert_eq!(page.status, 200);
+        assert!(page.header("set-cookie").is_none());
+    }
+    let answer = follow(&desk, link).await;
+    assert_eq!((answer.status, answer.header("location")), (303, Some("/")));
+    let cookie = answer.header("set-cookie").unwrap().to_owned();
+    for part in ["HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    Visitor::with_cookie(&desk, &cookie_of(&answer)).await;
+    // Once is once.
+    assert_eq!(follow(&desk, link).await.status, 410);
+    let page = request(desk.port, "GET", path, &[HTML], "").await;
+    assert_eq!(page.status, 410);
+    assert!(page.text().contains("madoguchi approvals open"));
+    assert_eq!(follow(&desk, "?token=guessed").await.status, 410);
+    // Another process on the same data makes another, and of many who follow it
+    // at once one gets in.
+    let link = new_link(&desk);
+    let all = futures::future::join_all((0..8).map(|_| follow(&desk, &link))).await;
+    let let_in = all.iter().filter(|answer| answer.status == 303).count();
+    assert_eq!(let_in, 1);
+}
+
+#[tokio::test]
+async fn nobody_else_gets_in() {
+    let desk = asking_desk().await;
+    let visitor = Visitor::enter(&desk).await;
+    let page = |cookie: String| async move {
+        let headers = [HTML, ("cookie", cookie.as_str())];
+        request(desk.port, "GET", "/", &headers, "").await
+    };
+    let desk = visitor.desk;
+    let none = request(desk.port, "GET", "/", &[HTML], "").await;
+    assert_eq!(none.status, 401);
+    assert!(none.text().contains("madoguchi approvals open"));
+    // Signed by somebody else, changed, or over.
+    let signed = |secret: &Secret, claims: &str| {
+        let mac = hex(&secret.mac("console session", claims.as_bytes()));
+        format!("madoguchi_console={claims}.{mac}")
+    };
+    let claims = |expires_at: i64| format!("abcdefghijklmnopqrstuvwxyz.{expires_at}");
+    let good = signed(&secret(desk), &claims(now() + 60_000));
+    assert_eq!(
+        page(good.clone()).await.status,
+        200,
+        "the forgery is well made"
+    );
+    let forged = signed(&Secret::random(), &claims(now() + 60_000));
+    assert_eq!(page(forged).await.status, 401);
+    let expired = signed(&secret(desk), &claims(now() - 1));
+    assert_eq!(page(expired.clone()).await.status, 401);
+    let changed = good.replace("abcdef", "abcdeg");
+    assert_eq!(page(changed).await.status, 401);
+    for path in ["/console/events", "/console/session"] {
+        let headers = [("cookie", expired.as_str())];
+        let answer = request(desk.port, "GET", path, &headers, "").await;
+        assert_eq!(answer.status, 401, "{path}");
+    }
+    let id = waiting_booking(desk).await;
+    let stranger = Visitor {
+        desk,
+        cookie: expired,
+        token: visitor.token.clone(),
+    };
+    assert_eq!(stranger.decide(&id, "once").await.status, 401);
+    assert_eq!(status_of(desk, &id), "pending");
+    // Who signs out takes every copy of the cookie along.
+    let body = format!("form={}", visitor.token);
+    let answer = visitor.post("/console/sign-out", &body, &[]).await;
+    assert_eq!(answer.status, 303);
+    assert!(answer.header("set-cookie").unwrap().contains("Max-Age=0"));
+    assert_eq!(visitor.get("/").await.status, 401);
+    assert_eq!(visitor.decide(&id, "once").await.status, 401);
+    assert_eq!(status_of(desk, &id), "pending");
+}
+
+#[tokio::test]
+async fn keys_open_nothing_here() {
+    let desk = asking_desk().await;
+    let id = waiting_booking(&desk).await;
+    let made = desk.place.run(&["keys", "create", "agent", "--json"]).ok();
+    let key = format!("Bearer {}", made.json()["key"].as_str().unwrap());
+    let visitor = Visitor::enter(&desk).await;
+    // Not even together with a person's cookie.
+    let headers = [
+        HTML,
+        ("authorization", key.as_str()),
+        ("cookie", visitor.cookie.as_str()),
+    ];
+    let link = new_link(&desk);
+    let link = link.strip_prefix(&desk.url("")).unwrap();
+    for path in ["/", link, "/console/events", "/console/console.js"] {
+        let answer = request(desk.port, "GET", path, &headers, "").await;
+        assert_eq!(answer.status, 403, "{path}");
+    }
+    let decision = format!("form={}&decision=once", visitor.token);
+    let path = format!("/console/approvals/{id}");
+    for key in [key.as_str(), "Basic eDp5", "x"] {
+        let answer = visitor
+            .post(&path, &decision, &[("authorization", key)])
+            .await;
+        assert_eq!(answer.status, 403);
+    }
+    let token = format!("token={}", link.split_once("token=").unwrap().1);
+    let with_key = [("authorization", key.as_str())];
+    let answer = visitor.post("/console/open", &token, &with_key).await;
+    assert_eq!(answer.status, 403);
+    assert_eq!(status_of(&desk, &id), "pending");
+    assert_eq!(visitor.post("/console/open", &token, &[]).await.status, 303);
+    // Programs still read the plain list of addresses, with a key or without.
+    let text = request(desk.port, "GET", "/", &with_key, "").await.text();
+    assert!(text.contains("/mcp/cinema"), "{text}");
+}
+
+#[tokio::test]
+async fn other_pages_decide_nothing() {
+    let desk = asking_desk().await;
+    let id = waiting_booking(&desk).await;
+    let visitor = Visitor::enter(&desk).await;
+    let other = Visitor::enter(&desk).await;
+    let path = format!("/console/approvals/{id}");
+    let good = format!("form={}&decision=once", visitor.token);
+    let elsewhere = format!("http://127.0.0.1:{}", desk.port ^ 1);
+    for (what, header) in [
+        ("another site", ("origin", "https://evil.example")),
+        ("another program on this machine", ("origin", &*elsewhere)),
+        ("a sandboxed page", ("origin", "null")),
+        ("nowhere", ("origin", "")),
+        ("says so", ("sec-fetch-site", "cross-site")),
+        ("the same site", ("sec-fetch-site", "same-site")),
+    ] {
+        let answer = visitor.post(&path, &good, &[header]).await;
+        assert_eq!(answer.status, 403, "{what}: {}", answer.text());
+    }
+    for (what, form) in [
+        ("no token", String::new()),
+        ("a guess", "0".repeat(64)),
+        ("another session's", other.token.clone()),
+    ] {
+        let body = format!("form={form}&decision=once");
+        let answer = visitor.post(&path, &body, &[]).await;
+        assert_eq!(answer.status, 403, "{what}");
+    }
+    let odd = format!("form={}&decision=perhaps", visitor.token);
+    assert_eq!(visitor.post(&path, &odd, &[]).await.status, 403);
+    for method in ["GET", "PUT", "DELETE"] {
+        let cookie = ("cookie", visitor.cookie.as_str());
+        let answer = request(desk.port, method, &path, &[cookie], "").await;
+        assert_eq!(answer.status, 405, "{method}");
+    }
+    assert_eq!(status_of(&desk, &id), "pending");
+    let same = ("sec-fetch-site", "same-origin");
+    let answer = visitor.post(&path, &good, &[same]).await;
+    assert_eq!(answer.header("location"), Some("/?done=once"));
+    assert_eq!(status_of(&desk, &id), "approved");
+}
+
+#[tokio::test]
+async fn pages_are_not_framed_kept_or_scripted_by_others() {
+    let desk = Desk::start().await;
+    let visitor = Visitor::enter(&desk).await;
+    let none = request(desk.port, "GET", "/", &[HTML], "").await;
+    for answer in [
+        visitor.get("/").await,
+        visitor.get("/console/open?token=x").await,
+        visitor.get("/console/console.js").await,
+        visitor.post("/console/sign-out", "", &[]).await,
+        none,
+    ] {
+        let header = |name: &str| answer.header(name).unwrap_or_default().to_owned();
+        let policy = header("content-security-policy");
+        for rule in [
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "frame-ancestors 'none'",
+            "base-uri 'none'",
+            "form-action 'self'",
+        ] {
+            assert!(policy.contains(rule), "{policy}");
+        }
+        assert!(!policy.contains("unsafe"), "{policy}");
+        assert_eq!(header("x-frame-options"), "DENY");
+        assert_eq!(header("x-content-type-options"), "nosniff");
+        assert_eq!(header("referrer-policy"), "same-origin");
+        assert_eq!(header("cache-control"), "no-store");
+        assert_eq!(header("access-control-allow-origin"), "");
+    }
+    // The guard of the listener stands before it.
+    let stranger = [HTML, ("host", "evil.example")];
+    let answer = request(desk.port, "GET", "/", &stranger, "").await;
+    assert_eq!(answer.status, 403);
+}
+
+#[tokio::test]
+async fn of_two_who_decide_at_once_one_is_told() {
+    let desk = asking_desk().await;
+    let (first, second) = (Visitor::enter(&desk).await, Visitor::enter(&desk).await);
+    let id = waiting_booking(&desk).await;
+    let (one, two) = tokio::join!(first.decide(&id, "once"), second.decide(&id, "deny"));
+    let mut outcomes = [&one, &two].map(|answer| {
+        let message = answer.message();
+        let outcome = message["outcome"].as_str().unwrap().to_owned();
+        (answer.status, outcome)
+    });
+    outcomes.sort();
+    assert_eq!(outcomes[1], (409, "already".into()));
+    let won = if one.status == 200 {
+        "approved"
+    } else {
+        "denied"
+    };
+    assert_eq!(status_of(&desk, &id), won);
+    let answer = first.decide("ap_nothing", "once").await;
+    assert_eq!(
+        (answer.status, answer.message()["outcome"] == "missing"),
+        (404, true)
+    );
+}
+
+#[tokio::test]
+async fn a_cookie_outlives_a_restart_and_a_stream_does_not_hold_it_up() {
+    let mut desk = asking_desk().await;
+    let cookie = Visitor::enter(&desk).await.cookie;
+    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    let head =
+        format!("GET /console/events HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {cookie}\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut read = vec![0; 100_000];
+    let mut text = String::new();
+    while !text.contains("\"html\"") {
+        let length = stream.read(&mut read).await.unwrap();
+        assert!(length > 0, "{text}");
+        text.push_str(&String::from_utf8_lossy(&read[..length]));
+    }
+    assert!(text.starts_with("HTTP/1.1 200") && text.contains("text/event-stream"));
+    desk.signal("TERM");
+    let rest = stream.read_to_end(&mut read);
+    let rest = tokio::time::timeout(Duration::from_secs(20), rest).await;
+    rest.expect("the stream ends with the desk").unwrap();
+    assert!(desk.ended().await.success());
+    let again = Desk::setup().config(ASKS).place(&desk.place).start().await;
+    Visitor::with_cookie(&again, &cookie).await;
+}
+
+/// A person in Chromium. Calls are held long enough for them to decide.
+async fn in_a_browser(cases: &str) {
+    let config = ASKS.replace("hold_seconds = 1", "hold_seconds = 120");
+    let desk = Desk::setup().config(&config).start().await;
+    let show = show_to_book(&desk, "M001", 0).await;
+    let schedule_id = show["schedule_id"].as_str().unwrap();
+    let free = free_seats(&seats_of(&desk, schedule_id).await);
+    let url = desk.url("");
+    let mut arguments = vec![cases, url.as_str(), schedule_id];
+    arguments.extend(free.iter().take(5).map(String::as_str));
+    let output = clients::node(&desk.place, "console.mjs", &arguments).await;
+    output.ok();
+}
+
+#[tokio::test]
+async fn people_decide_in_a_browser() {
+    in_a_browser("deciding").await;
+}
+
+#[tokio::test]
+async fn people_who_decide_at_once_meet_in_a_browser() {
+    in_a_browser("meeting").await;
+}
+
+#[tokio::test]
+async fn people_read_in_a_browser() {
+    in_a_browser("reading").await;
+}
