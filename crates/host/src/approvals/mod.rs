@@ -180,19 +180,31 @@ impl Approvals {
     /// Newest first; `None`: whatever their status.
     pub async fn list(&self, only: Option<Status>, limit: i64) -> Result<Vec<Approval>> {
         let now = self.now();
-        let all = self
-            .read(move |sql| {
-                let sql_text = format!(
-                    "SELECT {COLUMNS} FROM desk_approvals ORDER BY created_at DESC, id LIMIT $1"
-                );
-                sql.query(&sql_text, &[limit.into()])?
-                    .iter()
-                    .map(|row| approval(row, now))
-                    .collect::<Result<Vec<_>>>()
-            })
-            .await?;
-        let wanted = |approval: &Approval| only.is_none_or(|only| approval.status == only);
-        Ok(all.into_iter().filter(wanted).collect())
+        // In the query, so that newer ones of another status hide none of these.
+        let (wanted, by_time) = match only {
+            None => ("1 = 1", false),
+            Some(Status::Pending) => ("status = 'pending' AND expires_at > $2", true),
+            Some(Status::Approved) => ("status = 'approved' AND expires_at > $2", true),
+            Some(Status::Denied) => ("status = 'denied'", false),
+            Some(Status::Used) => ("status = 'used'", false),
+            Some(Status::Expired) => (
+                "status IN ('pending', 'approved') AND expires_at <= $2",
+                true,
+            ),
+        };
+        self.read(move |sql| {
+            let sql_text = format!(
+                "SELECT {COLUMNS} FROM desk_approvals WHERE {wanted}
+                 ORDER BY created_at DESC, id LIMIT $1"
+            );
+            let parameters = [limit.into(), now.into()];
+            let used = if by_time { 2 } else { 1 };
+            sql.query(&sql_text, parameters.get(..used).unwrap_or_default())?
+                .iter()
+                .map(|row| approval(row, now))
+                .collect()
+        })
+        .await
     }
 
     pub async fn get(&self, id: &str) -> Result<Approval> {

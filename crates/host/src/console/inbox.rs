@@ -17,11 +17,12 @@ use crate::{
     desk::{Desk, Found},
 };
 
-/// Questions lapse after minutes: nobody has that many to answer.
-const LOOKED_AT: i64 = 1000;
+/// Questions lapse after minutes, and a caller may have fifty at a time.
+const MOST_PENDING: i64 = 1000;
 
-/// How many decided ones are shown.
+/// How many decided ones are shown, of how many newest ones.
 const RECENT: usize = 20;
+const LOOKED_AT: i64 = 200;
 
 /// For whom it is shown, and when.
 pub struct View<'a> {
@@ -41,10 +42,11 @@ pub struct Inbox {
 
 impl Inbox {
     pub async fn read(desk: &Desk) -> Result<Self> {
-        let all = desk.approvals.list(None, LOOKED_AT).await?;
-        let is_pending = |approval: &Approval| approval.status == Status::Pending;
-        let (mut pending, mut decided): (Vec<_>, Vec<_>) = all.into_iter().partition(is_pending);
+        let approvals = &desk.approvals;
+        let mut pending = approvals.list(Some(Status::Pending), MOST_PENDING).await?;
         pending.reverse();
+        let mut decided = approvals.list(None, LOOKED_AT).await?;
+        decided.retain(|approval| approval.status != Status::Pending);
         decided.sort_by_key(|approval| {
             std::cmp::Reverse(approval.decided_at.unwrap_or(approval.expires_at))
         });
@@ -52,7 +54,7 @@ impl Inbox {
         Ok(Self {
             pending,
             decided,
-            grants: desk.approvals.grants().await?,
+            grants: approvals.grants().await?,
         })
     }
 
@@ -82,7 +84,7 @@ fn section(id: &str, title: &str, empty: &str, items: impl Iterator<Item = Strin
     let heading = if id == "pending" { "h1" } else { "h2" };
     format!(
         r#"<section aria-labelledby="{id}-title"><{heading} id="{id}-title" tabindex="-1">{title}</{heading}>
-<ul id="{id}">{items}</ul><p class="empty">{empty}</p></section>
+<ul id="{id}" role="list">{items}</ul><p class="empty">{empty}</p></section>
 "#,
         items = items.collect::<String>(),
     )

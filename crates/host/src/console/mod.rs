@@ -11,7 +11,7 @@ pub mod links;
 mod live;
 mod page;
 mod session;
-mod text;
+pub mod text;
 mod words;
 
 use std::sync::Arc;
@@ -172,13 +172,21 @@ async fn door(State(desk): State<Arc<Desk>>, headers: HeaderMap, uri: Uri) -> Re
     }
 }
 
-async fn choose_language(uri: Uri) -> Response {
+async fn choose_language(headers: HeaderMap, uri: Uri) -> Response {
     let chosen = match parameter(&uri, "to").as_deref() {
         Some("ja") => "ja",
         _ => "en",
     };
     let cookie = session::cookie(LANGUAGE_COOKIE, chosen, YEAR_SECONDS, "", false);
-    ([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response()
+    // Whoever came with a link has not used it yet.
+    let from = headers
+        .get(header::REFERER)
+        .and_then(|from| from.to_str().ok());
+    let from = from.and_then(|from| from.parse::<Uri>().ok());
+    let back = from.as_ref().and_then(|from| from.path_and_query());
+    let back = back.filter(|back| back.path() == "/console/open");
+    let back = back.map_or("/", |back| back.as_str());
+    ([(header::SET_COOKIE, cookie)], Redirect::to(back)).into_response()
 }
 
 /// Whether the visitor is still signed in, for a page whose stream was refused.

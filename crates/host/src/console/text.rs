@@ -18,7 +18,7 @@ pub fn shown(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     let mut before = ' ';
     for character in text.chars() {
-        if is_hidden(character) && !belongs(before, character) {
+        if hides(before, character) {
             let code = u32::from(character);
             // Writing to a string does not fail.
             let _ = write!(html, "<span class=\"hidden-character\">U+{code:04X}</span>");
@@ -28,6 +28,11 @@ pub fn shown(text: &str) -> String {
         before = character;
     }
     html
+}
+
+/// Whether a character can't be seen where it stands, after `before`.
+pub fn hides(before: char, character: char) -> bool {
+    is_hidden(character) && !belongs(before, character)
 }
 
 fn push(html: &mut String, character: char) {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use host::{
     Settings,
     approvals::{Approval, Approvals, Decision, Grant, Status},
-    console::links,
+    console::{links, text::hides},
     state::State,
 };
 use kit::{Result, time::Clock};
@@ -207,20 +207,18 @@ fn grants_table(grants: &[Grant]) -> String {
     super::table(["id", "caller", "tool", "recipient", "since"], rows)
 }
 
-/// Agents write these texts: nothing in them may move the cursor, change colours
-/// or turn the direction of reading.
+/// Agents write these texts: nothing in them may move the cursor, change colours,
+/// turn the direction of reading or go unseen.
 fn visible(text: &str) -> String {
-    let hidden = |c: char| {
-        (c.is_control() && c != '\n')
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-    };
     let mut shown = String::with_capacity(text.len());
+    let mut before = ' ';
     for c in text.chars() {
         match c {
             '\n' => shown.push_str("\n    "),
-            c if hidden(c) => shown.push_str(&format!("<U+{:04X}>", u32::from(c))),
+            c if hides(before, c) => shown.push_str(&format!("<U+{:04X}>", u32::from(c))),
             c => shown.push(c),
         }
+        before = c;
     }
     shown
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use host::state::{Secret, hex};
 use serde_json::{Value, json};
+use store::testing::Postgres;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -149,6 +150,13 @@ async fn opens_once_with_the_link_that_serve_prints() {
         assert_eq!(page.status, 200);
         assert!(page.header("set-cookie").is_none());
     }
+    // Nor does choosing a language, which leads back to the button.
+    let headers = [HTML, ("referer", link)];
+    let answer = request(desk.port, "GET", "/console/language?to=ja", &headers, "").await;
+    assert_eq!(answer.header("location"), Some(path));
+    let headers = [HTML, ("referer", "https://evil.example/elsewhere")];
+    let answer = request(desk.port, "GET", "/console/language?to=ja", &headers, "").await;
+    assert_eq!(answer.header("location"), Some("/"));
     let answer = follow(&desk, link).await;
     assert_eq!((answer.status, answer.header("location")), (303, Some("/")));
     let cookie = answer.header("set-cookie").unwrap().to_owned();
@@ -367,10 +375,8 @@ async fn of_two_who_decide_at_once_one_is_told() {
     );
 }
 
-#[tokio::test]
-async fn a_cookie_outlives_a_restart_and_a_stream_does_not_hold_it_up() {
-    let mut desk = asking_desk().await;
-    let cookie = Visitor::enter(&desk).await.cookie;
+/// A stream of the inbox, after its first message.
+async fn stream(desk: &Desk, cookie: &str) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
     let head =
         format!("GET /console/events HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {cookie}\r\n\r\n");
@@ -383,13 +389,76 @@ async fn a_cookie_outlives_a_restart_and_a_stream_does_not_hold_it_up() {
         text.push_str(&String::from_utf8_lossy(&read[..length]));
     }
     assert!(text.starts_with("HTTP/1.1 200") && text.contains("text/event-stream"));
+    stream
+}
+
+/// Waits for its last chunk.
+async fn ends(mut stream: TcpStream) {
+    let mut text = String::new();
+    let mut read = vec![0; 100_000];
+    let all = async {
+        while !text.ends_with("0\r\n\r\n") {
+            let length = stream.read(&mut read).await.unwrap();
+            text.push_str(&String::from_utf8_lossy(&read[..length]));
+            if length == 0 {
+                break;
+            }
+        }
+    };
+    let all = tokio::time::timeout(Duration::from_secs(30), all);
+    all.await.expect("the stream ends");
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_its_session() {
+    let desk = asking_desk().await;
+    let claims = format!("abcdefghijklmnopqrstuvwxyz.{}", now() + 10_000);
+    let mac = hex(&secret(&desk).mac("console session", claims.as_bytes()));
+    let short = stream(&desk, &format!("madoguchi_console={claims}.{mac}")).await;
+    let visitor = Visitor::enter(&desk).await;
+    let long = stream(&desk, &visitor.cookie).await;
+    ends(short).await;
+    let body = format!("form={}", visitor.token);
+    visitor.post("/console/sign-out", &body, &[]).await;
+    ends(long).await;
+}
+
+#[tokio::test]
+async fn a_cookie_outlives_a_restart_and_a_stream_does_not_hold_it_up() {
+    let mut desk = asking_desk().await;
+    let cookie = Visitor::enter(&desk).await.cookie;
+    let stream = stream(&desk, &cookie).await;
     desk.signal("TERM");
-    let rest = stream.read_to_end(&mut read);
-    let rest = tokio::time::timeout(Duration::from_secs(20), rest).await;
-    rest.expect("the stream ends with the desk").unwrap();
+    ends(stream).await;
     assert!(desk.ended().await.success());
     let again = Desk::setup().config(ASKS).place(&desk.place).start().await;
     Visitor::with_cookie(&again, &cookie).await;
+}
+
+#[tokio::test]
+async fn desks_on_one_database_share_links_and_visitors() {
+    let url = Postgres::shared().create_database();
+    let desk = || Desk::setup().config(ASKS).database(&url);
+    let (one, two) = (desk().demo().start().await, desk().start().await);
+    let entry = one
+        .logs("a link", |entry| {
+            entry["message"].to_string().contains("token=")
+        })
+        .await;
+    let link = entry["message"].as_str().unwrap();
+    let answer = follow(&two, link).await;
+    assert_eq!(answer.status, 303);
+    assert_eq!(follow(&one, link).await.status, 410);
+    let cookie = cookie_of(&answer);
+    let here = Visitor::with_cookie(&one, &cookie).await;
+    let there = Visitor::with_cookie(&two, &cookie).await;
+    let id = waiting_booking(&one).await;
+    assert!(there.get("/").await.text().contains(&id));
+    assert_eq!(there.decide(&id, "once").await.status, 200);
+    assert_eq!(here.decide(&id, "once").await.status, 409);
+    let body = format!("form={}", here.token);
+    here.post("/console/sign-out", &body, &[]).await;
+    assert_eq!(there.get("/").await.status, 401);
 }
 
 /// A person in Chromium. Calls are held long enough for them to decide.
