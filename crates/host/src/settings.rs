@@ -373,6 +373,8 @@ impl Tools {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Audit {
+    /// Whether calls leave a record. Off, they are only logged.
+    pub enabled: bool,
     /// What is kept of arguments: redacted (no secrets, long texts cut; can be erased) or none.
     pub arguments: KeepArguments,
     /// Refuses calls that change something while records can't be written.
@@ -385,6 +387,7 @@ pub struct Audit {
 impl Default for Audit {
     fn default() -> Self {
         Self {
+            enabled: true,
             arguments: KeepArguments::Redacted,
             required: false,
             keep_days: 90,
