@@ -89,7 +89,7 @@ fn corpus() -> Vec<Case> {
             json!({}),
         ),
         call("needs a capability", "test_missing_capability", json!({})),
-        call("needs approval", "fixture_outside", json!({})),
+        call("not allowed", "fixture_outside", json!({})),
         call("unknown tool", "fixture_nothing", json!({})),
         call(
             "arguments in headers, none there",
@@ -319,9 +319,10 @@ fn forget(value: &mut Value, key: &str) {
 
 #[tokio::test]
 async fn both_ways_give_the_same_answer() {
-    let short = Desk::start().await;
+    let deny = "[approval]\ntools = { \"fixture.fixture_outside\" = \"deny\" }\n";
+    let short = Desk::setup().config(deny).start().await;
     let long = Desk::setup()
-        .config("[http]\ndirect_path = false\n")
+        .config(&format!("{deny}[http]\ndirect_path = false\n"))
         .start()
         .await;
     let mut wrong = Vec::new();
