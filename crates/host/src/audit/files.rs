@@ -6,37 +6,47 @@
 //! the process dies, however it dies. The two files are apart so that the chain
 //! can be copied to where nothing is ever erased.
 
+mod disk;
+mod pen;
+
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
     fs::{self, File, OpenOptions, TryLockError},
     io::{ErrorKind, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
-    time::{SystemTime, UNIX_EPOCH},
+    sync::{Mutex, PoisonError},
 };
 
-use kit::{Error, Result};
+use disk::{
+    broken, last_bytes, last_line, make_directory, milliseconds, private, read, seq_of,
+    sync_directory, unusable,
+};
+use kit::Result;
+use pen::FilePen;
 
 use super::{
-    record::{Beside, Chain, Head, Line, NOTHING, Record, parse},
-    shelf::{Appended, CHECKPOINTS, Claim, Pen, Shelf, Stored},
+    chain::Chain,
+    record::{Beside, Head, Line, NOTHING, Record, parse},
+    shelf::{CHECKPOINTS, Claim, Pen, Shelf, Stored},
 };
 
 const ENDING: &str = ".jsonl";
-
-/// More than any record takes: what is read to find the last one.
-const LAST_BYTES: u64 = 64 * 1024;
 
 /// A file's time may lag behind the clock, and a little behind its records.
 const COARSE_MS: i64 = 10_000;
 
 pub struct Files {
     directory: PathBuf,
+    /// The names of sealed segments in so many bytes of the checkpoints.
+    sealed: Mutex<(u64, HashSet<String>)>,
 }
 
 impl Files {
     pub fn new(directory: &Path) -> Self {
         Self {
             directory: directory.to_owned(),
+            sealed: Mutex::default(),
         }
     }
 
@@ -89,13 +99,37 @@ impl Files {
         file.sync_data().map_err(failed)
     }
 
-    fn sealed(&self) -> Result<HashSet<String>> {
-        let lines = self.checkpoints()?;
-        let records = lines.iter().filter_map(|line| parse(line).ok());
-        Ok(records
-            .filter(|record| record.kind == "sealed")
-            .filter_map(|record| record.segment.map(|name| name.into_owned()))
-            .collect())
+    /// Which of these are sealed. Asked again and again: only what came since is
+    /// read, and hashes are left to `verify`.
+    fn sealed_among(&self, names: &[String]) -> Result<HashSet<String>> {
+        let path = self.path(CHECKPOINTS);
+        let failed = |error| unusable(&path, error);
+        let mut sealed = self.sealed.lock().unwrap_or_else(PoisonError::into_inner);
+        let (read, known) = &mut *sealed;
+        match File::open(&path) {
+            Ok(mut file) => {
+                if file.metadata().map_err(failed)?.len() < *read {
+                    (*read, *known) = Default::default();
+                }
+                file.seek(SeekFrom::Start(*read)).map_err(failed)?;
+                let mut bytes = Vec::new();
+                file.read_to_end(&mut bytes).map_err(failed)?;
+                let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+                bytes.truncate(whole.map_or(0, |at| at + 1));
+                *read += bytes.len() as u64;
+                for line in bytes.split(|byte| *byte == b'\n') {
+                    let record: Option<Record<'_>> = serde_json::from_slice(line).ok();
+                    let sealed = record.filter(|record| record.kind == "sealed");
+                    known.extend(sealed.and_then(|it| it.segment).map(Cow::into_owned));
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                (*read, *known) = Default::default();
+            }
+            Err(error) => return Err(failed(error)),
+        }
+        let names = names.iter().filter(|name| known.contains(*name));
+        Ok(names.cloned().collect())
     }
 }
 
@@ -119,7 +153,7 @@ impl Shelf for Files {
     fn unsealed(&self) -> Result<Vec<String>> {
         let mut names = self.segments()?;
         if !names.is_empty() {
-            let sealed = self.sealed()?;
+            let sealed = self.sealed_among(&names)?;
             names.retain(|name| !sealed.contains(name));
         }
         Ok(names)
@@ -211,8 +245,11 @@ impl Shelf for Files {
         match File::open(&path) {
             Ok(file) => match file.try_lock() {
                 // Somebody may have sealed it between our list and our lock.
-                Ok(()) if !self.sealed()?.contains(segment) => Ok(Some(Box::new(file))),
-                Ok(()) | Err(TryLockError::WouldBlock) => Ok(None),
+                Ok(()) => {
+                    let sealed = self.sealed_among(&[segment.to_owned()])?;
+                    Ok(sealed.is_empty().then(|| Box::new(file) as Claim))
+                }
+                Err(TryLockError::WouldBlock) => Ok(None),
                 Err(TryLockError::Error(error)) => Err(unusable(&path, error)),
             },
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -259,13 +296,8 @@ impl Shelf for Files {
             let _ = fs::remove_file(&hidden);
             unusable(&path, error)
         })?;
-        Ok(Box::new(FilePen {
-            files: Self::new(&self.directory),
-            segment: segment.to_owned(),
-            file,
-            length,
-            text: None,
-        }))
+        let files = Self::new(&self.directory);
+        Ok(Box::new(FilePen::new(files, segment, file, length)))
     }
 
     fn checkpoints(&self) -> Result<Vec<String>> {
@@ -351,196 +383,4 @@ impl Shelf for Files {
     fn heartbeat(&self) -> Option<std::time::Duration> {
         None
     }
-}
-
-struct FilePen {
-    files: Files,
-    segment: String,
-    /// Held locked.
-    file: File,
-    length: u64,
-    /// Made when there is something to write to it.
-    text: Option<(File, u64)>,
-}
-
-impl FilePen {
-    fn write(&mut self, lines: &[Line], durable: bool) -> std::io::Result<()> {
-        let (mut records, mut beside) = (String::new(), String::new());
-        for line in lines {
-            records.push_str(&line.record);
-            records.push('\n');
-            if let Some(kept) = &line.kept {
-                beside.push_str(kept);
-                beside.push('\n');
-            }
-        }
-        // First what stands beside: a record is not there before its arguments.
-        if !beside.is_empty() {
-            let (file, length) = match &mut self.text {
-                Some(open) => open,
-                none => {
-                    let path = self.files.text(&self.segment);
-                    if let Some(parent) = path.parent() {
-                        create_private(parent)?;
-                    }
-                    let file = private().append(true).create(true).open(path)?;
-                    none.insert((file, 0))
-                }
-            };
-            if let Err(error) = file.write_all(beside.as_bytes()) {
-                let _ = file.set_len(*length);
-                return Err(error);
-            }
-            *length += beside.len() as u64;
-        }
-        let written = self.file.write_all(records.as_bytes()).and_then(|()| {
-            if durable {
-                self.file.sync_data()
-            } else {
-                Ok(())
-            }
-        });
-        if let Err(error) = written {
-            // What was half written is taken back, and written again later.
-            let _ = self.file.set_len(self.length);
-            if let Some((file, length)) = &mut self.text {
-                *length -= beside.len() as u64;
-                let _ = file.set_len(*length);
-            }
-            return Err(error);
-        }
-        self.length += records.len() as u64;
-        Ok(())
-    }
-}
-
-impl Pen for FilePen {
-    fn append(&mut self, lines: &[Line], durable: bool) -> Result<Appended> {
-        self.write(lines, durable)
-            .map_err(|error| unusable(&self.files.path(&self.segment), error))?;
-        Ok(Appended::Written)
-    }
-
-    fn settle(&mut self) {
-        if let Some((file, _)) = &self.text
-            && let Err(error) = file.sync_data()
-        {
-            tracing::warn!(%error, "arguments in the audit trail may not be on disk");
-        }
-    }
-
-    fn end(&mut self, last: &Line, seal: Record<'static>) -> Result<()> {
-        let before = self.length;
-        self.append(std::slice::from_ref(last), true)?;
-        self.settle();
-        // Sealed while it is still locked, so that nobody takes it for dead.
-        let sealed = self.files.add_checkpoints(vec![(seal, last.at)]);
-        if sealed.is_err() {
-            let _ = self.file.set_len(before);
-            self.length = before;
-        }
-        sealed
-    }
-}
-
-fn unusable(path: &Path, error: std::io::Error) -> Error {
-    Error::new(
-        "AUDIT_UNUSABLE",
-        format!("{} can't be used: {error}.", path.display()),
-    )
-    .next("Is the disk full, or does the directory belong to somebody else?")
-}
-
-fn broken(segment: &str, what: &str) -> Error {
-    Error::new(
-        "AUDIT_BROKEN",
-        format!("The last record of {segment} is damaged: {what}."),
-    )
-    .next("Run `madoguchi audit verify`.")
-}
-
-/// Only its owner reads what callers sent.
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-fn create_private(directory: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(directory)
-}
-
-fn make_directory(directory: &Path) -> Result<()> {
-    create_private(directory).map_err(|error| unusable(directory, error))
-}
-
-/// A new name is on disk once its directory is.
-fn sync_directory(directory: &Path) {
-    #[cfg(unix)]
-    if let Ok(directory) = File::open(directory) {
-        let _ = directory.sync_all();
-    }
-    #[cfg(not(unix))]
-    let _ = directory;
-}
-
-/// A damaged file is looked at too: what is not text fails its hash later.
-fn read(path: &Path) -> Result<Option<String>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(String::from_utf8(bytes).unwrap_or_else(|error| {
-            String::from_utf8_lossy(error.as_bytes()).into_owned()
-        }))),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(unusable(path, error)),
-    }
-}
-
-/// The end of a file, and how long it is in whole lines.
-fn last_bytes(file: &mut File) -> std::io::Result<(Vec<u8>, u64)> {
-    let length = file.metadata()?.len();
-    let mut span = LAST_BYTES;
-    loop {
-        let from = length.saturating_sub(span);
-        file.seek(SeekFrom::Start(from))?;
-        let mut bytes = Vec::new();
-        file.take(length - from).read_to_end(&mut bytes)?;
-        let end = bytes.iter().rposition(|byte| *byte == b'\n');
-        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
-        if from > 0 && lines < 2 {
-            span *= 4;
-            continue;
-        }
-        let end = end.map_or(0, |at| at + 1);
-        bytes.truncate(end);
-        return Ok((bytes, from + end as u64));
-    }
-}
-
-fn last_line(bytes: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(bytes).ok();
-    // The first bytes may be the rest of a longer character.
-    let text = text.or_else(|| {
-        let at = bytes.iter().position(|byte| *byte == b'\n')?;
-        std::str::from_utf8(bytes.get(at + 1..)?).ok()
-    })?;
-    text.lines().next_back()
-}
-
-/// Good enough to find what stands beside a line; the hash says whether it is
-/// true.
-fn seq_of(line: &str) -> u64 {
-    line.strip_prefix("{\"seq\":")
-        .and_then(|rest| rest.split_once(','))
-        .and_then(|(seq, _)| seq.parse().ok())
-        .unwrap_or(0)
-}
-
-fn milliseconds(time: SystemTime) -> i64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

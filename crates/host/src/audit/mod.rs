@@ -1,12 +1,13 @@
 //! The audit trail: a chain of records for each process, called a segment.
 //!
-//! `record.rs` is what a record looks like and how one hangs on the other;
+//! `record.rs` is what a record looks like, `chain.rs` how one hangs on the other;
 //! `redact.rs` what is kept of arguments; `queue.rs` and `writer.rs` how records
 //! get there without calls waiting for each other; `files.rs` and `table.rs` where
 //! they stand (`shelf.rs` is what both can do); `complete.rs` what is done after a
 //! crash, `retain.rs` how old ones go; `verify.rs`, `look.rs` and `erase.rs` are
 //! behind the commands.
 
+mod chain;
 mod complete;
 mod erase;
 mod files;
@@ -131,10 +132,13 @@ impl Trail {
     }
 
     /// Sees to it that this process has a segment before it changes anything.
-    pub async fn begin(&self) {
+    /// While that can't be done, only those wait who can't do without.
+    pub async fn begin(&self, required: bool) {
         if !self.begun.load(Ordering::Acquire) {
             self.start();
-            if self.queue.begin().await == Ok(true) {
+            let begun = self.queue.begin();
+            let wait = required || !self.is_failing();
+            if wait && begun.await == Ok(true) {
                 self.begun.store(true, Ordering::Release);
             }
         }

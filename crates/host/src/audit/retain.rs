@@ -9,6 +9,7 @@ use kit::Result;
 use super::{
     record::{Record, parse},
     shelf::Shelf,
+    writer,
 };
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -18,12 +19,15 @@ pub fn drop_old(shelf: &dyn Shelf, keep_days: u32, now: i64) -> Result<u64> {
     if keep_days == 0 {
         return Ok(0);
     }
-    let there: HashSet<String> = shelf.segments()?.into_iter().collect();
-    if there.is_empty() {
+    let before = now - i64::from(keep_days) * DAY_MS;
+    let there = shelf.segments()?;
+    // Names sort by the time a segment began, and none ends before that.
+    let oldest = writer::name(before);
+    if there.first().is_none_or(|first| *first > oldest) {
         return Ok(0);
     }
+    let there: HashSet<String> = there.into_iter().collect();
     let checkpoints = shelf.checkpoints()?;
-    let before = now - i64::from(keep_days) * DAY_MS;
     let mut dropped: HashSet<String> = HashSet::new();
     let mut old: Vec<Record<'static>> = Vec::new();
     for record in checkpoints.iter().filter_map(|line| parse(line).ok()) {

@@ -14,7 +14,8 @@ use kit::{
 use tokio::runtime::Handle;
 
 use super::{
-    record::{Chain, Head, Line, NOTHING, Record, parse},
+    chain::Chain,
+    record::{Head, Line, NOTHING, Record, parse},
     shelf::{Appended, CHECKPOINTS, Claim, Pen, Shelf, Stored},
 };
 use crate::state::{self, DeskState};

@@ -180,7 +180,7 @@ async fn a_chain_made_anew_is_found_by_what_others_saw() {
     desk.process(2).await;
     desk.process(1).await;
     let checkpoints = fs::read_to_string(desk.file("checkpoints")).unwrap();
-    let mut chain = record::Chain::after(record::NOTHING);
+    let mut chain = chain::Chain::after(record::NOTHING);
     let made: String = checkpoints
         .lines()
         .map(|line| {
@@ -397,4 +397,55 @@ async fn more_records_than_places_all_arrive() {
     let report = desk.verify();
     assert!(report.ok, "{report:?}");
     assert_eq!(report.records, all as u64 + 2);
+}
+
+/// There is no room, for so long that there is no place left in memory either.
+#[tokio::test]
+async fn what_had_to_be_given_up_is_owned_up_to() {
+    let desk = Desk::new();
+    fs::write(desk.path(), "in the way").unwrap();
+    let trail = desk.trail();
+    let erased = || Entry::Erased {
+        at: NOW,
+        what: String::new(),
+        count: 1,
+    };
+    assert_eq!(trail.place().await, queue::Place::Taken);
+    assert_eq!(trail.push_durable(erased()).await, Ok(false));
+    let mut held = 0;
+    while trail.try_place() == queue::Place::Taken {
+        held += 1;
+    }
+    for _ in 0..3 {
+        assert_eq!(trail.place().await, queue::Place::None, "it waits for ever");
+        trail.lose();
+    }
+    fs::remove_file(desk.path()).unwrap();
+    trail.queue.give_back(held);
+    while trail.is_failing() {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert_eq!(trail.place().await, queue::Place::Taken);
+    trail.push(erased());
+    trail.close().await;
+    let report = desk.verify();
+    assert!(report.ok, "{report:?}");
+    assert_eq!((report.lost, report.records), (3, 5));
+}
+
+/// What a call changes after the end must be found by the next process: the
+/// segment is left open.
+#[tokio::test]
+async fn a_segment_is_not_sealed_while_a_call_is_under_way() {
+    let desk = Desk::new();
+    let trail = desk.trail();
+    make(&trail, "1").await;
+    assert_eq!(trail.place().await, queue::Place::Taken);
+    trail.close().await;
+    while desk.verify().live > 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    let report = desk.verify();
+    assert!(report.ok, "{report:?}");
+    assert_eq!(report.unfinished.len(), 1);
 }

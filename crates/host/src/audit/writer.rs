@@ -9,19 +9,26 @@
 //! who wait are told, and their answers leave: their work is committed, and an
 //! answer held back would only make callers do it twice.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use kit::{Result, time::Clock};
 
 use super::{
+    chain::Chain,
     queue::{Queue, Waiting},
-    record::{Chain, Entry, Head, Line, NOTHING, Record, parse, time},
+    record::{Entry, Head, Line, NOTHING, Record, time},
     shelf::{Appended, CHECKPOINTS, Pen, Shelf},
 };
 
 /// Records written at once.
 const BATCH: usize = 1000;
 const TRY_AGAIN: Duration = Duration::from_secs(1);
+/// Calls that were under way when we were taken for dead end within this.
+const IN_DOUBT: Duration = Duration::from_secs(5 * 60);
 
 /// What a segment says about its process.
 #[derive(Debug, Clone)]
@@ -47,6 +54,8 @@ pub struct Writer {
     /// The first of them as lines, when writing them failed: made once, since a
     /// lost answer does not say that they were not written.
     made: Option<(Vec<Line>, Chain)>,
+    /// When this process was taken for dead, by its own clock.
+    lost: Option<Instant>,
 }
 
 struct Open {
@@ -70,6 +79,7 @@ impl Writer {
             before: None,
             entries: Vec::new(),
             made: None,
+            lost: None,
         }
     }
 
@@ -93,10 +103,11 @@ impl Writer {
             } else if self.queue.set_failing(false) {
                 tracing::info!("the audit trail can be written again");
             }
+            let durable = !taken.told.is_empty();
             for told in taken.told {
                 let _ = told.send(written.is_ok());
             }
-            if let (Some(open), true) = (&mut self.open, written.is_ok()) {
+            if let (Some(open), true) = (&mut self.open, durable && written.is_ok()) {
                 open.pen.settle();
             }
             if taken.close {
@@ -118,21 +129,54 @@ impl Writer {
         if taken.begin {
             self.opened()?;
         }
-        if taken.close || (taken.tidy && self.is_due() && self.queue.is_idle()) {
+        // While calls are under way it is not ended, not even by the end of the
+        // program: what they still change is then completed by the next one.
+        let ends = taken.close || (taken.tidy && self.is_due());
+        if ends && self.queue.is_idle() {
             self.end("stopped")?;
         } else if let Some(open) = &mut self.open
             && nothing_to_do
             && open.pen.append(&[], false)? == Appended::Lost
         {
-            self.open = None;
+            self.was_lost();
         }
+        Ok(())
+    }
+
+    /// This process slept, or could not reach the database, for so long that
+    /// another took it for dead.
+    fn was_lost(&mut self) {
+        if let Some(open) = self.open.take() {
+            tracing::warn!(
+                segment = open.name,
+                "the audit segment was closed by another"
+            );
+        }
+        self.lost = Some(Instant::now());
+    }
+
+    /// What the other found in the rows, it has recorded for us.
+    fn leave_out_recovered(&mut self) -> Result<()> {
+        if self.lost.is_none_or(|at| at.elapsed() > IN_DOUBT) {
+            return Ok(());
+        }
+        let calls = self.entries.iter().filter_map(Entry::call);
+        let calls: HashSet<String> = calls.map(str::to_owned).collect();
+        let recorded = self.shelf.recorded(&calls, i64::MIN)?;
+        let before = self.entries.len();
+        self.entries
+            .retain(|entry| !entry.call().is_some_and(|call| recorded.contains(call)));
+        self.queue.give_back(before - self.entries.len());
         Ok(())
     }
 
     /// One batch.
     fn write(&mut self, durable: bool) -> Result<()> {
-        if self.made.is_none() && self.is_due() {
-            self.end("full")?;
+        if self.made.is_none() {
+            if self.is_due() {
+                self.end("full")?;
+            }
+            self.leave_out_recovered()?;
         }
         let mut made = self.made.take();
         let open = self.opened()?;
@@ -161,11 +205,7 @@ impl Writer {
                 Ok(())
             }
             Ok(Appended::Lost) => {
-                tracing::warn!(
-                    segment = open.name,
-                    "the audit segment was closed by another"
-                );
-                self.open = None;
+                self.was_lost();
                 Ok(())
             }
             Err(error) => {
@@ -222,8 +262,6 @@ impl Writer {
                 seen.push(head);
             }
         }
-        let last = self.shelf.checkpoints()?;
-        let last = last.last().and_then(|line| parse(line).ok());
         let counters = self.about.counters.iter();
         let counters = counters.map(|some| some.iter().map(|it| (*it).into()).collect());
         Ok(Record {
@@ -233,11 +271,7 @@ impl Writer {
             counters: Some(counters.collect()),
             continues: self.before.as_ref().map(|(name, _)| name.clone().into()),
             seen: (!seen.is_empty()).then_some(seen),
-            checkpoint: last.map(|last| Head {
-                segment: CHECKPOINTS.to_owned(),
-                seq: last.seq,
-                hash: last.hash,
-            }),
+            checkpoint: self.shelf.head(CHECKPOINTS)?,
             ..Record::default()
         })
     }
@@ -285,7 +319,7 @@ fn day(at: i64) -> i64 {
 }
 
 /// Sorts by time; the rest tells processes apart that start in the same second.
-fn name(now: i64) -> String {
+pub fn name(now: i64) -> String {
     let seconds = time(now.div_euclid(1000) * 1000).replace(':', "-");
     kit::ids::random(&format!("{seconds}-"), 8)
 }

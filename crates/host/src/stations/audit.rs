@@ -135,20 +135,22 @@ impl Audit {
         record: Record,
         metrics: Option<&'a ToolMetrics>,
     ) -> OpenRecord<'a> {
-        let mut place = Place::None;
-        if let Some(trail) = &self.trail {
-            place = trail.place().await;
-            if record.writes {
-                trail.begin().await;
-            }
-        }
-        OpenRecord {
+        let place = match &self.trail {
+            Some(trail) => trail.place().await,
+            None => Place::None,
+        };
+        // From here on it leaves a record, also when it is dropped while waiting.
+        let open = OpenRecord {
             record,
             metrics,
             audit: self,
             place,
             is_left: false,
+        };
+        if let (Some(trail), true) = (&self.trail, open.record.writes) {
+            trail.begin(self.is_required()).await;
         }
+        open
     }
 
     /// What `/readyz` says when all is not well.
@@ -277,7 +279,9 @@ impl OpenRecord<'_> {
             kept: std::mem::take(&mut record.kept),
         }));
         if durable {
-            return Some(trail.push_durable(entry));
+            let written = trail.push_durable(entry);
+            // It is known that it can't be written: nobody waits to hear it again.
+            return (!trail.is_failing()).then_some(written);
         }
         trail.push(entry);
         None

@@ -2,6 +2,7 @@
 //! it is touched, what is left of it after a crash. On files and on PostgreSQL.
 
 mod crash;
+mod keeping;
 mod trail;
 
 use std::{

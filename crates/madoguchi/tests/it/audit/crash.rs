@@ -230,6 +230,38 @@ async fn rows_that_never_reached_the_database_are_completed_once_by_many() {
     drop((one, two));
 }
 
+/// A desk that slept for too long is taken for dead and completed by another.
+/// When it wakes, it goes on in a segment of its own, and no call is there twice.
+#[tokio::test]
+async fn a_desk_that_was_taken_for_dead_goes_on() {
+    let crash = Crash::on_postgres();
+    let url = ("MADOGUCHI_DATABASE__URL".to_owned(), crash.url.clone());
+    crash.trail.place.load_demo(&[url]);
+    let desk = crash.desk().await;
+    let show = show_to_book(&desk, "M003", 0).await["schedule_id"].clone();
+    book(desk.port, &show, "A1").await;
+    let before = crash.trail.verified();
+    assert_eq!(before["segments"], 1, "{before}");
+    let store = store_of(&crash.url).await;
+    let lost = store.transaction(Default::default(), |sql| {
+        sql.execute(
+            "UPDATE leases SET holder = 'nobody', expires_at = 0 WHERE name LIKE 'audit:%'",
+            &[],
+        )
+    });
+    assert_eq!(lost.await.unwrap(), 1);
+    // At once, while nobody has noticed, and when another has sealed it.
+    book(desk.port, &show, "A2").await;
+    let other = crash.desk().await;
+    book(desk.port, &show, "A3").await;
+    book(other.port, &show, "A4").await;
+    assert_eq!(crash.changes().await.len(), 4);
+    crash.complete().await;
+    let report = crash.trail.verified();
+    assert_eq!(report["segments"], 3, "{report}");
+    assert_eq!(report["live"], 2, "{report}");
+}
+
 async fn book(port: u16, show: &Value, seat: &str) {
     let arguments = json!({ "schedule_id": show, "seat_ids": [seat] });
     let params = json!({ "name": "reserve_seats", "arguments": arguments });

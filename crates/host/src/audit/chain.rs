@@ -1,0 +1,196 @@
+//! How one record hangs on the other.
+
+use std::borrow::Cow;
+
+use kit::{Error, Result};
+
+use super::{
+    record::{Beside, CallEntry, Entry, Line, Outcome, Record, RecoveredEntry, Salted, time},
+    redact::Kept,
+};
+
+/// The end of a chain, to which records are added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    /// Of the next record; the first is 1.
+    pub next: u64,
+    pub prev: String,
+}
+
+impl Chain {
+    pub fn after(prev: &str) -> Self {
+        Self {
+            next: 1,
+            prev: prev.to_owned(),
+        }
+    }
+
+    /// Adds a record: `seq` and `prev` are filled in here.
+    pub fn add(&mut self, mut record: Record<'_>, at: i64) -> Result<Line> {
+        record.seq = self.next;
+        record.prev = Cow::Owned(self.prev.clone());
+        record.at = Cow::Owned(time(at));
+        let (line, hash) = record.seal()?;
+        let line = Line {
+            seq: self.next,
+            at,
+            call: record.call.map(Cow::into_owned),
+            caller: record.caller.map(Cow::into_owned),
+            record: line,
+            kept: None,
+        };
+        self.next += 1;
+        self.prev = hash;
+        Ok(line)
+    }
+
+    pub fn add_entry(&mut self, entry: &Entry) -> Result<Line> {
+        match entry {
+            Entry::Call(call) => self.add_call(call),
+            Entry::Recovered(call) => self.add_recovered(call),
+            Entry::Refused {
+                at,
+                caller,
+                counter,
+                count,
+            } => {
+                let record = Record {
+                    kind: "refused_count".into(),
+                    caller: Some(caller.into()),
+                    counter: Some((*counter).into()),
+                    count: Some(*count),
+                    ..Record::default()
+                };
+                self.add(record, *at)
+            }
+            Entry::Erased { at, what, count } => {
+                let record = Record {
+                    kind: "erased".into(),
+                    what: Some(what.into()),
+                    count: Some(*count),
+                    ..Record::default()
+                };
+                self.add(record, *at)
+            }
+            Entry::Lost { at, count } => {
+                let record = Record {
+                    kind: "lost".into(),
+                    count: Some(*count),
+                    ..Record::default()
+                };
+                self.add(record, *at)
+            }
+        }
+    }
+
+    fn add_call(&mut self, call: &CallEntry) -> Result<Line> {
+        let code = match &call.outcome {
+            Outcome::Refused(code) => Some(Cow::Borrowed(code.as_str())),
+            _ => None,
+        };
+        let record = Record {
+            kind: "call".into(),
+            call: Some(Cow::Borrowed(&call.call)),
+            caller: Some(Cow::Borrowed(&call.caller)),
+            caller_name: Some(Cow::Borrowed(&call.caller_name)),
+            counter: Some(call.counter.into()),
+            tool: Some(call.tool.into()),
+            outcome: Some(call.outcome.word().into()),
+            code,
+            ms: Some((call.ms * 1000.0).round() / 1000.0),
+            approval: call.approval.as_deref().map(Cow::Borrowed),
+            ..Record::default()
+        };
+        self.add_with(record, call.at, &call.kept)
+    }
+
+    fn add_recovered(&mut self, call: &RecoveredEntry) -> Result<Line> {
+        let record = Record {
+            kind: "call".into(),
+            call: Some(Cow::Borrowed(&call.call)),
+            caller: Some(Cow::Borrowed(&call.caller)),
+            counter: Some(Cow::Borrowed(&call.counter)),
+            tool: Some(Cow::Borrowed(&call.tool)),
+            outcome: Some("done".into()),
+            recovered: true,
+            segment: Some(Cow::Borrowed(&call.segment)),
+            ..Record::default()
+        };
+        // Unsalted, the digest would let somebody guess short arguments for ever.
+        let kept = Kept {
+            arguments: format!("{{\"digest\":\"{}\"}}", call.digest),
+            personal: String::new(),
+        };
+        self.add_with(record, call.at, &kept)
+    }
+
+    fn add_with(&mut self, mut record: Record<'_>, at: i64, kept: &Kept) -> Result<Line> {
+        let beside = Beside {
+            seq: self.next,
+            erased: false,
+            arguments: Salted::new(&kept.arguments),
+            personal: Salted::new(&kept.personal),
+        };
+        let commitment = |of: &Option<Salted>| of.as_ref().map(|it| it.commitment().into());
+        record.arguments = commitment(&beside.arguments);
+        record.personal = commitment(&beside.personal);
+        let mut line = self.add(record, at)?;
+        if beside.arguments.is_some() || beside.personal.is_some() {
+            line.kept = Some(serde_json::to_string(&beside).map_err(Error::internal)?);
+        }
+        Ok(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::record::{NOTHING, parse};
+
+    fn call() -> Entry {
+        Entry::Call(Box::new(CallEntry {
+            at: 1_800_000_000_123,
+            call: "00".into(),
+            caller: "local".into(),
+            caller_name: "local user".into(),
+            counter: "cinema",
+            tool: "reserve_seats",
+            outcome: Outcome::Refused("SEATS_TAKEN".into()),
+            ms: 1.23456,
+            approval: None,
+            kept: Kept {
+                arguments: "{\"a\":1}".into(),
+                personal: String::new(),
+            },
+        }))
+    }
+
+    #[test]
+    fn a_record_reads_back_and_no_byte_of_it_can_change() {
+        let mut chain = Chain::after(NOTHING);
+        let line = chain.add_entry(&call()).unwrap();
+        let record = parse(&line.record).unwrap();
+        assert_eq!((record.seq, record.at_ms()), (1, 1_800_000_000_123));
+        assert_eq!(record.code.as_deref(), Some("SEATS_TAKEN"));
+        assert_eq!(record.hash, chain.prev);
+        for at in 0..line.record.len() {
+            let mut changed = line.record.clone().into_bytes();
+            changed[at] ^= 1;
+            let Ok(changed) = String::from_utf8(changed) else {
+                continue;
+            };
+            assert!(parse(&changed).is_err(), "{changed}");
+        }
+    }
+
+    #[test]
+    fn equal_arguments_have_different_commitments() {
+        let mut chain = Chain::after(NOTHING);
+        let [one, two] = [(); 2].map(|()| chain.add_entry(&call()).unwrap());
+        let commitment = |line: &Line| parse(&line.record).unwrap().arguments.unwrap();
+        assert_ne!(commitment(&one), commitment(&two));
+        let beside: Beside = serde_json::from_str(one.kept.as_deref().unwrap()).unwrap();
+        assert_eq!(beside.arguments.unwrap().commitment(), commitment(&one));
+        assert!(!one.record.contains("\"a\""), "{}", one.record);
+    }
+}

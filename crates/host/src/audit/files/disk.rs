@@ -1,0 +1,115 @@
+//! Files and directories that only their owner reads, and their last lines.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{ErrorKind, Read, Seek, SeekFrom},
+    path::Path,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use kit::{Error, Result};
+
+/// More than any record takes: what is read to find the last one.
+const LAST_BYTES: u64 = 64 * 1024;
+
+pub fn unusable(path: &Path, error: std::io::Error) -> Error {
+    Error::new(
+        "AUDIT_UNUSABLE",
+        format!("{} can't be used: {error}.", path.display()),
+    )
+    .next("Is the disk full, or does the directory belong to somebody else?")
+}
+
+pub fn broken(segment: &str, what: &str) -> Error {
+    Error::new(
+        "AUDIT_BROKEN",
+        format!("The last record of {segment} is damaged: {what}."),
+    )
+    .next("Run `madoguchi audit verify`.")
+}
+
+/// Only its owner reads what callers sent.
+pub fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+pub fn create_private(directory: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
+pub fn make_directory(directory: &Path) -> Result<()> {
+    create_private(directory).map_err(|error| unusable(directory, error))
+}
+
+/// A new name is on disk once its directory is.
+pub fn sync_directory(directory: &Path) {
+    #[cfg(unix)]
+    if let Ok(directory) = File::open(directory) {
+        let _ = directory.sync_all();
+    }
+    #[cfg(not(unix))]
+    let _ = directory;
+}
+
+/// A damaged file is looked at too: what is not text fails its hash later.
+pub fn read(path: &Path) -> Result<Option<String>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8(bytes).unwrap_or_else(|error| {
+            String::from_utf8_lossy(error.as_bytes()).into_owned()
+        }))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unusable(path, error)),
+    }
+}
+
+/// The end of a file, and how long it is in whole lines.
+pub fn last_bytes(file: &mut File) -> std::io::Result<(Vec<u8>, u64)> {
+    let length = file.metadata()?.len();
+    let mut span = LAST_BYTES;
+    loop {
+        let from = length.saturating_sub(span);
+        file.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.take(length - from).read_to_end(&mut bytes)?;
+        let end = bytes.iter().rposition(|byte| *byte == b'\n');
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        if from > 0 && lines < 2 {
+            span *= 4;
+            continue;
+        }
+        let end = end.map_or(0, |at| at + 1);
+        bytes.truncate(end);
+        return Ok((bytes, from + end as u64));
+    }
+}
+
+pub fn last_line(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok();
+    // The first bytes may be the rest of a longer character.
+    let text = text.or_else(|| {
+        let at = bytes.iter().position(|byte| *byte == b'\n')?;
+        std::str::from_utf8(bytes.get(at + 1..)?).ok()
+    })?;
+    text.lines().next_back()
+}
+
+/// Good enough to find what stands beside a line; the hash says whether it is
+/// true.
+pub fn seq_of(line: &str) -> u64 {
+    line.strip_prefix("{\"seq\":")
+        .and_then(|rest| rest.split_once(','))
+        .and_then(|(seq, _)| seq.parse().ok())
+        .unwrap_or(0)
+}
+
+pub fn milliseconds(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,116 @@
+//! The pen of a segment that is a file.
+
+use std::fs::File;
+use std::io::Write;
+
+use kit::Result;
+
+use super::{
+    Files,
+    disk::{create_private, private, unusable},
+};
+use crate::audit::{
+    record::{Line, Record},
+    shelf::{Appended, Pen},
+};
+
+pub struct FilePen {
+    files: Files,
+    segment: String,
+    /// Held locked.
+    file: File,
+    length: u64,
+    /// Made when there is something to write to it.
+    text: Option<(File, u64)>,
+}
+
+impl FilePen {
+    /// `file` is locked and holds `length` bytes.
+    pub fn new(files: Files, segment: &str, file: File, length: u64) -> Self {
+        Self {
+            files,
+            segment: segment.to_owned(),
+            file,
+            length,
+            text: None,
+        }
+    }
+
+    fn write(&mut self, lines: &[Line], durable: bool) -> std::io::Result<()> {
+        let (mut records, mut beside) = (String::new(), String::new());
+        for line in lines {
+            records.push_str(&line.record);
+            records.push('\n');
+            if let Some(kept) = &line.kept {
+                beside.push_str(kept);
+                beside.push('\n');
+            }
+        }
+        // First what stands beside: a record is not there before its arguments.
+        if !beside.is_empty() {
+            let (file, length) = match &mut self.text {
+                Some(open) => open,
+                none => {
+                    let path = self.files.text(&self.segment);
+                    if let Some(parent) = path.parent() {
+                        create_private(parent)?;
+                    }
+                    let file = private().append(true).create(true).open(path)?;
+                    none.insert((file, 0))
+                }
+            };
+            if let Err(error) = file.write_all(beside.as_bytes()) {
+                let _ = file.set_len(*length);
+                return Err(error);
+            }
+            *length += beside.len() as u64;
+        }
+        let written = self.file.write_all(records.as_bytes()).and_then(|()| {
+            if durable {
+                self.file.sync_data()
+            } else {
+                Ok(())
+            }
+        });
+        if let Err(error) = written {
+            // What was half written is taken back, and written again later.
+            let _ = self.file.set_len(self.length);
+            if let Some((file, length)) = &mut self.text {
+                *length -= beside.len() as u64;
+                let _ = file.set_len(*length);
+            }
+            return Err(error);
+        }
+        self.length += records.len() as u64;
+        Ok(())
+    }
+}
+
+impl Pen for FilePen {
+    fn append(&mut self, lines: &[Line], durable: bool) -> Result<Appended> {
+        self.write(lines, durable)
+            .map_err(|error| unusable(&self.files.path(&self.segment), error))?;
+        Ok(Appended::Written)
+    }
+
+    fn settle(&mut self) {
+        if let Some((file, _)) = &self.text
+            && let Err(error) = file.sync_data()
+        {
+            tracing::warn!(%error, "arguments in the audit trail may not be on disk");
+        }
+    }
+
+    fn end(&mut self, last: &Line, seal: Record<'static>) -> Result<()> {
+        let before = self.length;
+        self.append(std::slice::from_ref(last), true)?;
+        self.settle();
+        // Sealed while it is still locked, so that nobody takes it for dead.
+        let sealed = self.files.add_checkpoints(vec![(seal, last.at)]);
+        if sealed.is_err() {
+            let _ = self.file.set_len(before);
+            self.length = before;
+        }
+        sealed
+    }
+}
