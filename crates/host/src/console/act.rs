@@ -117,11 +117,21 @@ pub async fn open(State(desk): State<Arc<Desk>>, headers: HeaderMap, body: Body)
     let opened = async {
         let state = desk.state.get().await?;
         let is_good = links::redeem(state, fields.get("token"), now).await?;
-        let cookie = || Session::new(now).cookie(&state.secret, is_secure(&desk));
-        Ok(is_good.then(cookie))
+        let enter = || {
+            let session = Session::new(now, fields.get("plain") == "yes");
+            let cookie = session.cookie(&state.secret, is_secure(&desk));
+            let next = if session.plain {
+                Redirect::to("/").into_response()
+            } else {
+                let token = session.form_token(&state.secret);
+                html(StatusCode::OK, page::entered(words, &token))
+            };
+            ([(header::SET_COOKIE, cookie)], next).into_response()
+        };
+        Ok(is_good.then(enter))
     };
     match opened.await {
-        Ok(Some(cookie)) => ([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response(),
+        Ok(Some(response)) => response,
         Ok(None) => html(StatusCode::GONE, page::link_is_spent(words)),
         Err(error) => trouble(&headers, &error),
     }
@@ -136,7 +146,6 @@ pub async fn sign_out(State(desk): State<Arc<Desk>>, headers: HeaderMap, body: B
     if let Err(error) = ended.await {
         return trouble(&headers, &error);
     }
-    // Streams of the same session end when they look again.
     desk.approvals.announce();
     let cookie = session::no_cookie(is_secure(&desk));
     ([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response()

@@ -24,12 +24,12 @@ const MOST_PENDING: i64 = 1000;
 const RECENT: usize = 20;
 const LOOKED_AT: i64 = 200;
 
-/// For whom it is shown, and when.
+/// For whom it is shown.
 pub struct View<'a> {
     pub desk: &'a Desk,
     pub words: &'static Words,
+    /// Empty where a script fills it in.
     pub form_token: &'a str,
-    pub now: i64,
 }
 
 pub struct Inbox {

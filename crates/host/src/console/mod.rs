@@ -1,7 +1,7 @@
 //! The console: pages for people on the main port.
 //!
 //! It opens with a one-time link ([`links`]) and then knows its visitor by a
-//! cookie ([`session`]). API keys never open it, so no agent can approve its
+//! cookie and a token ([`session`]). API keys never open it, so no agent can approve its
 //! own call over the network. [`inbox`] is what is shown, [`live`] keeps it up
 //! to date, [`page`] is what stands around it.
 
@@ -35,9 +35,13 @@ use session::Session;
 use words::Words;
 
 const LANGUAGE_COOKIE: &str = "madoguchi_language";
+
+/// With it a script says that it is one of the console's.
+const FORM_TOKEN: &str = "x-console-form";
+
 const YEAR_SECONDS: i64 = 365 * 24 * 60 * 60;
 
-const HEADERS: [(HeaderName, &str); 5] = [
+const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
@@ -48,6 +52,14 @@ const HEADERS: [(HeaderName, &str); 5] = [
     (header::REFERRER_POLICY, "same-origin"),
     (header::CACHE_CONTROL, "no-store"),
     (header::X_FRAME_OPTIONS, "DENY"),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
 ];
 
 pub fn router<S: Clone + Send + Sync + 'static>(desk: &Arc<Desk>) -> Router<S> {
@@ -55,7 +67,6 @@ pub fn router<S: Clone + Send + Sync + 'static>(desk: &Arc<Desk>) -> Router<S> {
         .route("/console/open", get(door).post(act::open))
         .route("/console/sign-out", post(act::sign_out))
         .route("/console/language", get(choose_language))
-        .route("/console/session", get(visit))
         .route("/console/events", get(events))
         .route("/console/approvals/{id}", post(act::decide))
         .route("/console/grants/{id}/revoke", post(act::revoke))
@@ -66,6 +77,10 @@ pub fn router<S: Clone + Send + Sync + 'static>(desk: &Arc<Desk>) -> Router<S> {
         .route(
             "/console/console.js",
             get(|| file("text/javascript", page::SCRIPT)),
+        )
+        .route(
+            "/console/enter.js",
+            get(|| file("text/javascript", page::ENTER_SCRIPT)),
         )
         .route("/console", get(|| async { Redirect::to("/") }))
         .layer(middleware::from_fn(for_people))
@@ -116,16 +131,21 @@ impl Visitor {
         let Some(session) = &self.session else {
             return Ok(html(StatusCode::UNAUTHORIZED, page::closed(words)));
         };
+        if !session.plain {
+            return Ok(html(StatusCode::OK, page::inbox(words)));
+        }
         let inbox = Inbox::read(desk).await?;
         let view = View {
             desk,
             words,
             form_token: &session.form_token(&desk.state.get().await?.secret),
-            now: desk.clock.now().as_millisecond(),
         };
         let notice = parameter(uri, "done").and_then(|word| act::Outcome::parse(&word));
         let notice = notice.map(|outcome| outcome.message(words));
-        Ok(html(StatusCode::OK, page::inbox(&view, &inbox, notice)))
+        Ok(html(
+            StatusCode::OK,
+            page::plain_inbox(&view, &inbox, notice),
+        ))
     }
 }
 
@@ -189,23 +209,22 @@ async fn choose_language(headers: HeaderMap, uri: Uri) -> Response {
     ([(header::SET_COOKIE, cookie)], Redirect::to(back)).into_response()
 }
 
-/// Whether the visitor is still signed in, for a page whose stream was refused.
-async fn visit(State(desk): State<Arc<Desk>>, headers: HeaderMap) -> Response {
-    match Visitor::of(&desk, &headers).await {
-        Ok(visitor) if visitor.session.is_some() => StatusCode::NO_CONTENT.into_response(),
-        Ok(_) => StatusCode::UNAUTHORIZED.into_response(),
-        Err(error) => trouble(&headers, &error),
-    }
-}
-
 async fn events(State(desk): State<Arc<Desk>>, headers: HeaderMap) -> Response {
-    match Visitor::of(&desk, &headers).await {
-        Ok(Visitor {
-            language,
-            session: Some(session),
-        }) => live::stream(desk, session, language),
-        Ok(visitor) => html(StatusCode::UNAUTHORIZED, page::closed(visitor.words())),
-        Err(error) => trouble(&headers, &error),
+    let visitor = match Visitor::of(&desk, &headers).await {
+        Ok(visitor) => visitor,
+        Err(error) => return trouble(&headers, &error),
+    };
+    let (words, language) = (visitor.words(), visitor.language);
+    let token = headers
+        .get(FORM_TOKEN)
+        .and_then(|token| token.to_str().ok());
+    let known = |session: &Session| {
+        let secret = desk.state.opened().map(|state| &state.secret);
+        secret.is_some_and(|secret| session.knows(secret, token.unwrap_or_default()))
+    };
+    match visitor.session.filter(known) {
+        Some(session) => live::stream(desk, session, language),
+        None => html(StatusCode::UNAUTHORIZED, page::closed(words)),
     }
 }
 

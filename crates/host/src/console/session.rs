@@ -1,37 +1,49 @@
-//! Who looks at the console: a signed cookie, and what keeps other pages from
-//! acting in its name.
+//! Who looks at the console: a signed cookie, a word that only the console's own
+//! pages know, and what keeps other pages from acting in a visitor's name.
 //!
-//! The cookie holds all there is to know, so that it outlives a restart and
-//! opens every desk on the same data. Only signing out leaves a row, until the
-//! cookie would have ended by itself.
+//! Browsers send a cookie to every port of a host, so another program on this
+//! machine gets it from whoever visits it. Therefore the cookie alone shows and
+//! decides nothing: with it goes a form token, which is told once, when the
+//! link is used, and which the page keeps in its origin's own storage.
+//!
+//! Cookie and token hold all there is to know, so that they outlive a restart
+//! and open every desk on the same data. Only signing out leaves a row, until
+//! the cookie would have ended by itself.
 
 use http::{HeaderMap, Uri, header};
 use kit::{Result, sql::Budget};
 use subtle::ConstantTimeEq;
 
-use crate::state::{Secret, State, hex, parse_hex};
+use crate::state::{self, Secret, State, hex, parse_hex};
 
 pub const COOKIE: &str = "madoguchi_console";
 
 /// A working day, and a late evening.
 const LASTS_MS: i64 = 12 * 60 * 60 * 1000;
 
+const PLAIN: &str = "plain";
+const SCRIPTED: &str = "scripted";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     id: String,
     pub expires_at: i64,
+    /// Of a browser that runs no scripts: its pages carry the token themselves.
+    pub plain: bool,
 }
 
 impl Session {
-    pub fn new(now: i64) -> Self {
+    pub fn new(now: i64, plain: bool) -> Self {
         Self {
             id: kit::ids::random("", 26),
             expires_at: now + LASTS_MS,
+            plain,
         }
     }
 
     fn claims(&self) -> String {
-        format!("{}.{}", self.id, self.expires_at)
+        let kind = if self.plain { PLAIN } else { SCRIPTED };
+        format!("{}.{}.{kind}", self.id, self.expires_at)
     }
 
     pub fn cookie(&self, secret: &Secret, secure: bool) -> String {
@@ -46,7 +58,7 @@ impl Session {
         )
     }
 
-    /// What forms of this session carry, and nobody else's can.
+    /// What requests of this session carry, and nobody else's can.
     pub fn form_token(&self, secret: &Secret) -> String {
         hex(&secret.mac("console form", self.claims().as_bytes()))
     }
@@ -67,12 +79,13 @@ impl Session {
 
     fn parse(secret: &Secret, value: &str) -> Option<Self> {
         let (claims, mac) = value.rsplit_once('.')?;
-        let (id, expires_at) = claims.split_once('.')?;
         let wanted = secret.mac("console session", claims.as_bytes());
         let is_ours: bool = parse_hex(mac)?.ct_eq(&wanted).into();
+        let mut claims = claims.split('.');
         let session = Self {
-            id: id.to_owned(),
-            expires_at: expires_at.parse().ok()?,
+            id: claims.next()?.to_owned(),
+            expires_at: claims.next()?.parse().ok()?,
+            plain: claims.next()? == PLAIN,
         };
         is_ours.then_some(session)
     }
@@ -102,6 +115,8 @@ impl Session {
         state
             .store
             .transaction(Budget::default(), move |sql| {
+                // Streams of this session, of whichever desk, look again and end.
+                state::touch(sql, state::APPROVALS)?;
                 sql.execute(
                     "INSERT INTO desk_links (hash, expires_at) VALUES ($1, $2)
                      ON CONFLICT DO NOTHING",
@@ -181,7 +196,7 @@ mod tests {
     #[test]
     fn a_cookie_is_good_as_it_was_signed_and_not_otherwise() {
         let (secret, other) = (Secret::random(), Secret::random());
-        let session = Session::new(1_000);
+        let session = Session::new(1_000, false);
         let cookie = session.cookie(&secret, false);
         let value = cookie
             .strip_prefix("madoguchi_console=")
@@ -191,6 +206,8 @@ mod tests {
         assert_eq!(Session::parse(&other, value), None);
         let later = value.replace(&session.expires_at.to_string(), "99999999999999");
         assert_eq!(Session::parse(&secret, &later), None);
+        let weaker = value.replace(SCRIPTED, PLAIN);
+        assert_eq!(Session::parse(&secret, &weaker), None);
         for broken in ["", ".", "..", "a.b.c", "a.1"] {
             assert_eq!(Session::parse(&secret, broken), None, "{broken}");
         }
@@ -201,7 +218,7 @@ mod tests {
     #[test]
     fn a_form_belongs_to_its_session() {
         let secret = Secret::random();
-        let (mine, yours) = (Session::new(0), Session::new(0));
+        let (mine, yours) = (Session::new(0, false), Session::new(0, true));
         assert!(mine.knows(&secret, &mine.form_token(&secret)));
         assert!(!mine.knows(&secret, &yours.form_token(&secret)));
         assert!(!mine.knows(&secret, ""));

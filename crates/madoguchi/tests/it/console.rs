@@ -31,21 +31,54 @@ struct Visitor<'a> {
 
 impl<'a> Visitor<'a> {
     async fn enter(desk: &'a Desk) -> Self {
-        let answer = follow(desk, &new_link(desk)).await;
-        assert_eq!(answer.status, 303, "{}", answer.text());
-        Self::with_cookie(desk, &cookie_of(&answer)).await
+        Self::entered(desk, &follow(desk, &new_link(desk)).await)
     }
 
-    async fn with_cookie(desk: &'a Desk, cookie: &str) -> Self {
-        let mut visitor = Self {
+    /// From the answer to a link.
+    fn entered(desk: &'a Desk, answer: &Answer) -> Self {
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let set = answer.header("set-cookie").unwrap();
+        Self {
             desk,
-            cookie: cookie.to_owned(),
-            token: String::new(),
-        };
-        let page = visitor.get("/").await;
-        assert_eq!(page.status, 200, "{}", page.text());
-        visitor.token = between(&page.text(), "name=\"form\" value=\"", "\"").to_owned();
-        visitor
+            cookie: set.split(';').next().unwrap().to_owned(),
+            token: between(&answer.text(), "data-form=\"", "\"").to_owned(),
+        }
+    }
+
+    /// The same browser, at a desk on the same data.
+    fn at(&self, desk: &'a Desk) -> Self {
+        Self {
+            desk,
+            cookie: self.cookie.clone(),
+            token: self.token.clone(),
+        }
+    }
+
+    /// The inbox as the stream first sends it, and the stream; or the status
+    /// with which it is refused.
+    async fn listen(&self) -> Result<(String, TcpStream), u16> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.desk.port))
+            .await
+            .unwrap();
+        let head = format!(
+            "GET /console/events HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {}\r\nx-console-form: {}\r\n\r\n",
+            self.cookie, self.token
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut read = vec![0; 100_000];
+        let mut text = String::new();
+        loop {
+            let length = stream.read(&mut read).await.unwrap();
+            assert!(length > 0, "{text}");
+            text.push_str(&String::from_utf8_lossy(&read[..length]));
+            if !text.starts_with("HTTP/1.1 200") {
+                return Err(between(&text, "HTTP/1.1 ", " ").parse().unwrap());
+            }
+            if text.contains("\"html\"") && text.ends_with("\n\n\r\n") {
+                assert!(text.contains("text/event-stream"), "{text}");
+                return Ok((text, stream));
+            }
+        }
     }
 
     async fn get(&self, path: &str) -> Answer {
@@ -76,12 +109,6 @@ fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
         .split_once(before)
         .unwrap_or_else(|| panic!("no {before} in {text}"));
     rest.split_once(after).unwrap().0
-}
-
-/// The value of the session's cookie, as browsers send it back.
-fn cookie_of(answer: &Answer) -> String {
-    let set = answer.header("set-cookie").unwrap();
-    set.split(';').next().unwrap().to_owned()
 }
 
 /// A new link, made by another process on the same data.
@@ -158,12 +185,13 @@ async fn opens_once_with_the_link_that_serve_prints() {
     let answer = request(desk.port, "GET", "/console/language?to=ja", &headers, "").await;
     assert_eq!(answer.header("location"), Some("/"));
     let answer = follow(&desk, link).await;
-    assert_eq!((answer.status, answer.header("location")), (303, Some("/")));
-    let cookie = answer.header("set-cookie").unwrap().to_owned();
+    let cookie = answer.header("set-cookie").unwrap();
     for part in ["HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200"] {
         assert!(cookie.contains(part), "{cookie}");
     }
-    Visitor::with_cookie(&desk, &cookie_of(&answer)).await;
+    let visitor = Visitor::entered(&desk, &answer);
+    assert_eq!(visitor.get("/").await.status, 200);
+    visitor.listen().await.unwrap();
     // Once is once.
     assert_eq!(follow(&desk, link).await.status, 410);
     let page = request(desk.port, "GET", path, &[HTML], "").await;
@@ -174,7 +202,7 @@ async fn opens_once_with_the_link_that_serve_prints() {
     // at once one gets in.
     let link = new_link(&desk);
     let all = futures::future::join_all((0..8).map(|_| follow(&desk, &link))).await;
-    let let_in = all.iter().filter(|answer| answer.status == 303).count();
+    let let_in = all.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(let_in, 1);
 }
 
@@ -195,7 +223,7 @@ async fn nobody_else_gets_in() {
         let mac = hex(&secret.mac("console session", claims.as_bytes()));
         format!("madoguchi_console={claims}.{mac}")
     };
-    let claims = |expires_at: i64| format!("abcdefghijklmnopqrstuvwxyz.{expires_at}");
+    let claims = |expires_at: i64| format!("abcdefghijklmnopqrstuvwxyz.{expires_at}.scripted");
     let good = signed(&secret(desk), &claims(now() + 60_000));
     assert_eq!(
         page(good.clone()).await.status,
@@ -208,17 +236,13 @@ async fn nobody_else_gets_in() {
     assert_eq!(page(expired.clone()).await.status, 401);
     let changed = good.replace("abcdef", "abcdeg");
     assert_eq!(page(changed).await.status, 401);
-    for path in ["/console/events", "/console/session"] {
-        let headers = [("cookie", expired.as_str())];
-        let answer = request(desk.port, "GET", path, &headers, "").await;
-        assert_eq!(answer.status, 401, "{path}");
-    }
     let id = waiting_booking(desk).await;
     let stranger = Visitor {
         desk,
         cookie: expired,
         token: visitor.token.clone(),
     };
+    assert_eq!(stranger.listen().await.unwrap_err(), 401);
     assert_eq!(stranger.decide(&id, "once").await.status, 401);
     assert_eq!(status_of(desk, &id), "pending");
     // Who signs out takes every copy of the cookie along.
@@ -229,6 +253,32 @@ async fn nobody_else_gets_in() {
     assert_eq!(visitor.get("/").await.status, 401);
     assert_eq!(visitor.decide(&id, "once").await.status, 401);
     assert_eq!(status_of(desk, &id), "pending");
+}
+
+/// Browsers send a cookie to every port of a host: whatever listens on another
+/// one may have it.
+#[tokio::test]
+async fn a_cookie_alone_shows_and_decides_nothing() {
+    let desk = asking_desk().await;
+    let id = waiting_booking(&desk).await;
+    let visitor = Visitor::enter(&desk).await;
+    let (inbox, _stream) = visitor.listen().await.unwrap();
+    assert!(inbox.contains(&id) && inbox.contains("Reserve 1 seat(s)"));
+    assert!(!inbox.contains(&visitor.token), "it is told once");
+    for form in ["", &"0".repeat(64)] {
+        let mut thief = visitor.at(&desk);
+        thief.token = form.to_owned();
+        let page = thief.get("/").await.text();
+        for secret in [&*id, "Reserve", &visitor.token] {
+            assert!(!page.contains(secret), "{secret} in {page}");
+        }
+        assert_eq!(thief.listen().await.unwrap_err(), 401);
+        assert_eq!(thief.decide(&id, "once").await.status, 403);
+        // A session does not become one for browsers without scripts.
+        thief.cookie = thief.cookie.replace(".scripted.", ".plain.");
+        assert_eq!(thief.get("/").await.status, 401);
+    }
+    assert_eq!(status_of(&desk, &id), "pending");
 }
 
 #[tokio::test]
@@ -263,7 +313,7 @@ async fn keys_open_nothing_here() {
     let answer = visitor.post("/console/open", &token, &with_key).await;
     assert_eq!(answer.status, 403);
     assert_eq!(status_of(&desk, &id), "pending");
-    assert_eq!(visitor.post("/console/open", &token, &[]).await.status, 303);
+    assert_eq!(visitor.post("/console/open", &token, &[]).await.status, 200);
     // Programs still read the plain list of addresses, with a key or without.
     let text = request(desk.port, "GET", "/", &with_key, "").await.text();
     assert!(text.contains("/mcp/cinema"), "{text}");
@@ -341,6 +391,8 @@ async fn pages_are_not_framed_kept_or_scripted_by_others() {
         assert_eq!(header("x-content-type-options"), "nosniff");
         assert_eq!(header("referrer-policy"), "same-origin");
         assert_eq!(header("cache-control"), "no-store");
+        assert_eq!(header("cross-origin-opener-policy"), "same-origin");
+        assert_eq!(header("cross-origin-resource-policy"), "same-origin");
         assert_eq!(header("access-control-allow-origin"), "");
     }
     // The guard of the listener stands before it.
@@ -375,23 +427,6 @@ async fn of_two_who_decide_at_once_one_is_told() {
     );
 }
 
-/// A stream of the inbox, after its first message.
-async fn stream(desk: &Desk, cookie: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
-    let head =
-        format!("GET /console/events HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {cookie}\r\n\r\n");
-    stream.write_all(head.as_bytes()).await.unwrap();
-    let mut read = vec![0; 100_000];
-    let mut text = String::new();
-    while !text.contains("\"html\"") {
-        let length = stream.read(&mut read).await.unwrap();
-        assert!(length > 0, "{text}");
-        text.push_str(&String::from_utf8_lossy(&read[..length]));
-    }
-    assert!(text.starts_with("HTTP/1.1 200") && text.contains("text/event-stream"));
-    stream
-}
-
 /// Waits for its last chunk.
 async fn ends(mut stream: TcpStream) {
     let mut text = String::new();
@@ -412,11 +447,16 @@ async fn ends(mut stream: TcpStream) {
 #[tokio::test]
 async fn a_stream_ends_with_its_session() {
     let desk = asking_desk().await;
-    let claims = format!("abcdefghijklmnopqrstuvwxyz.{}", now() + 10_000);
-    let mac = hex(&secret(&desk).mac("console session", claims.as_bytes()));
-    let short = stream(&desk, &format!("madoguchi_console={claims}.{mac}")).await;
+    let claims = format!("abcdefghijklmnopqrstuvwxyz.{}.scripted", now() + 10_000);
+    let mac = |purpose: &str| hex(&secret(&desk).mac(purpose, claims.as_bytes()));
+    let brief = Visitor {
+        desk: &desk,
+        cookie: format!("madoguchi_console={claims}.{}", mac("console session")),
+        token: mac("console form"),
+    };
+    let (_, short) = brief.listen().await.unwrap();
     let visitor = Visitor::enter(&desk).await;
-    let long = stream(&desk, &visitor.cookie).await;
+    let (_, long) = visitor.listen().await.unwrap();
     ends(short).await;
     let body = format!("form={}", visitor.token);
     visitor.post("/console/sign-out", &body, &[]).await;
@@ -424,15 +464,21 @@ async fn a_stream_ends_with_its_session() {
 }
 
 #[tokio::test]
-async fn a_cookie_outlives_a_restart_and_a_stream_does_not_hold_it_up() {
+async fn a_session_outlives_a_restart_and_a_stream_does_not_hold_it_up() {
     let mut desk = asking_desk().await;
-    let cookie = Visitor::enter(&desk).await.cookie;
-    let stream = stream(&desk, &cookie).await;
+    let visitor = Visitor::enter(&desk).await;
+    let (cookie, token) = (visitor.cookie.clone(), visitor.token.clone());
+    let (_, stream) = visitor.listen().await.unwrap();
     desk.signal("TERM");
     ends(stream).await;
     assert!(desk.ended().await.success());
     let again = Desk::setup().config(ASKS).place(&desk.place).start().await;
-    Visitor::with_cookie(&again, &cookie).await;
+    let visitor = Visitor {
+        desk: &again,
+        cookie,
+        token,
+    };
+    visitor.listen().await.unwrap();
 }
 
 #[tokio::test]
@@ -440,25 +486,21 @@ async fn desks_on_one_database_share_links_and_visitors() {
     let url = Postgres::shared().create_database();
     let desk = || Desk::setup().config(ASKS).database(&url);
     let (one, two) = (desk().demo().start().await, desk().start().await);
-    let entry = one
-        .logs("a link", |entry| {
-            entry["message"].to_string().contains("token=")
-        })
-        .await;
+    let has_link = |entry: &Value| entry["message"].to_string().contains("token=");
+    let entry = one.logs("a link", has_link).await;
     let link = entry["message"].as_str().unwrap();
-    let answer = follow(&two, link).await;
-    assert_eq!(answer.status, 303);
+    let there = Visitor::entered(&two, &follow(&two, link).await);
     assert_eq!(follow(&one, link).await.status, 410);
-    let cookie = cookie_of(&answer);
-    let here = Visitor::with_cookie(&one, &cookie).await;
-    let there = Visitor::with_cookie(&two, &cookie).await;
+    let here = there.at(&one);
     let id = waiting_booking(&one).await;
-    assert!(there.get("/").await.text().contains(&id));
+    let (inbox, stream) = there.listen().await.unwrap();
+    assert!(inbox.contains(&id), "{inbox}");
     assert_eq!(there.decide(&id, "once").await.status, 200);
     assert_eq!(here.decide(&id, "once").await.status, 409);
     let body = format!("form={}", here.token);
     here.post("/console/sign-out", &body, &[]).await;
-    assert_eq!(there.get("/").await.status, 401);
+    ends(stream).await;
+    assert_eq!(there.listen().await.unwrap_err(), 401);
 }
 
 /// A person in Chromium. Calls are held long enough for them to decide.

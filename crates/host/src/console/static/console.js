@@ -3,7 +3,7 @@
 // decided elsewhere says so in its place.
 
 const inbox = document.getElementById("inbox");
-const pending = document.getElementById("pending");
+const sections = document.getElementById("sections");
 const live = document.getElementById("live");
 const said = document.getElementById("said");
 const notices = document.getElementById("notices");
@@ -11,8 +11,15 @@ const texts = inbox.dataset;
 const title = document.title;
 const language = document.documentElement.lang;
 
+/** What the cookie alone does not know. */
+const STORED = "madoguchi_console";
+const token = localStorage.getItem(STORED) ?? "";
+
+/** The list of what waits, once it has come. */
+let pending;
+
 /** The desk's clock minus this browser's. */
-let ahead = Number(texts.now) - Date.now();
+let ahead = 0;
 
 const region = navigator.languages.find((tag) => tag.startsWith(language)) ?? language;
 const moment = new Intl.DateTimeFormat(region, {
@@ -20,11 +27,12 @@ const moment = new Intl.DateTimeFormat(region, {
   hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
 });
 
-/** Keeps what was sent, to compare, and puts times into the reader's own zone. */
+/** Keeps what was sent, to compare; fills in the token and times in the reader's own zone. */
 function prepare(root) {
   for (const item of root.querySelectorAll("#decided > li, #grants > li")) {
     item.dataset.sent = item.outerHTML;
   }
+  for (const field of root.querySelectorAll("input[name=form]")) field.value = token;
   for (const time of root.querySelectorAll("time[datetime]")) {
     time.title = time.textContent;
     time.textContent = moment.format(new Date(time.dateTime));
@@ -37,10 +45,19 @@ function show({ now, html }) {
   ahead = now - Date.now();
   const fresh = new DOMParser().parseFromString(html, "text/html");
   prepare(fresh);
-  showPending(fresh);
-  showList("decided", fresh);
-  showList("grants", fresh);
+  if (pending) {
+    showPending(fresh);
+    showList("decided", fresh);
+    showList("grants", fresh);
+  } else {
+    sections.replaceChildren(...fresh.body.children);
+    pending = document.getElementById("pending");
+    moved();
+    // Now it leads somewhere.
+    if (location.hash) location.replace(location.hash);
+  }
   count();
+  tick();
 }
 
 function showPending(fresh) {
@@ -86,7 +103,7 @@ function showList(id, fresh) {
 }
 
 function count() {
-  const waiting = pending.querySelectorAll(".card:not(.settled)").length;
+  const waiting = sections.querySelectorAll(".card:not(.settled)").length;
   document.title = waiting ? `(${waiting}) ${title}` : title;
 }
 
@@ -174,7 +191,7 @@ inbox.addEventListener("submit", async (event) => {
   notices.replaceChildren();
   const answer = await send(form, event.submitter);
   if (!answer) return trouble(place, texts.notReached);
-  if (!answer.outcome) return trouble(place, answer.message);
+  if (answer.outcome === "signed-out") return signedOut();
   if (answer.outcome === "too-long") return trouble(place, answer.message);
   if (place.matches(".card")) {
     settle(place, answer.message);
@@ -192,10 +209,7 @@ async function send(form, submitter) {
       headers: { accept: "application/json" },
       body: new URLSearchParams(new FormData(form, submitter)),
     });
-    if (response.status === 401) {
-      signedOut();
-      return { message: texts.signedOut };
-    }
+    if (response.status === 401 || response.status === 403) return { outcome: "signed-out" };
     const isJson = response.headers.get("content-type")?.startsWith("application/json");
     return isJson ? await response.json() : undefined;
   } catch {
@@ -224,7 +238,7 @@ function notice(message, bad) {
 
 function tick() {
   const now = Date.now() + ahead;
-  for (const card of pending.querySelectorAll(".card:not(.settled)")) {
+  for (const card of sections.querySelectorAll(".card:not(.settled)")) {
     const seconds = Math.max(0, Math.ceil((Number(card.dataset.lapses) - now) / 1000));
     const left = card.querySelector(".left");
     left.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
@@ -237,31 +251,63 @@ function connected(is) {
   live.classList.toggle("on", is);
 }
 
+/** What was shown is no longer this visitor's to see. */
 function signedOut() {
+  sections.replaceChildren();
+  pending = undefined;
+  document.title = title;
   live.textContent = "";
   live.classList.remove("on");
   notice(texts.signedOut, true);
 }
 
-function listen() {
-  const stream = new EventSource("/console/events");
-  stream.addEventListener("open", () => connected(true));
-  stream.addEventListener("message", (event) => show(JSON.parse(event.data)));
-  stream.addEventListener("error", async () => {
-    connected(false);
-    // It connects again by itself, unless the desk refused it.
-    if (stream.readyState !== EventSource.CLOSED) return;
-    const answer = await fetch("/console/session").catch(() => undefined);
-    if (answer?.status === 401) signedOut();
-    else setTimeout(listen, 5000);
-  });
+/** The desk says something every 15 seconds; who is silent for three times that has gone. */
+const SILENCE = 45_000;
+const AGAIN = 2000;
+
+/** A mistake in showing is not taken for a lost connection. */
+function shown(data) {
+  try {
+    show(JSON.parse(data));
+  } catch (error) {
+    reportError(error);
+  }
 }
 
-// A notice is for the visit it was made for.
-if (location.search) history.replaceState(null, "", `/${location.hash}`);
-prepare(inbox);
+/** Not an EventSource, which could not send the token. */
+async function listen() {
+  const gone = new AbortController();
+  let silence = setTimeout(() => gone.abort(), SILENCE);
+  try {
+    const headers = { "x-console-form": token };
+    const response = await fetch("/console/events", { headers, signal: gone.signal });
+    if (response.status === 401) return signedOut();
+    if (!response.ok) throw new Error(response.statusText);
+    connected(true);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let unread = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      clearTimeout(silence);
+      silence = setTimeout(() => gone.abort(), SILENCE);
+      const messages = (unread + value).split("\n\n");
+      unread = messages.pop();
+      for (const message of messages) {
+        if (message.startsWith("data:")) shown(message.slice("data:".length));
+      }
+    }
+  } catch {
+    // Whatever it was, it is tried again.
+  } finally {
+    clearTimeout(silence);
+  }
+  connected(false);
+  setTimeout(listen, AGAIN);
+}
+
+document.getElementById("sign-out").addEventListener("submit", () => localStorage.removeItem(STORED));
+prepare(document);
 connected(false);
-tick();
-count();
 setInterval(tick, 1000);
 listen();

@@ -118,9 +118,23 @@ async function watching(options) {
   return page;
 }
 
-/** Without it: what others do goes unnoticed. */
+/** Comes back with a stream that breaks off after its first message: what others do
+ * from here on goes unnoticed. */
 async function unaware(page) {
-  await page.route("**/console/events", (route) => route.abort());
+  await page.addInitScript(() => {
+    const real = window.fetch;
+    let streams = 0;
+    window.fetch = async (address, options) => {
+      if (address !== "/console/events") return real(address, options);
+      if (++streams > 1) return new Promise(() => {});
+      const response = await real(address, options);
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let text = "";
+      while (!text.includes("\n\n")) text += (await reader.read()).value;
+      reader.cancel();
+      return new Response(text);
+    };
+  });
   await page.reload();
 }
 
@@ -291,6 +305,7 @@ const cases = {
       const page = await visit({ javaScriptEnabled: false });
       const id = ask({ summary: "Plain forms" });
       await page.reload();
+      assert.equal(await page.locator("script").count(), 0);
       const question = card(page, "Plain forms");
       await question.getByLabel(/Reason/).fill("plainly not");
       await named(question, "Deny").click();
@@ -307,6 +322,7 @@ const cases = {
       await other.goto(url);
       await other.getByRole("button", { name: "Sign out" }).click();
       await shows(page.locator("#notices"), "You are signed out.");
+      assert.equal(await page.locator("#sections").textContent(), "");
       await leave(page);
     },
   },
@@ -439,8 +455,9 @@ const cases = {
     async "an address of one question leads to it"() {
       const page = await watching();
       const id = ask({ summary: "Straight to me" });
-      await card(page, "Straight to me").waitFor();
+      await page.goto("about:blank");
       await page.goto(`${url}/#${id}`);
+      await card(page, "Straight to me").waitFor();
       const target = await page.evaluate(() => document.querySelector(":target")?.dataset.id);
       assert.equal(target, id);
       await leave(page);
