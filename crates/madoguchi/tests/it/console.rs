@@ -1,7 +1,7 @@
 //! The console: who gets in, what keeps everybody else out, and what a person
 //! does there in a real browser (`clients/console.mjs`).
 
-use std::time::Duration;
+use std::{process::Command, time::Duration};
 
 use host::state::{Secret, hex};
 use serde_json::{Value, json};
@@ -11,7 +11,10 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::harness::{Answer, Desk, clients, free_seats, refused, request, seats_of, show_to_book};
+use crate::harness::{
+    Answer, Desk, Output, clients, free_seats, refused, request, seats_of, show_to_book,
+    tls::{self, AUTHORITY},
+};
 
 const ASKS: &str = "[approval]\ntools = { \"cinema.reserve_seats\" = \"ask\" }\nhold_seconds = 1\n";
 
@@ -501,6 +504,35 @@ async fn desks_on_one_database_share_links_and_visitors() {
     here.post("/console/sign-out", &body, &[]).await;
     ends(stream).await;
     assert_eq!(there.listen().await.unwrap_err(), 401);
+}
+
+#[tokio::test]
+async fn over_tls_the_cookie_stays_there() {
+    let (desk, _authority) = tls::start("").await;
+    let has_link = |entry: &Value| {
+        entry["message"]
+            .to_string()
+            .contains("/console/open?token=")
+    };
+    let entry = desk.logs("a link", has_link).await;
+    let (address, token) = entry["message"]
+        .as_str()
+        .and_then(|message| message.split_once("/console/open?token="))
+        .unwrap();
+    assert!(address.ends_with(&format!("https://127.0.0.1:{}", desk.port)));
+    let origin = format!("https://localhost:{}", desk.port);
+    let mut curl = Command::new("curl");
+    desk.place.enter(&mut curl);
+    curl.args(["--silent", "--show-error", "--include", "--max-time", "60"])
+        .arg("--cacert")
+        .arg(desk.place.path().join(AUTHORITY))
+        .args(["--data", &format!("token={token}")])
+        .args(["--header", &format!("origin: {origin}")])
+        .arg(format!("{origin}/console/open"));
+    let answer = Output::of(&mut curl, "").ok().stdout;
+    let cookie = between(&answer, "set-cookie: ", "\r\n");
+    assert!(cookie.contains("; Secure"), "{cookie}");
+    assert!(answer.contains("data-form="), "{answer}");
 }
 
 /// A person in Chromium. Calls are held long enough for them to decide.
