@@ -114,6 +114,7 @@ impl Chain {
             outcome: Some("done".into()),
             recovered: true,
             segment: Some(Cow::Borrowed(&call.segment)),
+            approval: call.approval.as_deref().map(Cow::Borrowed),
             ..Record::default()
         };
         // Unsalted, the digest would let somebody guess short arguments for ever.

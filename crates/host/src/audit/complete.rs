@@ -109,8 +109,11 @@ fn missing(
         let calls: Vec<RecoveredEntry> =
             runtime.block_on(store.query(Budget::default(), move |sql| {
                 sql.query(
-                    "SELECT call_id, at_ms, caller, counter, tool, arguments_digest
-                     FROM desk_writes WHERE at_ms >= $1 AND process = $2",
+                    "SELECT written.call_id, written.at_ms, caller, counter, tool,
+                         arguments_digest, used.approval
+                     FROM desk_writes AS written
+                     LEFT JOIN desk_redemptions AS used ON used.call_id = written.call_id
+                     WHERE written.at_ms >= $1 AND process = $2",
                     &[since.into(), (&process).into()],
                 )?
                 .iter()
@@ -123,6 +126,7 @@ fn missing(
                         tool: row.text(4)?,
                         segment: String::new(),
                         digest: row.text(5)?,
+                        approval: row.opt_text(6)?,
                     })
                 })
                 .collect()

@@ -108,6 +108,8 @@ pub struct RecoveredEntry {
     pub segment: String,
     /// The digest of the arguments in the row.
     pub digest: String,
+    /// The approval it used, if it needed one.
+    pub approval: Option<String>,
 }
 
 /// A record as it stands in a line. One shape for all kinds; what a kind does

@@ -473,6 +473,18 @@ async fn a_kill_at_any_step_loses_nothing_and_does_nothing_twice() {
     let used = asking.listed();
     let used = used.iter().filter(|approval| approval["status"] == "used");
     assert_eq!(used.count(), seats.len());
+    // And what was done is on record, once each.
+    asking.cli(&["audit", "verify"]);
+    let trail = asking.cli(&["audit", "export"]).stdout;
+    let records = trail
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let done: Vec<Value> = records
+        .filter(|record| record["tool"] == "reserve_seats" && record["outcome"] == "done")
+        .collect();
+    let approvals: BTreeSet<String> = done.iter().map(|one| one["approval"].to_string()).collect();
+    assert!(!approvals.contains("null"), "{done:#?}");
+    assert_eq!(approvals.len(), seats.len(), "{done:#?}");
 }
 
 /// Asks until it is booked, as an agent and its user would together.
