@@ -32,14 +32,15 @@ impl Connection {
         })
     }
 
-    /// Sends a whole request and returns the body of its answer.
-    pub async fn exchange(&mut self, request: &str) -> Result<&[u8]> {
+    /// Sends a whole request and returns the body of its answer, which must have
+    /// this status.
+    pub async fn exchange(&mut self, request: &str, status: u16) -> Result<&[u8]> {
         self.stream.write_all(request.as_bytes()).await?;
         self.received.clear();
         loop {
             let read = self.stream.read_buf(&mut self.received).await?;
             ensure!(read > 0, "the server closed the connection");
-            let Some((start, length)) = head(&self.received)? else {
+            let Some((start, length)) = head(&self.received, status)? else {
                 continue;
             };
             match length {
@@ -63,14 +64,14 @@ impl Connection {
 }
 
 /// Where the body starts and how long it is, once the head is complete.
-fn head(received: &[u8]) -> Result<Option<(usize, Length)>> {
+fn head(received: &[u8], wanted: u16) -> Result<Option<(usize, Length)>> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut response = httparse::Response::new(&mut headers);
     let httparse::Status::Complete(start) = response.parse(received)? else {
         return Ok(None);
     };
     let status = response.code.unwrap_or_default();
-    if status != 200 {
+    if status != wanted {
         bail!("HTTP {status}: {}", String::from_utf8_lossy(received));
     }
     let value = |name: &str| {

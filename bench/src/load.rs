@@ -150,7 +150,7 @@ async fn one<W: Work>(
     while let Some(number) = numbers.next() {
         let request = target.request(number, &work.arguments(number));
         let sent = Instant::now();
-        let body = connection.exchange(&request).await?;
+        let body = connection.exchange(&request, work.status()).await?;
         let latency = sent.elapsed();
         outcome.add(work.check(number, body)?, latency);
     }

@@ -100,6 +100,11 @@ pub fn result<'a, C: Deserialize<'a>>(id: u64, body: &'a [u8]) -> Result<C> {
 pub trait Work: Send + Sync + 'static {
     fn arguments(&self, number: u64) -> String;
     fn check(&self, number: u64, body: &[u8]) -> Result<Verdict>;
+
+    /// What HTTP says to it.
+    fn status(&self) -> u16 {
+        200
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +134,38 @@ impl Work for Sums {
         let (sum, right) = (result.structured_content.sum, number + TERM);
         ensure!(sum == right && !result.is_error, "{sum} for {right}");
         Ok(Verdict::Done)
+    }
+}
+
+/// `fixture_sum` where the desk refuses it.
+pub struct Refused {
+    /// 401 or 429, which the message says too.
+    pub status: u16,
+}
+
+#[derive(Deserialize)]
+struct Refusal {
+    error: RefusalCode,
+}
+
+#[derive(Deserialize)]
+struct RefusalCode {
+    code: u16,
+}
+
+impl Work for Refused {
+    fn arguments(&self, number: u64) -> String {
+        Sums.arguments(number)
+    }
+
+    fn check(&self, _: u64, body: &[u8]) -> Result<Verdict> {
+        let refusal: Refusal = serde_json::from_slice(body)?;
+        ensure!(refusal.error.code == self.status, "{}", refusal.error.code);
+        Ok(Verdict::Refused)
+    }
+
+    fn status(&self) -> u16 {
+        self.status
     }
 }
 

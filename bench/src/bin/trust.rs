@@ -1,5 +1,6 @@
 //! What trust costs: the same read call with a key, a limit and the audit, and
-//! without any of them, in turns.
+//! without any of them, in turns; what a refusal costs; and whether the time it
+//! takes tells how near a guessed key came.
 
 use std::{path::PathBuf, process::Command, sync::Arc, time::Duration};
 
@@ -10,7 +11,7 @@ use bench::{
     places::Places,
     process,
     server::{Running, free_port, wrapped},
-    wire::{Films, Sums, Target},
+    wire::{Films, Refused, Sums, Target},
 };
 use clap::Parser;
 use tempfile::TempDir;
@@ -21,6 +22,8 @@ const LIMIT: u32 = 100_000_000;
 const CONNECTIONS: usize = 16;
 const WARM_UP: Duration = Duration::from_secs(2);
 const GOAL: f64 = 1.25;
+/// Wrong keys of each kind. The desk takes its time with each.
+const GUESSES: u64 = 60;
 
 #[derive(Parser)]
 struct Cli {
@@ -35,6 +38,34 @@ struct Cli {
     /// Where to run the servers, as taskset names cores
     #[arg(long)]
     core: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Open,
+    Guarded,
+    /// Refuses everything but the first request.
+    Full,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Guarded => "guarded",
+            Self::Full => "full",
+        }
+    }
+
+    fn config(self) -> String {
+        match self {
+            Self::Open => "[audit]\nenabled = false\n".to_owned(),
+            Self::Guarded => format!(
+                "[http]\nrequire_key = true\n[limits]\nwrong_keys_per_minute = 0\nrequests_per_minute = {{ fixture = {LIMIT}, cinema = {LIMIT} }}\n"
+            ),
+            Self::Full => "[limits]\nrequests_per_minute = { fixture = 1 }\n".to_owned(),
+        }
+    }
 }
 
 struct Desk {
@@ -62,20 +93,13 @@ impl Call {
 }
 
 impl Desk {
-    async fn start(cli: &Cli, places: &Places, guarded: bool) -> Result<Self> {
+    async fn start(cli: &Cli, places: &Places, kind: Kind) -> Result<Self> {
         let data = places.fresh()?;
         let config = data.path().join("desk.toml");
-        let text = if guarded {
-            format!(
-                "[http]\nrequire_key = true\n[limits]\nrequests_per_minute = {{ fixture = {LIMIT}, cinema = {LIMIT} }}\n"
-            )
-        } else {
-            "[audit]\nenabled = false\n".to_owned()
-        };
-        std::fs::write(&config, text)?;
-        let key = match guarded {
-            true => Some(make_key(cli, &data)?),
-            false => None,
+        std::fs::write(&config, kind.config())?;
+        let key = match kind {
+            Kind::Guarded => Some(make_key(cli, &data)?),
+            Kind::Open | Kind::Full => None,
         };
         let port = free_port()?;
         let mut command = Command::new(&cli.madoguchi);
@@ -85,7 +109,7 @@ impl Desk {
         if let Some(core) = &cli.core {
             command = wrapped(&["taskset", "-c", core], &command);
         }
-        let name = if guarded { "guarded" } else { "open" };
+        let name = kind.name();
         let running = Running::spawn(command, &places.logs.join(format!("trust-{name}.log")))?;
         let desk = Self {
             running,
@@ -100,6 +124,25 @@ impl Desk {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         anyhow::bail!("the desk does not answer; see .env/logs/trust-{name}.log")
+    }
+
+    /// The same as [`Desk::turn`] where every call is refused with this status.
+    async fn refused(&self, status: u16, seconds: f64) -> Result<f64> {
+        let before = process::cpu_seconds(self.running.id())?;
+        let limit = Limit::time(Duration::from_secs_f64(seconds));
+        let target = Target::new(self.port, "/mcp/fixture", "fixture_sum");
+        let work = Arc::new(Refused { status });
+        let outcome = load::run(&target, &work, CONNECTIONS, limit).await?;
+        let cpu = process::cpu_seconds(self.running.id())? - before;
+        Ok(cpu / outcome.calls() as f64 * 10_000.0)
+    }
+
+    /// The median time until a wrong key is refused, in milliseconds.
+    async fn guess(&self, key: &str, guesses: u64) -> Result<f64> {
+        let target = Target::new(self.port, "/mcp/fixture", "fixture_sum").with_key(key);
+        let work = Arc::new(Refused { status: 401 });
+        let outcome = load::run(&target, &work, 1, Limit::calls(guesses)).await?;
+        Ok(outcome.percentile(0.5).as_secs_f64() * 1e3)
     }
 
     async fn call(&self, call: Call, limit: Limit) -> Result<load::Outcome> {
@@ -133,6 +176,25 @@ impl Desk {
     }
 }
 
+/// Keys that are wrong in other places.
+fn guesses(right: &str) -> [(&'static str, String); 4] {
+    let wrong_at = |at: usize| -> String {
+        let change = |(index, letter): (usize, char)| match (index == at, letter) {
+            (false, letter) => letter,
+            (true, 'x') => 'y',
+            (true, _) => 'x',
+        };
+        right.chars().enumerate().map(change).collect()
+    };
+    let secret = right.rfind('_').map_or(0, |at| at + 1);
+    [
+        ("unknown id", wrong_at(secret - 3)),
+        ("wrong in the secret's first letter", wrong_at(secret)),
+        ("wrong in its last", wrong_at(right.len() - 1)),
+        ("no key at all by its form", "guess".to_owned()),
+    ]
+}
+
 fn make_key(cli: &Cli, data: &TempDir) -> Result<String> {
     let output = Command::new(&cli.madoguchi)
         .args(["keys", "create", "bench", "--json", "--data"])
@@ -149,8 +211,9 @@ async fn main() -> Result<()> {
     let cli = Cli::parse();
     ensure!(cli.rounds > 0, "at least one round");
     let places = Places::new(&cli.madoguchi)?;
-    let open = Desk::start(&cli, &places, false).await?;
-    let guarded = Desk::start(&cli, &places, true).await?;
+    let open = Desk::start(&cli, &places, Kind::Open).await?;
+    let guarded = Desk::start(&cli, &places, Kind::Guarded).await?;
+    let full = Desk::start(&cli, &places, Kind::Full).await?;
     let mut table = Table::new(&[
         "call, 16 connections",
         "CPU s / 10,000, open",
@@ -186,7 +249,29 @@ async fn main() -> Result<()> {
         goals.add(&goal, spread(&ratios), met);
     }
     table.print("Identity, limit and audit");
+
+    // The one request that passes.
+    full.call(Call::Sum, Limit::calls(1)).await.ok();
+    let mut ratios = Vec::new();
+    for _ in 0..cli.rounds {
+        let (call, _) = open.turn(Call::Sum, cli.seconds).await?;
+        ratios.push(full.refused(429, cli.seconds).await? / call);
+    }
+    let met = median(ratios.iter().copied()) < 1.0;
+    goals.add("a refusal costs less than the cheapest call", spread(&ratios), met);
+
+    let mut table = Table::new(&["a wrong key", "ms until it is refused, p50"]);
+    let right = guarded.key.clone().unwrap_or_default();
+    for (name, key) in guesses(&right) {
+        let mut times = Vec::new();
+        for _ in 0..3 {
+            times.push(guarded.guess(&key, GUESSES / 3).await?);
+        }
+        table.row(&[name.to_owned(), number(median(times))]);
+    }
+    table.print("Guessing");
     goals.print();
+    full.running.stop()?;
     open.running.stop()?;
     guarded.running.stop()
 }
