@@ -251,10 +251,10 @@ fn is_false(it: &bool) -> bool {
     !it
 }
 
+/// Always with milliseconds, so that text sorts as time does.
 pub fn time(at: i64) -> String {
-    Timestamp::from_millisecond(at)
-        .unwrap_or(Timestamp::UNIX_EPOCH)
-        .to_string()
+    let at = Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
+    format!("{at:.3}")
 }
 
 impl Record<'_> {

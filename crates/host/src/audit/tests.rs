@@ -384,7 +384,7 @@ async fn what_can_not_be_written_waits_and_is_written_later() {
 async fn more_records_than_places_all_arrive() {
     let desk = Desk::new();
     let trail = Arc::new(desk.trail());
-    let all = 3 * queue::PLACES;
+    let all = queue::PLACES + 4096;
     for _ in 0..all {
         assert_eq!(trail.place().await, queue::Place::Taken);
         trail.push(Entry::Erased {

@@ -320,6 +320,7 @@ fn day(at: i64) -> i64 {
 
 /// Sorts by time; the rest tells processes apart that start in the same second.
 pub fn name(now: i64) -> String {
-    let seconds = time(now.div_euclid(1000) * 1000).replace(':', "-");
-    kit::ids::random(&format!("{seconds}-"), 8)
+    let time = time(now).replace(':', "-");
+    let seconds = time.split('.').next().unwrap_or_default();
+    kit::ids::random(&format!("{seconds}Z-"), 8)
 }
