@@ -10,7 +10,7 @@ use std::{
 };
 
 use jsonschema::Validator;
-use kit::{Counter, Error, Result, Store, Tool, time::Clock};
+use kit::{About, Counter, Error, Result, Store, Tool, counter::Refusals, time::Clock};
 use serde_json::Value;
 use tokio::sync::broadcast;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -84,6 +84,10 @@ impl Desk {
         state: Arc<DeskState>,
     ) -> Result<Self> {
         let metrics = Metrics::new();
+        let abouts: Vec<About> = counters
+            .iter()
+            .map(|counter| counter.about.clone())
+            .collect();
         let windows = counters
             .into_iter()
             .map(|counter| Window::new(counter, &settings, &metrics).map(Arc::new))
@@ -91,8 +95,8 @@ impl Desk {
         Ok(Self {
             process: kit::ids::random("", 16),
             windows,
-            keyring: Arc::new(Keyring::new(&settings.identity, &state, &clock)?),
-            limiter: Limiter::new(&settings.limits, &state),
+            keyring: Arc::new(Keyring::new(&settings.identity, &abouts, &state, &clock)?),
+            limiter: Limiter::new(&settings.limits, &abouts, &state),
             audit: Audit::new(&settings.audit, &clock, None),
             approvals: Approvals::new(&state, &clock),
             state,
@@ -239,6 +243,11 @@ impl Window {
             Some((name, reason)) => Found::Hidden { name, reason },
             None => Found::Unknown,
         }
+    }
+
+    /// The shape in which its tools say no.
+    pub fn refusals(&self) -> Refusals {
+        self.counter.about.ways.refusals
     }
 
     /// What the counter's work in the background says of itself.

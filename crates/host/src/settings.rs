@@ -268,7 +268,7 @@ pub enum LogFormat {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Requests in any 60 seconds, per caller, for each counter named here: { cinema = 600 }. Counters not named have no limit.
+    /// Requests in any 60 seconds, per caller, for each counter named here: { cinema = 600 }. Counters not named have none, but for innervoice with its 100.
     pub requests_per_minute: BTreeMap<String, u32>,
     /// Requests in a minute from one address (IPv6: one /64 network), whoever sends them; 0 for no limit.
     pub requests_per_minute_per_address: u32,

@@ -26,6 +26,38 @@ pub struct About {
     pub instructions: &'static str,
     /// Whether its tools and prompts can change while it is open.
     pub lists_change: bool,
+    /// Where its document departs from what the desk does for all.
+    pub ways: Ways,
+}
+
+/// What the desk does otherwise for a counter whose document says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ways {
+    pub refusals: Refusals,
+    /// Nobody comes in over a network without a key, whatever the listener says.
+    pub always_needs_key: bool,
+    /// How many requests a caller may make in a minute unless the configuration
+    /// says otherwise.
+    pub requests_per_minute: Option<u32>,
+}
+
+impl Ways {
+    /// What nearly all counters have.
+    pub const USUAL: Self = Self {
+        refusals: Refusals::Nested,
+        always_needs_key: false,
+        requests_per_minute: None,
+    };
+}
+
+/// The shape in which a counter's tools say no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusals {
+    /// `{"error": {"code", "message", "details"?}}`, and a line of text.
+    Nested,
+    /// `{"status": "error", "error": "what happened", "code", "details"?}`, which
+    /// is the text too.
+    Flat,
 }
 
 /// One counter, ready to be served. Everything is built once, at start.

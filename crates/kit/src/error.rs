@@ -8,6 +8,8 @@ use std::{borrow::Cow, fmt};
 
 use serde_json::{Value, json};
 
+use crate::counter::Refusals;
+
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Answered when something broke that the caller cannot mend.
@@ -106,17 +108,38 @@ impl Error {
         }
     }
 
-    /// `{"error": {"code", "message", "details"?}}`, the shape all counters answer with.
+    /// `{"error": {"code", "message", "details"?}}`, the shape nearly all counters
+    /// answer with.
     pub fn structured(&self) -> Value {
-        let message = match &self.next {
-            Some(next) => format!("{} {next}", self.message),
-            None => self.message.clone(),
-        };
+        let message = self.sentences();
         match &self.details {
             Some(details) => json!({
                 "error": { "code": self.code, "message": message, "details": details }
             }),
             None => json!({ "error": { "code": self.code, "message": message } }),
+        }
+    }
+
+    /// What a client gets of it: the text, and `structuredContent`.
+    pub fn shown(&self, refusals: Refusals) -> (String, Value) {
+        match refusals {
+            Refusals::Nested => (self.text(), self.structured()),
+            Refusals::Flat => {
+                let mut flat = json!({
+                    "status": "error", "error": self.sentences(), "code": self.code
+                });
+                if let (Some(details), Some(object)) = (&self.details, flat.as_object_mut()) {
+                    object.insert("details".into(), details.clone());
+                }
+                (flat.to_string(), flat)
+            }
+        }
+    }
+
+    fn sentences(&self) -> String {
+        match &self.next {
+            Some(next) => format!("{} {next}", self.message),
+            None => self.message.clone(),
         }
     }
 }

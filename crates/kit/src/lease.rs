@@ -21,18 +21,22 @@ pub const MIGRATIONS: Migrations = Migrations {
 };
 
 /// Takes or renews the lease until `now + for_ms`. `false` while another holder
-/// has it.
+/// has it. One that ends later than any taken now would is of a clock that has
+/// been set back since, and holds nobody off.
 pub fn hold(sql: &mut dyn Sql, name: &str, holder: &str, now: i64, for_ms: i64) -> Result<bool> {
     let changed = sql.execute(
         "INSERT INTO leases (name, holder, expires_at) VALUES ($1, $2, $3) \
          ON CONFLICT (name) DO UPDATE \
          SET holder = excluded.holder, expires_at = excluded.expires_at \
-         WHERE leases.holder = excluded.holder OR leases.expires_at <= $4",
+         WHERE leases.holder = excluded.holder OR leases.expires_at <= $4 \
+         OR leases.expires_at > $5",
         &[
             Param::Text(name),
             Param::Text(holder),
             Param::Int(now.saturating_add(for_ms)),
             Param::Int(now),
+            // Clocks of several machines may differ a little.
+            Param::Int(now.saturating_add(for_ms.saturating_mul(4))),
         ],
     )?;
     Ok(changed == 1)

@@ -26,7 +26,7 @@ pub mod time;
 pub mod tool;
 
 pub use context::{Caller, Context};
-pub use counter::{About, Counter};
+pub use counter::{About, Counter, Ways};
 pub use error::{Error, Result};
 pub use reply::Reply;
 pub use sql::{Cell, Param, Row, Sql, Store};

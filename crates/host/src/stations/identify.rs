@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::{Caller, Error, Result, sql::Budget, time::Clock};
+use kit::{About, Caller, Error, Result, sql::Budget, time::Clock};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use tokio_util::sync::CancellationToken;
@@ -123,6 +123,8 @@ pub fn allows(who: &Identified, scope: Scope, is_named: impl Fn(&str) -> bool) -
 }
 
 pub struct Keyring {
+    /// Counters that nobody reaches over a network without a key.
+    always_needed: Vec<&'static str>,
     configured: Vec<([u8; 32], Arc<Key>)>,
     stored: RwLock<Stored>,
     /// When the rows were last looked at for the sake of an unknown key.
@@ -146,8 +148,15 @@ struct Digested {
 }
 
 impl Keyring {
-    pub fn new(identity: &Identity, state: &Arc<DeskState>, clock: &Clock) -> Result<Self> {
+    pub fn new(
+        identity: &Identity,
+        counters: &[About],
+        state: &Arc<DeskState>,
+        clock: &Clock,
+    ) -> Result<Self> {
+        let guarded = counters.iter().filter(|about| about.ways.always_needs_key);
         Ok(Self {
+            always_needed: guarded.map(|about| about.name).collect(),
             configured: configured(identity)?,
             stored: RwLock::default(),
             looked: tokio::sync::Mutex::default(),
@@ -164,7 +173,8 @@ impl Keyring {
             }
             Credentials::Nothing { key_required } => {
                 let anonymous = Identified::without_key(Caller::anonymous());
-                return (!key_required).then_some(anonymous);
+                let needed = *key_required || self.always_needed.contains(&counter);
+                return (!needed).then_some(anonymous);
             }
             Credentials::Key(key) | Credentials::LocalUserWith(key) => key,
         };
@@ -411,7 +421,13 @@ mod tests {
             }],
             ..Identity::default()
         };
-        Keyring::new(&identity, &Arc::new(DeskState::none()), &Clock::system()).unwrap()
+        Keyring::new(
+            &identity,
+            &[],
+            &Arc::new(DeskState::none()),
+            &Clock::system(),
+        )
+        .unwrap()
     }
 
     #[tokio::test]

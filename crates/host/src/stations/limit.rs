@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::{Result, Store, sql::Budget};
+use kit::{About, Result, Store, sql::Budget};
 
 use crate::{settings::Limits, state::DeskState};
 
@@ -37,14 +37,18 @@ pub struct Limiter {
 }
 
 impl Limiter {
-    pub fn new(limits: &Limits, state: &Arc<DeskState>) -> Self {
+    /// What the configuration says comes before what a counter's document does.
+    pub fn new(limits: &Limits, counters: &[About], state: &Arc<DeskState>) -> Self {
+        let own = counters.iter().filter_map(|about| {
+            let limit = about.ways.requests_per_minute?;
+            Some((about.name.to_owned(), limit as usize))
+        });
+        let mut per_minute: HashMap<String, usize> = own.collect();
+        let configured = limits.requests_per_minute.iter();
+        per_minute.extend(configured.map(|(counter, limit)| (counter.clone(), *limit as usize)));
+        per_minute.retain(|_, limit| *limit > 0);
         Self {
-            per_minute: limits
-                .requests_per_minute
-                .iter()
-                .filter(|(_, limit)| **limit > 0)
-                .map(|(counter, limit)| (counter.clone(), *limit as usize))
-                .collect(),
+            per_minute,
             admitted: Mutex::default(),
             full: Mutex::default(),
             state: Arc::clone(state),
@@ -175,7 +179,7 @@ mod tests {
             requests_per_minute: [("innervoice".to_owned(), 100)].into(),
             ..Limits::default()
         };
-        let limiter = Limiter::new(&limits, &Arc::new(DeskState::none()));
+        let limiter = Limiter::new(&limits, &[], &Arc::new(DeskState::none()));
         let start = Instant::now();
         let mut passed = Vec::new();
         for tick in 0..3_000u64 {
@@ -200,7 +204,7 @@ mod tests {
 
     #[test]
     fn says_how_long_to_wait_and_counts_callers_apart() {
-        let limiter = Limiter::new(&Limits::default(), &Arc::new(DeskState::none()));
+        let limiter = Limiter::new(&Limits::default(), &[], &Arc::new(DeskState::none()));
         let now = Instant::now();
         assert_eq!(limiter.admit_at("a", "c", 1, now), Ok(()));
         assert_eq!(

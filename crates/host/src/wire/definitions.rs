@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kit::{Counter, Tool, prompt::Prompt};
+use kit::{Counter, Tool, counter::Refusals, prompt::Prompt};
 use rmcp::model as mcp;
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ impl Definitions {
     pub fn new(counter: &Counter, tools: &[Arc<PreparedTool>]) -> Self {
         let tools: Vec<Value> = tools
             .iter()
-            .map(|prepared| tool_definition(&prepared.tool, prepared.listed_name))
+            .map(|prepared| tool_definition(counter, &prepared.tool, prepared.listed_name))
             .collect();
         let mcp_tools = tools
             .iter()
@@ -77,7 +77,7 @@ impl Definitions {
 }
 
 /// A tool as `tools/list` shows it.
-pub fn tool_definition(tool: &Tool, name: &str) -> Value {
+pub fn tool_definition(counter: &Counter, tool: &Tool, name: &str) -> Value {
     let mut definition = serde_json::Map::new();
     let mut put = |key: &str, value: Value| definition.insert(key.into(), value);
     put("name", name.into());
@@ -85,7 +85,10 @@ pub fn tool_definition(tool: &Tool, name: &str) -> Value {
     put("description", tool.description.into());
     put("inputSchema", tool.input.clone());
     if let Some(output) = &tool.output {
-        put("outputSchema", published(output.clone()));
+        put(
+            "outputSchema",
+            published(output.clone(), counter.about.ways.refusals),
+        );
     }
     let hints = json!({
         "title": tool.title,
@@ -103,17 +106,22 @@ pub fn tool_definition(tool: &Tool, name: &str) -> Value {
 
 /// The output schema for clients: true of refusals as well, because some clients
 /// hold `structuredContent` against it even when `isError` is set.
-fn published(mut schema: Value) -> Value {
+fn published(mut schema: Value, refusals: Refusals) -> Value {
     if let Some(object) = schema.as_object_mut() {
         object.remove("required");
         if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
-            properties.insert(
-                "error".into(),
-                json!({
-                    "type": "object",
-                    "description": "Only when refused",
-                }),
-            );
+            let mut put = |name: &str, kind: &str| {
+                let when = "Only when refused";
+                properties.insert(name.into(), json!({ "type": kind, "description": when }));
+            };
+            match refusals {
+                Refusals::Nested => put("error", "object"),
+                Refusals::Flat => {
+                    put("error", "string");
+                    put("code", "string");
+                    put("details", "object");
+                }
+            }
         }
     }
     schema

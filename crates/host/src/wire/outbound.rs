@@ -152,9 +152,9 @@ pub fn response(
         Err(error) if error.code == MISSING_CAPABILITY => return Err(missing_capability(&error)),
         Err(error) => {
             let error = with_reference(error, answer.call);
-            let mut result =
-                mcp::CallToolResult::error(vec![mcp::ContentBlock::text(error.text())]);
-            result.structured_content = Some(error.structured());
+            let (text, structured) = error.shown(to.window.refusals());
+            let mut result = mcp::CallToolResult::error(vec![mcp::ContentBlock::text(text)]);
+            result.structured_content = Some(structured);
             result
         }
     };
@@ -206,11 +206,8 @@ pub fn plain_response(id: &str, answer: Answer, to: &Destination<'_>) -> (u16, S
         Ok(Reply::Content(blocks)) => (Value::Array(blocks).to_string(), None, false),
         Err(error) if error.code != MISSING_CAPABILITY => {
             let error = with_reference(error, answer.call);
-            (
-                text_block(&error.text()),
-                Some(error.structured().to_string()),
-                true,
-            )
+            let (text, structured) = error.shown(to.window.refusals());
+            (text_block(&text), Some(structured.to_string()), true)
         }
         // Rare and intricate: let the protocol crate's types say it.
         _ => return rare_response(id, answer, to),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use http::HeaderMap;
-use kit::{Error, Reply, error::MISSING_CAPABILITY};
+use kit::{Error, Reply, counter::Refusals, error::MISSING_CAPABILITY, ids::CallId};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -67,7 +67,7 @@ impl Call {
             language: language::of_headers(headers),
         };
         let answer = desk.call(window, call).await?;
-        Ok(result(answer).to_string())
+        Ok(result(answer, window.refusals()).to_string())
     }
 }
 
@@ -90,16 +90,17 @@ fn parse<'a, T: Deserialize<'a>>(body: &'a [u8], wanted: &str) -> Result<T, Faul
     })
 }
 
-fn result(answer: Answer) -> Value {
+fn result(answer: Answer, refusals: Refusals) -> Value {
+    let refused = |error| refused(error, answer.call, refusals);
     let (content, structured, is_error) = match answer.result {
         Ok(Reply::Structured(json)) => {
             let structured = serde_json::from_str(&json).unwrap_or_default();
             (text(&json), structured, false)
         }
         Ok(Reply::Content(blocks)) => (Value::Array(blocks), Value::Null, false),
-        Ok(Reply::InputRequired { .. }) => refused(cannot_be_asked(), answer.call),
-        Err(error) if error.code == MISSING_CAPABILITY => refused(cannot_be_asked(), answer.call),
-        Err(error) => refused(error, answer.call),
+        Ok(Reply::InputRequired { .. }) => refused(cannot_be_asked()),
+        Err(error) if error.code == MISSING_CAPABILITY => refused(cannot_be_asked()),
+        Err(error) => refused(error),
     };
     let mut result = match &structured {
         Value::Object(own) => own.clone(),
@@ -113,9 +114,9 @@ fn result(answer: Answer) -> Value {
     Value::Object(result)
 }
 
-fn refused(error: Error, call: kit::ids::CallId) -> (Value, Value, bool) {
-    let error = with_reference(error, call);
-    (text(&error.text()), error.structured(), true)
+fn refused(error: Error, call: CallId, refusals: Refusals) -> (Value, Value, bool) {
+    let (shown, structured) = with_reference(error, call).shown(refusals);
+    (text(&shown), structured, true)
 }
 
 fn cannot_be_asked() -> Error {

@@ -46,7 +46,12 @@ pub fn listeners(config: &Config) -> Vec<(&'static str, Listener)> {
 }
 
 fn keys(config: &Config, identity: &Identity) -> Result<()> {
-    Keyring::new(identity, &Arc::new(DeskState::none()), &Clock::system())?;
+    Keyring::new(
+        identity,
+        &[],
+        &Arc::new(DeskState::none()),
+        &Clock::system(),
+    )?;
     if !identity.secret.is_empty() {
         Secret::of_text(&identity.secret)?;
     }

@@ -1,0 +1,52 @@
+//! What goes on beside the calls: messages leave, reminders fire.
+
+use std::sync::Arc;
+
+use kit::{
+    BoxFuture,
+    counter::{Announce, Background},
+    time::Clock,
+};
+use serde_json::{Value, json};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{outbox::worker::Worker, voice::Voice};
+
+pub struct Night {
+    voice: Arc<Voice>,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Night {
+    pub fn new(voice: &Arc<Voice>) -> Self {
+        Self {
+            voice: Arc::clone(voice),
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        }
+    }
+}
+
+impl Background for Night {
+    fn start(&self, announce: Announce) {
+        let clock = Clock::system();
+        let sender = Worker::new(&self.voice, &clock);
+        self.tasks.spawn(sender.send(self.stop.clone()));
+        let reminder = Worker::new(&self.voice, &clock);
+        self.tasks
+            .spawn(reminder.remind(announce, self.stop.clone()));
+        self.tasks.close();
+    }
+
+    fn stop(&self) -> BoxFuture<'_, ()> {
+        self.stop.cancel();
+        Box::pin(async {
+            self.tasks.wait().await;
+        })
+    }
+
+    fn health(&self) -> Option<Value> {
+        Some(json!({ "sends_by": self.voice.channels.names() }))
+    }
+}

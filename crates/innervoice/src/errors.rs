@@ -1,0 +1,188 @@
+//! How the counter says no: every code it has, in one place.
+
+use kit::{Error, Rule};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::model::when::Unreadable;
+
+const INVALID_TIME: &str = "INVALID_TIME";
+const INVALID_DURATION: &str = "INVALID_DURATION";
+const EXAMPLE: &str = "Write it like 2026-11-16T07:00:00+09:00.";
+pub const LONGEST_MINUTES: i64 = 44_640;
+
+pub const DURATION_TYPE: Rule = duration("type");
+pub const DURATION_MIN: Rule = duration("minimum");
+pub const DURATION_MAX: Rule = duration("maximum");
+pub const TITLE_EMPTY: Rule = empty("title", "Give the event a title.");
+pub const TEXT_EMPTY: Rule = empty("text", "Say what the message should be.");
+pub const NOTE_EMPTY: Rule = empty("note", "Say what to be reminded of.");
+pub const TO_EMPTY: Rule = empty("to", "Say whom the message is for.");
+pub const PLATFORM: Rule = Rule {
+    field: "platform",
+    keyword: "enum",
+    code: "UNKNOWN_PLATFORM",
+    message: "Messages go by sms or email.",
+};
+
+const fn duration(keyword: &'static str) -> Rule {
+    Rule {
+        field: "duration_min",
+        keyword,
+        code: INVALID_DURATION,
+        message: "duration_min is a number of minutes, from 1 to 44640 (31 days).",
+    }
+}
+
+const fn empty(field: &'static str, message: &'static str) -> Rule {
+    Rule {
+        field,
+        keyword: "minLength",
+        code: "EMPTY_TEXT",
+        message,
+    }
+}
+
+pub fn invalid_time(field: &str, text: &str, why: Unreadable) -> Error {
+    let text: String = text.chars().take(60).collect();
+    let message = match why {
+        Unreadable::Time => format!("`{text}` in {field} is not an ISO 8601 time."),
+        Unreadable::NoTimeOfDay => format!("{field} names a day, `{text}`, without a time of day."),
+        Unreadable::Zone => format!("The time zone of `{text}` in {field} is not known."),
+        Unreadable::Range => format!("`{text}` in {field} is not within 1970 to 2200."),
+    };
+    Error::new(INVALID_TIME, message).next(EXAMPLE)
+}
+
+pub fn invalid_duration() -> Error {
+    Error::new(INVALID_DURATION, DURATION_MIN.message)
+}
+
+pub fn empty_range() -> Error {
+    Error::new("EMPTY_RANGE", "The list would end before it begins.").next("Give a later `to`.")
+}
+
+pub fn time_passed(spoken: &str, now: &str) -> Error {
+    Error::new("TIME_PASSED", format!("{spoken} has passed; it is {now}."))
+        .next("Ask for a time that is yet to come.")
+        .details(json!({ "now": now }))
+}
+
+pub fn invalid_repeat(text: &str, why: Option<&str>) -> Error {
+    let text: String = text.chars().take(100).collect();
+    let message = match why {
+        Some(why) => format!("The rule in repeat can't be used: {why}."),
+        None => format!("`{text}` in repeat is not understood."),
+    };
+    Error::new("INVALID_REPEAT", message).next(
+        "Use words such as daily, weekdays, every monday, biweekly, monthly, yearly, 毎日, 平日, \
+         毎週月水金, 隔週, 毎月末, or an RRULE such as FREQ=WEEKLY;BYDAY=MO.",
+    )
+}
+
+pub fn never_fires() -> Error {
+    Error::new(
+        "INVALID_REPEAT",
+        "By this rule the reminder would never fire.",
+    )
+    .next("Check its days, months and end.")
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Candidate {
+    pub contact_id: String,
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
+}
+
+pub fn recipient_not_found(to: &str, candidates: &[Candidate]) -> Error {
+    let to: String = to.chars().take(100).collect();
+    let next = if candidates.is_empty() {
+        "Give an e-mail address or a phone number, or find the name with contacts_search."
+    } else {
+        "Ask whether one of details.candidates is meant and give its contact_id."
+    };
+    Error::new(
+        "RECIPIENT_NOT_FOUND",
+        format!("Nobody called `{to}` is in the address book."),
+    )
+    .next(next)
+    .details(json!({ "candidates": candidates }))
+}
+
+pub fn recipient_ambiguous(to: &str, candidates: &[Candidate]) -> Error {
+    let names: Vec<&str> = candidates.iter().map(|one| one.name.as_str()).collect();
+    Error::new(
+        "RECIPIENT_AMBIGUOUS",
+        format!(
+            "{} people are called `{to}`: {}.",
+            candidates.len(),
+            names.join(", ")
+        ),
+    )
+    .next("Ask which one is meant and give its contact_id.")
+    .details(json!({ "candidates": candidates }))
+}
+
+pub fn no_address(name: &str, platform: &str) -> Error {
+    Error::new(
+        "NO_ADDRESS",
+        format!("The address book has nothing for {name} that {platform} could be sent to."),
+    )
+    .next("Use the other platform, or ask for an address.")
+}
+
+pub fn wrong_platform(address: &str, platform: &str) -> Error {
+    Error::new(
+        "WRONG_PLATFORM",
+        format!("{address} is nothing that {platform} could be sent to."),
+    )
+    .next("Leave platform out, or give an address of that platform.")
+}
+
+pub fn text_too_long(most: usize) -> Error {
+    Error::new(
+        "TEXT_TOO_LONG",
+        format!("A text message holds at most {most} characters."),
+    )
+    .next("Shorten it, or send it as an e-mail.")
+}
+
+pub fn not_found(what: &str, id: &str, list: &str) -> Error {
+    let id: String = id.chars().take(60).collect();
+    Error::new(
+        format!("{}_NOT_FOUND", what.to_uppercase()),
+        format!("There is no {what} {id}."),
+    )
+    .next(format!("{list} shows those there are."))
+}
+
+pub fn nothing_to_change() -> Error {
+    Error::new("NOTHING_TO_CHANGE", "No change was named.")
+        .next("Give at least one field besides the id.")
+}
+
+pub fn already_over(what: &str, id: &str, status: &str) -> Error {
+    Error::new(
+        format!("{}_NOT_ACTIVE", what.to_uppercase()),
+        format!("The {what} {id} is {status}."),
+    )
+    .next("Make a new one instead.")
+}
+
+pub fn too_late(id: &str, status: &str) -> Error {
+    Error::new(
+        "TOO_LATE_TO_CANCEL",
+        format!("The message {id} is {status} and can't be taken back."),
+    )
+    .next("Send another message that corrects it.")
+    .details(json!({ "status": status }))
+}
+
+pub fn nothing_to_cancel() -> Error {
+    Error::new("NOTHING_TO_CANCEL", "No message is waiting to be sent.")
+        .next("message_list shows what was sent.")
+}

@@ -1,0 +1,8 @@
+//! Rules without rows: times, repetition, recipients, calendar files.
+
+pub mod address;
+pub mod ics;
+pub mod repeat;
+pub mod vcard;
+pub mod when;
+pub mod words;

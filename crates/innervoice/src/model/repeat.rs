@@ -1,0 +1,242 @@
+//! Repetition: an RFC 5545 rule, expanded in civil time and then resolved with
+//! the zone, so that "7:00 every day" stays 7:00 when clocks change.
+//!
+//! A time that clocks skip comes an hour later that day; one that they repeat
+//! comes once. `words` turns what people say into such rules.
+
+mod expand;
+mod parse;
+
+use jiff::{
+    Timestamp,
+    civil::{Date, DateTime, Weekday},
+    tz::TimeZone,
+};
+
+use super::when;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    freq: Freq,
+    interval: i32,
+    by_month: Vec<i8>,
+    by_month_day: Vec<i8>,
+    /// A weekday, or the n-th one of a month (or, yearly without months, of a year).
+    by_day: Vec<(Option<i8>, Weekday)>,
+    by_hour: Vec<i8>,
+    by_minute: Vec<i8>,
+    by_set_pos: Vec<i32>,
+    week_start: Weekday,
+    count: Option<u32>,
+    until: Option<Until>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Freq {
+    Hourly,
+    Daily,
+    Weekly,
+    Monthly,
+    Yearly,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// The whole day counts.
+    Date(Date),
+    Local(DateTime),
+    At(Timestamp),
+}
+
+/// What a rule is counted from.
+#[derive(Debug, Clone)]
+pub struct Start {
+    pub local: DateTime,
+    pub zone: TimeZone,
+}
+
+impl Start {
+    pub fn new(at: Timestamp, zone: &TimeZone) -> Self {
+        Self {
+            local: at.to_zoned(zone.clone()).datetime(),
+            zone: zone.clone(),
+        }
+    }
+}
+
+/// Rules that never come true are looked through for so long.
+const HORIZON_YEARS: i16 = 60;
+
+impl Rule {
+    /// `FREQ=WEEKLY;BYDAY=MO`, with or without `RRULE:` before it. The error says
+    /// what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        parse::rule(text)
+    }
+
+    /// The next time after `after`.
+    pub fn next(&self, start: &Start, after: Timestamp) -> Option<Timestamp> {
+        self.times(start, after).next()
+    }
+
+    /// All times after `after`, in order, each once.
+    pub fn times<'a>(
+        &'a self,
+        start: &'a Start,
+        after: Timestamp,
+    ) -> impl Iterator<Item = Timestamp> + 'a {
+        let mut last = after;
+        expand::civil(self, start, after)
+            .map_while(move |found| {
+                let at = match found {
+                    expand::Found::Local(local) => when::instant(local, &start.zone)?,
+                    expand::Found::At(at) => at,
+                };
+                (!self.is_over(start, at)).then_some(at)
+            })
+            .filter(move |at| {
+                // Two civil times of a skipped hour can be one instant.
+                let is_new = *at > last;
+                if is_new {
+                    last = *at;
+                }
+                is_new
+            })
+    }
+
+    fn is_over(&self, start: &Start, at: Timestamp) -> bool {
+        let local = || at.to_zoned(start.zone.clone()).datetime();
+        match self.until {
+            None => false,
+            Some(Until::Date(date)) => local().date() > date,
+            Some(Until::Local(until)) => local() > until,
+            Some(Until::At(until)) => at > until,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn firings(zone: &str, start: &str, rule: &str, count: usize) -> Vec<String> {
+        let zone = kit::time::zone(zone).unwrap();
+        let start = Start {
+            local: start.parse().unwrap(),
+            zone: zone.clone(),
+        };
+        let before =
+            when::instant(start.local, &zone).unwrap() - jiff::SignedDuration::from_secs(1);
+        let rule = Rule::parse(rule).unwrap();
+        rule.times(&start, before)
+            .take(count)
+            .map(|at| when::rfc3339(at, &zone))
+            .collect()
+    }
+
+    #[test]
+    fn a_skipped_hour_fires_and_a_repeated_one_fires_once() {
+        let spring = firings("America/New_York", "2026-03-07T02:30", "FREQ=DAILY", 3);
+        assert_eq!(
+            spring,
+            [
+                "2026-03-07T02:30:00-05:00",
+                "2026-03-08T03:30:00-04:00",
+                "2026-03-09T02:30:00-04:00"
+            ]
+        );
+        let autumn = firings("America/New_York", "2026-10-31T01:30", "FREQ=DAILY", 3);
+        assert_eq!(
+            autumn,
+            [
+                "2026-10-31T01:30:00-04:00",
+                "2026-11-01T01:30:00-04:00",
+                "2026-11-02T01:30:00-05:00"
+            ]
+        );
+        let both = "FREQ=DAILY;BYHOUR=2,3;BYMINUTE=30";
+        let both = firings("America/New_York", "2026-03-08T00:00", both, 2);
+        assert_eq!(
+            both,
+            ["2026-03-08T03:30:00-04:00", "2026-03-09T02:30:00-04:00"]
+        );
+    }
+
+    #[test]
+    fn hours_are_real_hours() {
+        let autumn = firings("America/New_York", "2026-11-01T00:30", "FREQ=HOURLY", 4);
+        assert_eq!(
+            autumn,
+            [
+                "2026-11-01T00:30:00-04:00",
+                "2026-11-01T01:30:00-04:00",
+                "2026-11-01T01:30:00-05:00",
+                "2026-11-01T02:30:00-05:00"
+            ]
+        );
+    }
+
+    #[test]
+    fn rules_skip_days_that_a_month_lacks() {
+        let monthly = firings("Asia/Tokyo", "2026-01-31T08:00", "FREQ=MONTHLY", 3);
+        assert_eq!(monthly[1], "2026-03-31T08:00:00+09:00");
+        assert_eq!(monthly[2], "2026-05-31T08:00:00+09:00");
+        let leap = firings("Asia/Tokyo", "2028-02-29T08:00", "FREQ=YEARLY", 2);
+        assert_eq!(leap[1], "2032-02-29T08:00:00+09:00");
+    }
+
+    #[test]
+    fn ends_are_kept() {
+        let three = firings("Asia/Tokyo", "2026-01-01T08:00", "FREQ=DAILY;COUNT=3", 9);
+        assert_eq!(three.len(), 3);
+        for until in ["20260103", "20260103T080000", "20260102T230000Z"] {
+            let rule = format!("FREQ=DAILY;UNTIL={until}");
+            let until = firings("Asia/Tokyo", "2026-01-01T08:00", &rule, 9);
+            assert_eq!(until.len(), 3, "{rule}");
+        }
+        // Counted from the start, not from where one looks.
+        let zone = kit::time::zone("Asia/Tokyo").unwrap();
+        let start = Start {
+            local: "2026-01-01T08:00".parse().unwrap(),
+            zone,
+        };
+        let rule = Rule::parse("FREQ=DAILY;COUNT=3").unwrap();
+        let later = "2026-01-02T12:00:00+09:00".parse().unwrap();
+        assert_eq!(rule.times(&start, later).count(), 1);
+    }
+
+    #[test]
+    fn a_rule_that_never_comes_true_ends() {
+        let never = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30";
+        assert!(firings("Asia/Tokyo", "2026-01-01T08:00", never, 1).is_empty());
+        let never = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30";
+        assert!(firings("Asia/Tokyo", "2026-01-01T08:00", never, 1).is_empty());
+    }
+
+    #[test]
+    fn looking_from_later_finds_the_same_times() {
+        for rule in [
+            "FREQ=DAILY;INTERVAL=3",
+            "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,WE,SU",
+            "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,SU;WKST=SU",
+            "FREQ=MONTHLY;INTERVAL=5;BYMONTHDAY=-1",
+            "FREQ=MONTHLY;BYDAY=1MO,-1FR",
+            "FREQ=YEARLY;BYMONTH=3;BYDAY=2SU",
+            "FREQ=HOURLY;INTERVAL=7",
+        ] {
+            let zone = kit::time::zone("America/New_York").unwrap();
+            let start = Start {
+                local: "2025-12-30T23:15".parse().unwrap(),
+                zone: zone.clone(),
+            };
+            let rule = Rule::parse(rule).unwrap();
+            let from = when::instant(start.local, &zone).unwrap();
+            let all: Vec<Timestamp> = rule.times(&start, from).take(60).collect();
+            for pair in all.windows(2) {
+                assert_eq!(rule.next(&start, pair[0]), Some(pair[1]), "{rule:?}");
+                let just_before = pair[1] - jiff::SignedDuration::from_millis(1);
+                assert_eq!(rule.next(&start, just_before), Some(pair[1]), "{rule:?}");
+            }
+        }
+    }
+}

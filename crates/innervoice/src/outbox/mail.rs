@@ -1,0 +1,116 @@
+//! E-mail by SMTP.
+
+use std::time::{Duration, SystemTime};
+
+use kit::Result;
+use lettre::{
+    Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor,
+    message::{Mailbox, header::ContentType},
+};
+
+use super::invalid;
+use crate::{
+    Settings,
+    store::outbox::{Item, Outcome},
+};
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+pub struct Mailer {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    from: Mailbox,
+}
+
+impl Mailer {
+    pub fn new(settings: &Settings) -> Result<Option<Self>> {
+        let url = settings.smtp_url.trim();
+        if url.is_empty() {
+            return Ok(None);
+        }
+        if settings.smtp_from.trim().is_empty() {
+            let why = "is needed with smtp_url; write it like Name <me@example.com>";
+            return Err(invalid("smtp_from", why));
+        }
+        let from = settings
+            .smtp_from
+            .trim()
+            .parse()
+            .map_err(|_| invalid("smtp_from", "is no address such as Name <me@example.com>"))?;
+        // The address may hold a password, so its error is not repeated.
+        let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
+            .map_err(|_| {
+                invalid(
+                    "smtp_url",
+                    "is no address such as smtps://user:password@host",
+                )
+            })?
+            .timeout(Some(TIMEOUT))
+            .build();
+        Ok(Some(Self { transport, from }))
+    }
+
+    /// The same message, with the same Message-ID, however often it is sent: a
+    /// server that has it already can tell.
+    pub async fn send(&self, item: &Item) -> Outcome {
+        let message = match self.message(item) {
+            Ok(message) => message,
+            Err(why) => return Outcome::Failed(why),
+        };
+        match self.transport.send(message).await {
+            Ok(_) => Outcome::Sent,
+            Err(error) => {
+                tracing::warn!(message = item.id, %error, "an e-mail was not sent");
+                outcome(&error)
+            }
+        }
+    }
+
+    fn message(&self, item: &Item) -> Result<Message, String> {
+        let address: Address = item
+            .address
+            .parse()
+            .map_err(|_| "The address is not valid.".to_owned())?;
+        let id = format!("<{}@{}>", item.id, self.from.email.domain());
+        let created = u64::try_from(item.created_at).unwrap_or_default();
+        Message::builder()
+            .message_id(Some(id))
+            .date(SystemTime::UNIX_EPOCH + Duration::from_millis(created))
+            .from(self.from.clone())
+            .to(Mailbox::new(item.recipient_name.clone(), address))
+            .subject(item.subject.as_str())
+            .header(ContentType::TEXT_PLAIN)
+            .body(item.body.clone())
+            .map_err(|error| format!("The e-mail could not be written: {error}."))
+    }
+}
+
+/// What a wrong password gets: a mistake of the operator's, not of the message.
+const AUTHENTICATION: [u16; 4] = [530, 534, 535, 538];
+
+fn outcome(error: &lettre::transport::smtp::Error) -> Outcome {
+    let Some(code) = error.status() else {
+        // Before the end of the data or after it, nobody knows; the Message-ID
+        // makes the next attempt recognisable.
+        return Outcome::Retry("The mail server could not be reached, or broke off.".into());
+    };
+    let code: u16 = code.into();
+    let said = format!("The mail server answered {code}.");
+    if error.is_permanent() && !AUTHENTICATION.contains(&code) {
+        Outcome::Failed(said)
+    } else {
+        Outcome::Retry(said)
+    }
+}
+
+pub fn reminder_address(settings: &Settings, can_send: bool) -> Result<Option<String>> {
+    let address = settings.reminder_email.trim();
+    if address.is_empty() {
+        return Ok(None);
+    }
+    if !can_send {
+        return Err(invalid("reminder_email", "needs smtp_url and smtp_from"));
+    }
+    crate::model::address::email(address)
+        .map(Some)
+        .ok_or_else(|| invalid("reminder_email", "is no e-mail address"))
+}

@@ -1,0 +1,199 @@
+//! Sends what is in the outbox, and fires reminders.
+//!
+//! Both look with a cheap read whether anything is due; only then is the lease
+//! taken that says which process does it. The rows decide in any case: a
+//! message is claimed, a reminder moved on, by an `UPDATE` that only one wins.
+
+use std::{sync::Arc, time::Duration};
+
+use kit::{Result, Sql, Store, counter::Announce, lease, sql::Budget, time::Clock};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    reminders,
+    store::outbox::{self, Item, Outcome},
+    voice::Voice,
+};
+
+/// How long whoever sends something answers for it; longer than any attempt.
+const CLAIM_MS: i64 = 120_000;
+const ATTEMPT: Duration = Duration::from_secs(90);
+const LEASE_MS: i64 = 30_000;
+const EVERY: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// What is sent at once.
+const BATCH: i64 = 8;
+const FIRST_RETRY_MS: i64 = 2_000;
+const LONGEST_RETRY_MS: i64 = 10 * 60_000;
+/// After so long nobody expects a message any more.
+pub const GIVE_UP_MS: i64 = 24 * 60 * 60_000;
+
+pub struct Worker {
+    voice: Arc<Voice>,
+    clock: Clock,
+    holder: String,
+}
+
+impl Worker {
+    pub fn new(voice: &Arc<Voice>, clock: &Clock) -> Self {
+        Self {
+            voice: Arc::clone(voice),
+            clock: clock.clone(),
+            holder: kit::ids::random("", 16),
+        }
+    }
+
+    /// Sends until it is stopped.
+    pub async fn send(self, stop: CancellationToken) {
+        self.repeat("innervoice-outbox", stop, || self.send_round())
+            .await;
+    }
+
+    /// Fires reminders until it is stopped.
+    pub async fn remind(self, announce: Announce, stop: CancellationToken) {
+        self.repeat("innervoice-reminders", stop, || {
+            self.remind_round(&announce)
+        })
+        .await;
+    }
+
+    async fn repeat<F: Future<Output = Result<()>>>(
+        &self,
+        lease: &'static str,
+        stop: CancellationToken,
+        round: impl Fn() -> F,
+    ) {
+        let mut pause = EVERY;
+        loop {
+            // A round is never broken off: a message half sent would be a claim
+            // that has to run out first.
+            pause = match round().await {
+                Ok(()) => EVERY,
+                Err(error) => {
+                    tracing::warn!(%error, cause = ?error.cause, lease, "a round failed");
+                    (pause * 2).min(LONGEST_PAUSE)
+                }
+            };
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = stop.cancelled() => break,
+            }
+        }
+        let holder = self.holder.clone();
+        let given_back = self
+            .store()
+            .transaction(Budget::default(), move |sql| {
+                lease::release(sql, lease, &holder)
+            })
+            .await;
+        if let Err(error) = given_back {
+            tracing::warn!(%error, lease, "a lease was not given back; it runs out by itself");
+        }
+    }
+
+    fn store(&self) -> &Arc<dyn Store> {
+        &self.voice.store
+    }
+
+    fn now(&self) -> i64 {
+        self.clock.now().as_millisecond()
+    }
+
+    async fn holds(&self, name: &'static str) -> Result<bool> {
+        let (holder, now) = (self.holder.clone(), self.now());
+        self.store()
+            .transaction(Budget::default(), move |sql| {
+                lease::hold(sql, name, &holder, now, LEASE_MS)
+            })
+            .await
+    }
+
+    /// Everything that is due is sent once.
+    pub async fn send_round(&self) -> Result<()> {
+        loop {
+            let channels = self.voice.channels.names();
+            let now = self.now();
+            let (due, abandoned) = self
+                .store()
+                .query(Budget::default(), move |sql| {
+                    let due = outbox::due(sql, &channels, now, BATCH)?;
+                    Ok((due, outbox::has_abandoned(sql, now)?))
+                })
+                .await?;
+            if (due.is_empty() && !abandoned) || !self.holds("innervoice-outbox").await? {
+                return Ok(());
+            }
+            if abandoned {
+                let recover = move |sql: &mut dyn Sql| outbox::recover(sql, now);
+                self.store().transaction(Budget::default(), recover).await?;
+                continue;
+            }
+            let sending = due.iter().map(|id| self.send_one(id));
+            for sent in futures::future::join_all(sending).await {
+                sent?;
+            }
+        }
+    }
+
+    async fn send_one(&self, id: &str) -> Result<()> {
+        let now = self.now();
+        let (id, holder) = (id.to_owned(), self.holder.clone());
+        let claim = move |sql: &mut dyn Sql| outbox::claim(sql, &id, &holder, now, now + CLAIM_MS);
+        let claimed = self.store().transaction(Budget::default(), claim).await?;
+        let Some(item) = claimed else {
+            return Ok(());
+        };
+        let outcome = self.attempt(&item).await;
+        let (now, holder) = (self.now(), self.holder.clone());
+        let next = now + pause_after(item.attempts);
+        let settle =
+            move |sql: &mut dyn Sql| outbox::settle(sql, &item.id, &holder, &outcome, next, now);
+        self.store().transaction(Budget::default(), settle).await?;
+        Ok(())
+    }
+
+    async fn attempt(&self, item: &Item) -> Outcome {
+        let is_too_old = |now: i64| now - item.undo_until > GIVE_UP_MS;
+        if is_too_old(self.now()) {
+            return Outcome::Failed("It could not be sent for more than a day.".into());
+        }
+        let sending = self.voice.channels.send(item, self.clock.now());
+        match tokio::time::timeout(ATTEMPT, sending).await {
+            Ok(outcome) => outcome,
+            Err(_) if item.channel == "sms" => {
+                Outcome::Unknown("It took too long; it may have been sent.".into())
+            }
+            Err(_) => Outcome::Retry("It took too long.".into()),
+        }
+    }
+
+    /// Everything that is due fires once.
+    pub async fn remind_round(&self, announce: &Announce) -> Result<()> {
+        loop {
+            let now = self.now();
+            let is_due = move |sql: &mut dyn Sql| reminders::is_due(sql, now);
+            let due = self.store().query(Budget::default(), is_due).await?;
+            if !due || !self.holds("innervoice-reminders").await? {
+                return Ok(());
+            }
+            let voice = Arc::clone(&self.voice);
+            let fire = move |sql: &mut dyn Sql| reminders::fire(&voice, sql, now);
+            let fired = self.store().transaction(Budget::default(), fire).await?;
+            if fired > 0 {
+                announce(kit::context::Change::Resource(
+                    crate::resources::REMINDERS.into(),
+                ));
+            }
+        }
+    }
+}
+
+/// Two seconds, four, eight, …, ten minutes.
+fn pause_after(attempts: i64) -> i64 {
+    let doublings = u32::try_from(attempts.saturating_sub(1))
+        .unwrap_or(0)
+        .min(20);
+    FIRST_RETRY_MS
+        .saturating_mul(1_i64 << doublings)
+        .min(LONGEST_RETRY_MS)
+}

@@ -1,0 +1,214 @@
+//! What clients can read and watch: the calendar as a file, each event as one,
+//! and the reminders.
+
+use std::sync::Arc;
+
+use kit::{
+    BoxFuture, Context, Result, Sql, Store,
+    context::Language,
+    page::{self, Page},
+    resource::{
+        Body, Contents, Question, Reference, Resource, Resources, Template, escape, unescape,
+    },
+    sql::Budget,
+};
+
+use crate::{
+    answers::timestamp,
+    model::ics::{self, Entry},
+    store::{
+        events::{self, Event},
+        reminders,
+    },
+    tools::reminder_list,
+    voice::Voice,
+};
+
+pub const CALENDAR: &str = "innervoice://calendar.ics";
+pub const REMINDERS: &str = "innervoice://reminders";
+const EVENT_TEMPLATE: &str = "innervoice://events/{id}.ics";
+const ICS: &str = "text/calendar";
+const JSON: &str = "application/json";
+const PAGE: usize = 50;
+const COMPLETIONS: usize = 100;
+/// How far back a feed goes.
+const FEED_PAST_MS: i64 = 366 * 24 * 60 * 60_000;
+const MOST_IN_FEED: i64 = 5_000;
+
+pub fn event_uri(id: &str) -> String {
+    format!("innervoice://events/{}.ics", escape(id, ""))
+}
+
+fn event_of(uri: &str) -> Option<String> {
+    let id = uri
+        .strip_prefix("innervoice://events/")?
+        .strip_suffix(".ics")?;
+    unescape(id).filter(|id| !id.is_empty())
+}
+
+/// The whole calendar as a file to subscribe to.
+pub fn feed(sql: &mut dyn Sql, now: i64) -> Result<String> {
+    let events = events::for_feed(sql, now - FEED_PAST_MS, MOST_IN_FEED)?;
+    Ok(file(&events))
+}
+
+fn file(events: &[Event]) -> String {
+    let zones: Vec<_> = events.iter().map(Event::zone).collect();
+    let entries: Vec<Entry<'_>> = events
+        .iter()
+        .zip(&zones)
+        .map(|(event, zone)| Entry {
+            id: &event.id,
+            title: &event.title,
+            description: &event.description,
+            location: &event.location,
+            starts_at: event.start(),
+            ends_at: timestamp(event.ends_at),
+            zone,
+            sequence: event.sequence,
+            is_cancelled: event.cancelled_at.is_some(),
+            created_at: timestamp(event.created_at),
+            updated_at: timestamp(event.updated_at),
+        })
+        .collect();
+    ics::calendar("InnerVoice", &entries)
+}
+
+pub struct Shelf {
+    voice: Arc<Voice>,
+    store: Arc<dyn Store>,
+}
+
+impl Shelf {
+    pub fn new(voice: &Arc<Voice>, store: &Arc<dyn Store>) -> Self {
+        Self {
+            voice: Arc::clone(voice),
+            store: Arc::clone(store),
+        }
+    }
+
+    async fn query<T: Send + 'static>(
+        &self,
+        context: &Context,
+        job: impl FnOnce(&mut dyn Sql) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let budget = Budget {
+            deadline: context.deadline,
+            cancel: context.cancel.clone(),
+        };
+        self.store.query(budget, job).await
+    }
+
+    /// Events that are not over.
+    async fn coming(&self, context: &Context, most: usize) -> Result<Vec<Event>> {
+        let now = self.voice.now(context).as_millisecond();
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.query(context, move |sql| {
+            events::between(sql, now, i64::MAX, most)
+        })
+        .await
+    }
+}
+
+impl Resources for Shelf {
+    fn list<'a>(
+        &'a self,
+        context: &'a Context,
+        cursor: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Page<Resource>>> {
+        Box::pin(async move {
+            let mut all = vec![
+                resource(CALENDAR.into(), "calendar", "The calendar", ICS),
+                resource(REMINDERS.into(), "reminders", "The reminders", JSON),
+            ];
+            for event in self.coming(context, 1_000).await? {
+                let name = format!("event {}", event.id);
+                all.push(resource(event_uri(&event.id), &name, &event.title, ICS));
+            }
+            page::slice(&all, cursor, PAGE)
+        })
+    }
+
+    fn templates(&self) -> Vec<Template> {
+        vec![Template {
+            uri_template: EVENT_TEMPLATE,
+            name: "event",
+            title: "An event",
+            description: "One event as an iCalendar file.",
+            mime_type: ICS,
+        }]
+    }
+
+    fn read<'a>(
+        &'a self,
+        context: &'a Context,
+        uri: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Contents>>> {
+        Box::pin(async move {
+            let now = self.voice.now(context).as_millisecond();
+            let text = |mime_type, text| {
+                Some(Contents {
+                    mime_type,
+                    body: Body::Text(text),
+                })
+            };
+            match uri {
+                CALENDAR => {
+                    let feed = self.query(context, move |sql| feed(sql, now)).await?;
+                    Ok(text(ICS, feed))
+                }
+                REMINDERS => {
+                    let language: Language = context.language;
+                    let views = self
+                        .query(context, move |sql| {
+                            let found = reminders::list(sql, true, 200)?;
+                            reminder_list::views(sql, &found, language)
+                        })
+                        .await?;
+                    let json = serde_json::to_string(&serde_json::json!({ "reminders": views }));
+                    Ok(text(JSON, json.map_err(kit::Error::internal)?))
+                }
+                _ => {
+                    let Some(id) = event_of(uri) else {
+                        return Ok(None);
+                    };
+                    let event = self
+                        .query(context, move |sql| events::find(sql, &id))
+                        .await?;
+                    Ok(event.and_then(|event| text(ICS, file(&[event]))))
+                }
+            }
+        })
+    }
+
+    fn complete<'a>(
+        &'a self,
+        context: &'a Context,
+        question: &'a Question,
+    ) -> BoxFuture<'a, Result<Vec<String>>> {
+        Box::pin(async move {
+            let about_event = matches!(&question.about, Reference::Template(template) if template == EVENT_TEMPLATE);
+            if !about_event || question.argument != "id" {
+                return Ok(Vec::new());
+            }
+            let events = self.coming(context, 1_000).await?;
+            let ids = events.into_iter().map(|event| event.id);
+            let fitting = ids.filter(|id| id.starts_with(&question.typed));
+            Ok(fitting.take(COMPLETIONS).collect())
+        })
+    }
+
+    fn ttl_ms(&self) -> u64 {
+        5_000
+    }
+}
+
+fn resource(uri: String, name: &str, title: &str, mime_type: &'static str) -> Resource {
+    Resource {
+        uri,
+        name: name.into(),
+        title: Some(title.into()),
+        description: None,
+        mime_type,
+    }
+}

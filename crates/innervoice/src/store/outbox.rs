@@ -1,0 +1,287 @@
+//! What goes out, and every attempt at it.
+//!
+//! A row is claimed before it is sent and settled afterwards. A claim that ran
+//! out belongs to a process that died: what may safely go out twice is queued
+//! again, a text message is not.
+
+use kit::{Param, Result, Row, Sql};
+
+#[derive(Debug, Clone)]
+pub struct Item {
+    pub id: String,
+    pub channel: String,
+    pub recipient_name: Option<String>,
+    pub address: String,
+    pub subject: String,
+    pub body: String,
+    pub status: String,
+    pub attempts: i64,
+    pub undo_until: i64,
+    pub next_attempt_at: Option<i64>,
+    pub last_error: Option<String>,
+    pub sent_at: Option<i64>,
+    pub created_at: i64,
+}
+
+const COLUMNS: &str = "id, channel, recipient_name, address, subject, body, status, \
+    attempts, undo_until, next_attempt_at, last_error, sent_at, created_at";
+
+impl Item {
+    fn of(row: &Row) -> Result<Self> {
+        Ok(Self {
+            id: row.text(0)?,
+            channel: row.text(1)?,
+            recipient_name: row.opt_text(2)?,
+            address: row.text(3)?,
+            subject: row.text(4)?,
+            body: row.text(5)?,
+            status: row.text(6)?,
+            attempts: row.int(7)?,
+            undo_until: row.int(8)?,
+            next_attempt_at: row.opt_int(9)?,
+            last_error: row.opt_text(10)?,
+            sent_at: row.opt_int(11)?,
+            created_at: row.int(12)?,
+        })
+    }
+}
+
+pub struct New<'a> {
+    pub id: &'a str,
+    pub origin: &'a str,
+    pub firing_id: Option<&'a str>,
+    pub channel: &'a str,
+    pub contact_id: Option<&'a str>,
+    pub recipient_name: Option<&'a str>,
+    pub address: &'a str,
+    pub subject: &'a str,
+    pub body: &'a str,
+    /// Not sent before this.
+    pub not_before: i64,
+    pub caller: &'a str,
+    pub created_at: i64,
+}
+
+pub fn insert(sql: &mut dyn Sql, new: &New<'_>) -> Result<()> {
+    sql.execute(
+        "INSERT INTO innervoice_outbox (id, origin, firing_id, channel, contact_id, \
+         recipient_name, address, subject, body, status, attempts, undo_until, next_attempt_at, \
+         caller, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'queued', 0, $10, $10, $11, $12)",
+        &[
+            Param::Text(new.id),
+            Param::Text(new.origin),
+            new.firing_id.into(),
+            Param::Text(new.channel),
+            new.contact_id.into(),
+            new.recipient_name.into(),
+            Param::Text(new.address),
+            Param::Text(new.subject),
+            Param::Text(new.body),
+            Param::Int(new.not_before),
+            Param::Text(new.caller),
+            Param::Int(new.created_at),
+        ],
+    )?;
+    Ok(())
+}
+
+pub fn message(sql: &mut dyn Sql, id: &str) -> Result<Option<Item>> {
+    let row = sql.query_one(
+        &format!("SELECT {COLUMNS} FROM innervoice_outbox WHERE id = $1 AND origin = 'message'"),
+        &[Param::Text(id)],
+    )?;
+    row.as_ref().map(Item::of).transpose()
+}
+
+/// Newest first; of one status, or of all.
+pub fn messages(sql: &mut dyn Sql, status: Option<&str>, most: i64) -> Result<Vec<Item>> {
+    let rows = sql.query(
+        &format!(
+            "SELECT {COLUMNS} FROM innervoice_outbox WHERE origin = 'message' \
+             AND ($1 = '' OR status = $1) ORDER BY created_at DESC, id LIMIT $2"
+        ),
+        &[Param::Text(status.unwrap_or_default()), Param::Int(most)],
+    )?;
+    rows.iter().map(Item::of).collect()
+}
+
+/// The newest message of the caller that has not gone out.
+pub fn newest_queued(sql: &mut dyn Sql, caller: &str) -> Result<Option<String>> {
+    let row = sql.query_one(
+        "SELECT id FROM innervoice_outbox WHERE origin = 'message' AND status = 'queued' \
+         AND caller = $1 ORDER BY created_at DESC, id DESC LIMIT 1",
+        &[Param::Text(caller)],
+    )?;
+    row.map(|row| row.text(0)).transpose()
+}
+
+/// `false` when it is being sent or was.
+pub fn cancel(sql: &mut dyn Sql, id: &str) -> Result<bool> {
+    let changed = sql.execute(
+        "UPDATE innervoice_outbox SET status = 'cancelled', next_attempt_at = NULL \
+         WHERE id = $1 AND origin = 'message' AND status = 'queued'",
+        &[Param::Text(id)],
+    )?;
+    Ok(changed == 1)
+}
+
+/// The clock can have been set back: nothing is ever planned so far ahead.
+const FARTHEST_MS: i64 = 60 * 60 * 1000;
+
+/// Ids of what is to be sent now, by the channels there are.
+pub fn due(sql: &mut dyn Sql, channels: &[&str], now: i64, most: i64) -> Result<Vec<String>> {
+    let mut ids = Vec::new();
+    for channel in channels {
+        let rows = sql.query(
+            "SELECT id FROM innervoice_outbox WHERE channel = $1 AND status = 'queued' \
+             AND (next_attempt_at <= $2 OR next_attempt_at > $3) \
+             ORDER BY next_attempt_at, id LIMIT $4",
+            &[
+                Param::Text(channel),
+                Param::Int(now),
+                Param::Int(now + FARTHEST_MS),
+                Param::Int(most),
+            ],
+        )?;
+        for row in &rows {
+            ids.push(row.text(0)?);
+        }
+    }
+    Ok(ids)
+}
+
+/// Takes it for sending; `None` when somebody else did or it was cancelled.
+pub fn claim(
+    sql: &mut dyn Sql,
+    id: &str,
+    holder: &str,
+    now: i64,
+    until: i64,
+) -> Result<Option<Item>> {
+    let claimed = sql.execute(
+        "UPDATE innervoice_outbox SET status = 'sending', attempts = attempts + 1, \
+         claimed_by = $2, claimed_until = $3, next_attempt_at = NULL \
+         WHERE id = $1 AND status = 'queued'",
+        &[Param::Text(id), Param::Text(holder), Param::Int(until)],
+    )?;
+    if claimed != 1 {
+        return Ok(None);
+    }
+    sql.execute(
+        "INSERT INTO innervoice_attempts (outbox_id, number, started_at) \
+         SELECT id, attempts, CAST($2 AS BIGINT) FROM innervoice_outbox WHERE id = $1",
+        &[Param::Text(id), Param::Int(now)],
+    )?;
+    let row = sql.query_one(
+        &format!("SELECT {COLUMNS} FROM innervoice_outbox WHERE id = $1"),
+        &[Param::Text(id)],
+    )?;
+    row.as_ref().map(Item::of).transpose()
+}
+
+/// What became of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Sent,
+    /// It did not go out, or going out twice does no harm.
+    Retry(String),
+    /// It can't be sent.
+    Failed(String),
+    /// It may have gone out.
+    Unknown(String),
+}
+
+impl Outcome {
+    fn names(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Sent => ("sent", "sent"),
+            Self::Retry(_) => ("queued", "retry"),
+            Self::Failed(_) => ("failed", "failed"),
+            Self::Unknown(_) => ("unknown", "unknown"),
+        }
+    }
+
+    fn detail(&self) -> Option<&str> {
+        match self {
+            Self::Sent => None,
+            Self::Retry(why) | Self::Failed(why) | Self::Unknown(why) => Some(why),
+        }
+    }
+}
+
+/// Writes down how an attempt ended, unless the claim ran out meanwhile and
+/// somebody else has dealt with it.
+pub fn settle(
+    sql: &mut dyn Sql,
+    id: &str,
+    holder: &str,
+    outcome: &Outcome,
+    next_attempt_at: i64,
+    now: i64,
+) -> Result<bool> {
+    let (status, name) = outcome.names();
+    let next = matches!(outcome, Outcome::Retry(_)).then_some(next_attempt_at);
+    let sent_at = matches!(outcome, Outcome::Sent).then_some(now);
+    let changed = sql.execute(
+        "UPDATE innervoice_outbox SET status = $3, last_error = $4, next_attempt_at = $5, \
+         sent_at = $6, claimed_by = NULL, claimed_until = NULL \
+         WHERE id = $1 AND status = 'sending' AND claimed_by = $2",
+        &[
+            Param::Text(id),
+            Param::Text(holder),
+            Param::Text(status),
+            outcome.detail().into(),
+            next.into(),
+            sent_at.into(),
+        ],
+    )?;
+    if changed != 1 {
+        return Ok(false);
+    }
+    sql.execute(
+        "UPDATE innervoice_attempts SET ended_at = $2, outcome = $3, detail = $4 \
+         WHERE outbox_id = $1 AND number = (SELECT attempts FROM innervoice_outbox WHERE id = $1)",
+        &[
+            Param::Text(id),
+            Param::Int(now),
+            Param::Text(name),
+            outcome.detail().into(),
+        ],
+    )?;
+    Ok(true)
+}
+
+/// Whether a process died over something; read before anything is written.
+pub fn has_abandoned(sql: &mut dyn Sql, now: i64) -> Result<bool> {
+    let row = sql.query_one(
+        "SELECT id FROM innervoice_outbox WHERE claimed_until <= $1 OR claimed_until > $2 LIMIT 1",
+        &[Param::Int(now), Param::Int(now + FARTHEST_MS)],
+    )?;
+    Ok(row.is_some())
+}
+
+/// Deals with what a process died over: `sms` may have gone out and is not sent
+/// again, everything else is.
+pub fn recover(sql: &mut dyn Sql, now: i64) -> Result<()> {
+    const ABANDONED: &str = "status = 'sending' AND (claimed_until <= $1 OR claimed_until > $2)";
+    let params = [Param::Int(now), Param::Int(now + FARTHEST_MS)];
+    sql.execute(
+        &format!(
+            "UPDATE innervoice_outbox SET status = 'unknown', claimed_by = NULL, \
+             claimed_until = NULL, last_error = 'The program ended while it was being sent.' \
+             WHERE channel = 'sms' AND {ABANDONED}"
+        ),
+        &params,
+    )?;
+    sql.execute(
+        &format!(
+            "UPDATE innervoice_outbox SET status = 'queued', claimed_by = NULL, \
+             claimed_until = NULL, next_attempt_at = $1, \
+             last_error = 'The program ended while it was being sent.' \
+             WHERE channel <> 'sms' AND {ABANDONED}"
+        ),
+        &params,
+    )?;
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! Reminders, and when they fired.
+
+use jiff::{Timestamp, tz::TimeZone};
+use kit::{Param, Result, Row, Sql};
+
+use crate::model::repeat::{Rule, Start};
+
+#[derive(Debug, Clone)]
+pub struct Reminder {
+    pub id: String,
+    pub note: String,
+    pub starts_local: String,
+    pub starts_at: i64,
+    pub zone: String,
+    pub rule: Option<String>,
+    pub status: String,
+    pub next_fire_at: Option<i64>,
+    pub created_at: i64,
+}
+
+const COLUMNS: &str =
+    "id, note, starts_local, starts_at, zone, rule, status, next_fire_at, created_at";
+
+impl Reminder {
+    fn of(row: &Row) -> Result<Self> {
+        Ok(Self {
+            id: row.text(0)?,
+            note: row.text(1)?,
+            starts_local: row.text(2)?,
+            starts_at: row.int(3)?,
+            zone: row.text(4)?,
+            rule: row.opt_text(5)?,
+            status: row.text(6)?,
+            next_fire_at: row.opt_int(7)?,
+            created_at: row.int(8)?,
+        })
+    }
+
+    pub fn zone(&self) -> TimeZone {
+        kit::time::zone(&self.zone).unwrap_or(TimeZone::UTC)
+    }
+
+    pub fn start(&self) -> Start {
+        let zone = self.zone();
+        match self.starts_local.parse() {
+            Ok(local) => Start { local, zone },
+            Err(_) => Start::new(
+                Timestamp::from_millisecond(self.starts_at).unwrap_or(Timestamp::UNIX_EPOCH),
+                &zone,
+            ),
+        }
+    }
+
+    /// The next times after `after`, at most `count`.
+    pub fn times_after(&self, after: i64, count: usize) -> Vec<i64> {
+        let Some(rule) = self.rule.as_deref().and_then(|rule| Rule::parse(rule).ok()) else {
+            let once = Some(self.starts_at).filter(|at| *at > after);
+            return once.into_iter().take(count).collect();
+        };
+        let after = Timestamp::from_millisecond(after).unwrap_or(Timestamp::UNIX_EPOCH);
+        rule.times(&self.start(), after)
+            .take(count)
+            .map(Timestamp::as_millisecond)
+            .collect()
+    }
+}
+
+pub fn insert(sql: &mut dyn Sql, reminder: &Reminder, caller: &str) -> Result<()> {
+    sql.execute(
+        "INSERT INTO innervoice_reminders (id, note, starts_local, starts_at, zone, rule, status, \
+         next_fire_at, caller, created_at, updated_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, 'active', $7, $8, $9, $9)",
+        &[
+            Param::Text(&reminder.id),
+            Param::Text(&reminder.note),
+            Param::Text(&reminder.starts_local),
+            Param::Int(reminder.starts_at),
+            Param::Text(&reminder.zone),
+            reminder.rule.as_deref().into(),
+            reminder.next_fire_at.into(),
+            Param::Text(caller),
+            Param::Int(reminder.created_at),
+        ],
+    )?;
+    Ok(())
+}
+
+/// `false` when it is not active any more.
+pub fn update(sql: &mut dyn Sql, reminder: &Reminder, now: i64) -> Result<bool> {
+    let changed = sql.execute(
+        "UPDATE innervoice_reminders SET note = $2, starts_local = $3, starts_at = $4, zone = $5, \
+         rule = $6, next_fire_at = $7, updated_at = $8 WHERE id = $1 AND status = 'active'",
+        &[
+            Param::Text(&reminder.id),
+            Param::Text(&reminder.note),
+            Param::Text(&reminder.starts_local),
+            Param::Int(reminder.starts_at),
+            Param::Text(&reminder.zone),
+            reminder.rule.as_deref().into(),
+            reminder.next_fire_at.into(),
+            Param::Int(now),
+        ],
+    )?;
+    Ok(changed == 1)
+}
+
+pub fn cancel(sql: &mut dyn Sql, id: &str, now: i64) -> Result<bool> {
+    let changed = sql.execute(
+        "UPDATE innervoice_reminders SET status = 'cancelled', next_fire_at = NULL, \
+         updated_at = $2 WHERE id = $1 AND status = 'active'",
+        &[Param::Text(id), Param::Int(now)],
+    )?;
+    Ok(changed == 1)
+}
+
+pub fn find(sql: &mut dyn Sql, id: &str) -> Result<Option<Reminder>> {
+    let row = sql.query_one(
+        &format!("SELECT {COLUMNS} FROM innervoice_reminders WHERE id = $1"),
+        &[Param::Text(id)],
+    )?;
+    row.as_ref().map(Reminder::of).transpose()
+}
+
+/// Active ones in the order in which they come, then the others if wanted.
+pub fn list(sql: &mut dyn Sql, with_past: bool, most: i64) -> Result<Vec<Reminder>> {
+    let which = if with_past {
+        ""
+    } else {
+        "WHERE status = 'active'"
+    };
+    let rows = sql.query(
+        &format!(
+            "SELECT {COLUMNS} FROM innervoice_reminders {which} \
+             ORDER BY CASE WHEN status = 'active' THEN 0 ELSE 1 END, next_fire_at, \
+             updated_at DESC, id LIMIT $1"
+        ),
+        &[Param::Int(most)],
+    )?;
+    rows.iter().map(Reminder::of).collect()
+}
+
+/// Those whose time has come.
+pub fn due(sql: &mut dyn Sql, now: i64, most: i64) -> Result<Vec<Reminder>> {
+    let rows = sql.query(
+        &format!(
+            "SELECT {COLUMNS} FROM innervoice_reminders WHERE next_fire_at <= $1 \
+             ORDER BY next_fire_at, id LIMIT $2"
+        ),
+        &[Param::Int(now), Param::Int(most)],
+    )?;
+    rows.iter().map(Reminder::of).collect()
+}
+
+/// Moves it on from `due`; `false` when somebody else did, or changed it. This
+/// is what makes it fire once.
+pub fn advance(sql: &mut dyn Sql, id: &str, due: i64, next: Option<i64>, now: i64) -> Result<bool> {
+    let status = if next.is_some() { "active" } else { "done" };
+    let changed = sql.execute(
+        "UPDATE innervoice_reminders SET next_fire_at = $3, status = $4, updated_at = $5 \
+         WHERE id = $1 AND next_fire_at = $2 AND status = 'active'",
+        &[
+            Param::Text(id),
+            Param::Int(due),
+            next.into(),
+            Param::Text(status),
+            Param::Int(now),
+        ],
+    )?;
+    Ok(changed == 1)
+}
+
+#[derive(Debug, Clone)]
+pub struct Firing {
+    pub id: String,
+    pub reminder_id: String,
+    pub note: String,
+    pub due_at: i64,
+    pub fired_at: i64,
+    pub outcome: &'static str,
+    pub coalesced: i64,
+}
+
+/// `false` when it has fired for that time before: the clock was set back.
+pub fn record(sql: &mut dyn Sql, firing: &Firing) -> Result<bool> {
+    let inserted = sql.execute(
+        "INSERT INTO innervoice_firings (id, reminder_id, note, due_at, fired_at, outcome, \
+         coalesced) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+        &[
+            Param::Text(&firing.id),
+            Param::Text(&firing.reminder_id),
+            Param::Text(&firing.note),
+            Param::Int(firing.due_at),
+            Param::Int(firing.fired_at),
+            Param::Text(firing.outcome),
+            Param::Int(firing.coalesced),
+        ],
+    )?;
+    Ok(inserted == 1)
+}
+
+/// When it last fired: for which time, when, and how.
+pub fn last_firing(sql: &mut dyn Sql, id: &str) -> Result<Option<(i64, i64, String, i64)>> {
+    let row = sql.query_one(
+        "SELECT due_at, fired_at, outcome, coalesced FROM innervoice_firings \
+         WHERE reminder_id = $1 ORDER BY due_at DESC LIMIT 1",
+        &[Param::Text(id)],
+    )?;
+    row.map(|row| Ok((row.int(0)?, row.int(1)?, row.text(2)?, row.int(3)?)))
+        .transpose()
+}

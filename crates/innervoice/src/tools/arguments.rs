@@ -1,0 +1,113 @@
+//! What people and voice models really send, turned into what the schemas say.
+//! What is not understood stays as it is, and is refused by the schema.
+
+use serde_json::{Map, Value};
+
+use crate::model::{address::Platform, when};
+
+pub type Arguments = Map<String, Value>;
+
+/// Models send `null` for what they do not know.
+pub fn drop_nulls(arguments: &mut Arguments) {
+    arguments.retain(|_, value| !value.is_null());
+}
+
+/// Text as it was meant, without white space around it.
+pub fn text(arguments: &mut Arguments, name: &str) {
+    change(arguments, name, |value| match value {
+        Value::String(text) => Some(text.trim().into()),
+        Value::Number(number) => Some(number.to_string().into()),
+        _ => None,
+    });
+}
+
+/// An id or a time: full-width letters become ASCII as well.
+pub fn narrow(arguments: &mut Arguments, name: &str) {
+    text(arguments, name);
+    change(arguments, name, |value| {
+        Some(kit::text::narrow(value.as_str()?).into())
+    });
+}
+
+/// `"30"`, `"３０分"`, `"1時間"` for minutes; a fraction is rounded.
+pub fn minutes(arguments: &mut Arguments, name: &str) {
+    change(arguments, name, |value| {
+        let minutes = match value {
+            Value::String(text) => when::read_minutes(text)?,
+            Value::Number(number) => number.as_f64()?,
+            _ => return None,
+        };
+        let rounded = minutes.round();
+        // Half a minute is a minute; nothing and less stay what they are.
+        let rounded = if minutes > 0.0 {
+            rounded.max(1.0)
+        } else {
+            rounded
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "it is small enough")]
+        let whole = (rounded.abs() < 1e15).then_some(rounded as i64)?;
+        Some(whole.into())
+    });
+}
+
+pub fn integer(arguments: &mut Arguments, name: &str) {
+    change(arguments, name, |value| match value {
+        Value::String(text) => Some(kit::text::narrow(text).parse::<i64>().ok()?.into()),
+        _ => None,
+    });
+}
+
+/// `メール` for email. An empty one is none.
+pub fn platform(arguments: &mut Arguments, name: &str) {
+    text(arguments, name);
+    if arguments.get(name).is_some_and(|value| value == "") {
+        arguments.remove(name);
+    }
+    change(arguments, name, |value| {
+        Some(Platform::read(value.as_str()?)?.as_str().into())
+    });
+}
+
+/// An optional text that is empty was not given.
+pub fn drop_empty(arguments: &mut Arguments, name: &str) {
+    if arguments.get(name).is_some_and(|value| value == "") {
+        arguments.remove(name);
+    }
+}
+
+fn change(arguments: &mut Arguments, name: &str, change: impl FnOnce(&Value) -> Option<Value>) {
+    if let Some(value) = arguments.get_mut(name)
+        && let Some(changed) = change(value)
+    {
+        *value = changed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn after(step: impl FnOnce(&mut Arguments, &str), value: Value) -> Value {
+        let mut arguments = Map::from_iter([("x".to_owned(), value)]);
+        step(&mut arguments, "x");
+        arguments.remove("x").unwrap_or(Value::Null)
+    }
+
+    #[test]
+    fn what_models_send() {
+        assert_eq!(after(minutes, json!("３０")), json!(30));
+        assert_eq!(after(minutes, json!("1時間")), json!(60));
+        assert_eq!(after(minutes, json!(29.6)), json!(30));
+        assert_eq!(after(minutes, json!(0.2)), json!(1));
+        assert_eq!(after(minutes, json!(0)), json!(0));
+        assert_eq!(after(minutes, json!(-5)), json!(-5));
+        assert_eq!(after(minutes, json!("soon")), json!("soon"));
+        assert_eq!(after(platform, json!("メール")), json!("email"));
+        assert_eq!(after(platform, json!("")), Value::Null);
+        assert_eq!(after(platform, json!("fax")), json!("fax"));
+        assert_eq!(after(narrow, json!(" ｅｖｔ＿１ ")), json!("evt_1"));
+        assert_eq!(after(integer, json!("２０")), json!(20));
+    }
+}

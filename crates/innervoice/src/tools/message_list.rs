@@ -1,0 +1,111 @@
+//! `message.list`: the outbox.
+
+use std::sync::Arc;
+
+use kit::{Context, Effect, Result, Run, Sql, Tool, context::Language};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{LOOKS, OK, arguments};
+use crate::{
+    answers::MessageView,
+    model::address::Platform,
+    store::outbox::{self, Item},
+    voice::Voice,
+};
+
+#[derive(Deserialize)]
+pub struct Input {
+    status: Option<String>,
+    limit: Option<i64>,
+}
+
+fn input() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "status": {
+                "type": "string",
+                "description": "Only messages of this status",
+                "enum": ["queued", "sending", "sent", "failed", "unknown", "cancelled"]
+            },
+            "limit": {
+                "type": "integer",
+                "description": "At most so many messages, the newest",
+                "minimum": 1,
+                "maximum": 200
+            }
+        }
+    })
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    status: &'static str,
+    /// One sentence to read out.
+    message: String,
+    messages: Vec<MessageView>,
+}
+
+const LIMIT: i64 = 20;
+
+pub fn tool(voice: &Arc<Voice>) -> Tool {
+    Tool {
+        name: "message.list",
+        aliases: &["message_list"],
+        title: "List messages",
+        description: "List the newest messages and what became of them.",
+        input: input(),
+        output: kit::schema::output::<Output>(),
+        hints: LOOKS,
+        effect: Effect::Read,
+        time_limit: kit::tool::TIME_LIMIT,
+        idempotency_key: None,
+        rules: &[],
+        normalise: |_, arguments| {
+            arguments::drop_nulls(arguments);
+            arguments::narrow(arguments, "status");
+            arguments::drop_empty(arguments, "status");
+            arguments::integer(arguments, "limit");
+        },
+        meta: None,
+        personal: &[],
+        card: None,
+        run: Run::query(voice, handle),
+    }
+}
+
+fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+    let limit = input.limit.unwrap_or(LIMIT);
+    let found = outbox::messages(sql, input.status.as_deref(), limit)?;
+    let views: Vec<MessageView> = found
+        .iter()
+        .map(|item| MessageView::of(item, is_configured(voice, item), &voice.zone))
+        .collect();
+    let held = views.iter().filter(|view| view.held.is_some()).count();
+    Ok(Output {
+        status: OK,
+        message: message(context.language, &found, held),
+        messages: views,
+    })
+}
+
+fn is_configured(voice: &Voice, item: &Item) -> bool {
+    Platform::read(&item.channel).is_some_and(|platform| voice.sends(platform))
+}
+
+fn message(language: Language, found: &[Item], held: usize) -> String {
+    let waiting = found.iter().filter(|item| item.status == "queued").count();
+    let count = found.len();
+    match (language, held) {
+        (Language::English, 0) => format!("{count} messages, {waiting} waiting to be sent."),
+        (Language::English, _) => format!(
+            "{count} messages, {held} kept in the outbox because sending is not configured."
+        ),
+        (Language::Japanese, 0) => format!("メッセージは{count}件、送信待ちは{waiting}件です。"),
+        (Language::Japanese, _) => format!(
+            "メッセージは{count}件、うち{held}件は送信が設定されていないため送信箱に残っています。"
+        ),
+    }
+}

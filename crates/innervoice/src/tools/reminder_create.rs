@@ -1,0 +1,275 @@
+//! `reminder.create`: a reminder, once or again and again.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use kit::{
+    Context, Effect, Result, Run, Sql, Tool,
+    approval::{Card, Describe, Line},
+    context::{Change, Language},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{ID_LENGTH, MAKES, OK, arguments, calendar_create::zone_name};
+use crate::{
+    answers::{NEXT, RepeatView, timestamp},
+    errors,
+    model::{
+        when::{self, Moment, rfc3339_millis},
+        words::{self, Repeat},
+    },
+    resources,
+    store::reminders::{self, Reminder},
+    voice::Voice,
+};
+
+#[derive(Deserialize)]
+pub struct Input {
+    time: String,
+    note: String,
+    repeat: Option<String>,
+}
+
+fn input() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "time": {
+                "type": "string",
+                "description": "When to remind, ISO 8601; without an offset it is meant in the user's time zone"
+            },
+            "note": {
+                "type": "string",
+                "description": "What to be reminded of",
+                "minLength": 1,
+                "maxLength": 2_000
+            },
+            "repeat": {
+                "type": "string",
+                "description": "daily, weekdays, every monday, biweekly, monthly, yearly, 毎日, 平日, 毎週月水金, 隔週, 毎月末 …, or an RRULE",
+                "maxLength": 500
+            },
+            "idempotency_key": {
+                "type": "string",
+                "description": "Any text of your own; reuse the same key when you retry, and nothing is created twice"
+            }
+        },
+        "required": ["time", "note"]
+    })
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    status: &'static str,
+    /// The reminder's id.
+    id: String,
+    /// One sentence to read out.
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat: Option<RepeatView>,
+    /// When it comes, at most the next three times.
+    next: Vec<String>,
+    time_zone: String,
+}
+
+/// "In a moment" and a slow network are not the past.
+const TOLERANCE_MS: i64 = 60_000;
+
+pub fn tool(voice: &Arc<Voice>) -> Tool {
+    Tool {
+        name: "reminder.create",
+        aliases: &["reminder_create"],
+        title: "Create a reminder",
+        description: "Remind the user of something, once or repeatedly; the user is asked first.",
+        input: input(),
+        output: kit::schema::output::<Output>(),
+        hints: MAKES,
+        effect: Effect::Outside,
+        time_limit: kit::tool::TIME_LIMIT,
+        idempotency_key: Some("idempotency_key"),
+        rules: &[errors::NOTE_EMPTY],
+        normalise: |_, arguments| {
+            arguments::drop_nulls(arguments);
+            arguments::narrow(arguments, "time");
+            arguments::text(arguments, "note");
+            arguments::text(arguments, "repeat");
+            arguments::drop_empty(arguments, "repeat");
+        },
+        meta: None,
+        personal: &["note"],
+        card: Some(card(voice)),
+        run: Run::transaction(voice, handle),
+    }
+}
+
+fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+    let now = voice.now(context);
+    let plan = plan(
+        voice,
+        &input.time,
+        input.repeat.as_deref(),
+        now,
+        context.language,
+    )?;
+    let mut reminder = Reminder {
+        id: kit::ids::random("rmd_", ID_LENGTH),
+        note: input.note,
+        status: "active".into(),
+        next_fire_at: None,
+        starts_local: String::new(),
+        starts_at: 0,
+        zone: String::new(),
+        rule: None,
+        created_at: now.as_millisecond(),
+    };
+    plan.apply(&mut reminder);
+    reminders::insert(sql, &reminder, &context.caller.id)?;
+    context.changed(Change::Resource(resources::REMINDERS.into()));
+    let zone = reminder.zone();
+    let next = reminder.times_after(plan.first - 1, NEXT);
+    Ok(Output {
+        status: OK,
+        message: message(context.language, &reminder, plan.first, now),
+        repeat: reminder.rule.as_ref().map(|rule| RepeatView {
+            rule: rule.clone(),
+            text: words::say(rule, context.language),
+        }),
+        next: next.iter().map(|at| rfc3339_millis(*at, &zone)).collect(),
+        time_zone: reminder.zone,
+        id: reminder.id,
+    })
+}
+
+/// A time and a repetition that go together.
+pub struct Plan {
+    start: Moment,
+    rule: Option<String>,
+    /// The first time it comes.
+    pub first: i64,
+}
+
+impl Plan {
+    pub fn apply(&self, reminder: &mut Reminder) {
+        reminder.starts_local = self.start.civil().to_string();
+        reminder.starts_at = self.start.millis();
+        reminder.zone = zone_name(&self.start);
+        reminder.rule.clone_from(&self.rule);
+        reminder.next_fire_at = Some(self.first);
+    }
+}
+
+pub fn plan(
+    voice: &Voice,
+    time: &str,
+    repeat: Option<&str>,
+    now: Timestamp,
+    language: Language,
+) -> Result<Plan> {
+    let start = voice.moment("time", time)?;
+    let repeat = match repeat {
+        None => Repeat::Once,
+        Some(text) => words::read(text, start.civil())
+            .map_err(|why| errors::invalid_repeat(text, Some(&why)))?
+            .ok_or_else(|| errors::invalid_repeat(text, None))?,
+    };
+    let earliest = now.as_millisecond() - TOLERANCE_MS;
+    let mut probe = Reminder {
+        id: String::new(),
+        note: String::new(),
+        status: String::new(),
+        next_fire_at: None,
+        starts_local: start.civil().to_string(),
+        starts_at: start.millis(),
+        zone: zone_name(&start),
+        rule: None,
+        created_at: 0,
+    };
+    if let Repeat::Rule(rule) = repeat {
+        probe.rule = Some(rule);
+    } else if start.millis() < earliest {
+        let spoken = when::spoken(start.at, &start.zone, now, language);
+        return Err(errors::time_passed(
+            &spoken,
+            &when::rfc3339(now, &voice.zone),
+        ));
+    }
+    // A series may have begun in the past; what matters is when it comes next.
+    let from = if probe.rule.is_some() {
+        earliest
+    } else {
+        start.millis() - 1
+    };
+    let first = probe.times_after(from, 1);
+    let first = *first.first().ok_or_else(errors::never_fires)?;
+    Ok(Plan {
+        start,
+        rule: probe.rule,
+        first,
+    })
+}
+
+/// For a person who is asked: what, when exactly, how often.
+fn card(voice: &Arc<Voice>) -> Describe {
+    let voice = Arc::clone(voice);
+    Arc::new(move |context, _, arguments| {
+        let input: Input = kit::tool::typed(arguments.clone())?;
+        let now = voice.now(context);
+        let plan = plan(
+            &voice,
+            &input.time,
+            input.repeat.as_deref(),
+            now,
+            context.language,
+        )?;
+        let zone = &plan.start.zone;
+        let repeat = plan
+            .rule
+            .as_ref()
+            .map(|rule| format!("{} ({rule})", words::say(rule, context.language)));
+        let (summary, labels) = match context.language {
+            Language::English => (
+                format!("Remind you: {}", input.note),
+                ["Note", "When", "Repeats"],
+            ),
+            Language::Japanese => (
+                format!("リマインダーを設定する: {}", input.note),
+                ["内容", "日時", "繰り返し"],
+            ),
+        };
+        let texts = [
+            input.note,
+            when::in_full(timestamp(plan.first), zone),
+            repeat.unwrap_or_default(),
+        ];
+        let lines = labels.into_iter().zip(texts);
+        Ok(Card {
+            summary,
+            recipient: None,
+            lines: lines
+                .filter(|(_, text)| !text.is_empty())
+                .map(|(label, text)| Line::new(label, text))
+                .collect(),
+        })
+    })
+}
+
+pub fn message(language: Language, reminder: &Reminder, first: i64, now: Timestamp) -> String {
+    let spoken = when::spoken(timestamp(first), &reminder.zone(), now, language);
+    let repeat = reminder
+        .rule
+        .as_ref()
+        .map(|rule| words::say(rule, language));
+    let note = &reminder.note;
+    match (language, repeat) {
+        (Language::English, None) => format!("I will remind you {spoken}: {note}."),
+        (Language::English, Some(repeat)) => {
+            format!("I will remind you {repeat}, first {spoken}: {note}.")
+        }
+        (Language::Japanese, None) => format!("{spoken}に「{note}」をお知らせします。"),
+        (Language::Japanese, Some(repeat)) => {
+            format!("{repeat}、次は{spoken}に「{note}」をお知らせします。")
+        }
+    }
+}

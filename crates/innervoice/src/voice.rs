@@ -1,0 +1,50 @@
+//! What all handlers share: the settings, the zone, and the ways out.
+
+use std::sync::Arc;
+
+use jiff::{Timestamp, tz::TimeZone};
+use kit::{Context, Result, Store};
+
+use crate::{
+    Settings, errors,
+    model::{
+        address::Platform,
+        when::{self, Moment},
+    },
+    outbox::Channels,
+};
+
+pub struct Voice {
+    pub settings: Settings,
+    pub zone: TimeZone,
+    pub channels: Channels,
+    pub store: Arc<dyn Store>,
+}
+
+impl Voice {
+    pub fn new(settings: Settings, store: &Arc<dyn Store>) -> Result<Self> {
+        Ok(Self {
+            zone: settings.zone(),
+            channels: Channels::new(&settings)?,
+            store: Arc::clone(store),
+            settings,
+        })
+    }
+
+    pub fn now(&self, context: &Context) -> Timestamp {
+        context.clock.now()
+    }
+
+    /// A time that an argument names.
+    pub fn moment(&self, field: &str, text: &str) -> Result<Moment> {
+        when::read(text, &self.zone).map_err(|why| errors::invalid_time(field, text, why))
+    }
+
+    /// Whether messages of this kind leave the house.
+    pub fn sends(&self, platform: Platform) -> bool {
+        match platform {
+            Platform::Email => self.channels.email.is_some(),
+            Platform::Sms => self.channels.sms.is_some(),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Planning, moving and cancelling events.
+
+use kit::context::Language;
+use serde_json::json;
+
+use crate::assistant::{both, one};
+
+#[tokio::test]
+async fn times_as_voice_models_send_them() {
+    let assistant = one().await;
+    for (start, minutes, expected) in [
+        (
+            json!("2026-11-16T07:00:00"),
+            json!(30),
+            "2026-11-16T07:30:00+09:00",
+        ),
+        (
+            json!("２０２６－１１－１６Ｔ０７：００"),
+            json!("３０"),
+            "2026-11-16T07:30:00+09:00",
+        ),
+        (
+            json!("2026-11-15T22:00:00Z"),
+            json!("30分"),
+            "2026-11-16T07:30:00+09:00",
+        ),
+        (
+            json!("2026/11/16 7:00"),
+            json!("1時間半"),
+            "2026-11-16T08:30:00+09:00",
+        ),
+        (
+            json!("2026-11-16T07:00:00"),
+            json!(30.0),
+            "2026-11-16T07:30:00+09:00",
+        ),
+        (
+            json!("2026-11-16T07:00[America/New_York]"),
+            json!(60),
+            "2026-11-16T08:00:00-05:00",
+        ),
+    ] {
+        let arguments = json!({"title": "x", "start": start, "duration_min": minutes});
+        let answer = assistant.ok("calendar.create", arguments).await;
+        assert_eq!(answer["event"]["end"], expected, "{start} {minutes}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_refused_and_why() {
+    let assistant = one().await;
+    let code = async |title: &str, start: &str, minutes: serde_json::Value| {
+        let arguments = json!({"title": title, "start": start, "duration_min": minutes});
+        assistant.code("calendar.create", arguments).await
+    };
+    let good = "2026-11-16T07:00:00+09:00";
+    assert_eq!(code("x", "tomorrow", json!(30)).await, "INVALID_TIME");
+    assert_eq!(code("x", "2026-11-16", json!(30)).await, "INVALID_TIME");
+    assert_eq!(
+        code("x", "2026-02-30T07:00", json!(30)).await,
+        "INVALID_TIME"
+    );
+    assert_eq!(
+        code("x", "9999-01-01T00:00", json!(30)).await,
+        "INVALID_TIME"
+    );
+    for minutes in [
+        json!(0),
+        json!(-5),
+        json!(100_000),
+        json!("long"),
+        json!([30]),
+    ] {
+        assert_eq!(
+            code("x", good, minutes.clone()).await,
+            "INVALID_DURATION",
+            "{minutes}"
+        );
+    }
+    assert_eq!(code("  ", good, json!(30)).await, "EMPTY_TEXT");
+    assert_eq!(assistant.count("innervoice_events").await, 0);
+}
+
+#[tokio::test]
+async fn overlaps_are_reported_and_neighbours_are_not() {
+    for mut assistant in both().await {
+        let create = |title: &str, start: &str| json!({"title": title, "start": format!("2026-11-16T{start}:00"), "duration_min": 60});
+        assistant
+            .ok("calendar.create", create("standup", "09:00"))
+            .await;
+        let next = assistant
+            .ok("calendar.create", create("review", "10:00"))
+            .await;
+        assert_eq!(next["conflicts"], json!([]));
+        let over = assistant
+            .ok("calendar.create", create("dentist", "09:30"))
+            .await;
+        let titles: Vec<_> = over["conflicts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|event| event["title"].as_str().unwrap())
+            .collect();
+        assert_eq!(titles, ["standup", "review"]);
+        assert_eq!(
+            over["message"],
+            "I added dentist to your calendar for tomorrow at 9:30, which overlaps with standup."
+        );
+        assistant.context.language = Language::Japanese;
+        let lunch = assistant
+            .ok("calendar.create", create("昼食", "12:00"))
+            .await;
+        assert_eq!(lunch["message"], "明日12時に「昼食」の予定を入れました。");
+    }
+}
+
+#[tokio::test]
+async fn listed_changed_and_cancelled() {
+    for assistant in both().await {
+        let arguments = json!({
+            "title": "run", "start": "2026-11-16T07:00", "duration_min": 30,
+            "description": "slowly", "location": "park"
+        });
+        let id = assistant.ok("calendar.create", arguments).await["id"].clone();
+        let list = assistant.ok("calendar.list", json!({})).await;
+        assert_eq!(list["events"][0]["id"], id);
+        let tomorrow = assistant.ok("calendar.list", json!({"from": "明日"})).await;
+        assert_eq!(tomorrow["events"].as_array().unwrap().len(), 1);
+        let today = json!({"from": "2026-11-15", "to": "2026-11-15"});
+        assert_eq!(
+            assistant.ok("calendar.list", today).await["events"],
+            json!([])
+        );
+
+        let moved = json!({"id": id, "start": "2026-11-17T08:00"});
+        let moved = assistant.ok("calendar.update", moved).await;
+        // What was not named is what it was.
+        assert_eq!(moved["event"]["end"], "2026-11-17T08:30:00+09:00");
+        assert_eq!(moved["event"]["description"], "slowly");
+        assert_eq!(moved["event"]["location"], "park");
+        assert_eq!(moved["conflicts"], json!([]));
+        let emptied = json!({"id": id, "location": ""});
+        let emptied = assistant.ok("calendar.update", emptied).await;
+        assert_eq!(emptied["event"].get("location"), None);
+        assert_eq!(
+            assistant.code("calendar.update", json!({"id": id})).await,
+            "NOTHING_TO_CHANGE"
+        );
+
+        assistant.ok("calendar.cancel", json!({"id": id})).await;
+        assistant.ok("calendar.cancel", json!({"id": id})).await;
+        assert_eq!(
+            assistant.ok("calendar.list", json!({})).await["events"],
+            json!([])
+        );
+        let late = json!({"id": id, "title": "walk"});
+        assert_eq!(
+            assistant.code("calendar.update", late).await,
+            "EVENT_NOT_ACTIVE"
+        );
+        let unknown = json!({"id": "evt_none"});
+        assert_eq!(
+            assistant.code("calendar.cancel", unknown).await,
+            "EVENT_NOT_FOUND"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_person_sees_the_absolute_time() {
+    let mut assistant = one().await;
+    let arguments = json!({"title": "run", "start": "2026-11-15T22:00:00Z", "duration_min": 30});
+    let card = assistant
+        .card("calendar.create", arguments.clone())
+        .await
+        .unwrap();
+    assert_eq!(
+        card.lines[1].text,
+        "2026-11-16T07:00:00+09:00 Monday (Asia/Tokyo)"
+    );
+    assistant.context.language = Language::Japanese;
+    let card = assistant.card("calendar.create", arguments).await.unwrap();
+    assert_eq!(card.summary, "予定「run」を追加する");
+    // Nobody is asked about what can't be done.
+    let wrong = json!({"title": "run", "start": "soon", "duration_min": 30});
+    let refused = assistant.card("calendar.create", wrong).await.unwrap_err();
+    assert_eq!(refused.code, "INVALID_TIME");
+}

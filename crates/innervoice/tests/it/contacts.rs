@@ -1,0 +1,128 @@
+//! The address book, and whom somebody means.
+
+use serde_json::{Value, json};
+
+use crate::assistant::{both, one};
+
+#[tokio::test]
+async fn names_in_every_spelling() {
+    for assistant in both().await {
+        assistant.know_people().await;
+        for (to, platform, address) in [
+            ("田中 太郎", None, "taro@example.com"),
+            ("田中太郎", None, "taro@example.com"),
+            ("田中太郎さん", None, "taro@example.com"),
+            ("太郎くん", None, "taro@example.com"),
+            ("たなか たろう", None, "taro@example.com"),
+            ("ﾀﾅｶﾀﾛｳ", None, "taro@example.com"),
+            ("田中太郎", Some("sms"), "+819011112222"),
+            ("太郎", Some("ショートメッセージ"), "+819011112222"),
+            ("ann lee", None, "+15550100222"),
+            ("ＡＮＮＩＥ", None, "+15550100222"),
+            ("ぎゃらりー青空", None, "info@aozora.example.com"),
+            ("someone@example.org", None, "someone@example.org"),
+            ("090-3333-4444", None, "+819033334444"),
+            ("０９０－３３３３－４４４４", None, "+819033334444"),
+        ] {
+            let mut arguments = json!({"to": to, "text": "hi"});
+            if let Some(platform) = platform {
+                arguments["platform"] = platform.into();
+            }
+            let answer = assistant.ok("message.send", arguments).await;
+            let recipient = answer["recipient"].as_str().unwrap();
+            assert!(recipient.contains(address), "{to}: {recipient}");
+        }
+        let found = assistant
+            .ok("contacts.search", json!({"query": "花子"}))
+            .await;
+        let id = &found["contacts"][0]["contact_id"];
+        let answer = assistant
+            .ok("message.send", json!({"to": id, "text": "hi"}))
+            .await;
+        assert_eq!(answer["recipient"], "田中 花子 <hanako@example.com>");
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_guessed() {
+    for assistant in both().await {
+        assistant.know_people().await;
+        let refused = async |to: &str| {
+            let error = assistant
+                .refused("message.send", json!({"to": to, "text": "hi"}))
+                .await;
+            let details = error.details.clone().unwrap();
+            let names: Vec<String> = details["candidates"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|one| one["name"].as_str().unwrap().to_owned())
+                .collect();
+            (error.code.into_owned(), names)
+        };
+        let (code, names) = refused("田中さん").await;
+        assert_eq!(code, "RECIPIENT_AMBIGUOUS");
+        assert_eq!(names, ["田中 太郎", "田中 花子"]);
+        // One contact has it in its name, and still is only proposed.
+        let (code, names) = refused("青空").await;
+        assert_eq!(code, "RECIPIENT_NOT_FOUND");
+        assert_eq!(names, ["ギャラリー・青空"]);
+        let (code, names) = refused("Anne Lee").await;
+        assert_eq!(
+            (code.as_str(), names[0].as_str()),
+            ("RECIPIENT_NOT_FOUND", "Ann Lee")
+        );
+        let (code, names) = refused("徳川家康").await;
+        assert_eq!((code.as_str(), names.len()), ("RECIPIENT_NOT_FOUND", 0));
+        let code = async |arguments: Value| assistant.code("message.send", arguments).await;
+        let no_number = json!({"to": "花子", "text": "hi", "platform": "sms"});
+        assert_eq!(code(no_number).await, "NO_ADDRESS");
+        let wrong = json!({"to": "a@example.com", "text": "hi", "platform": "sms"});
+        assert_eq!(code(wrong).await, "WRONG_PLATFORM");
+        let fax = json!({"to": "花子", "text": "hi", "platform": "fax"});
+        assert_eq!(code(fax).await, "UNKNOWN_PLATFORM");
+        assert_eq!(assistant.count("innervoice_outbox").await, 0);
+        // Nobody is asked to approve an unknown recipient either.
+        let card = assistant
+            .card("message.send", json!({"to": "田中", "text": "hi"}))
+            .await;
+        assert_eq!(card.unwrap_err().code, "RECIPIENT_AMBIGUOUS");
+    }
+}
+
+#[tokio::test]
+async fn importing_again_changes_and_does_not_double() {
+    for assistant in both().await {
+        assistant.know_people().await;
+        assistant.know_people().await;
+        assert_eq!(assistant.count("innervoice_contacts").await, 4);
+        let moved = crate::assistant::CONTACTS.replace("taro@example.com", "taro@new.example.com");
+        assistant.import("contacts.vcf", &moved).await.unwrap();
+        let answer = assistant
+            .ok("message.send", json!({"to": "太郎", "text": "hi"}))
+            .await;
+        assert_eq!(answer["recipient"], "田中 太郎 <taro@new.example.com>");
+    }
+}
+
+#[tokio::test]
+async fn tables_and_json_come_in_too() {
+    let assistant = one().await;
+    let csv = "name,reading,email,phone\n山田 一郎,やまだ いちろう,ichiro@example.com;i@example.org,080-1111-2222\n\
+        Nobody,,,\n,,x@example.com,\n";
+    let imported = assistant.import("contacts.csv", csv).await.unwrap();
+    assert_eq!((imported.imported, imported.skipped), (1, 2));
+    assert_eq!(imported.problems[0].line, 3);
+    let json = r#"[{"id": "7", "name": "Bob Ray", "email": ["bob@example.com"], "phone": "+15550100333"}]"#;
+    assistant.import("contacts.json", json).await.unwrap();
+    for (to, address) in [("一郎", "ichiro@example.com"), ("bob", "bob@example.com")] {
+        let answer = assistant
+            .ok("message.send", json!({"to": to, "text": "hi"}))
+            .await;
+        assert!(answer["recipient"].as_str().unwrap().contains(address));
+    }
+    for (name, text) in [("x.vcf", ""), ("x.csv", "a,b\n1,2\n"), ("x.json", "{}")] {
+        let error = assistant.import(name, text).await.unwrap_err();
+        assert_eq!(error.code, "FILE_UNREADABLE", "{name}");
+    }
+}

@@ -1,0 +1,164 @@
+//! Sending and taking back, as far as no server is needed.
+
+use innervoice::Settings;
+use kit::context::Language;
+use serde_json::json;
+
+use crate::assistant::{both, one, with};
+
+#[tokio::test]
+async fn without_a_server_it_is_kept_and_says_so() {
+    for mut assistant in both().await {
+        assistant.know_people().await;
+        let answer = assistant
+            .ok("message.send", json!({"to": "花子", "text": "hello"}))
+            .await;
+        assert_eq!(answer["delivery"], "not_configured");
+        assert_eq!(answer["platform"], "email");
+        assert_eq!(answer["undo_until"], "2026-11-15T10:00:10+09:00");
+        let list = assistant.ok("message.list", json!({})).await;
+        assert_eq!(list["messages"][0]["status"], "queued");
+        assert_eq!(list["messages"][0]["held"], "not_configured");
+        assert_eq!(list["messages"][0]["text"], "hello");
+        assistant.context.language = Language::Japanese;
+        let answer = assistant
+            .ok(
+                "message.send",
+                json!({"to": "090-1111-2222", "text": "hello"}),
+            )
+            .await;
+        let message = answer["message"].as_str().unwrap();
+        assert!(message.contains("送信箱に残しています"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn with_a_server_it_waits_for_ten_seconds() {
+    let settings = Settings {
+        smtp_url: "smtp://127.0.0.1:1".into(),
+        smtp_from: "Me <me@example.com>".into(),
+        ..Settings::default()
+    };
+    let assistant = with(settings).await;
+    let answer = assistant
+        .ok(
+            "message.send",
+            json!({"to": "a@example.com", "text": "hello"}),
+        )
+        .await;
+    assert_eq!(answer["delivery"], "queued");
+    assert_eq!(
+        answer["message"],
+        "The e-mail to a@example.com goes out in 10 seconds."
+    );
+    let list = assistant.ok("message.list", json!({})).await;
+    assert_eq!(
+        list["messages"][0]["next_attempt_at"],
+        "2026-11-15T10:00:10+09:00"
+    );
+}
+
+#[tokio::test]
+async fn taken_back_by_id_or_the_newest() {
+    for assistant in both().await {
+        let send = async |text: &str| {
+            let arguments = json!({"to": "a@example.com", "text": text});
+            assistant.ok("message.send", arguments).await["id"].clone()
+        };
+        let first = send("one").await;
+        assistant.set_clock("2026-11-15T10:00:01+09:00");
+        let second = send("two").await;
+        let newest = assistant.ok("message.cancel", json!({})).await;
+        assert_eq!(newest["id"], second);
+        assistant.ok("message.cancel", json!({"id": first})).await;
+        assistant.ok("message.cancel", json!({"id": first})).await;
+        assert_eq!(
+            assistant.code("message.cancel", json!({})).await,
+            "NOTHING_TO_CANCEL"
+        );
+        let unknown = json!({"id": "msg_none"});
+        assert_eq!(
+            assistant.code("message.cancel", unknown).await,
+            "MESSAGE_NOT_FOUND"
+        );
+        let cancelled = assistant
+            .ok("message.list", json!({"status": "cancelled"}))
+            .await;
+        assert_eq!(cancelled["messages"].as_array().unwrap().len(), 2);
+        let sent = send("three").await;
+        assistant
+            .sql("UPDATE innervoice_outbox SET status = 'sent' WHERE status = 'queued' RETURNING 1")
+            .await;
+        assert_eq!(
+            assistant.code("message.cancel", json!({"id": sent})).await,
+            "TOO_LATE_TO_CANCEL"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_person_sees_to_whom_and_every_word() {
+    let assistant = one().await;
+    assistant.know_people().await;
+    let text = "long ".repeat(1_000);
+    let arguments = json!({"to": "太郎", "text": text});
+    let card = assistant.card("message.send", arguments).await.unwrap();
+    assert_eq!(
+        card.recipient.as_deref(),
+        Some("田中 太郎 <taro@example.com>")
+    );
+    assert_eq!(card.lines[2].text, text.trim());
+    let too_long = json!({"to": "太郎", "text": text, "platform": "sms"});
+    assert_eq!(
+        assistant.code("message.send", too_long).await,
+        "TEXT_TOO_LONG"
+    );
+}
+
+#[tokio::test]
+async fn settings_that_cannot_work_are_refused() {
+    for (settings, key) in [
+        (
+            Settings {
+                smtp_url: "smtp://mail".into(),
+                ..Settings::default()
+            },
+            "smtp_from",
+        ),
+        (
+            Settings {
+                smtp_url: "mail.example.com".into(),
+                smtp_from: "me@example.com".into(),
+                ..Settings::default()
+            },
+            "smtp_url",
+        ),
+        (
+            Settings {
+                sms_url: "ftp://x".into(),
+                ..Settings::default()
+            },
+            "sms_url",
+        ),
+        (
+            Settings {
+                reminder_email: "me@example.com".into(),
+                ..Settings::default()
+            },
+            "reminder_email",
+        ),
+        (
+            Settings {
+                webhook_url: "https://example.com".into(),
+                webhook_secret: "whsec_???".into(),
+                ..Settings::default()
+            },
+            "webhook_secret",
+        ),
+    ] {
+        let store = one().await.store;
+        let error = innervoice::counter(settings, store).err().unwrap();
+        assert_eq!(error.code, "INVALID_CONFIG");
+        assert!(error.message.contains(key), "{error}");
+    }
+}
