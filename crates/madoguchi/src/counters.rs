@@ -13,6 +13,7 @@ pub fn all() -> Vec<Registration> {
         Registration::with_store("cinema", cinema::MIGRATIONS, |settings, store| {
             Ok(cinema::counter(settings, store))
         }),
+        Registration::with_store("innervoice", innervoice::MIGRATIONS, innervoice::counter),
         Registration::with_store("merchant", merchant::MIGRATIONS, merchant::counter)
             .variables(merchant::SEED_VARIABLES)
             .own_database("database_url")
