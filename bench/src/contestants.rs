@@ -67,7 +67,7 @@ impl Contestant {
                 let mut command = Command::new(&places.madoguchi);
                 command.args(["serve", "--fixture", "--data"]).arg(data);
                 // Its default port has room for one of them.
-                command.args(["--merchant-port", "0", "--port"]);
+                command.args(["--merchant-port", "0", "--innervoice-port", "0", "--port"]);
                 command
             }
             Bare => Command::new(places.here.join("bare")),

@@ -103,7 +103,7 @@ impl Desk {
         };
         let port = free_port()?;
         let mut command = Command::new(&cli.madoguchi);
-        command.args(["serve", "--fixture", "--merchant-port", "0", "--data"]);
+        command.args(["serve", "--fixture", "--merchant-port", "0", "--innervoice-port", "0", "--data"]);
         command.arg(data.path()).arg("--config").arg(&config);
         command.args(["--port", &port.to_string()]);
         if let Some(core) = &cli.core {

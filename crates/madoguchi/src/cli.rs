@@ -127,6 +127,9 @@ pub struct Serve {
     /// The merchant counter's own port; 0 switches it off [default: 8011]
     #[arg(long, value_name = "PORT")]
     pub merchant_port: Option<u16>,
+    /// The InnerVoice counter's own port; 0 switches it off [default: 7777]
+    #[arg(long, value_name = "PORT")]
+    pub innervoice_port: Option<u16>,
     /// The fixture counter's own port; off unless given
     #[arg(long, value_name = "PORT", hide = true, requires = "fixture")]
     pub fixture_port: Option<u16>,
@@ -139,6 +142,7 @@ impl Serve {
     pub fn own_port(&self, counter: &str) -> Option<u16> {
         match counter {
             "merchant" => self.merchant_port,
+            "innervoice" => self.innervoice_port,
             "fixture" => self.fixture_port,
             _ => None,
         }

@@ -21,7 +21,19 @@ pub struct OwnPort {
     pub host: Option<&'static str>,
     /// Whether it serves the files of `assets/` in the data directory.
     pub assets: bool,
+    /// Whether it speaks WebSocket, and nothing else.
+    pub socket: bool,
 }
+
+const INNERVOICE: OwnPort = OwnPort {
+    counter: "innervoice",
+    section: "innervoice_listener",
+    flag: "--innervoice-port",
+    port: 7777,
+    host: Some("mcp.innervoice.app"),
+    assets: false,
+    socket: true,
+};
 
 const MERCHANT: OwnPort = OwnPort {
     counter: "merchant",
@@ -30,6 +42,7 @@ const MERCHANT: OwnPort = OwnPort {
     port: 8011,
     host: Some("merchant_agent_mcp"),
     assets: true,
+    socket: false,
 };
 
 /// For tests, and off unless a flag says otherwise.
@@ -40,9 +53,10 @@ pub static FIXTURE: OwnPort = OwnPort {
     port: 0,
     host: None,
     assets: true,
+    socket: false,
 };
 
-static CONFIGURED: [OwnPort; 1] = [MERCHANT];
+static CONFIGURED: [OwnPort; 2] = [INNERVOICE, MERCHANT];
 
 impl OwnPort {
     pub fn default_listener(&self) -> Listener {
@@ -65,6 +79,7 @@ impl OwnPort {
         let endpoint = endpoints.get(self.counter)?;
         let mut port = own_port::OwnPort::new(endpoint, self.section, listener);
         port.assets = data.filter(|_| self.assets).map(|data| data.join("assets"));
+        port.socket = self.socket;
         Some(port)
     }
 }

@@ -270,7 +270,7 @@ mod tests {
 
     fn nobody() -> Arc<Keyring> {
         let (none, clock) = (Arc::new(DeskState::none()), Clock::system());
-        Arc::new(Keyring::new(&Identity::default(), &none, &clock).unwrap())
+        Arc::new(Keyring::new(&Identity::default(), &[], &none, &clock).unwrap())
     }
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {

@@ -77,7 +77,15 @@ async fn ws(
     upgrade: WebSocketUpgrade,
 ) -> Response {
     match shared.endpoints.get(counter.as_str()) {
-        Some(endpoint) => websocket::accept(&shared, &endpoint.window, &headers, open, upgrade),
+        Some(endpoint) => {
+            let to = websocket::To {
+                desk: &shared.desk,
+                guard: &shared.guard,
+                window: &endpoint.window,
+                is_own_port: false,
+            };
+            websocket::accept(&to, &headers, open, upgrade)
+        }
         None => no_such_counter(&shared, &counter),
     }
 }

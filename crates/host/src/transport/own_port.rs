@@ -1,11 +1,12 @@
 //! The port of one counter: Streamable HTTP at `/` and `/mcp`, tools without
-//! any protocol at `/mcp/tools/…`, and files under `/assets`.
+//! any protocol at `/mcp/tools/…`, and files under `/assets`; or WebSocket at
+//! `/`, in the words of the counter's document.
 
 use std::{path::PathBuf, sync::Arc};
 
 use axum::{
-    Router,
-    extract::{Path, Request, State},
+    Extension, Router,
+    extract::{Path, Request, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
     http::{HeaderMap, Method, StatusCode, header},
     middleware,
     response::Response,
@@ -17,6 +18,8 @@ use super::{
     answer, assets,
     endpoint::{Endpoint, read_body},
     guard::{self, Guard},
+    listener::OpenConnection,
+    websocket,
 };
 use crate::{
     pipeline::{Admitted, Refusal},
@@ -30,6 +33,8 @@ pub struct OwnPort {
     pub guard: Arc<Guard>,
     /// The directory behind `/assets`.
     pub assets: Option<PathBuf>,
+    /// WebSocket, and nothing else.
+    pub socket: bool,
 }
 
 impl OwnPort {
@@ -38,6 +43,7 @@ impl OwnPort {
             endpoint: Arc::clone(endpoint),
             guard: Arc::new(Guard::new(section, listener, &endpoint.desk.keyring)),
             assets: None,
+            socket: false,
         }
     }
 }
@@ -45,6 +51,14 @@ impl OwnPort {
 pub fn router(port: OwnPort) -> Router {
     let port = Arc::new(port);
     let guard = Arc::clone(&port.guard);
+    if port.socket {
+        return Router::new()
+            .route("/", get(socket))
+            .fallback(not_a_socket)
+            .layer(middleware::from_fn_with_state(guard, guard::check))
+            .route("/livez", get(|| async { "ok\n" }))
+            .with_state(port);
+    }
     Router::new()
         .route("/", any(root))
         .route("/mcp", any(mcp))
@@ -56,6 +70,31 @@ pub fn router(port: OwnPort) -> Router {
         .layer(middleware::from_fn_with_state(guard, guard::check))
         .route("/livez", get(|| async { "ok\n" }))
         .with_state(port)
+}
+
+async fn socket(
+    State(port): State<Arc<OwnPort>>,
+    headers: HeaderMap,
+    Extension(open): Extension<Arc<OpenConnection>>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Response {
+    let Ok(upgrade) = upgrade else {
+        return not_a_socket().await;
+    };
+    let to = websocket::To {
+        desk: &port.endpoint.desk,
+        guard: &port.guard,
+        window: &port.endpoint.window,
+        is_own_port: true,
+    };
+    websocket::accept(&to, &headers, open, upgrade)
+}
+
+async fn not_a_socket() -> Response {
+    answer::refuse(
+        StatusCode::UPGRADE_REQUIRED,
+        "MCP over WebSocket is at /, and nothing else is here.",
+    )
 }
 
 /// People who look and clients that listen both come with GET.

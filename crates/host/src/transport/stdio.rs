@@ -45,6 +45,7 @@ pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credential
         outgoing,
         credentials,
         bare_dialect: false,
+        own_dialect: false,
         language: language::of_environment(),
         visit: None,
     };

@@ -22,7 +22,7 @@ use futures::{
 use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::{http::Shared, language, listener::OpenConnection};
+use super::{guard::Guard, language, listener::OpenConnection};
 use crate::{
     desk::{Desk, Window},
     settings,
@@ -32,17 +32,26 @@ use crate::{
 /// Requests read ahead while earlier ones are being taken up.
 const READ_AHEAD: usize = 16;
 
+/// Where a socket leads.
+pub struct To<'a> {
+    pub desk: &'a Arc<Desk>,
+    pub guard: &'a Guard,
+    pub window: &'a Arc<Window>,
+    /// The port that the counter's document names.
+    pub is_own_port: bool,
+}
+
 pub fn accept(
-    shared: &Arc<Shared>,
-    window: &Arc<Window>,
+    to: &To<'_>,
     headers: &HeaderMap,
     open: Arc<OpenConnection>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    let settings = shared.desk.settings.websocket.clone();
-    let credentials = shared.guard.credentials(headers);
+    let settings = to.desk.settings.websocket.clone();
+    let credentials = to.guard.credentials(headers);
     let language = language::of_headers(headers);
-    let (desk, window) = (Arc::clone(&shared.desk), Arc::clone(window));
+    let (desk, window) = (Arc::clone(to.desk), Arc::clone(to.window));
+    let own_dialect = to.is_own_port;
     upgrade
         .protocols(["mcp"])
         .max_message_size(settings.max_message_bytes)
@@ -55,6 +64,7 @@ pub fn accept(
                 outgoing,
                 credentials,
                 bare_dialect: true,
+                own_dialect,
                 language,
                 visit: Some(Arc::clone(&open.visit)),
             };

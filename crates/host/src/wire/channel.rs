@@ -62,6 +62,9 @@ pub struct Channel {
     pub credentials: Credentials,
     /// Whether requests without handshake and metadata are served.
     pub bare_dialect: bool,
+    /// Whether it speaks as the counter's document has it: tools under the names
+    /// given there, and their fields at the top of a result as well.
+    pub own_dialect: bool,
     pub language: Language,
     /// Where it comes from; nobody knows of a pipe.
     pub visit: Option<Arc<Visit>>,
@@ -75,11 +78,13 @@ pub async fn serve(
     channel: Channel,
     gone: CancellationToken,
 ) {
-    let handler = Handler::new(Arc::clone(&desk), Arc::clone(&window));
+    let handler =
+        Handler::new(Arc::clone(&desk), Arc::clone(&window)).with_own_names(channel.own_dialect);
     let (ready, incoming) = mpsc::channel(1);
     let transport = ChannelTransport {
         incoming,
         outgoing: channel.outgoing.clone(),
+        flat_results: channel.own_dialect,
     };
     let intake = Intake {
         desk,
@@ -251,6 +256,24 @@ impl Intake {
 struct ChannelTransport {
     incoming: mpsc::Receiver<RxJsonRpcMessage<RoleServer>>,
     outgoing: mpsc::Sender<Outgoing>,
+    flat_results: bool,
+}
+
+/// A message as text; with `flat`, the fields of a tool's answer stand at the
+/// top of the result too.
+fn written(item: &TxJsonRpcMessage<RoleServer>, flat: bool) -> serde_json::Result<String> {
+    if !flat {
+        return serde_json::to_string(item);
+    }
+    let mut message = serde_json::to_value(item)?;
+    if let Some(result) = message.get_mut("result").and_then(Value::as_object_mut)
+        && let Some(Value::Object(fields)) = result.get("structuredContent").cloned()
+    {
+        for (name, value) in fields {
+            result.entry(name).or_insert(value);
+        }
+    }
+    serde_json::to_string(&message)
 }
 
 impl Transport<RoleServer> for ChannelTransport {
@@ -260,12 +283,12 @@ impl Transport<RoleServer> for ChannelTransport {
         &mut self,
         mut item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let outgoing = self.outgoing.clone();
+        let (outgoing, flat) = (self.outgoing.clone(), self.flat_results);
         if let TxJsonRpcMessage::<RoleServer>::Error(error) = &mut item {
             shorten(&mut error.error);
         }
         async move {
-            match serde_json::to_string(&item) {
+            match written(&item, flat) {
                 // Waiting here is what slows down a client that does not read.
                 Ok(text) => drop(outgoing.send(Outgoing::Message(text)).await),
                 Err(error) => tracing::error!(%error, "a message could not be written"),

@@ -18,6 +18,8 @@ pub const PAGE: usize = 50;
 pub struct Definitions {
     pub tools: Vec<Value>,
     pub mcp_tools: Vec<mcp::Tool>,
+    /// Under the names that the counter's document gives them, for its own port.
+    pub own_tools: Vec<mcp::Tool>,
     pub prompts: Vec<mcp::Prompt>,
     pub templates: Vec<mcp::ResourceTemplate>,
     pub info: mcp::ServerConfig,
@@ -28,6 +30,11 @@ pub struct Definitions {
 
 impl Definitions {
     pub fn new(counter: &Counter, tools: &[Arc<PreparedTool>]) -> Self {
+        let own_tools = tools
+            .iter()
+            .map(|prepared| tool_definition(counter, &prepared.tool, prepared.tool.name))
+            .filter_map(from_json)
+            .collect();
         let tools: Vec<Value> = tools
             .iter()
             .map(|prepared| tool_definition(counter, &prepared.tool, prepared.listed_name))
@@ -49,6 +56,7 @@ impl Definitions {
         Self {
             tools,
             mcp_tools,
+            own_tools,
             prompts: counter
                 .prompts
                 .iter()
@@ -72,7 +80,8 @@ impl Definitions {
     }
 
     pub fn tool(&self, name: &str) -> Option<&mcp::Tool> {
-        self.mcp_tools.iter().find(|tool| tool.name == name)
+        let mut all = self.mcp_tools.iter().chain(&self.own_tools);
+        all.find(|tool| tool.name == name)
     }
 }
 

@@ -44,6 +44,8 @@ pub struct Handler {
     window: Arc<Window>,
     connection: Arc<Connection>,
     revisions: &'static [mcp::ProtocolVersion],
+    /// Whether tools are listed under their document's names.
+    own_names: bool,
 }
 
 /// The oldest revision went over HTTP in another way, which is not spoken here.
@@ -62,7 +64,13 @@ impl Handler {
             window,
             connection: Arc::default(),
             revisions: mcp::ProtocolVersion::KNOWN_VERSIONS,
+            own_names: false,
         }
+    }
+
+    /// For a connection to the port of the counter's document.
+    pub fn with_own_names(self, own_names: bool) -> Self {
+        Self { own_names, ..self }
     }
 
     pub fn over_http(desk: Arc<Desk>, window: Arc<Window>) -> Self {
@@ -198,7 +206,12 @@ impl ServerHandler for Handler {
         request: Option<mcp::PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::ListToolsResult, ErrorData> {
-        let tools = &self.window.definitions.mcp_tools;
+        let definitions = &self.window.definitions;
+        let tools = if self.own_names {
+            &definitions.own_tools
+        } else {
+            &definitions.mcp_tools
+        };
         let page = page::slice(tools, cursor(request.as_ref()), PAGE).map_err(unknown_cursor)?;
         Ok(mcp::ListToolsResult {
             result_type: Some(ResultType::COMPLETE),

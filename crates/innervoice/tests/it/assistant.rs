@@ -29,7 +29,7 @@ pub struct Assistant {
     pub counter: Counter,
     pub context: Context,
     pub store: Arc<dyn Store>,
-    pub scratch: Scratch,
+    _scratch: Scratch,
 }
 
 impl Assistant {
@@ -42,7 +42,7 @@ impl Assistant {
             counter: innervoice::counter(settings, Arc::clone(&store)).unwrap(),
             context: Context::new(Caller::local_user(), clock, Arc::new(NoClient)),
             store,
-            scratch,
+            _scratch: scratch,
         }
     }
 }

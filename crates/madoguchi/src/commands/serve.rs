@@ -63,8 +63,13 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
         let data = open::data_directory(global.data.as_deref()).ok();
         for (port, settings, listener) in own {
             if let Some(served) = port.served(&endpoints, &settings, data.as_deref()) {
-                let (http, address) = (listener.scheme("http"), listener.address);
-                tracing::info!("{}: {http}://{address}/mcp", port.counter);
+                let address = listener.address;
+                if port.socket {
+                    tracing::info!("{}: {}://{address}", port.counter, listener.scheme("ws"));
+                } else {
+                    let http = listener.scheme("http");
+                    tracing::info!("{}: {http}://{address}/mcp", port.counter);
+                }
                 listeners.push((listener, own_port::router(served)));
             }
         }

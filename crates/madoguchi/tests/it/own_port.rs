@@ -306,6 +306,8 @@ async fn a_taken_own_port_names_its_flag() {
             "0",
             "--merchant-port",
             "0",
+            "--innervoice-port",
+            "0",
             "--fixture",
             FLAG,
             &taken,

@@ -90,7 +90,7 @@ impl Setup {
         let port = free_port();
         let mut own_port = 0;
         // Desks of other tests run beside this one.
-        let mut own_ports = vec![("--merchant-port", 0)];
+        let mut own_ports = vec![("--merchant-port", 0), ("--innervoice-port", 0)];
         if !self.own_port.is_empty() {
             own_port = free_port();
             own_ports.retain(|(flag, _)| *flag != self.own_port);
