@@ -40,6 +40,27 @@ impl From<&Event> for EventView {
     }
 }
 
+/// An event at the same time as another.
+#[derive(Serialize, JsonSchema)]
+pub struct Conflict {
+    pub id: String,
+    pub title: String,
+    pub start: String,
+    pub end: String,
+}
+
+impl From<&Event> for Conflict {
+    fn from(event: &Event) -> Self {
+        let zone = event.zone();
+        Self {
+            id: event.id.clone(),
+            title: event.title.clone(),
+            start: rfc3339_millis(event.starts_at, &zone),
+            end: rfc3339_millis(event.ends_at, &zone),
+        }
+    }
+}
+
 fn given(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
@@ -100,6 +121,15 @@ pub struct RepeatView {
     pub text: String,
 }
 
+impl RepeatView {
+    pub fn of(reminder: &Reminder, language: kit::context::Language) -> Option<Self> {
+        reminder.rule.as_ref().map(|rule| Self {
+            rule: rule.clone(),
+            text: crate::model::words::say(rule, language),
+        })
+    }
+}
+
 #[derive(Serialize, JsonSchema)]
 pub struct ReminderView {
     pub id: String,
@@ -144,10 +174,7 @@ impl ReminderView {
             note: reminder.note.clone(),
             status: reminder.status.clone(),
             time_zone: reminder.zone.clone(),
-            repeat: reminder.rule.as_ref().map(|rule| RepeatView {
-                rule: rule.clone(),
-                text: crate::model::words::say(rule, language),
-            }),
+            repeat: RepeatView::of(reminder, language),
             next: next.iter().map(|at| rfc3339_millis(*at, &zone)).collect(),
             last_fired: last.map(|(due_at, fired_at, outcome, coalesced)| FiringView {
                 due_at: rfc3339_millis(due_at, &zone),

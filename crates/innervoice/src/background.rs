@@ -36,11 +36,12 @@ impl Background for Night {
         let reminder = Worker::new(&self.voice, &clock);
         self.tasks
             .spawn(reminder.remind(announce, self.stop.clone()));
-        self.tasks.close();
     }
 
     fn stop(&self) -> BoxFuture<'_, ()> {
         self.stop.cancel();
+        // A counter that was never started is stopped too.
+        self.tasks.close();
         Box::pin(async {
             self.tasks.wait().await;
         })

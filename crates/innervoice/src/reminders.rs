@@ -50,10 +50,12 @@ fn fire_one(voice: &Voice, sql: &mut dyn Sql, reminder: &Reminder, now: i64) -> 
     if !reminders::advance(sql, &reminder.id, due, next, now)? {
         return Ok(());
     }
-    let outcome = match now - last {
-        ..=ON_TIME_MS => "on_time",
-        ..=TOO_LATE_MS => "late",
-        _ => "missed",
+    let outcome = if now - last <= ON_TIME_MS {
+        "on_time"
+    } else if now - last <= TOO_LATE_MS {
+        "late"
+    } else {
+        "missed"
     };
     let firing = Firing {
         id: kit::ids::random("fir_", ID_LENGTH),

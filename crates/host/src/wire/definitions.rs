@@ -119,18 +119,18 @@ fn published(mut schema: Value, refusals: Refusals) -> Value {
     if let Some(object) = schema.as_object_mut() {
         object.remove("required");
         if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
-            let mut put = |name: &str, kind: &str| {
-                let when = "Only when refused";
-                properties.insert(name.into(), json!({ "type": kind, "description": when }));
+            // Of a flat refusal only the part that says what happened.
+            let kind = match refusals {
+                Refusals::Nested => "object",
+                Refusals::Flat => "string",
             };
-            match refusals {
-                Refusals::Nested => put("error", "object"),
-                Refusals::Flat => {
-                    put("error", "string");
-                    put("code", "string");
-                    put("details", "object");
-                }
-            }
+            properties.insert(
+                "error".into(),
+                json!({
+                    "type": kind,
+                    "description": "Only when refused",
+                }),
+            );
         }
     }
     schema

@@ -58,11 +58,9 @@ pub fn phone(text: &str, country_code: &str) -> Option<String> {
     if text.starts_with('+') {
         return Some(format!("+{digits}"));
     }
-    match digits.strip_prefix('0') {
-        Some(national) => Some(format!("+{country_code}{national}")),
-        // Without any prefix nobody can tell which country it is in.
-        None => None,
-    }
+    // Without any prefix nobody can tell which country it is in.
+    let national = digits.strip_prefix('0')?;
+    Some(format!("+{country_code}{national}"))
 }
 
 #[cfg(test)]

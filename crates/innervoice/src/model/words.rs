@@ -31,10 +31,10 @@ pub fn read(text: &str, start: DateTime) -> Result<Option<Repeat>, String> {
     if is_once(&lower) {
         return Ok(Some(Repeat::Once));
     }
-    let rule = if lower.chars().any(|c| !c.is_ascii()) {
-        japanese(&lower, start)
-    } else {
+    let rule = if lower.is_ascii() {
         english(&lower, start)
+    } else {
+        japanese(&lower, start)
     };
     Ok(rule.map(Repeat::Rule))
 }

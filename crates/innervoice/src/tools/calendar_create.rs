@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{ID_LENGTH, MAKES, OK, arguments};
 use crate::{
-    answers::{EventView, timestamp},
+    answers::{Conflict, EventView, timestamp},
     errors,
     model::when::{self, Moment},
     resources,
@@ -78,7 +78,7 @@ pub struct Output {
     message: String,
     event: EventView,
     /// Events at the same time.
-    conflicts: Vec<EventView>,
+    conflicts: Vec<Conflict>,
 }
 
 /// More overlaps than anybody wants read out.
@@ -144,7 +144,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
         status: OK,
         message: message(context.language, &event, &conflicts, now),
         event: EventView::from(&event),
-        conflicts: conflicts.iter().map(EventView::from).collect(),
+        conflicts: conflicts.iter().map(Conflict::from).collect(),
         id: event.id,
     })
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{CHANGES, OK, arguments, calendar_create::zone_name};
 use crate::{
-    answers::{EventView, timestamp},
+    answers::{Conflict, EventView, timestamp},
     errors,
     model::when,
     resources,
@@ -74,7 +74,7 @@ pub struct Output {
     message: String,
     event: EventView,
     /// Other events at the same time.
-    conflicts: Vec<EventView>,
+    conflicts: Vec<Conflict>,
 }
 
 pub fn tool(voice: &Arc<Voice>) -> Tool {
@@ -145,7 +145,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
         status: OK,
         message: message(context.language, &event, now),
         event: EventView::from(&event),
-        conflicts: conflicts.iter().map(EventView::from).collect(),
+        conflicts: conflicts.iter().map(Conflict::from).collect(),
         id: event.id,
     })
 }

@@ -132,10 +132,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     Ok(Output {
         status: OK,
         message: message(context.language, &reminder, plan.first, now),
-        repeat: reminder.rule.as_ref().map(|rule| RepeatView {
-            rule: rule.clone(),
-            text: words::say(rule, context.language),
-        }),
+        repeat: RepeatView::of(&reminder, context.language),
         next: next.iter().map(|at| rfc3339_millis(*at, &zone)).collect(),
         time_zone: reminder.zone,
         id: reminder.id,

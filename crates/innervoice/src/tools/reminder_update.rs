@@ -8,7 +8,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{CHANGES, OK, arguments, reminder_create};
-use crate::{answers::ReminderView, errors, resources, store::reminders, voice::Voice};
+use crate::{
+    answers::{NEXT, RepeatView},
+    errors,
+    model::when::rfc3339_millis,
+    resources,
+    store::reminders,
+    voice::Voice,
+};
 
 #[derive(Deserialize)]
 pub struct Input {
@@ -46,7 +53,9 @@ pub struct Output {
     id: String,
     /// One sentence to read out.
     message: String,
-    reminder: ReminderView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat: Option<RepeatView>,
+    next: Vec<String>,
 }
 
 pub fn tool(voice: &Arc<Voice>) -> Tool {
@@ -112,12 +121,17 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
         return Err(errors::already_over("reminder", &reminder.id, "done"));
     }
     context.changed(Change::Resource(resources::REMINDERS.into()));
-    let last = reminders::last_firing(sql, &reminder.id)?;
+    let zone = reminder.zone();
     let first = reminder.next_fire_at.unwrap_or(reminder.starts_at);
     Ok(Output {
         status: OK,
         message: reminder_create::message(context.language, &reminder, first, now),
-        reminder: ReminderView::of(&reminder, context.language, last),
+        repeat: RepeatView::of(&reminder, context.language),
+        next: reminder
+            .times_after(first - 1, NEXT)
+            .iter()
+            .map(|at| rfc3339_millis(*at, &zone))
+            .collect(),
         id: reminder.id,
     })
 }

@@ -71,3 +71,9 @@ async fn what_acts_on_the_world_asks_first_and_the_rest_does_not() {
         assert_eq!(retries, asks, "{}", tool.name);
     }
 }
+
+#[tokio::test]
+async fn a_counter_that_never_opened_can_be_closed() {
+    let assistant = one().await;
+    assistant.counter.background.as_ref().unwrap().stop().await;
+}

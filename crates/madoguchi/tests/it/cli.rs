@@ -346,7 +346,18 @@ fn mistakes_are_refused_with_the_nearest_name() {
         (&["serv"][..], "'serve'"),
         (&["serve", "--prot", "1"], "'--port'"),
         (&["serve", "--port", "99999"], "99999"),
-        (&["serve", "--port", "0", "--merchant-port", "0", "--innervoice-port", "0"], "--port"),
+        (
+            &[
+                "serve",
+                "--port",
+                "0",
+                "--merchant-port",
+                "0",
+                "--innervoice-port",
+                "0",
+            ],
+            "--port",
+        ),
         (
             &["serve", "--port", "1", "--tools", "get_movie_lst"],
             "`get_movie_list`",

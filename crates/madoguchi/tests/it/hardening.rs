@@ -212,7 +212,15 @@ async fn a_taken_port_names_the_flag_that_moves_it() {
         .failed();
     assert!(said.contains("--port"), "{said}");
     let said = other
-        .run(&["serve", "--port", "0", "--merchant-port", "0", "--innervoice-port", "0"])
+        .run(&[
+            "serve",
+            "--port",
+            "0",
+            "--merchant-port",
+            "0",
+            "--innervoice-port",
+            "0",
+        ])
         .failed();
     assert!(said.contains("--port 8010"), "{said}");
 }

@@ -21,6 +21,7 @@ mod console;
 mod documents;
 mod hardening;
 mod harness;
+mod innervoice;
 mod keys;
 mod ledger;
 mod limits;

@@ -246,7 +246,15 @@ fn judged(place: &Place) -> [String; 3] {
     let check = place.run(&["config", "check", file]).failed();
     let doctor = place.run(&["doctor", "--config", file]);
     assert_ne!(doctor.code, Some(0), "{}", doctor.stdout);
-    let serve = place.run(&["serve", "--config", file, "--merchant-port", "0", "--innervoice-port", "0"]);
+    let serve = place.run(&[
+        "serve",
+        "--config",
+        file,
+        "--merchant-port",
+        "0",
+        "--innervoice-port",
+        "0",
+    ]);
     [check, doctor.stdout, serve.failed()]
 }
 

@@ -60,6 +60,16 @@ pub async fn python(place: &Place, script: &str, arguments: &[&str]) -> Output {
     in_venv("python", place, script, arguments, String::new()).await
 }
 
+/// A script that runs beside the test, for whoever holds the child.
+pub fn python_beside(place: &Place, script: &str, arguments: &[&str]) -> Command {
+    let mut command = command(place, &tool("python/bin/python"));
+    command
+        .arg("-B")
+        .arg(Path::new(SOURCES).join(script))
+        .args(arguments);
+    command
+}
+
 /// The same, with something to read on stdin.
 pub async fn python_reading(place: &Place, script: &str, input: String) -> Output {
     in_venv("python", place, script, &[], input).await

@@ -56,6 +56,15 @@ impl Socket {
     /// With a key, as clients send it that can set headers.
     pub async fn with_bearer(desk: &Desk, counter: &str, key: &str) -> Self {
         let url = format!("ws://127.0.0.1:{}/ws/{counter}", desk.port);
+        Self::at(url, key).await
+    }
+
+    /// To a counter's own port.
+    pub async fn own_port(desk: &Desk, key: &str) -> Self {
+        Self::at(format!("ws://127.0.0.1:{}", desk.own_port), key).await
+    }
+
+    async fn at(url: String, key: &str) -> Self {
         let mut request = url.into_client_request().unwrap();
         let value = HeaderValue::from_str(&format!("Bearer {key}")).unwrap();
         request.headers_mut().insert("authorization", value);

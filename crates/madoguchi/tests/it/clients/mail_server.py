@@ -1,0 +1,66 @@
+"""A mail server that treats each message as its arguments say, in turn.
+
+accept  takes it
+later   answers 451
+never   answers 550
+drop    takes the data and hangs up without an answer
+slow    takes the data and answers after five seconds
+
+Each message is told on stdout as a line of JSON.
+"""
+
+import asyncio
+import email
+import email.policy
+import json
+import sys
+
+from aiosmtpd.controller import UnthreadedController
+
+
+def say(**what):
+    print(json.dumps(what), flush=True)
+
+
+class Handler:
+    def __init__(self, manners):
+        self.manners = manners
+        self.seen = 0
+
+    async def handle_DATA(self, server, session, envelope):
+        manner = self.manners[min(self.seen, len(self.manners) - 1)]
+        self.seen += 1
+        message = email.message_from_bytes(envelope.content, policy=email.policy.default)
+        say(
+            end=manner,
+            id=message["message-id"],
+            to=envelope.rcpt_tos,
+            sender=envelope.mail_from,
+            header_to=str(message["to"]),
+            subject=str(message["subject"]),
+            date=str(message["date"]),
+            text=message.get_content(),
+        )
+        if manner == "later":
+            return "451 4.3.0 come back later"
+        if manner == "never":
+            return "550 5.7.1 not wanted here"
+        if manner == "drop":
+            server.transport.abort()
+            return "250 nobody hears this"
+        if manner == "slow":
+            await asyncio.sleep(5)
+        return "250 taken"
+
+
+async def main():
+    handler = Handler(sys.argv[1:])
+    controller = UnthreadedController(
+        handler, hostname="127.0.0.1", port=0, loop=asyncio.get_running_loop()
+    )
+    server = await controller._create_server()
+    say(port=server.sockets[0].getsockname()[1])
+    await asyncio.Event().wait()
+
+
+asyncio.run(main())

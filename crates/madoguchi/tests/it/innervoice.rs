@@ -1,0 +1,276 @@
+//! The InnerVoice counter from outside: its document's frames on its own port,
+//! keys, limits, approvals, mail and repetition.
+
+mod mail;
+mod repeats;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Desk, Pipe, Place, Socket, modern, modern_headers, plain, request, result};
+
+const FLAG: &str = "--innervoice-port";
+
+/// Approves nothing by itself, and lets calls wait for long enough.
+const ASKS: &str = "[approval]\nhold_seconds = 40\n";
+
+/// Asks nobody.
+const ALLOWS: &str = "[approval]\ntools = { \"innervoice.calendar_create\" = \"allow\", \
+    \"innervoice.message_send\" = \"allow\", \"innervoice.reminder_create\" = \"allow\" }\n";
+
+fn key(place: &Place) -> String {
+    let name = kit::ids::random("phone-", 8);
+    let made = place.run(&["keys", "create", &name, "--json"]).ok().json();
+    made["key"].as_str().unwrap().to_owned()
+}
+
+/// The frame as the document has it.
+fn frame() -> Value {
+    json!({
+        "jsonrpc": "2.0",
+        "id": "req_123",
+        "method": "tools/call",
+        "params": {
+            "name": "calendar.create",
+            "arguments": {
+                "title": "朝ラン",
+                "start": "2025-09-19T07:00:00+09:00",
+                "duration_min": 30
+            }
+        }
+    })
+}
+
+/// Waits for the one question there is, and says yes.
+async fn approve(place: &Place) -> Value {
+    for _ in 0..400 {
+        let listed = place.run(&["approvals", "list", "--json"]).ok().json();
+        let waiting = listed.as_array().unwrap().clone();
+        if let Some(one) = waiting.iter().find(|one| one["status"] == "pending") {
+            let id = one["id"].as_str().unwrap();
+            place.run(&["approvals", "approve", id]).ok();
+            return one.clone();
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("nobody was asked");
+}
+
+#[tokio::test]
+async fn the_documents_frame_is_approved_and_answered() {
+    let desk = Desk::setup().config(ASKS).own_port(FLAG).start().await;
+    let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
+    socket.send(&frame()).await;
+    let asked = approve(&desk.place).await;
+    assert_eq!(asked["counter"], "innervoice");
+    assert_eq!(asked["tool"], "calendar.create");
+    let answer = socket.receive().await;
+    assert_eq!(answer["id"], "req_123");
+    let result = result(&answer);
+    assert_eq!(result["status"], "ok");
+    assert!(result["id"].as_str().unwrap().starts_with("evt_"));
+    // The same for clients that go by the protocol.
+    assert_eq!(result["structuredContent"]["id"], result["id"]);
+    let text = result["content"][0]["text"].as_str().unwrap();
+    let text: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(text["id"], result["id"]);
+    assert_eq!(text, result["structuredContent"]);
+}
+
+#[tokio::test]
+async fn a_wrong_key_is_told_so_and_the_socket_closed() {
+    let desk = Desk::setup().own_port(FLAG).start().await;
+    for wrong in ["YOUR_API_KEY", ""] {
+        let mut socket = Socket::own_port(&desk, wrong).await;
+        let answer = socket.request(&frame()).await;
+        let expected = json!({
+            "jsonrpc": "2.0",
+            "id": "req_123",
+            "error": { "code": 401, "message": "Invalid API key" }
+        });
+        assert_eq!(answer, expected);
+        assert_eq!(u16::from(socket.closed().await.unwrap().code), 1008);
+    }
+}
+
+/// Even on this machine, where the other counters ask for none.
+#[tokio::test]
+async fn nobody_comes_in_over_a_network_without_a_key() {
+    let desk = Desk::start().await;
+    let params = json!({ "name": "calendar_list", "arguments": {} });
+    let call = modern(7, "tools/call", params.clone());
+    let headers = modern_headers("tools/call", &params);
+    let mut headers: Vec<(&str, &str)> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
+    let path = "/mcp/innervoice";
+    let answer = request(desk.port, "POST", path, &headers, call.to_string()).await;
+    assert_eq!(answer.status, 401);
+    assert_eq!(answer.message()["error"]["message"], "Invalid API key");
+    assert_eq!(answer.message()["id"], 7);
+    let mut socket = Socket::open(&desk, "innervoice").await;
+    assert_eq!(socket.request(&call).await["error"]["code"], 401);
+    let key = key(&desk.place);
+    let bearer = format!("Bearer {key}");
+    headers.push(("authorization", &bearer));
+    let answer = request(desk.port, "POST", path, &headers, call.to_string()).await;
+    assert_eq!(
+        result(&answer.message())["structuredContent"]["status"],
+        "ok"
+    );
+    // A process acts for the user who started it.
+    let mut command = desk.place.command();
+    command.args(["stdio", "innervoice"]);
+    let answer = Pipe::start(&mut command).request(&call);
+    assert_eq!(result(&answer)["structuredContent"]["status"], "ok");
+    // The others are open as before.
+    desk.call("cinema", "get_movie_list", json!({})).await;
+}
+
+#[tokio::test]
+async fn a_hundred_requests_pass_in_a_minute() {
+    let desk = Desk::setup().own_port(FLAG).start().await;
+    let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
+    let list = |id| {
+        plain(
+            id,
+            "tools/call",
+            json!({"name": "calendar.list", "arguments": {}}),
+        )
+    };
+    for id in 0..100 {
+        let answer = socket.request(&list(id)).await;
+        assert_eq!(result(&answer)["status"], "ok", "{id}");
+    }
+    let answer = socket.request(&list(100)).await;
+    assert_eq!(answer["error"]["code"], 429);
+    assert_eq!(answer["error"]["message"], "Rate limit exceeded");
+    let wait = answer["error"]["data"]["retry_after_ms"].as_u64().unwrap();
+    assert!((1..=60_000).contains(&wait));
+    // Another key has a hundred of its own, on whatever port.
+    let other = desk
+        .place
+        .run(&["keys", "create", "tablet", "--json"])
+        .ok()
+        .json();
+    let other = other["key"].as_str().unwrap();
+    let mut socket = Socket::with_bearer(&desk, "innervoice", other).await;
+    let answer = socket.request(&modern(1, "tools/list", json!({}))).await;
+    assert!(result(&answer)["tools"].is_array());
+}
+
+#[tokio::test]
+async fn tools_have_the_documents_names_on_its_port_and_safe_ones_elsewhere() {
+    let desk = Desk::setup().config(ALLOWS).own_port(FLAG).start().await;
+    let key = key(&desk.place);
+    let names = |message: &Value| -> Vec<String> {
+        let tools = result(message)["tools"].as_array().unwrap().clone();
+        tools
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let list = plain(1, "tools/list", json!({}));
+    let mut own = Socket::own_port(&desk, &key).await;
+    let mut main = Socket::with_bearer(&desk, "innervoice", &key).await;
+    let own_names = names(&own.request(&list).await);
+    let main_names = names(&main.request(&list).await);
+    assert_eq!(
+        own_names[..3],
+        ["calendar.create", "message.send", "reminder.create"]
+    );
+    assert_eq!(
+        main_names[..3],
+        ["calendar_create", "message_send", "reminder_create"]
+    );
+    assert_eq!(own_names.len(), main_names.len());
+    // Either name is good on either port; only its own port answers flat.
+    for name in ["calendar.create", "calendar_create"] {
+        let mut call = frame();
+        call["params"]["name"] = name.into();
+        let answer = own.request(&call).await;
+        assert_eq!(result(&answer)["status"], "ok");
+        let answer = main.request(&call).await;
+        assert_eq!(result(&answer)["structuredContent"]["status"], "ok");
+        assert_eq!(result(&answer).get("status"), None);
+    }
+}
+
+#[tokio::test]
+async fn errors_have_the_documents_shape() {
+    let desk = Desk::setup().config(ALLOWS).own_port(FLAG).start().await;
+    let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
+    let mut call = frame();
+    call["params"]["arguments"]["start"] = "soon".into();
+    let answer = socket.request(&call).await;
+    let result = result(&answer);
+    assert_eq!(result["isError"], true);
+    assert_eq!(result["status"], "error");
+    assert_eq!(result["code"], "INVALID_TIME");
+    let error = result["error"].as_str().unwrap();
+    assert!(error.contains("`soon`"), "{error}");
+    assert_eq!(result["structuredContent"]["error"], error);
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert_eq!(
+        serde_json::from_str::<Value>(text).unwrap(),
+        result["structuredContent"]
+    );
+    // Whatever station refuses, the shape is the same.
+    call["params"]["arguments"] = json!({ "title": "x" });
+    let answer = socket.request(&call).await;
+    assert_eq!(answer["result"]["code"], "INVALID_ARGUMENT", "{answer}");
+    call["params"]["name"] = "message.send".into();
+    call["params"]["arguments"] = json!({ "to": "徳川家康", "text": "hi" });
+    let answer = socket.request(&call).await;
+    assert_eq!(answer["result"]["code"], "RECIPIENT_NOT_FOUND");
+    assert_eq!(answer["result"]["details"]["candidates"], json!([]));
+}
+
+#[tokio::test]
+async fn a_retry_with_its_key_creates_nothing_new() {
+    let desk = Desk::setup().config(ALLOWS).own_port(FLAG).start().await;
+    let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
+    let mut call = frame();
+    call["params"]["arguments"]["idempotency_key"] = "k1".into();
+    let first = socket.request(&call).await;
+    let again = socket.request(&call).await;
+    assert_eq!(result(&first)["id"], result(&again)["id"]);
+    let range = json!({ "name": "calendar.list", "arguments": { "from": "2025-09-19" } });
+    let list = socket.request(&plain(9, "tools/call", range)).await;
+    assert_eq!(result(&list)["events"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn only_sockets_are_at_its_port() {
+    let desk = Desk::setup().own_port(FLAG).start().await;
+    for path in ["/", "/mcp"] {
+        let answer = request(desk.own_port, "GET", path, &[], "").await;
+        assert_eq!(answer.status, 426, "{path}");
+    }
+    let alive = request(desk.own_port, "GET", "/livez", &[], "").await;
+    assert_eq!(alive.status, 200);
+}
+
+#[tokio::test]
+async fn an_address_book_is_imported_and_the_recipient_shown() {
+    let desk = Desk::setup().config(ASKS).own_port(FLAG).start().await;
+    let vcf = "BEGIN:VCARD\nVERSION:3.0\nN:田中;太郎;;;\nFN:田中 太郎\nEMAIL:taro@example.com\nEND:VCARD\n";
+    let file = desk.place.file("contacts.vcf", vcf);
+    desk.place
+        .run(&["import", "innervoice", file.to_str().unwrap()])
+        .ok();
+    let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
+    let arguments = json!({ "to": "田中さん", "text": "今から帰ります" });
+    let call = plain(
+        5,
+        "tools/call",
+        json!({ "name": "message.send", "arguments": arguments }),
+    );
+    socket.send(&call).await;
+    let asked = approve(&desk.place).await;
+    let shown = asked.to_string();
+    assert!(shown.contains("田中 太郎 <taro@example.com>"), "{shown}");
+    assert!(shown.contains("今から帰ります"), "{shown}");
+    let answer = socket.receive().await;
+    assert_eq!(result(&answer)["status"], "ok");
+    assert_eq!(result(&answer)["delivery"], "not_configured");
+}

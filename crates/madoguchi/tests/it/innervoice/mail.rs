@@ -1,0 +1,191 @@
+//! Mail through a real server that refuses, delays and hangs up.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::{ALLOWS, FLAG, key};
+use crate::harness::{Desk, MailServer, Place, Socket, plain, result};
+
+fn config(server: &MailServer, undo_seconds: u32) -> String {
+    format!(
+        "{ALLOWS}\n[innervoice]\nundo_seconds = {undo_seconds}\n\
+         smtp_url = \"{}\"\nsmtp_from = \"Me <me@example.com>\"\n",
+        server.url()
+    )
+}
+
+async fn start(server: &MailServer, undo_seconds: u32) -> Desk {
+    let config = config(server, undo_seconds);
+    Desk::setup().config(&config).own_port(FLAG).start().await
+}
+
+async fn restart(server: &MailServer, place: &Place) -> Desk {
+    let config = config(server, 0);
+    let setup = Desk::setup().place(place).config(&config);
+    setup.own_port(FLAG).start().await
+}
+
+struct Caller(Socket);
+
+impl Caller {
+    async fn new(desk: &Desk) -> Self {
+        Self(Socket::own_port(desk, &key(&desk.place)).await)
+    }
+
+    async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let answer = self.0.request(&plain(1, "tools/call", params)).await;
+        result(&answer).clone()
+    }
+
+    async fn send(&mut self, text: &str) -> Value {
+        let arguments = json!({ "to": "taro@example.com", "text": text });
+        let sent = self.call("message.send", arguments).await;
+        assert_eq!(sent["status"], "ok", "{sent}");
+        sent
+    }
+
+    /// Waits until the newest message has this status.
+    async fn becomes(&mut self, status: &str) -> Value {
+        for _ in 0..80 {
+            let list = self.call("message.list", json!({})).await;
+            let newest = list["messages"][0].clone();
+            if newest["status"] == status {
+                return newest;
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        panic!("it never was {status}");
+    }
+}
+
+fn ids(received: &[Value]) -> BTreeSet<&str> {
+    received
+        .iter()
+        .map(|one| one["id"].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_message_arrives_as_it_was_said() {
+    let server = MailServer::start(&["accept"]).await;
+    let desk = start(&server, 0).await;
+    let mut caller = Caller::new(&desk).await;
+    let text = "今から帰ります。\n夕食は 7 時で。";
+    let sent = caller.send(text).await;
+    assert_eq!(sent["delivery"], "queued");
+    let received = server.received(1, &["accept"]).await;
+    let message = &received[0];
+    let lines: Vec<&str> = message["text"].as_str().unwrap().trim().lines().collect();
+    assert_eq!(lines.join("\n"), text);
+    assert_eq!(message["to"], json!(["taro@example.com"]));
+    assert_eq!(message["sender"], "me@example.com");
+    assert_eq!(message["subject"], "今から帰ります。");
+    let id = format!("<{}@example.com>", sent["id"].as_str().unwrap());
+    assert_eq!(message["id"], id);
+    let listed = caller.becomes("sent").await;
+    assert_eq!(listed["attempts"], 1);
+    assert_eq!(server.so_far().len(), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_puts_off_is_tried_again_with_the_same_message() {
+    let server = MailServer::start(&["later", "drop", "accept"]).await;
+    let desk = start(&server, 0).await;
+    let mut caller = Caller::new(&desk).await;
+    caller.send("hello").await;
+    let received = server.received(3, &["later", "drop", "accept"]).await;
+    assert_eq!(ids(&received).len(), 1, "{received:?}");
+    let dates: BTreeSet<&str> = received
+        .iter()
+        .map(|one| one["date"].as_str().unwrap())
+        .collect();
+    assert_eq!(dates.len(), 1);
+    let listed = caller.becomes("sent").await;
+    assert_eq!(listed["attempts"], 3);
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_is_believed() {
+    let server = MailServer::start(&["never"]).await;
+    let desk = start(&server, 0).await;
+    let mut caller = Caller::new(&desk).await;
+    caller.send("hello").await;
+    let listed = caller.becomes("failed").await;
+    assert_eq!(listed["last_error"], "The mail server answered 550.");
+    assert_eq!(server.so_far().len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_taken_back_in_time_never_leaves() {
+    let server = MailServer::start(&["accept"]).await;
+    let desk = start(&server, 600).await;
+    let mut caller = Caller::new(&desk).await;
+    let sent = caller.send("hello").await;
+    let cancelled = caller.call("message.cancel", json!({})).await;
+    assert_eq!(cancelled["id"], sent["id"]);
+    drop(caller);
+    drop(desk);
+    assert_eq!(server.so_far().len(), 0);
+}
+
+/// Killed between the server's taking a message and our noting it, and killed
+/// before anything was sent: after the restart it is there, as one message.
+#[tokio::test]
+async fn a_killed_desk_loses_nothing() {
+    let server = MailServer::start(&["accept"]).await;
+    let desk = start(&server, 600).await;
+    let mut caller = Caller::new(&desk).await;
+    caller.send("one").await;
+    let place = desk.place.clone();
+    drop(desk);
+    // As if the undo window had passed while nobody was there.
+    let file = place.data().join("madoguchi.db");
+    let url = format!("sqlite:///{}", file.display());
+    let url = store::url::DatabaseUrl::parse(&url).unwrap();
+    let database = store::Database::open(&url, store::Options::default())
+        .await
+        .unwrap();
+    let rows: std::sync::Arc<dyn kit::Store> = std::sync::Arc::new(database.clone());
+    // Somebody had begun to send it and died.
+    let claimed = "UPDATE innervoice_outbox SET status = 'sending', attempts = 1, \
+        claimed_by = 'dead', claimed_until = 1, next_attempt_at = NULL";
+    let attempt = "INSERT INTO innervoice_attempts (outbox_id, number, started_at) \
+        SELECT id, 1, 0 FROM innervoice_outbox";
+    let run = move |sql: &mut dyn kit::Sql| {
+        sql.execute(attempt, &[])?;
+        sql.execute(claimed, &[])
+    };
+    let changed = rows
+        .transaction(kit::sql::Budget::default(), run)
+        .await
+        .unwrap();
+    assert_eq!(changed, 1);
+    database.close().await.unwrap();
+    let desk = restart(&server, &place).await;
+    let received = server.received(1, &["accept"]).await;
+    assert_eq!(received[0]["text"].as_str().unwrap().trim(), "one");
+    let mut caller = Caller::new(&desk).await;
+    let listed = caller.becomes("sent").await;
+    assert_eq!(listed["attempts"], 2);
+    assert_eq!(server.so_far().len(), 1);
+}
+
+/// Two desks on the same data send each message once between them.
+#[tokio::test]
+async fn two_desks_send_each_message_once() {
+    let server = MailServer::start(&["accept"]).await;
+    let one = start(&server, 1).await;
+    let _two = restart(&server, &one.place).await;
+    let mut caller = Caller::new(&one).await;
+    for count in 0..10 {
+        caller.send(&format!("message {count}")).await;
+    }
+    let received = server.received(10, &["accept"]).await;
+    assert_eq!(ids(&received).len(), 10);
+    caller.becomes("sent").await;
+    // Whoever would send one again has had every chance to.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(server.so_far().len(), 10);
+}
