@@ -1,6 +1,6 @@
 //! What goes on beside the calls: messages leave, reminders fire.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use kit::{
     BoxFuture,
@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{outbox::worker::Worker, voice::Voice};
+
+/// How long something that is just being sent may keep the program from ending.
+const LAST_WAIT: Duration = Duration::from_secs(5);
 
 pub struct Night {
     voice: Arc<Voice>,
@@ -31,11 +34,10 @@ impl Night {
 impl Background for Night {
     fn start(&self, announce: Announce) {
         let clock = Clock::system();
-        let sender = Worker::new(&self.voice, &clock);
-        self.tasks.spawn(sender.send(self.stop.clone()));
-        let reminder = Worker::new(&self.voice, &clock);
-        self.tasks
-            .spawn(reminder.remind(announce, self.stop.clone()));
+        let sender = Worker::new(&self.voice, &clock, &self.stop);
+        self.tasks.spawn(sender.send());
+        let reminder = Worker::new(&self.voice, &clock, &self.stop);
+        self.tasks.spawn(reminder.remind(announce));
     }
 
     fn stop(&self) -> BoxFuture<'_, ()> {
@@ -43,7 +45,8 @@ impl Background for Night {
         // A counter that was never started is stopped too.
         self.tasks.close();
         Box::pin(async {
-            self.tasks.wait().await;
+            // What hangs is left to its claim, which runs out.
+            let _ = tokio::time::timeout(LAST_WAIT, self.tasks.wait()).await;
         })
     }
 

@@ -16,6 +16,7 @@ use kit::{
     time::Clock,
 };
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use self::server::{Server, Way};
 use super::worker::Worker;
@@ -67,7 +68,7 @@ impl House {
     }
 
     fn worker(&self) -> Worker {
-        Worker::new(&self.voice, &self.context.clock)
+        Worker::new(&self.voice, &self.context.clock, &CancellationToken::new())
     }
 
     async fn send(&self) {

@@ -32,35 +32,34 @@ pub struct Worker {
     voice: Arc<Voice>,
     clock: Clock,
     holder: String,
+    /// Cancelled when nothing new is to be begun.
+    stop: CancellationToken,
 }
 
 impl Worker {
-    pub fn new(voice: &Arc<Voice>, clock: &Clock) -> Self {
+    pub fn new(voice: &Arc<Voice>, clock: &Clock, stop: &CancellationToken) -> Self {
         Self {
             voice: Arc::clone(voice),
             clock: clock.clone(),
+            stop: stop.clone(),
             holder: kit::ids::random("", 16),
         }
     }
 
     /// Sends until it is stopped.
-    pub async fn send(self, stop: CancellationToken) {
-        self.repeat("innervoice-outbox", stop, || self.send_round())
-            .await;
+    pub async fn send(self) {
+        self.repeat("innervoice-outbox", || self.send_round()).await;
     }
 
     /// Fires reminders until it is stopped.
-    pub async fn remind(self, announce: Announce, stop: CancellationToken) {
-        self.repeat("innervoice-reminders", stop, || {
-            self.remind_round(&announce)
-        })
-        .await;
+    pub async fn remind(self, announce: Announce) {
+        self.repeat("innervoice-reminders", || self.remind_round(&announce))
+            .await;
     }
 
     async fn repeat<F: Future<Output = Result<()>>>(
         &self,
         lease: &'static str,
-        stop: CancellationToken,
         round: impl Fn() -> F,
     ) {
         let mut pause = EVERY;
@@ -76,7 +75,7 @@ impl Worker {
             };
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = stop.cancelled() => break,
+                () = self.stop.cancelled() => break,
             }
         }
         let holder = self.holder.clone();
@@ -110,7 +109,7 @@ impl Worker {
 
     /// Everything that is due is sent once.
     pub async fn send_round(&self) -> Result<()> {
-        loop {
+        while !self.stop.is_cancelled() {
             let channels = self.voice.channels.names();
             let now = self.now();
             let (due, abandoned) = self
@@ -133,6 +132,7 @@ impl Worker {
                 sent?;
             }
         }
+        Ok(())
     }
 
     async fn send_one(&self, id: &str) -> Result<()> {

@@ -159,6 +159,18 @@ async fn a_hundred_requests_pass_in_a_minute() {
 }
 
 #[tokio::test]
+async fn the_configuration_can_set_another_limit() {
+    let config = "[limits]\nrequests_per_minute = { innervoice = 3 }\n";
+    let desk = Desk::setup().config(config).own_port(FLAG).start().await;
+    let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
+    let list = |id| plain(id, "tools/list", json!({}));
+    for id in 0..3 {
+        assert!(socket.request(&list(id)).await["result"].is_object());
+    }
+    assert_eq!(socket.request(&list(3)).await["error"]["code"], 429);
+}
+
+#[tokio::test]
 async fn tools_have_the_documents_names_on_its_port_and_safe_ones_elsewhere() {
     let desk = Desk::setup().config(ALLOWS).own_port(FLAG).start().await;
     let key = key(&desk.place);

@@ -1,0 +1,137 @@
+//! Repetition in English.
+
+use jiff::civil::DateTime;
+
+use super::{CODES, WORKDAYS, days, every, monthly, nth_weekday, weekly, yearly};
+
+pub fn read(text: &str, start: DateTime) -> Option<String> {
+    let text = text.replace([',', '/', '&', '-', '_'], " ");
+    let filler = [
+        "and", "on", "the", "of", "a", "every", "each", "repeat", "repeats", "in", "at", "per",
+    ];
+    let words: Vec<&str> = text
+        .split_whitespace()
+        .filter(|word| !filler.contains(word))
+        .collect();
+    let simple = match words.as_slice() {
+        ["daily" | "day" | "everyday" | "morning" | "mornings" | "evening" | "night"] => {
+            Some("FREQ=DAILY".to_owned())
+        }
+        ["weekday" | "weekdays" | "workday" | "workdays"] => Some(days(1, &WORKDAYS)),
+        ["business" | "working" | "work", "day" | "days"] => Some(days(1, &WORKDAYS)),
+        ["weekend" | "weekends"] => Some(days(1, &["SA", "SU"])),
+        ["weekly" | "week"] => Some(weekly(1, start)),
+        ["biweekly" | "fortnightly" | "fortnight"] | ["bi", "weekly"] => Some(weekly(2, start)),
+        ["monthly" | "month"] => Some(monthly(1, start.day())),
+        ["bimonthly"] => Some(monthly(2, start.day())),
+        ["quarterly" | "quarter"] => Some(monthly(3, start.day())),
+        ["yearly" | "annually" | "annual" | "year"] => Some(yearly(1, start)),
+        ["hourly" | "hour"] => Some("FREQ=HOURLY".to_owned()),
+        ["last", "day", "month"]
+        | ["month", "last", "day"]
+        | ["month", "end"]
+        | ["end", "month"] => Some("FREQ=MONTHLY;BYMONTHDAY=-1".to_owned()),
+        _ => None,
+    };
+    if simple.is_some() {
+        return simple;
+    }
+    let (interval, rest) = interval(&words);
+    if interval > 1 {
+        let by_unit = match rest {
+            ["day" | "days"] => Some(every(interval, "DAILY")),
+            ["week" | "weeks"] => Some(weekly(interval, start)),
+            ["month" | "months"] => Some(monthly(interval, start.day())),
+            ["year" | "years"] => Some(yearly(interval, start)),
+            ["hour" | "hours"] => Some(every(interval, "HOURLY")),
+            ["week" | "weeks", named @ ..] => Some(days(interval, &english_days(named)?)),
+            // "Every other Monday".
+            named => Some(days(interval, &english_days(named)?)),
+        };
+        return by_unit;
+    }
+    let of_month: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| !matches!(*word, "month" | "monthly"))
+        .collect();
+    match of_month.as_slice() {
+        [nth, day] if ordinal(nth).is_some() && english_day(day).is_some() => {
+            return Some(nth_weekday(ordinal(nth)?, english_day(day)?));
+        }
+        [day] if of_month.len() < words.len() && month_day(day).is_some() => {
+            return Some(monthly(1, month_day(day)?));
+        }
+        _ => {}
+    }
+    let named: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| !matches!(*word, "week" | "weekly"))
+        .collect();
+    Some(days(1, &english_days(&named)?))
+}
+
+/// `2 weeks`, `other day`: the number, and what it is of.
+fn interval<'a>(words: &'a [&'a str]) -> (u32, &'a [&'a str]) {
+    match words {
+        ["other" | "second" | "2nd", rest @ ..] if !rest.is_empty() => (2, rest),
+        ["two", rest @ ..] => (2, rest),
+        ["three", rest @ ..] => (3, rest),
+        ["four", rest @ ..] => (4, rest),
+        [number, rest @ ..] => match number.parse::<u32>() {
+            Ok(number) if (1..=1_000).contains(&number) => (number, rest),
+            _ => (1, words),
+        },
+        [] => (1, words),
+    }
+}
+
+fn english_days(words: &[&str]) -> Option<Vec<&'static str>> {
+    if words.is_empty() {
+        return None;
+    }
+    words.iter().map(|word| english_day(word)).collect()
+}
+
+fn english_day(word: &str) -> Option<&'static str> {
+    let full = [
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    ];
+    let word = word
+        .strip_suffix('s')
+        .filter(|word| full.contains(word))
+        .unwrap_or(word);
+    let (at, _) = full
+        .iter()
+        .enumerate()
+        .find(|(_, day)| word.len() >= 3 && day.starts_with(word))?;
+    CODES.get(at).copied()
+}
+
+fn ordinal(word: &str) -> Option<i8> {
+    Some(match word {
+        "first" | "1st" => 1,
+        "second" | "2nd" => 2,
+        "third" | "3rd" => 3,
+        "fourth" | "4th" => 4,
+        "last" => -1,
+        _ => return None,
+    })
+}
+
+fn month_day(word: &str) -> Option<i8> {
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let suffix = word.get(digits.len()..)?;
+    let is_ordinal = matches!(suffix, "" | "st" | "nd" | "rd" | "th");
+    digits
+        .parse::<i8>()
+        .ok()
+        .filter(|day| is_ordinal && (1..=31).contains(day))
+}
