@@ -63,7 +63,11 @@ impl Desk {
             "[http]\nmax_connections = 20000\nmax_connections_per_address = 0\n\
              [limits]\nrequests_per_minute = { innervoice = 100000000 }\n",
         )?;
-        let made = command(&cli.madoguchi, data.path(), &["keys", "create", "bench", "--json"])?;
+        let made = command(
+            &cli.madoguchi,
+            data.path(),
+            &["keys", "create", "bench", "--json"],
+        )?;
         let key = made["key"].as_str().context("a key")?.to_owned();
         let (main, port) = (free_port()?, free_port()?);
         let mut serve = Command::new(&cli.madoguchi);
@@ -210,7 +214,9 @@ async fn firing(cli: &Cli, places: &Places, reminders: i64) -> Result<f64> {
     // The tables are made by the program itself.
     let desk = Desk::start(cli, places, places.fresh()?).await?;
     let url = DatabaseUrl::Sqlite(desk.data.path().join("madoguchi.db"));
-    let database = Database::open(&url, Options::default()).await.map_err(failed)?;
+    let database = Database::open(&url, Options::default())
+        .await
+        .map_err(failed)?;
     let store: Arc<dyn Store> = Arc::new(database.clone());
     let insert = |prefix: &'static str, count: i64, first: i64, step: i64| {
         move |sql: &mut dyn kit::Sql| {
@@ -239,10 +245,18 @@ async fn firing(cli: &Cli, places: &Places, reminders: i64) -> Result<f64> {
             let row = sql.query_one("SELECT COUNT(*) FROM innervoice_firings", &[])?;
             row.map_or(Ok(0), |row| row.int(0))
         };
-        if store.query(Budget::default(), count).await.map_err(failed)? >= FIRINGS {
+        if store
+            .query(Budget::default(), count)
+            .await
+            .map_err(failed)?
+            >= FIRINGS
+        {
             break;
         }
-        ensure!(began.elapsed() < Duration::from_secs(120), "they do not fire");
+        ensure!(
+            began.elapsed() < Duration::from_secs(120),
+            "they do not fire"
+        );
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     // The kernel counts in hundredths of a second; let what is behind catch up.
@@ -297,11 +311,18 @@ async fn main() -> Result<()> {
     drop(idle);
     let (before, after) = (before as f64, after as f64);
     let mut table = Table::new(&["memory", "before", "with them", "each"]);
-    let each = format!("{} kB", number((after - before) / 1e3 / IDLE_SOCKETS as f64));
+    let each = format!(
+        "{} kB",
+        number((after - before) / 1e3 / IDLE_SOCKETS as f64)
+    );
     let name = format!("{IDLE_SOCKETS} idle sockets");
     table.row(&[name.clone(), megabytes(before), megabytes(after), each]);
     table.print("Idle sockets");
-    goals.add(&format!("{name} under 300 MB"), megabytes(after), after < 300e6);
+    goals.add(
+        &format!("{name} under 300 MB"),
+        megabytes(after),
+        after < 300e6,
+    );
     desk.running.stop()?;
 
     let few = firing(&cli, &places, FEW).await?;

@@ -80,14 +80,14 @@ impl Desk {
 
         // identify
         let Some(who) = self.keyring.identify(credentials, counter).await else {
-            self.audit.refused("unknown", counter, self.clock.now());
+            self.audit.refused(None, counter, self.clock.now());
             return Err(Refusal::InvalidKey);
         };
 
         // limit
         let caller = &who.caller.id;
         if let Err(retry_after_ms) = self.limiter.admit(caller, counter).await {
-            self.audit.refused(caller, counter, self.clock.now());
+            self.audit.refused(Some(caller), counter, self.clock.now());
             return Err(Refusal::RateLimited { retry_after_ms });
         }
         Ok(Admitted { who })

@@ -160,7 +160,14 @@ impl Shop {
     ) -> Result<Self> {
         let port = free_port()?;
         let mut command = Command::new(&places.madoguchi);
-        command.args(["serve", "--merchant-port", "0", "--innervoice-port", "0", "--port"]);
+        command.args([
+            "serve",
+            "--merchant-port",
+            "0",
+            "--innervoice-port",
+            "0",
+            "--port",
+        ]);
         command.arg(port.to_string()).arg("--data").arg(data);
         let log = places.logs.join("merchant.log");
         let mut shop = Self {

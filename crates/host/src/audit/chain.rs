@@ -56,7 +56,7 @@ impl Chain {
             } => {
                 let record = Record {
                     kind: "refused_count".into(),
-                    caller: Some(caller.into()),
+                    caller: Some(Cow::Borrowed(caller)),
                     counter: Some((*counter).into()),
                     count: Some(*count),
                     ..Record::default()

@@ -53,7 +53,7 @@ pub enum Entry {
     /// Requests refused before a tool was known, in one second.
     Refused {
         at: i64,
-        caller: String,
+        caller: Arc<str>,
         counter: &'static str,
         count: u64,
     },

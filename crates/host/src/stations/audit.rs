@@ -15,7 +15,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, LazyLock, Mutex, PoisonError},
     time::Instant,
 };
 
@@ -49,7 +49,7 @@ pub struct Audit {
 #[derive(Default)]
 struct Refusals {
     second: i64,
-    counts: HashMap<(String, &'static str), u64>,
+    counts: HashMap<(Arc<str>, &'static str), u64>,
 }
 
 #[derive(Debug, Clone)]
@@ -167,18 +167,22 @@ impl Audit {
         self.settings.keep_days
     }
 
-    pub fn refused(&self, caller: &str, counter: &'static str, now: Timestamp) {
-        self.report_refusals(now);
+    /// Counts a refusal; `None` is somebody unknown.
+    pub fn refused(&self, caller: Option<&Arc<str>>, counter: &'static str, now: Timestamp) {
+        static UNKNOWN: LazyLock<Arc<str>> = LazyLock::new(|| "unknown".into());
+        let caller = Arc::clone(caller.unwrap_or(&UNKNOWN));
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        *refusals
-            .counts
-            .entry((caller.to_owned(), counter))
-            .or_default() += 1;
+        self.report(&mut refusals, now);
+        *refusals.counts.entry((caller, counter)).or_default() += 1;
     }
 
     /// Records the counts of seconds that have passed.
     pub fn report_refusals(&self, now: Timestamp) {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        self.report(&mut refusals, now);
+    }
+
+    fn report(&self, refusals: &mut Refusals, now: Timestamp) {
         if refusals.second == now.as_second() {
             return;
         }

@@ -26,7 +26,8 @@ const WINDOW_MS: i64 = 60_000;
 /// through by nobody.
 const UNREADABLE_MS: u64 = 1_000;
 
-type Who = (String, String);
+/// A caller's id and a counter's name.
+type Who = (Arc<str>, &'static str);
 
 pub struct Limiter {
     per_minute: HashMap<String, usize>,
@@ -56,7 +57,7 @@ impl Limiter {
     }
 
     /// `Err` with the milliseconds to wait. A refused request does not count.
-    pub async fn admit(&self, caller: &str, counter: &str) -> Result<(), u64> {
+    pub async fn admit(&self, caller: &Arc<str>, counter: &'static str) -> Result<(), u64> {
         // The common case, no limit, takes no lock.
         let Some(limit) = self.per_minute.get(counter) else {
             return Ok(());
@@ -72,11 +73,11 @@ impl Limiter {
     async fn admit_shared(
         &self,
         store: &Arc<dyn Store>,
-        caller: &str,
-        counter: &str,
+        caller: &Arc<str>,
+        counter: &'static str,
         limit: usize,
     ) -> Result<(), u64> {
-        let who = (caller.to_owned(), counter.to_owned());
+        let who = (Arc::clone(caller), counter);
         let full = |map: &Mutex<HashMap<Who, Instant>>| {
             let map = map.lock().unwrap_or_else(PoisonError::into_inner);
             let until = map.get(&who)?;
@@ -101,11 +102,15 @@ impl Limiter {
         }
     }
 
-    fn admit_at(&self, caller: &str, counter: &str, limit: usize, now: Instant) -> Result<(), u64> {
+    fn admit_at(
+        &self,
+        caller: &Arc<str>,
+        counter: &'static str,
+        limit: usize,
+        now: Instant,
+    ) -> Result<(), u64> {
         let mut admitted = self.admitted.lock().unwrap_or_else(PoisonError::into_inner);
-        let times = admitted
-            .entry((caller.to_owned(), counter.to_owned()))
-            .or_default();
+        let times = admitted.entry((Arc::clone(caller), counter)).or_default();
         while times
             .front()
             .is_some_and(|first| now.duration_since(*first) >= WINDOW)
@@ -132,7 +137,7 @@ async fn take_slot(store: &Arc<dyn Store>, who: &Who, limit: usize) -> Result<Op
     let ((caller, counter), limit) = (who.clone(), i64::try_from(limit).unwrap_or(i64::MAX));
     store
         .transaction(Budget::default(), move |sql| {
-            let (caller, counter) = (caller.as_str().into(), counter.as_str().into());
+            let (caller, counter) = ((&*caller).into(), counter.into());
             // By the server's clock, which all desks share. A slot that somebody
             // else is just taking is not waited for: it is as good as taken.
             const TAKE: &str = "UPDATE desk_slots
@@ -184,7 +189,10 @@ mod tests {
         let mut passed = Vec::new();
         for tick in 0..3_000u64 {
             let at = start + Duration::from_millis(tick * 50);
-            if limiter.admit_at("key", "innervoice", 100, at).is_ok() {
+            if limiter
+                .admit_at(&"key".into(), "innervoice", 100, at)
+                .is_ok()
+            {
                 passed.push(at);
             }
         }
@@ -206,12 +214,12 @@ mod tests {
     fn says_how_long_to_wait_and_counts_callers_apart() {
         let limiter = Limiter::new(&Limits::default(), &[], &Arc::new(DeskState::none()));
         let now = Instant::now();
-        assert_eq!(limiter.admit_at("a", "c", 1, now), Ok(()));
+        assert_eq!(limiter.admit_at(&"a".into(), "c", 1, now), Ok(()));
         assert_eq!(
-            limiter.admit_at("a", "c", 1, now + Duration::from_secs(20)),
+            limiter.admit_at(&"a".into(), "c", 1, now + Duration::from_secs(20)),
             Err(40_000)
         );
-        assert_eq!(limiter.admit_at("b", "c", 1, now), Ok(()));
-        assert_eq!(limiter.admit_at("a", "c", 1, now + WINDOW), Ok(()));
+        assert_eq!(limiter.admit_at(&"b".into(), "c", 1, now), Ok(()));
+        assert_eq!(limiter.admit_at(&"a".into(), "c", 1, now + WINDOW), Ok(()));
     }
 }
