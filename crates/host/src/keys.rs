@@ -73,7 +73,56 @@ fn new_key(id: &str) -> String {
 /// Makes a key. The second part of the answer is the key itself, which is not
 /// kept anywhere.
 pub async fn create(state: &State, wanted: Wanted, now: i64) -> Result<(Kept, String)> {
-    let name = wanted.name.trim().to_owned();
+    let wanted = checked(wanted, now)?;
+    let secret = state.secret.clone();
+    state
+        .store
+        .transaction(Budget::default(), move |sql| {
+            state::touch(sql, state::KEYS)?;
+            if let Some(other) = named(sql, &wanted.name, now)? {
+                return Err(Error::new(
+                    "KEY_NAME_TAKEN",
+                    format!("The key {other} is called `{}` already.", wanted.name),
+                )
+                .next("Choose another name, or revoke or rotate that key."));
+            }
+            insert(sql, &secret, &wanted, now)
+        })
+        .await
+}
+
+/// The same, unless there is or ever was a key: of desks that start at the same
+/// time on one database, one makes it.
+pub async fn create_first(
+    state: &State,
+    wanted: Wanted,
+    now: i64,
+) -> Result<Option<(Kept, String)>> {
+    let wanted = checked(wanted, now)?;
+    let secret = state.secret.clone();
+    let none = |sql: &mut dyn Sql| {
+        let row = sql.query_one("SELECT 1 FROM desk_keys LIMIT 1", &[])?;
+        Ok(row.is_none())
+    };
+    if !state.store.query(Budget::default(), none).await? {
+        return Ok(None);
+    }
+    state
+        .store
+        .transaction(Budget::default(), move |sql| {
+            // Whoever comes second waits here, and then sees the first one's.
+            state::touch(sql, state::KEYS)?;
+            match none(sql)? {
+                true => insert(sql, &secret, &wanted, now).map(Some),
+                false => Ok(None),
+            }
+        })
+        .await
+}
+
+fn checked(mut wanted: Wanted, now: i64) -> Result<Wanted> {
+    wanted.name = wanted.name.trim().to_owned();
+    let name = &wanted.name;
     if name.is_empty() || name.chars().count() > 100 || name.chars().any(char::is_control) {
         return Err(Error::new(
             "INVALID_KEY_NAME",
@@ -87,40 +136,30 @@ pub async fn create(state: &State, wanted: Wanted, now: i64) -> Result<(Kept, St
             "The key would have expired before it was made.",
         ));
     }
+    Ok(wanted)
+}
+
+fn insert(sql: &mut dyn Sql, secret: &Secret, wanted: &Wanted, now: i64) -> Result<(Kept, String)> {
     let id = kit::ids::random("", ID_LENGTH);
     let key = new_key(&id);
-    let hash = state::hex(&hash(&state.secret, &key));
-    let kept = state
-        .store
-        .transaction(Budget::default(), move |sql| {
-            state::touch(sql, state::KEYS)?;
-            if let Some(other) = named(sql, &name, now)? {
-                return Err(Error::new(
-                    "KEY_NAME_TAKEN",
-                    format!("The key {other} is called `{name}` already."),
-                )
-                .next("Choose another name, or revoke or rotate that key."));
-            }
-            sql.execute(
-                "INSERT INTO desk_keys (id, name, hash, counters, tools, read_only,
-                     trust_client_prompts, created_at, expires_at)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-                &[
-                    (&id).into(),
-                    (&name).into(),
-                    (&hash).into(),
-                    (&wanted.counters.join(",")).into(),
-                    (&wanted.tools.join(",")).into(),
-                    i64::from(wanted.read_only).into(),
-                    i64::from(wanted.trust_client_prompts).into(),
-                    now.into(),
-                    wanted.expires_at.into(),
-                ],
-            )?;
-            one(sql, &id)
-        })
-        .await?;
-    Ok((kept, key))
+    let hash = state::hex(&hash(secret, &key));
+    sql.execute(
+        "INSERT INTO desk_keys (id, name, hash, counters, tools, read_only,
+             trust_client_prompts, created_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        &[
+            (&id).into(),
+            (&wanted.name).into(),
+            (&hash).into(),
+            (&wanted.counters.join(",")).into(),
+            (&wanted.tools.join(",")).into(),
+            i64::from(wanted.read_only).into(),
+            i64::from(wanted.trust_client_prompts).into(),
+            now.into(),
+            wanted.expires_at.into(),
+        ],
+    )?;
+    Ok((one(sql, &id)?, key))
 }
 
 /// All of them, newest first, revoked ones too.

@@ -3,7 +3,9 @@
 use std::{process::ExitCode, sync::Arc};
 
 use host::{
-    background, console, log, settings,
+    background, console,
+    keys::{self, Wanted},
+    log, settings,
     transport::{
         endpoint, http,
         listener::{self, Listener},
@@ -49,6 +51,9 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
         let opened = open::desk(global, config, &arguments.offer, None).await?;
         seal::share(&opened.desk.state.get().await?.secret);
         opened.first_demo().await?;
+        for (port, ..) in &own {
+            show_first_key(&opened.desk, port.counter).await?;
+        }
         background::once(&opened.desk).await;
         let desk = Arc::clone(&opened.desk);
         background::start(&desk);
@@ -119,6 +124,35 @@ fn announce(listener: &Listener, desk: &host::Desk) {
             about.name
         );
     }
+}
+
+/// Where nobody comes in without a key and there has never been one, the first
+/// is made and shown to whoever started the desk. Not as a log entry: a level
+/// could hide it, and it is for a person.
+async fn show_first_key(desk: &host::Desk, counter: &'static str) -> Result<()> {
+    let window = desk.windows.iter().find(|window| {
+        let about = &window.counter.about;
+        about.name == counter && about.ways.always_needs_key
+    });
+    let Some(window) = window.filter(|_| desk.settings.identity.keys.is_empty()) else {
+        return Ok(());
+    };
+    let wanted = Wanted {
+        name: counter.into(),
+        counters: vec![counter.into()],
+        ..Wanted::default()
+    };
+    let now = desk.clock.now().as_millisecond();
+    let first = keys::create_first(desk.state.get().await?, wanted, now).await?;
+    if let Some((_, key)) = first {
+        let title = window.counter.about.title;
+        eprintln!(
+            "\nThe first key for {title}, shown this once. Its clients send it as\n\n    \
+             Authorization: Bearer {key}\n\nIf it is lost, make another: \
+             madoguchi keys rotate {counter}\n"
+        );
+    }
+    Ok(())
 }
 
 /// A renewed certificate is taken up on SIGHUP; connections that are open go on

@@ -22,6 +22,8 @@ mod documents;
 mod hardening;
 mod harness;
 mod innervoice;
+mod innervoice_calendar;
+mod innervoice_clients;
 mod keys;
 mod ledger;
 mod limits;

@@ -1,0 +1,1 @@
+//! The calendar as other programs read it.

@@ -1,0 +1,103 @@
+//! InnerVoice's first key, and the clients that come with it.
+
+use serde_json::{Value, json};
+use store::testing::Postgres;
+
+use crate::harness::{Desk, Place};
+
+const PORT: &str = "--innervoice-port";
+
+/// The key that a desk showed when it started.
+fn shown_key(log: &str) -> Option<String> {
+    let bearer = "Authorization: Bearer ";
+    let line = log.lines().find(|line| line.contains(bearer))?;
+    let (_, key) = line.split_once(bearer)?;
+    Some(key.trim().to_owned())
+}
+
+fn keys(place: &Place) -> Vec<Value> {
+    let listed = place.run(&["keys", "list", "--all", "--json"]).ok().json();
+    listed.as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn the_first_start_shows_a_key_and_no_later_one_does() {
+    let quiet = || Desk::setup().own_port(PORT).env("LOG_LEVEL", "error");
+    let mut desk = quiet().start().await;
+    let key = shown_key(&desk.log()).unwrap();
+    let kept = keys(&desk.place);
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert_eq!(kept[0]["name"], "innervoice");
+    assert_eq!(kept[0]["counters"], json!(["innervoice"]));
+    let answer = list_tools(&desk, "innervoice", &key).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let place = desk.place.clone();
+    desk.signal("TERM");
+    desk.ended().await;
+
+    let again = quiet().place(&place).start().await;
+    assert_eq!(shown_key(&again.log()), None);
+    let answer = list_tools(&again, "innervoice", &key).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    // Nor once the person has revoked it.
+    place.run(&["keys", "revoke", "innervoice"]).ok();
+    drop(again);
+    let after = quiet().place(&place).start().await;
+    assert_eq!(shown_key(&after.log()), None);
+    assert_eq!(keys(&place).len(), 1);
+}
+
+#[tokio::test]
+async fn no_key_is_made_where_nobody_needs_it() {
+    let without_port = Desk::start().await;
+    assert_eq!(keys(&without_port.place), Vec::<Value>::new());
+
+    let place = Place::new();
+    place.run(&["keys", "create", "mine"]).ok();
+    let with_key = Desk::setup().own_port(PORT).place(&place).start().await;
+    assert_eq!(shown_key(&with_key.log()), None);
+    assert_eq!(keys(&place).len(), 1);
+
+    let configured = format!(
+        "[identity]\nkeys = [{{ name = \"phone\", sha256 = \"{}\" }}]\n",
+        "0".repeat(64)
+    );
+    let configured = Desk::setup()
+        .own_port(PORT)
+        .config(&configured)
+        .start()
+        .await;
+    assert_eq!(shown_key(&configured.log()), None);
+    assert_eq!(keys(&configured.place), Vec::<Value>::new());
+
+    let place = Place::new();
+    let mut command = place.command();
+    command.args(["stdio", "innervoice"]);
+    let output = crate::harness::Output::of(&mut command, "").ok();
+    assert_eq!(shown_key(&output.stderr), None);
+    assert_eq!(keys(&place), Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn desks_that_start_together_make_one_key() {
+    let url = Postgres::shared().create_database();
+    let start = || Desk::setup().own_port(PORT).database(&url).start();
+    let (one, two, three) = tokio::join!(start(), start(), start());
+    let desks = [one, two, three];
+    let shown: Vec<String> = desks.iter().filter_map(|d| shown_key(&d.log())).collect();
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    for desk in &desks {
+        let answer = list_tools(desk, "innervoice", &shown[0]).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+}
+
+async fn list_tools(desk: &Desk, counter: &str, key: &str) -> crate::harness::Answer {
+    let headers = crate::harness::modern_headers("tools/list", &json!({}));
+    let bearer = format!("Bearer {key}");
+    let mut headers: Vec<(&str, &str)> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
+    headers.push(("authorization", &bearer));
+    let list = crate::harness::modern(1, "tools/list", json!({})).to_string();
+    let path = format!("/mcp/{counter}");
+    crate::harness::request(desk.port, "POST", &path, &headers, list).await
+}
