@@ -29,6 +29,9 @@ use crate::{
     wire::channel::{self, Breach, Channel, Outgoing},
 };
 
+/// What a socket reads or writes at a time.
+const BUFFER: usize = 4 * 1024;
+
 /// Requests read ahead while earlier ones are being taken up.
 const READ_AHEAD: usize = 16;
 
@@ -54,6 +57,9 @@ pub fn accept(
     let own_dialect = to.is_own_port;
     upgrade
         .protocols(["mcp"])
+        // The library's own are 128 KiB each, for every socket that idles.
+        .read_buffer_size(BUFFER)
+        .write_buffer_size(BUFFER)
         .max_message_size(settings.max_message_bytes)
         .max_frame_size(settings.max_frame_bytes)
         .on_upgrade(move |socket| async move {

@@ -109,7 +109,8 @@ struct Intake {
     desk: Arc<Desk>,
     window: Arc<Window>,
     channel: Channel,
-    ready: mpsc::Sender<RxJsonRpcMessage<RoleServer>>,
+    /// In boxes: a queue sets room aside for 32 of what it holds.
+    ready: mpsc::Sender<Box<RxJsonRpcMessage<RoleServer>>>,
     initialized: bool,
     /// Whether its key has opened the desk: it is no guess.
     admitted: bool,
@@ -128,7 +129,7 @@ impl Intake {
                 break;
             };
             if let Some(message) = self.take(&bytes).await
-                && self.ready.send(message).await.is_err()
+                && self.ready.send(Box::new(message)).await.is_err()
             {
                 return;
             }
@@ -254,7 +255,7 @@ impl Intake {
 }
 
 struct ChannelTransport {
-    incoming: mpsc::Receiver<RxJsonRpcMessage<RoleServer>>,
+    incoming: mpsc::Receiver<Box<RxJsonRpcMessage<RoleServer>>>,
     outgoing: mpsc::Sender<Outgoing>,
     flat_results: bool,
 }
@@ -298,7 +299,7 @@ impl Transport<RoleServer> for ChannelTransport {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        self.incoming.recv().await
+        self.incoming.recv().await.map(|message| *message)
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
