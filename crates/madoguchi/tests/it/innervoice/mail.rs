@@ -1,8 +1,10 @@
 //! Mail through a real server that refuses, delays and hangs up.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use kit::{Sql, Store, sql::Budget};
 use serde_json::{Value, json};
+use store::{Database, Options, url::DatabaseUrl};
 
 use super::{ALLOWS, FLAG, key};
 use crate::harness::{Desk, MailServer, Place, Socket, plain, result};
@@ -65,6 +67,22 @@ fn ids(received: &[Value]) -> BTreeSet<&str> {
         .iter()
         .map(|one| one["id"].as_str().unwrap())
         .collect()
+}
+
+/// Changes rows while no desk is open.
+async fn in_the_rows(place: &Place, statements: &'static [&'static str]) {
+    let file = place.data().join("madoguchi.db");
+    let url = DatabaseUrl::parse(&format!("sqlite:///{}", file.display())).unwrap();
+    let database = Database::open(&url, Options::default()).await.unwrap();
+    let rows: Arc<dyn Store> = Arc::new(database.clone());
+    let run = move |sql: &mut dyn Sql| {
+        for statement in statements {
+            assert_eq!(sql.execute(statement, &[])?, 1, "{statement}");
+        }
+        Ok(())
+    };
+    rows.transaction(Budget::default(), run).await.unwrap();
+    database.close().await.unwrap();
 }
 
 #[tokio::test]
@@ -130,8 +148,8 @@ async fn what_is_taken_back_in_time_never_leaves() {
     assert_eq!(server.so_far().len(), 0);
 }
 
-/// Killed between the server's taking a message and our noting it, and killed
-/// before anything was sent: after the restart it is there, as one message.
+/// Killed while a message was being sent: the next process sends it, under the
+/// same id.
 #[tokio::test]
 async fn a_killed_desk_loses_nothing() {
     let server = MailServer::start(&["accept"]).await;
@@ -140,29 +158,12 @@ async fn a_killed_desk_loses_nothing() {
     caller.send("one").await;
     let place = desk.place.clone();
     drop(desk);
-    // As if the undo window had passed while nobody was there.
-    let file = place.data().join("madoguchi.db");
-    let url = format!("sqlite:///{}", file.display());
-    let url = store::url::DatabaseUrl::parse(&url).unwrap();
-    let database = store::Database::open(&url, store::Options::default())
-        .await
-        .unwrap();
-    let rows: std::sync::Arc<dyn kit::Store> = std::sync::Arc::new(database.clone());
     // Somebody had begun to send it and died.
-    let claimed = "UPDATE innervoice_outbox SET status = 'sending', attempts = 1, \
-        claimed_by = 'dead', claimed_until = 1, next_attempt_at = NULL";
-    let attempt = "INSERT INTO innervoice_attempts (outbox_id, number, started_at) \
+    const ATTEMPT: &str = "INSERT INTO innervoice_attempts (outbox_id, number, started_at) \
         SELECT id, 1, 0 FROM innervoice_outbox";
-    let run = move |sql: &mut dyn kit::Sql| {
-        sql.execute(attempt, &[])?;
-        sql.execute(claimed, &[])
-    };
-    let changed = rows
-        .transaction(kit::sql::Budget::default(), run)
-        .await
-        .unwrap();
-    assert_eq!(changed, 1);
-    database.close().await.unwrap();
+    const CLAIMED: &str = "UPDATE innervoice_outbox SET status = 'sending', attempts = 1, \
+        claimed_by = 'dead', claimed_until = 1, next_attempt_at = NULL";
+    in_the_rows(&place, &[ATTEMPT, CLAIMED]).await;
     let desk = restart(&server, &place).await;
     let received = server.received(1, &["accept"]).await;
     assert_eq!(received[0]["text"].as_str().unwrap().trim(), "one");
@@ -170,6 +171,46 @@ async fn a_killed_desk_loses_nothing() {
     let listed = caller.becomes("sent").await;
     assert_eq!(listed["attempts"], 2);
     assert_eq!(server.so_far().len(), 1);
+}
+
+/// Reminders leave by mail too, and those that came due while nobody was there
+/// come late.
+#[tokio::test]
+async fn a_reminder_arrives_and_a_missed_one_comes_late() {
+    let server = MailServer::start(&["accept"]).await;
+    let config = format!(
+        "{}reminder_email = \"me@example.com\"\n",
+        config(&server, 0)
+    );
+    let setup = || Desk::setup().config(&config).own_port(FLAG);
+    let desk = setup().start().await;
+    let mut caller = Caller::new(&desk).await;
+    let now = jiff::Timestamp::now();
+    let soon = json!({ "time": now.to_string(), "note": "薬を飲む" });
+    caller.call("reminder.create", soon).await;
+    let received = server.received(1, &["accept"]).await;
+    assert_eq!(received[0]["subject"], "薬を飲む");
+    assert_eq!(received[0]["to"], json!(["me@example.com"]));
+    let later = now + jiff::SignedDuration::from_hours(1);
+    let later = json!({ "time": later.to_string(), "note": "later", "repeat": "daily" });
+    assert_eq!(caller.call("reminder.create", later).await["status"], "ok");
+    let place = desk.place.clone();
+    drop(desk);
+    // As if two hours had passed since.
+    const MOVED: &str = "UPDATE innervoice_reminders SET next_fire_at = next_fire_at - 7200000, \
+        starts_at = starts_at - 7200000 WHERE note = 'later'";
+    in_the_rows(&place, &[MOVED]).await;
+    let desk = setup().place(&place).start().await;
+    let received = server.received(2, &["accept"]).await;
+    let text = received[1]["text"].as_str().unwrap().trim();
+    assert!(
+        text.starts_with("later") && text.ends_with("late"),
+        "{text}"
+    );
+    let mut caller = Caller::new(&desk).await;
+    let list = caller.call("reminder.list", json!({})).await;
+    assert_eq!(list["reminders"][0]["last_fired"]["outcome"], "late");
+    assert_eq!(server.so_far().len(), 2);
 }
 
 /// Two desks on the same data send each message once between them.
