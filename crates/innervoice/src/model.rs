@@ -2,6 +2,8 @@
 
 pub mod address;
 pub mod ics;
+#[cfg(test)]
+mod properties;
 pub mod repeat;
 pub mod vcard;
 pub mod when;

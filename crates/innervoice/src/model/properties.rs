@@ -1,0 +1,154 @@
+//! What holds for every text and every rule, not only for those we thought of.
+
+use jiff::{SignedDuration, Timestamp, civil::DateTime};
+use proptest::prelude::*;
+
+use super::{
+    address,
+    ics::{self, Entry},
+    repeat::{Rule, Start},
+    vcard, when, words,
+};
+
+fn zones() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "Asia/Tokyo",
+        "America/New_York",
+        "Europe/Paris",
+        "Australia/Lord_Howe",
+        "Africa/Casablanca",
+        "America/St_Johns",
+        "UTC",
+    ])
+}
+
+fn locals() -> impl Strategy<Value = DateTime> {
+    (2020_i16..2060, 1_i8..=12, 1_i8..=31, 0_i8..24, 0_i8..60)
+        .prop_filter_map("a day that exists", |(year, month, day, hour, minute)| {
+            DateTime::new(year, month, day, hour, minute, 0, 0).ok()
+        })
+}
+
+fn rules() -> impl Strategy<Value = String> {
+    let freq = prop::sample::select(vec!["HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"]);
+    let parts = prop::sample::subsequence(
+        vec![
+            "INTERVAL=2",
+            "BYDAY=MO,SU",
+            "BYMONTH=2,10",
+            "BYMONTHDAY=1,29,-1",
+            "BYHOUR=1,2,3",
+            "BYMINUTE=30",
+            "BYSETPOS=1,-1",
+            "COUNT=40",
+            "WKST=SU",
+        ],
+        0..5,
+    );
+    (freq, parts).prop_map(|(freq, parts)| format!("FREQ={freq};{}", parts.join(";")))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn times_rise_from_the_start_on_and_do_not_depend_on_where_one_looks(
+        zone in zones(), local in locals(), rule in rules()
+    ) {
+        // Parts that exclude each other are refused, which is tested elsewhere.
+        let Ok(rule) = Rule::parse(&rule) else { return Ok(()) };
+        let zone = kit::time::zone(zone).unwrap();
+        let start = Start { local, zone: zone.clone() };
+        let first = when::instant(local, &zone).unwrap();
+        let times: Vec<Timestamp> = rule
+            .times(&start, first - SignedDuration::from_secs(1))
+            .take(30)
+            .collect();
+        for pair in times.windows(2) {
+            prop_assert!(pair[0] < pair[1]);
+            prop_assert_eq!(rule.next(&start, pair[0]), Some(pair[1]));
+        }
+        prop_assert!(times.first().is_none_or(|at| *at >= first));
+    }
+
+    #[test]
+    fn no_day_is_left_out_of_every_day(zone in zones(), local in locals()) {
+        let zone = kit::time::zone(zone).unwrap();
+        let start = Start { local, zone: zone.clone() };
+        let rule = Rule::parse("FREQ=DAILY").unwrap();
+        let first = when::instant(local, &zone).unwrap();
+        let days: Vec<_> = rule
+            .times(&start, first - SignedDuration::from_secs(1))
+            .take(400)
+            .map(|at| at.to_zoned(zone.clone()).date())
+            .collect();
+        prop_assert_eq!(days.len(), 400);
+        for pair in days.windows(2) {
+            prop_assert_eq!(pair[0].tomorrow().unwrap(), pair[1]);
+        }
+    }
+
+    #[test]
+    fn monthly_in_words_comes_every_month(zone in zones(), local in locals()) {
+        let zone = kit::time::zone(zone).unwrap();
+        for text in ["monthly", "毎月"] {
+            let Ok(Some(words::Repeat::Rule(rule))) = words::read(text, local) else {
+                panic!("{text}")
+            };
+            let rule = Rule::parse(&rule).unwrap();
+            let start = Start { local, zone: zone.clone() };
+            let first = when::instant(local, &zone).unwrap();
+            let months: Vec<_> = rule
+                .times(&start, first - SignedDuration::from_secs(1))
+                .take(24)
+                .map(|at| at.to_zoned(zone.clone()).date().first_of_month())
+                .collect();
+            prop_assert_eq!(months.len(), 24);
+            for pair in months.windows(2) {
+                let next = pair[0].checked_add(jiff::Span::new().months(1)).unwrap();
+                prop_assert_eq!(next, pair[1]);
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,60}", lines in "(?s).{0,200}") {
+        let zone = kit::time::zone("Asia/Tokyo").unwrap();
+        let today = "2026-12-31".parse().unwrap();
+        let _ = when::read(&text, &zone);
+        let _ = when::read_bound(&text, &zone, today, true);
+        let _ = when::read_minutes(&text);
+        let _ = words::read(&text, "2026-12-31T08:00".parse().unwrap());
+        let _ = Rule::parse(&text);
+        let _ = address::email(&text);
+        let _ = address::phone(&text, "81");
+        let card = format!("BEGIN:VCARD\n{lines}\nEND:VCARD\n");
+        let _ = vcard::read(&card, "81");
+    }
+
+    #[test]
+    fn whatever_a_title_says_the_file_keeps_its_shape(title in "(?s).{0,200}") {
+        let zone = kit::time::zone("America/New_York").unwrap();
+        let at: Timestamp = "2026-11-01T05:30:00Z".parse().unwrap();
+        let file = ics::calendar("x", &[Entry {
+            id: "evt_1",
+            title: &title,
+            description: &title,
+            location: &title,
+            starts_at: at,
+            ends_at: at,
+            zone: &zone,
+            sequence: 0,
+            is_cancelled: false,
+            created_at: at,
+            updated_at: at,
+        }]);
+        for line in file.split("\r\n") {
+            prop_assert!(line.len() <= 75);
+            prop_assert!(!line.contains(['\r', '\n']));
+        }
+        let unfolded = file.replace("\r\n ", "");
+        let begins = unfolded.split("\r\n").filter(|line| line.starts_with("BEGIN:VEVENT"));
+        prop_assert_eq!(begins.count(), 1);
+    }
+}
