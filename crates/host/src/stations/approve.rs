@@ -3,7 +3,8 @@
 //! The policy decides per tool. Where it says `ask`, a person is asked: by the
 //! client's own prompt where that can be trusted, else in the console or by
 //! `madoguchi approvals`, while the call is held for a while. An approval is
-//! bound to the caller, the tool and a digest of the exact arguments, and is
+//! bound to the caller, the tool and a digest of the exact arguments and the
+//! recipient they meant, and is
 //! used once, by the work itself (`run.rs`).
 
 use std::time::Duration;
@@ -95,6 +96,7 @@ impl Asking<'_> {
         if self.who.trusts_client_prompts()
             && let Some(leave) = self.by_prompt(&approval).await?
         {
+            self.check_recipient(&approval).await?;
             return Ok(leave);
         }
         self.hold(approval).await
@@ -115,13 +117,21 @@ impl Asking<'_> {
     }
 
     async fn question(&self) -> Result<Question> {
+        let card = self.card().await?;
+        // The same name can come to mean somebody else: that is another question.
+        let digest = match &card.recipient {
+            Some(recipient) => {
+                ledger::digest(&json!({ "arguments": self.arguments, "recipient": recipient }))
+            }
+            None => ledger::digest(self.arguments),
+        };
         Ok(Question {
             counter: self.window.counter.about.name,
             tool: self.tool.tool.name,
             caller: self.context.caller.clone(),
             arguments: self.arguments.clone(),
-            digest: ledger::digest(self.arguments),
-            card: self.card().await?,
+            digest,
+            card,
         })
     }
 
@@ -197,6 +207,7 @@ impl Asking<'_> {
             if let Some(leave) = settled(&now)? {
                 // The client may have gone in the very moment the answer came.
                 self.context.check_cancelled()?;
+                self.check_recipient(&now).await?;
                 return Ok(leave);
             }
             if started.elapsed() >= hold || self.desk.stopping.is_cancelled() {
@@ -221,6 +232,20 @@ impl Asking<'_> {
                 () = self.context.cancel.cancelled() => return Err(Error::cancelled()),
             }
         }
+    }
+
+    /// What was approved is for whom the card said, also if the name has come to
+    /// mean somebody else while it was shown.
+    async fn check_recipient(&self, approved: &Approval) -> Result<()> {
+        let recipient = &approved.card.recipient;
+        if recipient.is_some() && self.card().await?.recipient != *recipient {
+            return Err(Error::new(
+                "RECIPIENT_CHANGED",
+                "The recipient is no longer the one that the user approved.",
+            )
+            .next("Nothing was done. Make the call again; the user is asked anew."));
+        }
+        Ok(())
     }
 
     /// Where a person finds the question.

@@ -286,3 +286,34 @@ async fn an_address_book_is_imported_and_the_recipient_shown() {
     assert_eq!(result(&answer)["status"], "ok");
     assert_eq!(result(&answer)["delivery"], "not_configured");
 }
+
+/// An approval is for the address that was shown, not for whatever the name
+/// comes to mean.
+#[tokio::test]
+async fn a_name_that_changes_hands_is_asked_about_again() {
+    let config = "[approval]\nhold_seconds = 0\n";
+    let desk = Desk::setup().config(config).own_port(FLAG).start().await;
+    let import = |address: &str| {
+        let vcf = format!("BEGIN:VCARD\nVERSION:4.0\nUID:1\nFN:Taro\nEMAIL:{address}\nEND:VCARD\n");
+        let file = desk.place.file("contacts.vcf", &vcf);
+        let file = file.to_str().unwrap();
+        desk.place.run(&["import", "innervoice", file]).ok();
+    };
+    import("taro@example.com");
+    let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
+    let arguments = json!({ "to": "Taro", "text": "the code is 1234" });
+    let call = plain(
+        5,
+        "tools/call",
+        json!({ "name": "message.send", "arguments": arguments }),
+    );
+    let answer = socket.request(&call).await;
+    assert_eq!(answer["result"]["code"], "APPROVAL_REQUIRED");
+    approve(&desk.place).await;
+    import("stranger@example.com");
+    let answer = socket.request(&call).await;
+    assert_eq!(answer["result"]["code"], "APPROVAL_REQUIRED", "{answer}");
+    import("taro@example.com");
+    let answer = socket.request(&call).await;
+    assert_eq!(result(&answer)["recipient"], "Taro <taro@example.com>");
+}
