@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use store::testing::Postgres;
 
-use crate::harness::{Desk, Place};
+use crate::harness::{Desk, Output, Place, clients};
 
 const PORT: &str = "--innervoice-port";
 
@@ -100,4 +100,63 @@ async fn list_tools(desk: &Desk, counter: &str, key: &str) -> crate::harness::An
     let list = crate::harness::modern(1, "tools/list", json!({})).to_string();
     let path = format!("/mcp/{counter}");
     crate::harness::request(desk.port, "POST", &path, &headers, list).await
+}
+
+/// Asks nobody, in the spelling of the document.
+const ALLOWS: &str = "[approval]\ntools = { \"innervoice.calendar.create\" = \"allow\", \
+    \"innervoice.message.send\" = \"allow\", \"innervoice.reminder.create\" = \"allow\" }\n";
+
+fn key(place: &Place) -> String {
+    let name = kit::ids::random("phone-", 8);
+    let made = place.run(&["keys", "create", &name, "--json"]).ok().json();
+    made["key"].as_str().unwrap().to_owned()
+}
+
+#[track_caller]
+fn went_well(mode: &str, output: &Output) {
+    assert_eq!(output.code, Some(0), "{mode}\n{}", output.stderr);
+}
+
+#[tokio::test]
+async fn python_over_http() {
+    let desk = Desk::setup().config(ALLOWS).start().await;
+    for mode in ["auto", "legacy", "2026-07-28"] {
+        let arguments = [&desk.url(""), mode, &key(&desk.place)];
+        let output = clients::python(&desk.place, "innervoice.py", &arguments).await;
+        went_well(mode, &output);
+    }
+}
+
+#[tokio::test]
+async fn typescript_over_http() {
+    let desk = Desk::setup().config(ALLOWS).start().await;
+    for era in ["auto", "legacy", "pin"] {
+        let arguments = [&desk.url(""), era, &key(&desk.place)];
+        let output = clients::node(&desk.place, "innervoice.mjs", &arguments).await;
+        went_well(era, &output);
+    }
+}
+
+/// What the sockets' scripts are started with.
+fn on_its_port(desk: &Desk) -> [String; 3] {
+    let url = format!("ws://127.0.0.1:{}", desk.own_port);
+    [url, key(&desk.place), key(&desk.place)]
+}
+
+#[tokio::test]
+async fn python_on_its_own_port() {
+    let desk = Desk::setup().config(ALLOWS).own_port(PORT).start().await;
+    let arguments = on_its_port(&desk);
+    let arguments = arguments.each_ref().map(String::as_str);
+    let output = clients::python(&desk.place, "innervoice_socket.py", &arguments).await;
+    went_well("websockets", &output);
+}
+
+#[tokio::test]
+async fn javascript_on_its_own_port() {
+    let desk = Desk::setup().config(ALLOWS).own_port(PORT).start().await;
+    let arguments = on_its_port(&desk);
+    let arguments = arguments.each_ref().map(String::as_str);
+    let output = clients::node(&desk.place, "innervoice_socket.mjs", &arguments).await;
+    went_well("ws", &output);
 }
