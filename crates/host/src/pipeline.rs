@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    approvals::InHand,
     desk::{Desk, Found, PreparedTool, Window},
     stations::{
         approve::{self, Asking, Leave},
@@ -152,10 +153,12 @@ impl Desk {
             .await;
 
         // answer
-        if let Ok((_, Some(approval))) = &result {
-            self.delivered(approval);
-        }
-        let result = result.map(|(reply, _)| reply);
+        let result = result.map(|(reply, approval)| {
+            if let Some(approval) = approval {
+                self.delivered(approval.answered());
+            }
+            reply
+        });
         Ok(Answer {
             call: context.call,
             result,
@@ -165,9 +168,8 @@ impl Desk {
     /// Nobody dropped this call, so its answer is on its way. That is written
     /// down once the answer had time to arrive: should the program die before,
     /// it is given again to the identical call.
-    fn delivered(self: &Arc<Self>, approval: &str) {
-        let (desk, approval) = (Arc::clone(self), approval.to_owned());
-        self.approvals.answered(&approval);
+    fn delivered(self: &Arc<Self>, approval: String) {
+        let desk = Arc::clone(self);
         self.under_way.spawn(async move {
             tokio::select! {
                 () = tokio::time::sleep(ARRIVES_WITHIN) => {}
@@ -187,7 +189,7 @@ impl Desk {
         context: &mut Context,
         mut arguments: Map<String, Value>,
         record: &mut OpenRecord<'_>,
-    ) -> Result<(Reply, Option<String>), Error> {
+    ) -> Result<(Reply, Option<InHand>), Error> {
         // authorize
         authorize::check(who, tool)?;
 
@@ -214,16 +216,19 @@ impl Desk {
             Leave::Approved(approval) => Some(approval),
             Leave::Again { approval, reply } => {
                 record.set_approval(approval.clone());
-                return Ok((reply, approval));
+                let in_hand = approval.map(|id| self.approvals.take_in_hand(&id));
+                return Ok((reply, in_hand));
             }
             Leave::Ask(reply) => return Ok((reply, None)),
         };
         if approval.is_some() {
             record.set_approval(approval.clone());
         }
+        let approval = approval.map(|id| self.approvals.take_in_hand(&id));
 
         // run
-        let reply = run::run(self, window, tool, context, arguments, approval.as_deref()).await?;
+        let used = approval.as_ref().map(|approval| approval.id.as_str());
+        let reply = run::run(self, window, tool, context, arguments, used).await?;
         validate::output(tool, &reply)?;
         Ok((reply, approval))
     }

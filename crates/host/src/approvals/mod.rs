@@ -10,7 +10,7 @@ pub mod grants;
 pub mod redemption;
 
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -121,8 +121,42 @@ pub struct Approvals {
     clock: Clock,
     /// Counts up whenever something changed, here or in another process.
     changed: watch::Sender<u64>,
-    /// Used ones whose answers left this process; their rows follow.
-    answered: Mutex<HashSet<String>>,
+    /// Those that calls of this process use or have used, and how many calls;
+    /// their rows follow.
+    in_hand: Held,
+}
+
+type Held = Arc<Mutex<HashMap<String, usize>>>;
+
+/// An approval that a call uses. Meanwhile the identical call is a new one; when
+/// this is dropped, because the call failed or its client went away, it is not.
+#[derive(Debug)]
+pub struct InHand {
+    pub id: String,
+    all: Held,
+    answered: bool,
+}
+
+impl InHand {
+    /// The answer is on its way.
+    pub fn answered(mut self) -> String {
+        self.answered = true;
+        self.id.clone()
+    }
+}
+
+impl Drop for InHand {
+    fn drop(&mut self) {
+        if !self.answered {
+            let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(calls) = all.get_mut(&self.id) {
+                *calls -= 1;
+                if *calls == 0 {
+                    all.remove(&self.id);
+                }
+            }
+        }
+    }
 }
 
 const COLUMNS: &str = "id, counter, tool, caller, caller_name, arguments, digest, card, status,
@@ -134,7 +168,7 @@ impl Approvals {
             state: Arc::clone(state),
             clock: clock.clone(),
             changed: watch::Sender::new(0),
-            answered: Mutex::default(),
+            in_hand: Arc::default(),
         }
     }
 
@@ -302,20 +336,24 @@ impl Approvals {
         self.read(move |sql| latest(sql, &question, now)).await
     }
 
-    /// The caller is being answered: to this process the identical call is a new
-    /// one from here on.
-    pub fn answered(&self, id: &str) {
-        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        answered.insert(id.to_owned());
+    /// For a call of this process to use.
+    pub fn take_in_hand(&self, id: &str) -> InHand {
+        let mut all = self.in_hand.lock().unwrap_or_else(PoisonError::into_inner);
+        *all.entry(id.to_owned()).or_default() += 1;
+        InHand {
+            id: id.to_owned(),
+            all: Arc::clone(&self.in_hand),
+            answered: false,
+        }
     }
 
-    /// Whether the answer of the call that used it is known to have left.
-    pub fn is_answered(&self, approval: &Approval) -> bool {
-        let answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        approval.delivered_at.is_some() || answered.contains(&approval.id)
+    /// Whether a call has had the answer that belongs to it, or is having it.
+    pub fn is_taken(&self, approval: &Approval) -> bool {
+        let all = self.in_hand.lock().unwrap_or_else(PoisonError::into_inner);
+        approval.delivered_at.is_some() || all.contains_key(&approval.id)
     }
 
-    /// Notes for everybody what [`Approvals::answered`] says here.
+    /// Notes for everybody that the answer has left.
     pub async fn delivered(&self, id: &str) -> Result<()> {
         let (row, now) = (id.to_owned(), self.now());
         self.write(move |sql| {
@@ -327,8 +365,8 @@ impl Approvals {
             )
         })
         .await?;
-        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        answered.remove(id);
+        let mut all = self.in_hand.lock().unwrap_or_else(PoisonError::into_inner);
+        all.remove(id);
         Ok(())
     }
 

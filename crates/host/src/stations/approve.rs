@@ -165,8 +165,8 @@ impl Asking<'_> {
             return if fresh { Err(denied(before)) } else { Ok(None) };
         }
         let was_approved = before.decided_at.is_some();
-        let answered = self.desk.approvals.is_answered(before);
-        if !was_approved || answered || before.expires_at + LAPSES_MS <= now {
+        let is_taken = self.desk.approvals.is_taken(before);
+        if !was_approved || is_taken || before.expires_at + LAPSES_MS <= now {
             return Ok(None);
         }
         // Whether it was used is for the work's own store to say.
