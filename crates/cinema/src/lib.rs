@@ -63,6 +63,7 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Counter {
         ],
         prompts: vec![Arc::new(prompts::box_office_clerk(&house))],
         resources: Some(Arc::new(resources::Shelf::new(&house, &store))),
+        files: None,
         demo: Some(Arc::new(demo::DemoData::new(&house, &store))),
         import: None,
         background: None,

@@ -31,6 +31,8 @@ pub struct Wanted {
     /// Whether the client's own prompt may answer for the user.
     pub trust_client_prompts: bool,
     pub expires_at: Option<i64>,
+    /// Opens this file of its one counter and nothing else, as part of an address.
+    pub file: Option<String>,
 }
 
 /// A key as it is kept. Times are milliseconds since 1970.
@@ -46,6 +48,7 @@ pub struct Kept {
     pub expires_at: Option<i64>,
     pub revoked_at: Option<i64>,
     pub last_used_at: Option<i64>,
+    pub file: Option<String>,
     #[serde(skip)]
     pub hash: String,
     /// The one before the last rotation, while it is still good.
@@ -54,7 +57,7 @@ pub struct Kept {
 }
 
 const COLUMNS: &str = "id, name, counters, tools, read_only, trust_client_prompts, created_at,
-    expires_at, revoked_at, last_used_at, hash, previous_hash, previous_until";
+    expires_at, revoked_at, last_used_at, hash, previous_hash, previous_until, file";
 
 /// The public id in a key.
 pub fn id_of(key: &str) -> Option<&str> {
@@ -145,8 +148,8 @@ fn insert(sql: &mut dyn Sql, secret: &Secret, wanted: &Wanted, now: i64) -> Resu
     let hash = state::hex(&hash(secret, &key));
     sql.execute(
         "INSERT INTO desk_keys (id, name, hash, counters, tools, read_only,
-             trust_client_prompts, created_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+             trust_client_prompts, created_at, expires_at, file)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         &[
             (&id).into(),
             (&wanted.name).into(),
@@ -157,9 +160,18 @@ fn insert(sql: &mut dyn Sql, secret: &Secret, wanted: &Wanted, now: i64) -> Resu
             i64::from(wanted.trust_client_prompts).into(),
             now.into(),
             wanted.expires_at.into(),
+            wanted.file.as_deref().into(),
         ],
     )?;
     Ok((one(sql, &id)?, key))
+}
+
+impl Kept {
+    /// Where its file is read, behind the desk's own address.
+    pub fn path(&self, key: &str) -> Option<String> {
+        let (file, counter) = (self.file.as_ref()?, self.counters.first()?);
+        Some(format!("/files/{counter}/{key}/{file}"))
+    }
 }
 
 /// All of them, newest first, revoked ones too.
@@ -287,5 +299,6 @@ fn kept(row: &Row) -> Result<Kept> {
         last_used_at: row.opt_int(9)?,
         hash: row.text(10)?,
         previous,
+        file: row.opt_text(13)?,
     })
 }

@@ -46,6 +46,11 @@ pub const MIGRATIONS: Migrations = Migrations {
             name: "audit",
             sql: include_str!("migrations/0003.sql"),
         },
+        Migration {
+            version: 4,
+            name: "keys for files",
+            sql: include_str!("migrations/0004.sql"),
+        },
     ],
 };
 

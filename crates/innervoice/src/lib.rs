@@ -9,6 +9,7 @@
 mod answers;
 mod background;
 mod errors;
+mod feed;
 mod import;
 pub mod model;
 mod outbox;
@@ -84,6 +85,7 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Result<Counter> {
         ],
         prompts: Vec::new(),
         resources: Some(Arc::new(resources::Shelf::new(&voice, &store))),
+        files: Some(Arc::new(feed::Feed::new(&store))),
         demo: None,
         import: Some(Arc::new(import::AddressBook::new(&voice))),
         background: Some(Arc::new(background::Night::new(&voice))),

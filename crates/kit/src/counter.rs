@@ -70,6 +70,7 @@ pub struct Counter {
     pub tools: Vec<Arc<Tool>>,
     pub prompts: Vec<Arc<Prompt>>,
     pub resources: Option<Arc<dyn Resources>>,
+    pub files: Option<Arc<dyn Files>>,
     /// Where its rows are kept, for counters that use SQL. The desk runs the
     /// counter's queries and transactions on it.
     pub store: Option<Arc<dyn Store>>,
@@ -83,6 +84,24 @@ impl Counter {
     pub fn tool(&self, name: &str) -> Option<&Arc<Tool>> {
         self.tools.iter().find(|tool| tool.answers_to(name))
     }
+}
+
+/// Files for programs that can't send a key in a header, such as calendars that
+/// subscribe. Each address of one holds a key for that file alone.
+pub trait Files: Send + Sync {
+    fn names(&self) -> &'static [&'static str];
+    /// One of those names.
+    fn file<'a>(
+        &'a self,
+        context: &'a Context,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<File>>>;
+}
+
+pub struct File {
+    /// As in `Content-Type`.
+    pub kind: &'static str,
+    pub bytes: Vec<u8>,
 }
 
 /// Work that goes on while the counter is open, beside the calls.

@@ -248,6 +248,14 @@ pub struct CreateKey {
     /// Only tools that change nothing
     #[arg(long)]
     pub read_only: bool,
+    /// Make an address at which a program without a key reads this file, and
+    /// nothing else: innervoice/calendar.ics
+    #[arg(
+        long,
+        value_name = "COUNTER/FILE",
+        conflicts_with_all = ["counters", "tools", "read_only", "trust_client_prompts"]
+    )]
+    pub file: Option<String>,
     /// When it expires: 30d, 12h, a day or a full time [default: never]
     #[arg(long, visible_alias = "expires-in", value_name = "TIME")]
     pub expires: Option<String>,

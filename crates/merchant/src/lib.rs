@@ -66,6 +66,7 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Result<Counter> {
         ],
         prompts: Vec::new(),
         resources: None,
+        files: None,
         demo: Some(Arc::new(demo::DemoData::new(&shop))),
         import: Some(Arc::new(import::Catalogue::new(&shop))),
         background: Some(Arc::new(background::Caretaker::new(&shop))),

@@ -60,6 +60,7 @@ pub fn counter(settings: Settings) -> Counter {
         prompts: Vec::new(),
         resources: Some(Arc::new(resources::Shelf::new(&house))),
         store: None,
+        files: None,
         demo: None,
         import: None,
         background: Some(Arc::new(background::Caretaker::new(&house))),

@@ -73,6 +73,7 @@ pub fn counter(settings: Settings) -> Counter {
         prompts: Vec::new(),
         resources: Some(Arc::new(resources::Shelf::new(&project))),
         store: None,
+        files: None,
         demo: None,
         import: None,
         background: Some(Arc::new(watch::Watch::new(&project))),

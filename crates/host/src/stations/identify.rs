@@ -85,6 +85,8 @@ pub struct Key {
     caller: Caller,
     counters: Vec<String>,
     tools: Vec<String>,
+    /// What it opens in place of everything else.
+    file: Option<String>,
     pub read_only: bool,
     trust_client_prompts: bool,
     expires_at: Option<i64>,
@@ -180,25 +182,34 @@ impl Keyring {
         };
         let found = match keys::id_of(key) {
             None => self.find_configured(key),
-            Some(id) => match self.find_stored(id, key).await {
-                Some(found) => Some(found),
-                // Somebody may have just made it, here or elsewhere.
-                None => {
-                    self.look_again().await;
-                    self.find_stored(id, key).await
-                }
-            },
-        }?;
-        let now = self.clock.now().as_millisecond();
-        if found.has_expired(now) || !found.opens(counter) {
-            return None;
-        }
-        found.used_at.store(now, Ordering::Relaxed);
+            Some(id) => self.find_or_look(id, key).await,
+        };
+        let found = self.used(found?, counter, None)?;
         Some(Identified {
             caller: found.caller.clone(),
             key: Some(found),
             is_local: matches!(credentials, Credentials::LocalUserWith(_)),
         })
+    }
+
+    /// Whether the key in an address opens this file.
+    pub async fn opens_file(&self, key: &str, counter: &str, file: &str) -> bool {
+        let Some(id) = keys::id_of(key) else {
+            return false;
+        };
+        let found = self.find_or_look(id, key).await;
+        found.is_some_and(|found| self.used(found, counter, Some(file)).is_some())
+    }
+
+    /// The key, if it is good for this.
+    fn used(&self, found: Arc<Key>, counter: &str, file: Option<&str>) -> Option<Arc<Key>> {
+        let now = self.clock.now().as_millisecond();
+        let is_good = !found.has_expired(now) && found.opens(counter);
+        if !is_good || found.file.as_deref() != file {
+            return None;
+        }
+        found.used_at.store(now, Ordering::Relaxed);
+        Some(found)
     }
 
     /// Whether a key is one of those in memory: what can be said of it at no
@@ -224,6 +235,15 @@ impl Keyring {
             }
         }
         found
+    }
+
+    async fn find_or_look(&self, id: &str, key: &str) -> Option<Arc<Key>> {
+        if let Some(found) = self.find_stored(id, key).await {
+            return Some(found);
+        }
+        // Somebody may have just made it, here or elsewhere.
+        self.look_again().await;
+        self.find_stored(id, key).await
     }
 
     async fn find_stored(&self, id: &str, key: &str) -> Option<Arc<Key>> {
@@ -358,6 +378,7 @@ fn digests(row: &Kept, known: &[Digested]) -> Vec<Digested> {
                 caller: Caller::new(&format!("key:{}", row.id), &row.name),
                 counters: row.counters.clone(),
                 tools: row.tools.clone(),
+                file: row.file.clone(),
                 read_only: row.read_only,
                 trust_client_prompts: row.trust_client_prompts,
                 expires_at: row.expires_at,
@@ -394,6 +415,7 @@ fn configured(identity: &Identity) -> Result<Vec<([u8; 32], Arc<Key>)>> {
             caller: Caller::new(&format!("key:{}", key.name), &key.name),
             counters: key.counters.clone(),
             tools: key.tools.clone(),
+            file: None,
             read_only: false,
             trust_client_prompts: false,
             expires_at: None,

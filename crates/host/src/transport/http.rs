@@ -16,6 +16,7 @@ use tokio::sync::Mutex;
 use super::{
     answer::refuse,
     endpoint::Endpoints,
+    files,
     guard::{self, Guard},
     listener::OpenConnection,
     websocket,
@@ -47,6 +48,7 @@ pub fn router(desk: &Arc<Desk>, endpoints: &Endpoints) -> Router {
     Router::new()
         .route("/mcp/{counter}", any(mcp))
         .route("/ws/{counter}", get(ws))
+        .route("/files/{counter}/{key}/{file}", get(file))
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
         .route("/", get(index))
@@ -86,6 +88,17 @@ async fn ws(
             };
             websocket::accept(&to, &headers, open, upgrade)
         }
+        None => no_such_counter(&shared, &counter),
+    }
+}
+
+async fn file(
+    State(shared): State<Arc<Shared>>,
+    Path((counter, key, file)): Path<(String, String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    match shared.endpoints.get(counter.as_str()) {
+        Some(endpoint) => files::serve(&shared.desk, &endpoint.window, &key, &file, &headers).await,
         None => no_such_counter(&shared, &counter),
     }
 }

@@ -5,6 +5,7 @@
 //! - `guard`: who may reach a port at all; `abuse`: how often, from one address
 //! - `http`: the main port; `own_port`: the port of one counter
 //! - `endpoint`: Streamable HTTP for one counter, on either; `sessions`: how many
+//! - `files`: what a counter hands out without a key; `assets`: a directory
 //! - `websocket`, `stdio`: connections that carry one message after another
 
 pub mod abuse;
@@ -13,6 +14,7 @@ pub mod answer;
 pub mod assets;
 pub mod batch;
 pub mod endpoint;
+pub mod files;
 pub mod guard;
 pub mod http;
 pub mod language;

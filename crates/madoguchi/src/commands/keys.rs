@@ -22,22 +22,28 @@ pub fn run(global: &Global, action: &KeysAction) -> Result<ExitCode> {
     if let KeysAction::Create(create) = action {
         check_names(&config, create)?;
     }
+    let desk_url = config.settings.console_url();
     on_one_thread(async {
         let own = open::own_rows(global, &config);
-        let text = act(own.state().await?, action).await;
+        let text = act(own.state().await?, action, &desk_url).await;
         own.close().await?;
         print(&text?)
     })
 }
 
-async fn act(state: &State, action: &KeysAction) -> Result<String> {
+async fn act(state: &State, action: &KeysAction, desk_url: &str) -> Result<String> {
     let now = Timestamp::now();
     let now_ms = now.as_millisecond();
     match action {
         KeysAction::Create(create) => {
+            let file = create.file.as_deref().and_then(|file| file.split_once('/'));
             let wanted = Wanted {
                 name: create.name.clone(),
-                counters: create.counters.clone(),
+                counters: match file {
+                    Some((counter, _)) => vec![counter.into()],
+                    None => create.counters.clone(),
+                },
+                file: file.map(|(_, file)| file.into()),
                 tools: create.tools.clone(),
                 read_only: create.read_only,
                 trust_client_prompts: create.trust_client_prompts,
@@ -48,7 +54,7 @@ async fn act(state: &State, action: &KeysAction) -> Result<String> {
                     .transpose()?,
             };
             let (kept, key) = keys::create(state, wanted, now_ms).await?;
-            Ok(shown_once(&kept, &key, create.json, "made"))
+            Ok(shown_once(&kept, &key, desk_url, create.json, "made"))
         }
         KeysAction::List { json, all } => {
             let mut kept = keys::list(state).await?;
@@ -64,7 +70,7 @@ async fn act(state: &State, action: &KeysAction) -> Result<String> {
             let until = grace.as_deref().map(|text| moment(text, now)).transpose()?;
             let grace = until.map_or(0, |until| until - now_ms);
             let (kept, secret) = keys::rotate(state, key, grace, now_ms).await?;
-            Ok(shown_once(&kept, &secret, *json, "rotated"))
+            Ok(shown_once(&kept, &secret, desk_url, *json, "rotated"))
         }
         KeysAction::Revoke { key, json } => {
             let kept = keys::revoke(state, key, now_ms).await?;
@@ -86,6 +92,19 @@ fn check_names(config: &Config, create: &CreateKey) -> Result<()> {
         ..Offer::default()
     };
     let all = open::described(config, &offer, None)?;
+    if let Some(file) = &create.file {
+        let files = all.iter().flat_map(|counter| {
+            let names = counter
+                .files
+                .as_ref()
+                .map_or(&[][..], |files| files.names());
+            names
+                .iter()
+                .map(|name| format!("{}/{name}", counter.about.name))
+        });
+        let files: Vec<String> = files.collect();
+        open::known("file", file, files.iter().map(String::as_str))?;
+    }
     for counter in &create.counters {
         open::known("counter", counter, all.iter().map(|c| c.about.name))?;
     }
@@ -137,6 +156,7 @@ fn described(key: &Kept, now: i64) -> Value {
         "status": status(key, now),
         "counters": key.counters,
         "tools": key.tools,
+        "file": key.file,
         "read_only": key.read_only,
         "trust_client_prompts": key.trust_client_prompts,
         "created_at": time::utc(key.created_at),
@@ -147,15 +167,25 @@ fn described(key: &Kept, now: i64) -> Value {
 }
 
 /// The one time the key itself is printed.
-fn shown_once(kept: &Kept, key: &str, as_json: bool, what: &str) -> String {
+fn shown_once(kept: &Kept, key: &str, desk_url: &str, as_json: bool, what: &str) -> String {
+    let url = kept.path(key).map(|path| format!("{desk_url}{path}"));
     if as_json {
         let mut all = described(kept, Timestamp::now().as_millisecond());
         if let Some(all) = all.as_object_mut() {
             all.insert("key".into(), key.into());
+            if let Some(url) = url {
+                all.insert("url".into(), url.into());
+            }
         }
         return pretty(&all);
     }
     let scope = scope(kept);
+    if let Some(url) = url {
+        return format!(
+            "{url}\n\nThe address {} ({}) was {what}. Whoever knows it reads {scope}. It is shown this once: subscribe to it, and revoke it when it is not needed any more.",
+            kept.name, kept.id
+        );
+    }
     format!(
         "{key}\n\nThe key {} ({}) was {what}. It opens {scope}. It is shown this once: keep it where its agent finds it.\nAuthorization: Bearer KEY",
         kept.name, kept.id
@@ -167,6 +197,9 @@ fn scope(key: &Kept) -> String {
         [] => all.to_owned(),
         names => names.join(", "),
     };
+    if let (Some(file), Some(counter)) = (&key.file, key.counters.first()) {
+        return format!("{counter}/{file}");
+    }
     let mut text = list(&key.counters, "all counters");
     if !key.tools.is_empty() {
         text.push_str(&format!(" (only {})", key.tools.join(", ")));

@@ -1,0 +1,95 @@
+//! Files of a counter for programs that know nothing but an address: the key is
+//! part of it, and opens that file alone.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::Response,
+};
+use kit::Context;
+use sha2::{Digest, Sha256};
+
+use super::answer;
+use crate::{
+    desk::{Desk, Window},
+    state::hex,
+};
+
+const TIME_LIMIT: Duration = Duration::from_secs(15);
+
+pub async fn serve(
+    desk: &Arc<Desk>,
+    window: &Window,
+    key: &str,
+    name: &str,
+    request: &HeaderMap,
+) -> Response {
+    let counter = &window.counter;
+    let Some(files) = &counter.files else {
+        return no_such_file();
+    };
+    let keyring = &desk.keyring;
+    if !keyring.opens_file(key, counter.about.name, name).await {
+        return no_such_file();
+    }
+    let _under_way = desk.under_way.token();
+    let mut context = Context::of_the_desk(desk.clock.clone());
+    context.zone = counter.time_zone.clone();
+    context.deadline = Some(Instant::now() + TIME_LIMIT);
+    let found = match files.file(&context, name).await {
+        Ok(found) => found,
+        Err(error) => {
+            let counter = counter.about.name;
+            tracing::warn!(counter, %error, cause = ?error.cause, "a file could not be read");
+            return answer::refuse(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "The file can't be read now. Try again in a moment.",
+            );
+        }
+    };
+    let Some(file) = found else {
+        return no_such_file();
+    };
+    let tag = format!("\"{}\"", hex(&Sha256::digest(&file.bytes)));
+    let mut response = if is_known(request, &tag) {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
+    } else {
+        Response::new(Body::from(file.bytes))
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, file.kind),
+        (header::ETAG, tag.as_str()),
+        // Its address is a secret: nobody in between keeps it for others.
+        (header::CACHE_CONTROL, "private, no-cache"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ] {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
+    }
+    response
+}
+
+/// Whether the client has this version already. A proxy that compressed it may
+/// have made the tag a weak one.
+fn is_known(request: &HeaderMap, tag: &str) -> bool {
+    let lists = request.get_all(header::IF_NONE_MATCH).iter();
+    lists
+        .filter_map(|list| list.to_str().ok())
+        .flat_map(|list| list.split(','))
+        .map(|given| given.trim())
+        .any(|given| given == "*" || given.trim_start_matches("W/") == tag)
+}
+
+fn no_such_file() -> Response {
+    answer::refuse(StatusCode::NOT_FOUND, "There is no such file.")
+}
