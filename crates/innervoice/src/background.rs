@@ -10,7 +10,7 @@ use kit::{
 use serde_json::{Value, json};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{outbox::worker::Worker, voice::Voice};
+use crate::{caldav, outbox::worker::Worker, voice::Voice};
 
 /// How long something that is just being sent may keep the program from ending.
 const LAST_WAIT: Duration = Duration::from_secs(5);
@@ -38,6 +38,10 @@ impl Background for Night {
         self.tasks.spawn(sender.send());
         let reminder = Worker::new(&self.voice, &clock, &self.stop);
         self.tasks.spawn(reminder.remind(announce));
+        if self.voice.caldav.is_some() {
+            let teller = caldav::Worker::new(&self.voice, &clock, &self.stop);
+            self.tasks.spawn(teller.tell());
+        }
     }
 
     fn stop(&self) -> BoxFuture<'_, ()> {

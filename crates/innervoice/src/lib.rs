@@ -8,6 +8,7 @@
 
 mod answers;
 mod background;
+mod caldav;
 mod errors;
 mod feed;
 mod import;
@@ -35,11 +36,18 @@ pub use settings::Settings;
 /// The counter's tables.
 pub const MIGRATIONS: Migrations = Migrations {
     owner: "innervoice",
-    steps: &[Migration {
-        version: 1,
-        name: "events, contacts, reminders, outbox",
-        sql: include_str!("../migrations/0001.sql"),
-    }],
+    steps: &[
+        Migration {
+            version: 1,
+            name: "events, contacts, reminders, outbox",
+            sql: include_str!("../migrations/0001.sql"),
+        },
+        Migration {
+            version: 2,
+            name: "what a CalDAV server knows",
+            sql: include_str!("../migrations/0002.sql"),
+        },
+    ],
 };
 
 const ABOUT: About = About {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use kit::{
     BoxFuture, Context, Result, Sql, Store,
     context::Language,
@@ -54,24 +55,30 @@ pub fn feed(sql: &mut dyn Sql, now: i64) -> Result<String> {
 
 fn file(events: &[Event]) -> String {
     let zones: Vec<_> = events.iter().map(Event::zone).collect();
-    let entries: Vec<Entry<'_>> = events
-        .iter()
-        .zip(&zones)
-        .map(|(event, zone)| Entry {
-            id: &event.id,
-            title: &event.title,
-            description: &event.description,
-            location: &event.location,
-            starts_at: event.start(),
-            ends_at: timestamp(event.ends_at),
-            zone,
-            sequence: event.sequence,
-            is_cancelled: event.cancelled_at.is_some(),
-            created_at: timestamp(event.created_at),
-            updated_at: timestamp(event.updated_at),
-        })
-        .collect();
+    let entries = events.iter().zip(&zones);
+    let entries: Vec<Entry<'_>> = entries.map(|(event, zone)| entry(event, zone)).collect();
     ics::calendar("InnerVoice", &entries)
+}
+
+/// For a CalDAV server.
+pub fn object(event: &Event) -> String {
+    ics::object(entry(event, &event.zone()))
+}
+
+fn entry<'a>(event: &'a Event, zone: &'a TimeZone) -> Entry<'a> {
+    Entry {
+        id: &event.id,
+        title: &event.title,
+        description: &event.description,
+        location: &event.location,
+        starts_at: event.start(),
+        ends_at: timestamp(event.ends_at),
+        zone,
+        sequence: event.sequence,
+        is_cancelled: event.cancelled_at.is_some(),
+        created_at: timestamp(event.created_at),
+        updated_at: timestamp(event.updated_at),
+    }
 }
 
 pub struct Shelf {

@@ -26,6 +26,10 @@ pub struct Settings {
     pub sms_password: String,
     /// The number that texts come from.
     pub sms_from: String,
+    /// A calendar on a CalDAV server that events are written to: https://example.com/me/calendar/. Empty: they stay here.
+    pub caldav_url: String,
+    pub caldav_user: String,
+    pub caldav_password: String,
     /// Reminders are sent to this e-mail address too. Empty: they are not.
     pub reminder_email: String,
     /// Reminders are published to this ntfy topic too: https://ntfy.sh/my-topic.
@@ -50,6 +54,9 @@ impl Default for Settings {
             sms_user: String::new(),
             sms_password: String::new(),
             sms_from: String::new(),
+            caldav_url: String::new(),
+            caldav_user: String::new(),
+            caldav_password: String::new(),
             reminder_email: String::new(),
             ntfy_url: String::new(),
             ntfy_token: String::new(),

@@ -1,5 +1,6 @@
 //! The rows, one file for each kind.
 
+pub mod caldav;
 pub mod contacts;
 pub mod events;
 pub mod outbox;

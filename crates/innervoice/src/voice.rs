@@ -6,7 +6,9 @@ use jiff::{Timestamp, tz::TimeZone};
 use kit::{Context, Result, Store};
 
 use crate::{
-    Settings, errors,
+    Settings,
+    caldav::Server,
+    errors,
     model::{
         address::Platform,
         when::{self, Moment},
@@ -18,6 +20,7 @@ pub struct Voice {
     pub settings: Settings,
     pub zone: TimeZone,
     pub channels: Channels,
+    pub caldav: Option<Server>,
     pub store: Arc<dyn Store>,
 }
 
@@ -26,6 +29,7 @@ impl Voice {
         Ok(Self {
             zone: settings.zone(),
             channels: Channels::new(&settings)?,
+            caldav: Server::new(&settings)?,
             store: Arc::clone(store),
             settings,
         })

@@ -22,15 +22,26 @@ const MOST_OCTETS: usize = 75;
 /// Changes of clocks are told so far around the events.
 const AROUND: SignedDuration = SignedDuration::from_hours(24 * 366);
 
-/// The whole file.
+/// The whole file, to subscribe to.
 pub fn calendar(name: &str, entries: &[Entry<'_>]) -> String {
+    let name = escape(name);
+    file(&[("METHOD", "PUBLISH"), ("X-WR-CALNAME", &name)], entries)
+}
+
+/// One event as a CalDAV server keeps it, where no METHOD may be.
+pub fn object(entry: Entry<'_>) -> String {
+    file(&[], &[entry])
+}
+
+fn file(more: &[(&str, &str)], entries: &[Entry<'_>]) -> String {
     let mut lines = Lines::default();
     lines.put("BEGIN", "VCALENDAR");
     lines.put("VERSION", "2.0");
     lines.put("PRODID", "-//Madoguchi//InnerVoice//EN");
     lines.put("CALSCALE", "GREGORIAN");
-    lines.put("METHOD", "PUBLISH");
-    lines.put("X-WR-CALNAME", &escape(name));
+    for (name, value) in more {
+        lines.put(name, value);
+    }
     let mut zones: Vec<&TimeZone> = Vec::new();
     for entry in entries {
         if entry.zone.iana_name().is_some() && !zones.contains(&entry.zone) {

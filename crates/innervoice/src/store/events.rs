@@ -18,11 +18,11 @@ pub struct Event {
     pub updated_at: i64,
 }
 
-const COLUMNS: &str = "id, title, description, location, starts_at, ends_at, zone, sequence, \
+pub const COLUMNS: &str = "id, title, description, location, starts_at, ends_at, zone, sequence, \
     cancelled_at, created_at, updated_at";
 
 impl Event {
-    fn of(row: &Row) -> Result<Self> {
+    pub fn of(row: &Row) -> Result<Self> {
         Ok(Self {
             id: row.text(0)?,
             title: row.text(1)?,

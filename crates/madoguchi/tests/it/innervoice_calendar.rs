@@ -1,6 +1,8 @@
 //! The calendar as other programs read it: subscribed to at an address of its
 //! own, and read by a parser that is not ours.
 
+mod caldav;
+
 use serde_json::{Value, json};
 use store::testing::Postgres;
 

@@ -60,6 +60,14 @@ pub async fn python(place: &Place, script: &str, arguments: &[&str]) -> Output {
     in_venv("python", place, script, arguments, String::new()).await
 }
 
+/// A module that runs beside the test, for whoever holds the child.
+pub fn python_module_beside(place: &Place, module: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(tool("python/bin/python"));
+    place.enter(&mut command);
+    command.args(["-B", "-m", module]).args(arguments);
+    command
+}
+
 /// A script that runs beside the test, for whoever holds the child.
 pub fn python_beside(place: &Place, script: &str, arguments: &[&str]) -> Command {
     let mut command = command(place, &tool("python/bin/python"));

@@ -1,0 +1,303 @@
+//! Writes events to a calendar on a CalDAV server, when one is configured.
+//!
+//! An event's address there is made of its id, and what is written says which
+//! version it is. So an attempt whose answer was lost is recognised when it is
+//! made again, and a copy that somebody else changed is never overwritten.
+
+use std::{sync::Arc, time::Duration};
+
+use kit::{Error, Result, Sql, lease, sql::Budget, time::Clock};
+use reqwest::{
+    Client, Method, RequestBuilder, Response, StatusCode, Url,
+    header::{CONTENT_TYPE, ETAG, IF_MATCH, IF_NONE_MATCH},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Settings, resources,
+    store::{
+        caldav::{self, Due, Outcome},
+        events::Event,
+    },
+    voice::Voice,
+};
+
+const LEASE: &str = "innervoice-caldav";
+const CONNECT: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(20);
+/// It only spares work: every request has its condition, so that two processes
+/// which tell the server the same do no harm.
+const LEASE_MS: i64 = 10_000;
+const EVERY: Duration = Duration::from_secs(1);
+const BATCH: i64 = 8;
+const FIRST_RETRY_MS: i64 = 2_000;
+const LONGEST_RETRY_MS: i64 = 10 * 60_000;
+/// How far back the server is told, as with the feed.
+const PAST_MS: i64 = 366 * 24 * 60 * 60_000;
+
+/// The calendar there.
+pub struct Server {
+    client: Client,
+    url: Url,
+    user: String,
+    password: String,
+}
+
+impl Server {
+    pub fn new(settings: &Settings) -> Result<Option<Self>> {
+        let text = settings.caldav_url.trim().trim_end_matches('/');
+        if text.is_empty() {
+            return Ok(None);
+        }
+        // With the slash names are put behind it, not in place of its last part.
+        let url = Url::parse(&format!("{text}/")).ok();
+        let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
+        let url = url.ok_or_else(|| {
+            Error::new(
+                "INVALID_CONFIG",
+                "[innervoice] caldav_url is no address such as https://example.com/me/calendar/.",
+            )
+        })?;
+        // Where two TLS libraries are linked in, rustls wants to be told which.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder()
+            .connect_timeout(CONNECT)
+            .timeout(TIMEOUT)
+            // A redirect would carry the password to somebody else.
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(Error::internal)?;
+        Ok(Some(Self {
+            client,
+            url,
+            user: settings.caldav_user.clone(),
+            password: settings.caldav_password.clone(),
+        }))
+    }
+
+    fn request(&self, method: Method, event: &Event) -> Result<RequestBuilder, Trouble> {
+        let url = self.url.join(&format!("{}.ics", event.id));
+        let url = url.map_err(|_| Trouble("The event's id makes no address.".into()))?;
+        let request = self.client.request(method, url);
+        Ok(match self.user.is_empty() {
+            true => request,
+            false => request.basic_auth(&self.user, Some(&self.password)),
+        })
+    }
+
+    async fn tell(&self, due: &Due) -> Outcome {
+        let told = match due.event.cancelled_at {
+            Some(_) => self.delete(due).await,
+            None => self.put(due).await,
+        };
+        told.unwrap_or_else(|Trouble(why)| Outcome::Retry(why))
+    }
+
+    async fn put(&self, due: &Due) -> Result<Outcome, Trouble> {
+        let event = &due.event;
+        let response = self.write(event, due.etag.as_deref()).await?;
+        if response.status() != StatusCode::PRECONDITION_FAILED {
+            return written(&response);
+        }
+        let Some(there) = self.read(event).await? else {
+            // It was there, and somebody deleted it.
+            return Ok(Outcome::Conflict);
+        };
+        match there.version(event) {
+            Version::Ours => Ok(Outcome::Done { etag: there.etag }),
+            // Ours of before, from an attempt whose answer was lost.
+            Version::Older if due.etag.is_none() && there.etag.is_some() => {
+                let response = self.write(event, there.etag.as_deref()).await?;
+                match response.status() {
+                    StatusCode::PRECONDITION_FAILED => Ok(Outcome::Conflict),
+                    _ => written(&response),
+                }
+            }
+            Version::Older | Version::Foreign => Ok(Outcome::Conflict),
+        }
+    }
+
+    /// Made if there is no copy, else changed if the copy is still this one.
+    async fn write(&self, event: &Event, etag: Option<&str>) -> Result<Response, Trouble> {
+        let request = self
+            .request(Method::PUT, event)?
+            .header(CONTENT_TYPE, "text/calendar; charset=utf-8")
+            .body(resources::object(event));
+        let request = match etag {
+            Some(etag) => request.header(IF_MATCH, etag),
+            None => request.header(IF_NONE_MATCH, "*"),
+        };
+        Ok(request.send().await?)
+    }
+
+    async fn read(&self, event: &Event) -> Result<Option<There>, Trouble> {
+        let response = self.request(Method::GET, event)?.send().await?;
+        if is_gone(response.status()) {
+            return Ok(None);
+        }
+        if !response.status().is_success() {
+            return Err(refused(response.status()));
+        }
+        Ok(Some(There {
+            etag: etag_of(&response),
+            text: response.text().await?,
+        }))
+    }
+
+    async fn delete(&self, due: &Due) -> Result<Outcome, Trouble> {
+        let mut request = self.request(Method::DELETE, &due.event)?;
+        if let Some(etag) = &due.etag {
+            request = request.header(IF_MATCH, etag);
+        }
+        let response = request.send().await?;
+        match response.status() {
+            status if status.is_success() || is_gone(status) => Ok(Outcome::Done { etag: None }),
+            // Servers answer so to a condition on what is not there, too.
+            StatusCode::PRECONDITION_FAILED => Ok(match self.read(&due.event).await? {
+                Some(_) => Outcome::Conflict,
+                None => Outcome::Done { etag: None },
+            }),
+            status => Err(refused(status)),
+        }
+    }
+}
+
+/// The server's copy.
+struct There {
+    etag: Option<String>,
+    text: String,
+}
+
+enum Version {
+    Ours,
+    Older,
+    Foreign,
+}
+
+impl There {
+    /// Whoever changes an event writes another DTSTAMP.
+    fn version(&self, event: &Event) -> Version {
+        let lines = || self.text.lines().map(str::trim_end);
+        let ours = resources::object(event);
+        let stamp = ours.lines().find(|line| line.starts_with("DTSTAMP"));
+        let sequence = lines().find_map(|line| line.strip_prefix("SEQUENCE:")?.parse::<i64>().ok());
+        let is_same = stamp.is_some_and(|stamp| lines().any(|line| line == stamp.trim_end()));
+        match sequence.unwrap_or(0) {
+            sequence if sequence == event.sequence && is_same => Version::Ours,
+            sequence if sequence < event.sequence => Version::Older,
+            _ => Version::Foreign,
+        }
+    }
+}
+
+/// Why an attempt has to be made again.
+struct Trouble(String);
+
+impl From<reqwest::Error> for Trouble {
+    fn from(_: reqwest::Error) -> Self {
+        Self("The CalDAV server could not be reached, or did not answer.".into())
+    }
+}
+
+fn refused(status: StatusCode) -> Trouble {
+    Trouble(format!("The CalDAV server answered {}.", status.as_u16()))
+}
+
+fn written(response: &Response) -> Result<Outcome, Trouble> {
+    match response.status() {
+        status if status.is_success() => Ok(Outcome::Done {
+            etag: etag_of(response),
+        }),
+        status => Err(refused(status)),
+    }
+}
+
+fn etag_of(response: &Response) -> Option<String> {
+    let etag = response.headers().get(ETAG)?.to_str().ok()?;
+    Some(etag.to_owned())
+}
+
+fn is_gone(status: StatusCode) -> bool {
+    matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE)
+}
+
+pub struct Worker {
+    voice: Arc<Voice>,
+    clock: Clock,
+    holder: String,
+    stop: CancellationToken,
+}
+
+impl Worker {
+    pub fn new(voice: &Arc<Voice>, clock: &Clock, stop: &CancellationToken) -> Self {
+        Self {
+            voice: Arc::clone(voice),
+            clock: clock.clone(),
+            holder: kit::ids::random("", 16),
+            stop: stop.clone(),
+        }
+    }
+
+    /// Tells the server of every change until it is stopped.
+    pub async fn tell(self) {
+        let Some(server) = &self.voice.caldav else {
+            return;
+        };
+        while !self.stop.is_cancelled() {
+            if let Err(error) = self.round(server).await {
+                tracing::warn!(%error, cause = ?error.cause, "CalDAV: a round failed");
+            }
+            tokio::select! {
+                () = tokio::time::sleep(EVERY) => {}
+                () = self.stop.cancelled() => {}
+            }
+        }
+        let holder = self.holder.clone();
+        let released = self
+            .voice
+            .store
+            .transaction(Budget::default(), move |sql| {
+                lease::release(sql, LEASE, &holder)
+            })
+            .await;
+        if let Err(error) = released {
+            tracing::warn!(%error, "a lease was not given back; it runs out by itself");
+        }
+    }
+
+    async fn round(&self, server: &Server) -> Result<()> {
+        let store = &self.voice.store;
+        let now = self.clock.now().as_millisecond();
+        let read = move |sql: &mut dyn Sql| caldav::due(sql, now, now - PAST_MS, BATCH);
+        for due in store.query(Budget::default(), read).await? {
+            let (holder, now) = (self.holder.clone(), self.clock.now().as_millisecond());
+            let hold = move |sql: &mut dyn Sql| lease::hold(sql, LEASE, &holder, now, LEASE_MS);
+            let holds = store.transaction(Budget::default(), hold).await?;
+            if !holds || self.stop.is_cancelled() {
+                return Ok(());
+            }
+            let outcome = server.tell(&due).await;
+            let event = due.event.id.as_str();
+            match &outcome {
+                Outcome::Done { .. } => {}
+                Outcome::Conflict => tracing::warn!(
+                    event,
+                    "CalDAV: the server's copy was changed by somebody else and is left alone"
+                ),
+                Outcome::Retry(why) => tracing::warn!(event, "CalDAV: {why} It is tried again."),
+            }
+            let next = self.clock.now().as_millisecond() + pause_after(due.attempts);
+            let settle = move |sql: &mut dyn Sql| caldav::settle(sql, &due, &outcome, next);
+            store.transaction(Budget::default(), settle).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Two seconds, four, eight, …, ten minutes.
+fn pause_after(attempts: i64) -> i64 {
+    let doublings = u32::try_from(attempts).unwrap_or(0).min(20);
+    FIRST_RETRY_MS
+        .saturating_mul(1_i64 << doublings)
+        .min(LONGEST_RETRY_MS)
+}

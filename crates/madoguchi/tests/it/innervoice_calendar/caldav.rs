@@ -1,0 +1,260 @@
+//! Events on a real CalDAV server (Radicale).
+
+use std::{
+    net::TcpListener,
+    process::{Child, Stdio},
+    sync::Arc,
+    time::Duration,
+};
+
+use kit::{Sql, Store, sql::Budget};
+use serde_json::{Value, json};
+use store::{Database, Options, testing::Postgres, url::DatabaseUrl};
+
+use super::{ALLOWED, call};
+use crate::harness::{Answer, Desk, Place, clients, request, try_request};
+
+/// Ended when it goes out of scope.
+struct Server {
+    port: u16,
+    child: Child,
+    place: Place,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Server {
+    /// With a calendar for `me`, whose password is `secret`.
+    async fn start() -> Self {
+        let place = Place::new();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let server = Self::start_on(&place, port).await;
+        let made = server.ask("MKCALENDAR", "", &[], "").await;
+        assert_eq!(made.status, 201, "{}", made.text());
+        server
+    }
+
+    async fn start_on(place: &Place, port: u16) -> Self {
+        place.file("users", "me:secret\n");
+        let users = place.path().join("users");
+        let folder = place.path().join("collections");
+        let config = format!(
+            "[server]\nhosts = 127.0.0.1:{port}\n\
+             [auth]\ntype = htpasswd\nhtpasswd_filename = {}\nhtpasswd_encryption = plain\n\
+             [storage]\nfilesystem_folder = {}\n",
+            users.display(),
+            folder.display()
+        );
+        let config = place.file("radicale.conf", &config);
+        let config = config.display().to_string();
+        let mut command = clients::python_module_beside(place, "radicale", &["--config", &config]);
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let place = place.clone();
+        let server = Self { port, child, place };
+        for _ in 0..600 {
+            if try_request(port, "GET", "/", &[], "").await.is_ok() {
+                return server;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("Radicale does not answer");
+    }
+
+    fn config(&self) -> String {
+        format!(
+            "{ALLOWED}\n[innervoice]\ncaldav_url = \"http://127.0.0.1:{}/me/work\"\n\
+             caldav_user = \"me\"\ncaldav_password = \"secret\"\n",
+            self.port
+        )
+    }
+
+    async fn ask(&self, method: &str, file: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        // me:secret
+        let mut all = vec![("authorization", "Basic bWU6c2VjcmV0")];
+        all.extend(headers);
+        let path = format!("/me/work/{file}");
+        request(self.port, method, &path, &all, body.to_owned()).await
+    }
+
+    async fn read(&self, id: &str) -> Answer {
+        self.ask("GET", &format!("{id}.ics"), &[], "").await
+    }
+
+    /// Waits until its copy is as wanted.
+    async fn has(&self, id: &str, wanted: impl Fn(&Answer) -> bool) -> Answer {
+        for _ in 0..1200 {
+            let answer = self.read(id).await;
+            if wanted(&answer) {
+                return answer;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("it never came: {}", self.read(id).await.text());
+    }
+}
+
+fn plan(desk: &Desk, title: &str) -> String {
+    let event = json!({
+        "title": title,
+        "start": "2030-09-19T07:00:00+09:00",
+        "duration_min": 30,
+    });
+    let created = call(desk, "calendar.create", &event);
+    created["id"].as_str().unwrap().to_owned()
+}
+
+fn rename(desk: &Desk, id: &str, title: &str) -> Value {
+    call(
+        desk,
+        "calendar.update",
+        &json!({ "id": id, "title": title }),
+    )
+}
+
+async fn sql<T: Send + 'static>(
+    place: &Place,
+    job: impl FnMut(&mut dyn Sql) -> kit::Result<T> + Send + 'static,
+) -> T {
+    let url = DatabaseUrl::Sqlite(place.data().join("madoguchi.db"));
+    let database = Database::open(&url, Options::default()).await.unwrap();
+    let store: Arc<dyn Store> = Arc::new(database.clone());
+    let done = store.transaction(Budget::default(), job).await.unwrap();
+    database.close().await.unwrap();
+    done
+}
+
+/// The desk has told the server, and knows nothing of it.
+async fn forget(place: &Place) {
+    let forgotten = sql(place, |sql| {
+        sql.execute("DELETE FROM innervoice_caldav", &[])
+    });
+    assert_eq!(forgotten.await, 1);
+}
+
+/// The tag of the server's copy, as far as the desk knows.
+async fn remembered(place: &Place) -> Option<String> {
+    let text = "SELECT etag FROM innervoice_caldav WHERE outcome = 'done'";
+    let row = sql(place, move |sql| sql.query_one(text, &[])).await;
+    row.map(|row| row.text(0).unwrap())
+}
+
+#[tokio::test]
+async fn events_are_made_changed_and_deleted_there() {
+    follow_an_event("").await;
+}
+
+#[tokio::test]
+async fn events_on_postgres_are_made_changed_and_deleted_there() {
+    let url = Postgres::shared().create_database();
+    follow_an_event(&format!("[database]\nurl = \"{url}\"\n")).await;
+}
+
+async fn follow_an_event(more: &str) {
+    let server = Server::start().await;
+    let config = format!("{}{more}", server.config());
+    let desk = Desk::setup().config(&config).start().await;
+    let id = plan(&desk, "朝ラン");
+    let made = server.has(&id, |answer| answer.status == 200).await;
+    let text = made.text();
+    assert!(text.contains("SUMMARY:朝ラン"), "{text}");
+    assert!(text.contains(&format!("UID:{id}@madoguchi")), "{text}");
+    assert!(!text.contains("METHOD"), "{text}");
+    assert_eq!(
+        super::parsed(&text).await[0]["start"],
+        "2030-09-19T07:00:00+09:00"
+    );
+    rename(&desk, &id, "夜ラン");
+    server
+        .has(&id, |answer| answer.text().contains("夜ラン"))
+        .await;
+    call(&desk, "calendar.cancel", &json!({ "id": id }));
+    server.has(&id, |answer| answer.status == 404).await;
+}
+
+#[tokio::test]
+async fn what_could_not_be_told_is_told_once_the_server_is_back() {
+    let server = Server::start().await;
+    let (place, port, config) = (server.place.clone(), server.port, server.config());
+    drop(server);
+    let desk = Desk::setup().config(&config).start().await;
+    let id = plan(&desk, "朝ラン");
+    desk.logs("that it tries again", |entry| {
+        let message = entry["message"].as_str().unwrap_or_default();
+        entry["event"] == id.as_str() && message.contains("tried again")
+    })
+    .await;
+    let server = Server::start_on(&place, port).await;
+    server.has(&id, |answer| answer.status == 200).await;
+}
+
+/// The attempt before reached the server, and its answer did not reach us.
+#[tokio::test]
+async fn a_second_attempt_makes_no_second_event() {
+    let server = Server::start().await;
+    let config = server.config();
+    let desk = Desk::setup().config(&config).start().await;
+    let id = plan(&desk, "朝ラン");
+    let made = server.has(&id, |answer| answer.status == 200).await;
+    let place = desk.place.clone();
+    drop(desk);
+    // As if the desk had died before it could write down what came of it.
+    forget(&place).await;
+    let desk = Desk::setup().config(&config).place(&place).start().await;
+    while remembered(&place).await.is_none() {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let same = server.read(&id).await;
+    assert_eq!(remembered(&place).await.as_deref(), same.header("etag"));
+    assert_eq!(same.header("etag"), made.header("etag"));
+    drop(desk);
+    // The same, and the event has changed meanwhile.
+    forget(&place).await;
+    let desk = Desk::setup().config(&config).place(&place).start().await;
+    rename(&desk, &id, "夜ラン");
+    let changed = server
+        .has(&id, |answer| answer.text().contains("夜ラン"))
+        .await;
+    assert_ne!(changed.header("etag"), made.header("etag"));
+    let all = server.ask("GET", "", &[], "").await.text();
+    assert_eq!(all.matches("BEGIN:VEVENT").count(), 1, "{all}");
+}
+
+#[tokio::test]
+async fn what_somebody_else_changed_is_left_alone() {
+    let server = Server::start().await;
+    let desk = Desk::setup().config(&server.config()).start().await;
+    let id = plan(&desk, "朝ラン");
+    let made = server.has(&id, |answer| answer.status == 200).await;
+    let other = made.text().replace("朝ラン", "散歩");
+    let other = other
+        .replace("SEQUENCE:0", "SEQUENCE:1")
+        .replace("DTSTAMP:20", "DTSTAMP:19");
+    let put = server
+        .ask(
+            "PUT",
+            &format!("{id}.ics"),
+            &[("content-type", "text/calendar")],
+            &other,
+        )
+        .await;
+    assert_eq!(put.status, 204, "{}", put.text());
+    rename(&desk, &id, "夜ラン");
+    desk.logs("the conflict", |entry| {
+        let message = entry["message"].as_str().unwrap_or_default();
+        entry["event"] == id.as_str() && message.contains("changed by somebody else")
+    })
+    .await;
+    assert!(server.read(&id).await.text().contains("散歩"));
+}
