@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kit::{
-    BoxFuture,
+    BoxFuture, Result,
     counter::{Announce, Background},
     time::Clock,
 };
@@ -51,6 +51,19 @@ impl Background for Night {
         Box::pin(async {
             // What hangs is left to its claim, which runs out.
             let _ = tokio::time::timeout(LAST_WAIT, self.tasks.wait()).await;
+        })
+    }
+
+    fn check(&self) -> BoxFuture<'_, Vec<(&'static str, Result<String>)>> {
+        Box::pin(async {
+            let mut answers = Vec::new();
+            if let Some(mailer) = &self.voice.channels.email {
+                answers.push(("smtp", mailer.check().await));
+            }
+            if let Some(server) = &self.voice.caldav {
+                answers.push(("caldav", server.check().await));
+            }
+            answers
         })
     }
 

@@ -75,14 +75,34 @@ impl Server {
         }))
     }
 
+    /// Whether the calendar is there and lets us in.
+    pub async fn check(&self) -> Result<String> {
+        let unusable = |what: String| {
+            Error::new("CALDAV_UNUSABLE", format!("The calendar server {what}."))
+                .next("Check caldav_url, caldav_user and caldav_password in [innervoice].")
+        };
+        let look = Method::from_bytes(b"PROPFIND").map_err(Error::internal)?;
+        let request = self.authorized(self.client.request(look, self.url.clone()));
+        let response = request.header("depth", "0").send().await;
+        let response = response
+            .map_err(|error| unusable("does not answer".into()).cause(error.without_url()))?;
+        match response.status() {
+            StatusCode::MULTI_STATUS => Ok("the calendar server answers".into()),
+            status => Err(unusable(format!("answers {status}"))),
+        }
+    }
+
     fn request(&self, method: Method, event: &Event) -> Result<RequestBuilder, Trouble> {
         let url = self.url.join(&format!("{}.ics", event.id));
         let url = url.map_err(|_| Trouble("The event's id makes no address.".into()))?;
-        let request = self.client.request(method, url);
-        Ok(match self.user.is_empty() {
+        Ok(self.authorized(self.client.request(method, url)))
+    }
+
+    fn authorized(&self, request: RequestBuilder) -> RequestBuilder {
+        match self.user.is_empty() {
             true => request,
             false => request.basic_auth(&self.user, Some(&self.password)),
-        })
+        }
     }
 
     async fn tell(&self, due: &Due) -> Outcome {

@@ -115,6 +115,11 @@ pub trait Background: Send + Sync {
     fn health(&self) -> Option<Value> {
         None
     }
+    /// Whether the servers it needs answer, each by name, for `doctor`. Takes as
+    /// long as they do.
+    fn check(&self) -> BoxFuture<'_, Vec<(&'static str, Result<String>)>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
 }
 
 pub type Announce = Arc<dyn Fn(Change) + Send + Sync>;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use kit::Result;
+use kit::{Error, Result};
 use lettre::{
     Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor,
     message::{Mailbox, header::ContentType},
@@ -47,6 +47,19 @@ impl Mailer {
             .timeout(Some(TIMEOUT))
             .build();
         Ok(Some(Self { transport, from }))
+    }
+
+    /// Whether the server lets us in.
+    pub async fn check(&self) -> Result<String> {
+        let unreachable = || {
+            Error::new("SMTP_UNREACHABLE", "The mail server does not let us in.")
+                .next("Check smtp_url in [innervoice]; messages wait in the outbox meanwhile.")
+        };
+        match self.transport.test_connection().await {
+            Ok(true) => Ok("the mail server answers".into()),
+            Ok(false) => Err(unreachable()),
+            Err(error) => Err(unreachable().cause(error)),
+        }
     }
 
     /// The same message, with the same Message-ID, however often it is sent: a

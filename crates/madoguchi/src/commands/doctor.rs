@@ -94,6 +94,14 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
                     window.counter.about.name,
                     format!("{tools} tools{}", health.unwrap_or_default()),
                 ));
+                if let Some(background) = &window.counter.background {
+                    for (what, answer) in background.check().await {
+                        findings.push(match answer {
+                            Ok(message) => good(what, message),
+                            Err(error) => bad(what, &error),
+                        });
+                    }
+                }
             }
             opened.close().await?;
         }

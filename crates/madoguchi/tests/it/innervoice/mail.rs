@@ -4,10 +4,10 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use kit::{Sql, Store, sql::Budget};
 use serde_json::{Value, json};
-use store::{Database, Options, url::DatabaseUrl};
+use store::{Database, Options, testing::Postgres, url::DatabaseUrl};
 
 use super::{ALLOWS, FLAG, key};
-use crate::harness::{Desk, MailServer, Place, Socket, plain, result};
+use crate::harness::{Desk, MailServer, Output, Place, Socket, plain, result};
 
 fn config(server: &MailServer, undo_seconds: u32) -> String {
     format!(
@@ -83,6 +83,24 @@ async fn in_the_rows(place: &Place, statements: &'static [&'static str]) {
     };
     rows.transaction(Budget::default(), run).await.unwrap();
     database.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_doctor_asks_the_mail_server() {
+    let server = MailServer::start(&["accept"]).await;
+    let place = Place::new();
+    let doctor = |config: &str| {
+        let file = place.file("doctor.toml", &format!("[http]\nport = 0\n{config}"));
+        let file = file.to_str().unwrap().to_owned();
+        let report = place.run(&["doctor", "--json", "--config", &file]).json();
+        let findings = report["findings"].as_array().unwrap().clone();
+        findings.into_iter().find(|one| one["what"] == "smtp")
+    };
+    assert_eq!(doctor(""), None);
+    let there = config(&server, 0);
+    assert_eq!(doctor(&there).unwrap()["ok"], true);
+    let away = there.replace(&server.url(), "smtp://127.0.0.1:1");
+    assert_eq!(doctor(&away).unwrap()["ok"], false);
 }
 
 #[tokio::test]
@@ -229,4 +247,73 @@ async fn two_desks_send_each_message_once() {
     // Whoever would send one again has had every chance to.
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(server.so_far().len(), 10);
+}
+
+/// Two desks on one PostgreSQL, killed and started again while they send: every
+/// message arrives, under one id, and every reminder fires once.
+#[tokio::test]
+async fn desks_that_come_and_go_send_everything_once() {
+    const EACH: usize = 12;
+    let server = MailServer::start(&["accept"]).await;
+    let url = Postgres::shared().create_database();
+    let config = format!(
+        "{}reminder_email = \"me@example.com\"\n",
+        config(&server, 0)
+    );
+    let start = async || {
+        let setup = Desk::setup().config(&config).own_port(FLAG);
+        setup.database(&url).start().await
+    };
+    let mut desks = [start().await, start().await];
+    let mut command = desks[0].place.command();
+    command
+        .args(["keys", "create", "phone", "--json"])
+        .env("MADOGUCHI_DATABASE__URL", &url);
+    let made = Output::of(&mut command, "").ok().json();
+    let key = made["key"].as_str().unwrap();
+    for number in 0..EACH {
+        let at = number % 2;
+        let mut caller = Caller(Socket::own_port(&desks[at], key).await);
+        caller.send(&format!("message {number}")).await;
+        let time = jiff::Timestamp::now() + jiff::SignedDuration::from_millis(1500);
+        let reminder = json!({ "time": time.to_string(), "note": format!("note {number}") });
+        let set = caller.call("reminder.create", reminder).await;
+        assert_eq!(set["status"], "ok", "{set}");
+        // In turns, each time a little later in what it is doing.
+        if number % 3 == 2 {
+            let pause = Duration::from_millis(150 * number as u64);
+            tokio::time::sleep(pause).await;
+            let dies = (number / 3) % 2;
+            desks[dies].signal("KILL");
+            desks[dies] = start().await;
+        }
+    }
+    let url = DatabaseUrl::parse(&url).unwrap();
+    let database = Database::open(&url, Options::default()).await.unwrap();
+    let rows: Arc<dyn Store> = Arc::new(database.clone());
+    for round in 0.. {
+        let received = server.so_far();
+        if ids(&received).len() == 2 * EACH {
+            break;
+        }
+        assert!(round < 90, "{} arrived", ids(&received).len());
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        // What was being sent when its desk died is taken up after two minutes:
+        // as if they had passed.
+        let pass = |sql: &mut dyn Sql| {
+            let dead = "UPDATE innervoice_outbox SET claimed_until = 1 WHERE status = 'sending'";
+            sql.execute(dead, &[])
+        };
+        if round % 15 == 14 {
+            rows.transaction(Budget::default(), pass).await.unwrap();
+        }
+    }
+    let count = |sql: &mut dyn Sql| {
+        let text = "SELECT COUNT(*), COUNT(DISTINCT reminder_id) FROM innervoice_firings";
+        let row = sql.query_one(text, &[])?.unwrap();
+        Ok((row.int(0)?, row.int(1)?))
+    };
+    let fired = rows.query(Budget::default(), count).await.unwrap();
+    assert_eq!(fired, (EACH as i64, EACH as i64));
+    database.close().await.unwrap();
 }
