@@ -28,7 +28,9 @@ pub struct Settings {
     pub sms_from: String,
     /// A calendar on a CalDAV server that events are written to: https://example.com/me/calendar/. Empty: they stay here.
     pub caldav_url: String,
+    /// Who the CalDAV server knows us as; empty for nobody.
     pub caldav_user: String,
+    /// The password for `caldav_user`.
     pub caldav_password: String,
     /// Reminders are sent to this e-mail address too. Empty: they are not.
     pub reminder_email: String,

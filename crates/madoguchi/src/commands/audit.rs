@@ -48,13 +48,8 @@ async fn tail(shelf: Arc<dyn Shelf>, arguments: &AuditTail) -> Result<ExitCode> 
         segments: false,
     };
     let mut from = now();
-    let (wanted, some, last) = (filter.clone(), Arc::clone(&shelf), arguments.lines);
-    let found = audit::blocking(move |_| audit::find(&*some, &wanted, Some(last))).await?;
-    show(&found, arguments.json)?;
-    if !arguments.follow {
-        return Ok(ExitCode::SUCCESS);
-    }
-    // What is there already is not shown again.
+    // What is there before the first look is not shown afterwards; what comes
+    // during it is.
     let (wanted, some) = (filter.clone(), Arc::clone(&shelf));
     let mut seen = audit::blocking(move |_| {
         let mut seen = HashSet::new();
@@ -62,6 +57,12 @@ async fn tail(shelf: Arc<dyn Shelf>, arguments: &AuditTail) -> Result<ExitCode> 
         Ok(seen)
     })
     .await?;
+    let (wanted, some, last) = (filter.clone(), Arc::clone(&shelf), arguments.lines);
+    let found = audit::blocking(move |_| audit::find(&*some, &wanted, Some(last))).await?;
+    show(&found, arguments.json)?;
+    if !arguments.follow {
+        return Ok(ExitCode::SUCCESS);
+    }
     for it in &found {
         seen.insert((it.segment.clone(), it.seq));
     }
