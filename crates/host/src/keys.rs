@@ -10,9 +10,8 @@ use kit::{
     Error, Result, Row, Sql,
     sql::{Budget, Param},
 };
-use serde::Serialize;
 
-use crate::state::{self, Secret, State};
+use crate::state::{self, Keyed, State};
 
 const PREFIX: &str = "mdg_";
 const ID_LENGTH: usize = 12;
@@ -36,7 +35,7 @@ pub struct Wanted {
 }
 
 /// A key as it is kept. Times are milliseconds since 1970.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Kept {
     pub id: String,
     pub name: String,
@@ -49,10 +48,8 @@ pub struct Kept {
     pub revoked_at: Option<i64>,
     pub last_used_at: Option<i64>,
     pub file: Option<String>,
-    #[serde(skip)]
     pub hash: String,
     /// The one before the last rotation, while it is still good.
-    #[serde(skip)]
     pub previous: Option<(String, i64)>,
 }
 
@@ -65,10 +62,6 @@ pub fn id_of(key: &str) -> Option<&str> {
     (id.len() == ID_LENGTH && secret.len() == SECRET_LENGTH).then_some(id)
 }
 
-pub fn hash(secret: &Secret, key: &str) -> [u8; 32] {
-    secret.mac("key", key.as_bytes())
-}
-
 fn new_key(id: &str) -> String {
     kit::ids::random(&format!("{PREFIX}{id}_"), SECRET_LENGTH)
 }
@@ -77,7 +70,7 @@ fn new_key(id: &str) -> String {
 /// kept anywhere.
 pub async fn create(state: &State, wanted: Wanted, now: i64) -> Result<(Kept, String)> {
     let wanted = checked(wanted, now)?;
-    let secret = state.secret.clone();
+    let keyed = state.keys.clone();
     state
         .store
         .transaction(Budget::default(), move |sql| {
@@ -89,7 +82,7 @@ pub async fn create(state: &State, wanted: Wanted, now: i64) -> Result<(Kept, St
                 )
                 .next("Choose another name, or revoke or rotate that key."));
             }
-            insert(sql, &secret, &wanted, now)
+            insert(sql, &keyed, &wanted, now)
         })
         .await
 }
@@ -102,7 +95,7 @@ pub async fn create_first(
     now: i64,
 ) -> Result<Option<(Kept, String)>> {
     let wanted = checked(wanted, now)?;
-    let secret = state.secret.clone();
+    let keyed = state.keys.clone();
     let none = |sql: &mut dyn Sql| {
         let row = sql.query_one("SELECT 1 FROM desk_keys LIMIT 1", &[])?;
         Ok(row.is_none())
@@ -116,7 +109,7 @@ pub async fn create_first(
             // Whoever comes second waits here, and then sees the first one's.
             state::touch(sql, state::KEYS)?;
             match none(sql)? {
-                true => insert(sql, &secret, &wanted, now).map(Some),
+                true => insert(sql, &keyed, &wanted, now).map(Some),
                 false => Ok(None),
             }
         })
@@ -142,10 +135,10 @@ fn checked(mut wanted: Wanted, now: i64) -> Result<Wanted> {
     Ok(wanted)
 }
 
-fn insert(sql: &mut dyn Sql, secret: &Secret, wanted: &Wanted, now: i64) -> Result<(Kept, String)> {
+fn insert(sql: &mut dyn Sql, keyed: &Keyed, wanted: &Wanted, now: i64) -> Result<(Kept, String)> {
     let id = kit::ids::random("", ID_LENGTH);
     let key = new_key(&id);
-    let hash = state::hex(&hash(secret, &key));
+    let hash = state::hex(&keyed.mac(key.as_bytes()));
     sql.execute(
         "INSERT INTO desk_keys (id, name, hash, counters, tools, read_only,
              trust_client_prompts, created_at, expires_at, file)
@@ -209,14 +202,14 @@ pub async fn rotate(
     grace_ms: i64,
     now: i64,
 ) -> Result<(Kept, String)> {
-    let (wanted, secret) = (id_or_name.to_owned(), state.secret.clone());
+    let (wanted, keyed) = (id_or_name.to_owned(), state.keys.clone());
     state
         .store
         .transaction(Budget::default(), move |sql| {
             state::touch(sql, state::KEYS)?;
             let id = found(sql, &wanted, now)?;
             let key = new_key(&id);
-            let hash = state::hex(&hash(&secret, &key));
+            let hash = state::hex(&keyed.mac(key.as_bytes()));
             let rotated = sql.execute(
                 "UPDATE desk_keys SET previous_hash = hash, previous_until = $1, hash = $2
                  WHERE id = $3 AND revoked_at IS NULL",

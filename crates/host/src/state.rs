@@ -3,18 +3,29 @@
 //! Opened when it is first needed, so that a process that serves files to the
 //! user who started it opens no database at all.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use hmac::{Hmac, KeyInit, Mac};
 use kit::{BoxFuture, Error, Result, Sql, Store};
 use sha2::Sha256;
-use std::sync::Arc;
 use tokio::sync::OnceCell;
 
 /// The store and the secret behind it.
 pub struct State {
     pub store: Arc<dyn Store>,
     pub secret: Secret,
+    /// What keys are digested with: worked out once, for it is used in every call.
+    pub keys: Keyed,
+}
+
+impl State {
+    pub fn new(store: Arc<dyn Store>, secret: Secret) -> Self {
+        Self {
+            keys: secret.keyed("key"),
+            store,
+            secret,
+        }
+    }
 }
 
 type Open = Box<dyn Fn() -> BoxFuture<'static, Result<State>> + Send + Sync>;
@@ -88,17 +99,30 @@ impl Secret {
 
     /// A keyed digest; `purpose` keeps one use apart from another.
     pub fn mac(&self, purpose: &str, data: &[u8]) -> [u8; 32] {
-        let mut own = keyed(&self.0);
-        own.update(purpose.as_bytes());
-        let mut mac = keyed(&own.finalize().into_bytes().into());
-        mac.update(data);
-        mac.finalize().into_bytes().into()
+        self.keyed(purpose).mac(data)
+    }
+
+    /// The same for many digests of one purpose.
+    pub fn keyed(&self, purpose: &str) -> Keyed {
+        Keyed::new(&Keyed::new(&self.0).mac(purpose.as_bytes()))
     }
 }
 
-fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
-    #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
-    Hmac::<Sha256>::new_from_slice(key).expect("any length will do")
+/// Makes keyed digests.
+#[derive(Clone)]
+pub struct Keyed(Hmac<Sha256>);
+
+impl Keyed {
+    fn new(key: &[u8; 32]) -> Self {
+        #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
+        Self(Hmac::<Sha256>::new_from_slice(key).expect("any length will do"))
+    }
+
+    pub fn mac(&self, data: &[u8]) -> [u8; 32] {
+        let mut mac = self.0.clone();
+        mac.update(data);
+        mac.finalize().into_bytes().into()
+    }
 }
 
 pub fn hex(bytes: &[u8]) -> String {

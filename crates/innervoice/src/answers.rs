@@ -9,6 +9,15 @@ use crate::{
     store::{events::Event, outbox::Item, reminders::Reminder},
 };
 
+/// That something was done to one thing, and nothing more to say of it.
+#[derive(Serialize, JsonSchema)]
+pub struct Done {
+    pub status: &'static str,
+    pub id: String,
+    /// One sentence to read out.
+    pub message: String,
+}
+
 #[derive(Serialize, JsonSchema)]
 pub struct EventView {
     pub id: String,

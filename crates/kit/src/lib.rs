@@ -9,6 +9,7 @@
 //! [`error`], how rows are read and written in [`sql`].
 
 pub mod approval;
+pub mod arguments;
 pub mod context;
 pub mod counter;
 pub mod error;

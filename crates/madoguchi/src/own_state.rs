@@ -48,7 +48,7 @@ pub fn state(
                 None => open_store(&url, &databases).await?,
             };
             let secret = secret(&url, &configured, &store).await?;
-            Ok(State { store, secret })
+            Ok(State::new(store, secret))
         })
     })
 }

@@ -1,37 +1,15 @@
 //! What people and models really send, turned into what the schemas say. What
 //! is not understood stays as it is, and is refused by the schema.
 
-use kit::Context;
-use serde_json::{Map, Value};
+use kit::{Context, arguments::change};
+use serde_json::Value;
+
+pub use kit::arguments::{Arguments, drop_nulls, integer, narrow, text};
 
 use crate::model::{
     seat::{self, Named},
     when::{tidy_date, tidy_time},
 };
-
-pub type Arguments = Map<String, Value>;
-
-/// Models send `null` for what they do not know.
-pub fn drop_nulls(arguments: &mut Arguments) {
-    arguments.retain(|_, value| !value.is_null());
-}
-
-/// An id or a title: a number becomes text, white space around it goes.
-pub fn text(arguments: &mut Arguments, name: &str) {
-    change(arguments, name, |value| match value {
-        Value::String(text) => Some(text.trim().into()),
-        Value::Number(number) => Some(number.to_string().into()),
-        _ => None,
-    });
-}
-
-/// An id of ours: full-width letters become ASCII as well.
-pub fn id(arguments: &mut Arguments, name: &str) {
-    text(arguments, name);
-    change(arguments, name, |value| {
-        Some(kit::text::narrow(value.as_str()?).into())
-    });
-}
 
 pub fn date(context: &Context, arguments: &mut Arguments, name: &str) {
     change(arguments, name, |value| {
@@ -42,14 +20,6 @@ pub fn date(context: &Context, arguments: &mut Arguments, name: &str) {
 pub fn time(arguments: &mut Arguments, name: &str) {
     change(arguments, name, |value| {
         Some(tidy_time(value.as_str()?)?.into())
-    });
-}
-
-/// `"20"` and `20.0` for 20.
-pub fn integer(arguments: &mut Arguments, name: &str) {
-    change(arguments, name, |value| match value {
-        Value::String(text) => Some(kit::text::narrow(text).parse::<i64>().ok()?.into()),
-        _ => None,
     });
 }
 
@@ -76,14 +46,6 @@ pub fn seats(arguments: &mut Arguments, name: &str) {
     });
 }
 
-fn change(arguments: &mut Arguments, name: &str, change: impl FnOnce(&Value) -> Option<Value>) {
-    if let Some(value) = arguments.get_mut(name)
-        && let Some(changed) = change(value)
-    {
-        *value = changed;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -91,7 +53,7 @@ mod tests {
     use super::*;
 
     fn after(step: impl FnOnce(&mut Arguments, &str), value: Value) -> Value {
-        let mut arguments = Map::from_iter([("x".to_owned(), value)]);
+        let mut arguments = Arguments::from_iter([("x".to_owned(), value)]);
         step(&mut arguments, "x");
         arguments.remove("x").unwrap()
     }
@@ -119,8 +81,8 @@ mod tests {
     fn numbers_ids_and_dates() {
         assert_eq!(after(integer, json!("２０")), json!(20));
         assert_eq!(after(integer, json!("many")), json!("many"));
-        assert_eq!(after(id, json!(" Ｍ００１ ")), json!("M001"));
-        assert_eq!(after(id, json!(7)), json!("7"));
+        assert_eq!(after(narrow, json!(" Ｍ００１ ")), json!("M001"));
+        assert_eq!(after(narrow, json!(7)), json!("7"));
         let context = Context::of_the_desk(kit::time::Clock::system());
         let date = |arguments: &mut Arguments, name: &str| super::date(&context, arguments, name);
         assert_eq!(after(date, json!("2026/1/2")), json!("2026-01-02"));

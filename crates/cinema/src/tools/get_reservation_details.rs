@@ -83,7 +83,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
         rules: &[],
         normalise: |_, arguments| {
             arguments::drop_nulls(arguments);
-            arguments::id(arguments, "reservation_id");
+            arguments::narrow(arguments, "reservation_id");
         },
         meta: None,
         personal: &[],

@@ -109,7 +109,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
         ],
         normalise: |context, arguments| {
             arguments::drop_nulls(arguments);
-            arguments::id(arguments, "schedule_id");
+            arguments::narrow(arguments, "schedule_id");
             arguments::text(arguments, "movie_title");
             arguments::date(context, arguments, "date");
             arguments::time(arguments, "start_time");

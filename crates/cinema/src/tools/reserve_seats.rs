@@ -112,7 +112,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
         ],
         normalise: |context, arguments| {
             arguments::drop_nulls(arguments);
-            arguments::id(arguments, "schedule_id");
+            arguments::narrow(arguments, "schedule_id");
             arguments::seats(arguments, "seat_ids");
             arguments::text(arguments, "movie_title");
             arguments::date(context, arguments, "date");

@@ -6,26 +6,17 @@
 
 use kit::{Error, Reply, Result, Sql};
 
-/// Uses the approval for this call. `Some` when a call before has used it: its
-/// reply, to be given again.
-pub fn redeem(
-    sql: &mut dyn Sql,
-    approval: &str,
-    call: &str,
-    now: i64,
-) -> Result<Option<Option<String>>> {
+/// Uses the approval for this call; `false` when a call before has used it.
+pub fn redeem(sql: &mut dyn Sql, approval: &str, call: &str, now: i64) -> Result<bool> {
     let used = sql.execute(
         "INSERT INTO desk_redemptions (approval, call_id, at_ms) VALUES ($1, $2, $3)
          ON CONFLICT DO NOTHING",
         &[approval.into(), call.into(), now.into()],
     )?;
-    if used == 1 {
-        return Ok(None);
-    }
-    find(sql, approval)
+    Ok(used == 1)
 }
 
-/// What came of the call that used it; `None` when none has.
+/// The reply of the call that used it, if it came that far; `None` when none has.
 pub fn find(sql: &mut dyn Sql, approval: &str) -> Result<Option<Option<String>>> {
     let row = sql.query_one(
         "SELECT reply FROM desk_redemptions WHERE approval = $1",

@@ -4,8 +4,7 @@
 //! client's own prompt where that can be trusted, else in the console or by
 //! `madoguchi approvals`, while the call is held for a while. An approval is
 //! bound to the caller, the tool and a digest of the exact arguments and the
-//! recipient they meant, and is
-//! used once, by the work itself (`run.rs`).
+//! recipient they meant, and is used once, by the work itself (`run.rs`).
 
 use std::time::Duration;
 

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     keys::{self, Kept},
     settings::Identity,
-    state::{self, DeskState, Secret, parse_hex},
+    state::{self, DeskState, Keyed, parse_hex},
 };
 
 /// How long lies between two looks at the rows for unknown keys.
@@ -220,7 +220,7 @@ impl Keyring {
         };
         match (keys::id_of(key), self.state.opened()) {
             (None, _) => self.find_configured(key).is_some(),
-            (Some(id), Some(state)) => self.find_in_memory(id, key, &state.secret).is_some(),
+            (Some(id), Some(state)) => self.find_in_memory(id, key, &state.keys).is_some(),
             (Some(_), None) => false,
         }
     }
@@ -248,12 +248,12 @@ impl Keyring {
 
     async fn find_stored(&self, id: &str, key: &str) -> Option<Arc<Key>> {
         let state = self.state.get().await.ok()?;
-        self.find_in_memory(id, key, &state.secret)
+        self.find_in_memory(id, key, &state.keys)
     }
 
-    fn find_in_memory(&self, id: &str, key: &str, secret: &Secret) -> Option<Arc<Key>> {
+    fn find_in_memory(&self, id: &str, key: &str, keyed: &Keyed) -> Option<Arc<Key>> {
         // Worked out for unknown ids too, so that they take as long as known ones.
-        let hash = keys::hash(secret, key);
+        let hash = keyed.mac(key.as_bytes());
         let now = self.clock.now().as_millisecond();
         let stored = self.stored.read().unwrap_or_else(|held| held.into_inner());
         let mut found = None;

@@ -95,11 +95,8 @@ struct Used {
 impl Used {
     fn redeem(&self, sql: &mut dyn Sql, context: &Context) -> Result<()> {
         let now = context.clock.now().as_millisecond();
-        let before = redemption::redeem(sql, &self.id, &context.call.to_string(), now)?;
-        if before.is_some() {
-            return Err(approve::used());
-        }
-        if self.beside_its_row && !approvals::mark_used(sql, &self.id, now)? {
+        let first = redemption::redeem(sql, &self.id, &context.call.to_string(), now)?;
+        if !first || (self.beside_its_row && !approvals::mark_used(sql, &self.id, now)?) {
             return Err(approve::used());
         }
         Ok(())

@@ -1,33 +1,12 @@
 //! What people and voice models really send, turned into what the schemas say.
 //! What is not understood stays as it is, and is refused by the schema.
 
-use serde_json::{Map, Value};
+use kit::arguments::change;
+use serde_json::Value;
+
+pub use kit::arguments::{Arguments, drop_nulls, integer, narrow, text};
 
 use crate::model::{address::Platform, when};
-
-pub type Arguments = Map<String, Value>;
-
-/// Models send `null` for what they do not know.
-pub fn drop_nulls(arguments: &mut Arguments) {
-    arguments.retain(|_, value| !value.is_null());
-}
-
-/// Text as it was meant, without white space around it.
-pub fn text(arguments: &mut Arguments, name: &str) {
-    change(arguments, name, |value| match value {
-        Value::String(text) => Some(text.trim().into()),
-        Value::Number(number) => Some(number.to_string().into()),
-        _ => None,
-    });
-}
-
-/// An id or a time: full-width letters become ASCII as well.
-pub fn narrow(arguments: &mut Arguments, name: &str) {
-    text(arguments, name);
-    change(arguments, name, |value| {
-        Some(kit::text::narrow(value.as_str()?).into())
-    });
-}
 
 /// `"30"`, `"３０分"`, `"1時間"` for minutes; a fraction is rounded.
 pub fn minutes(arguments: &mut Arguments, name: &str) {
@@ -50,19 +29,10 @@ pub fn minutes(arguments: &mut Arguments, name: &str) {
     });
 }
 
-pub fn integer(arguments: &mut Arguments, name: &str) {
-    change(arguments, name, |value| match value {
-        Value::String(text) => Some(kit::text::narrow(text).parse::<i64>().ok()?.into()),
-        _ => None,
-    });
-}
-
 /// `メール` for email. An empty one is none.
 pub fn platform(arguments: &mut Arguments, name: &str) {
     text(arguments, name);
-    if arguments.get(name).is_some_and(|value| value == "") {
-        arguments.remove(name);
-    }
+    drop_empty(arguments, name);
     change(arguments, name, |value| {
         Some(Platform::read(value.as_str()?)?.as_str().into())
     });
@@ -75,14 +45,6 @@ pub fn drop_empty(arguments: &mut Arguments, name: &str) {
     }
 }
 
-fn change(arguments: &mut Arguments, name: &str, change: impl FnOnce(&Value) -> Option<Value>) {
-    if let Some(value) = arguments.get_mut(name)
-        && let Some(changed) = change(value)
-    {
-        *value = changed;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -90,7 +52,7 @@ mod tests {
     use super::*;
 
     fn after(step: impl FnOnce(&mut Arguments, &str), value: Value) -> Value {
-        let mut arguments = Map::from_iter([("x".to_owned(), value)]);
+        let mut arguments = Arguments::from_iter([("x".to_owned(), value)]);
         step(&mut arguments, "x");
         arguments.remove("x").unwrap_or(Value::Null)
     }

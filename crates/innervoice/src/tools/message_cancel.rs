@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use kit::{Context, Effect, Result, Run, Sql, Tool, context::Language};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{CHANGES, OK, arguments};
-use crate::{errors, store::outbox, voice::Voice};
+use crate::{answers::Done, errors, store::outbox, voice::Voice};
 
 #[derive(Deserialize)]
 pub struct Input {
@@ -27,14 +26,6 @@ fn input() -> Value {
     })
 }
 
-#[derive(Serialize, JsonSchema)]
-pub struct Output {
-    status: &'static str,
-    id: String,
-    /// One sentence to read out.
-    message: String,
-}
-
 pub fn tool(voice: &Arc<Voice>) -> Tool {
     Tool {
         name: "message.cancel",
@@ -43,7 +34,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         description: "Take back a message that has not been sent: for certain within ten seconds, \
             later if it is still waiting.",
         input: input(),
-        output: kit::schema::output::<Output>(),
+        output: kit::schema::output::<Done>(),
         hints: CHANGES,
         effect: Effect::Write,
         time_limit: kit::tool::TIME_LIMIT,
@@ -61,7 +52,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
     }
 }
 
-fn handle(_: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+fn handle(_: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Done> {
     let id = match input.id {
         Some(id) => id,
         None => {
@@ -85,7 +76,7 @@ fn handle(_: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Resu
             format!("{name}へのメッセージを取り消しましたが、すでに届いている可能性があります。")
         }
     };
-    Ok(Output {
+    Ok(Done {
         status: OK,
         id,
         message,

@@ -6,12 +6,11 @@ use kit::{
     Context, Effect, Result, Run, Sql, Tool,
     context::{Change, Language},
 };
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{CHANGES, OK, arguments};
-use crate::{errors, resources, store::reminders, voice::Voice};
+use crate::{answers::Done, errors, resources, store::reminders, voice::Voice};
 
 #[derive(Deserialize)]
 pub struct Input {
@@ -28,14 +27,6 @@ fn input() -> Value {
     })
 }
 
-#[derive(Serialize, JsonSchema)]
-pub struct Output {
-    status: &'static str,
-    id: String,
-    /// One sentence to read out.
-    message: String,
-}
-
 pub fn tool(voice: &Arc<Voice>) -> Tool {
     Tool {
         name: "reminder.cancel",
@@ -43,7 +34,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         title: "Cancel a reminder",
         description: "Cancel a reminder and all its repetitions.",
         input: input(),
-        output: kit::schema::output::<Output>(),
+        output: kit::schema::output::<Done>(),
         hints: CHANGES,
         effect: Effect::Write,
         time_limit: kit::tool::TIME_LIMIT,
@@ -60,7 +51,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
     }
 }
 
-fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Done> {
     let reminder = reminders::find(sql, &input.id)?
         .ok_or_else(|| errors::not_found("reminder", &input.id, "reminder_list"))?;
     let is_cancelled = reminders::cancel(sql, &reminder.id, voice.now(context).as_millisecond())?;
@@ -73,7 +64,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
         Language::English => format!("I cancelled the reminder: {note}."),
         Language::Japanese => format!("「{note}」のリマインダーを取り消しました。"),
     };
-    Ok(Output {
+    Ok(Done {
         status: OK,
         id: reminder.id,
         message,

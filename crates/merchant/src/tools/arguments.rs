@@ -1,21 +1,10 @@
 //! What people and models really send, turned into what the schemas say. What
 //! is not understood stays as it is, and is refused by the schema.
 
-use serde_json::{Map, Value};
+use kit::arguments::{change, whole};
+use serde_json::Value;
 
-pub type Arguments = Map<String, Value>;
-
-/// Models send `null` for what they do not know.
-pub fn drop_nulls(arguments: &mut Arguments) {
-    arguments.retain(|_, value| !value.is_null());
-}
-
-/// `"20"`, `"２０"` and `20.0` for 20.
-pub fn integer(arguments: &mut Arguments, name: &str) {
-    if let Some(value) = arguments.get_mut(name) {
-        *value = whole(value).unwrap_or_else(|| value.take());
-    }
-}
+pub use kit::arguments::{Arguments, drop_nulls, integer};
 
 /// A list of integers, each perhaps as text; one alone is a list of one.
 pub fn integers(arguments: &mut Arguments, name: &str) {
@@ -45,19 +34,13 @@ pub fn truth(arguments: &mut Arguments, name: &str) {
 
 /// An object or array that a model wrote down as text.
 pub fn json(arguments: &mut Arguments, name: &str) {
-    if let Some(value) = arguments.get_mut(name)
-        && let Some(parsed) = parsed(value)
-    {
-        *value = parsed;
-    }
+    change(arguments, name, parsed);
 }
 
 pub fn trimmed(arguments: &mut Arguments, name: &str) {
-    if let Some(value) = arguments.get_mut(name)
-        && let Some(text) = value.as_str()
-    {
-        *value = kit::text::narrow(text).into();
-    }
+    change(arguments, name, |value| {
+        Some(kit::text::narrow(value.as_str()?).into())
+    });
 }
 
 fn list(arguments: &mut Arguments, name: &str, item: impl Fn(&Value) -> Option<Value>) {
@@ -85,9 +68,4 @@ fn parsed(value: &Value) -> Option<Value> {
         return None;
     }
     serde_json::from_str(text).ok()
-}
-
-fn whole(value: &Value) -> Option<Value> {
-    let text = value.as_str()?;
-    Some(kit::text::narrow(text).parse::<i64>().ok()?.into())
 }

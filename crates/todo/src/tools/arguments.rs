@@ -1,14 +1,10 @@
 //! What people and models really send, turned into what the schemas say. What
 //! is not understood stays as it is, and is refused by the schema.
 
-use serde_json::{Map, Value, json};
+use kit::arguments::change;
+use serde_json::{Value, json};
 
-pub type Arguments = Map<String, Value>;
-
-/// Models send `null` for what they do not know.
-pub fn drop_nulls(arguments: &mut Arguments) {
-    arguments.retain(|_, value| !value.is_null());
-}
+pub use kit::arguments::{Arguments, drop_nulls};
 
 /// `t1`, `#T001`, `Ｔ００１` and `1` are all T001.
 pub fn task_id(arguments: &mut Arguments, name: &str) {
@@ -148,20 +144,12 @@ pub fn list(arguments: &mut Arguments, name: &str) {
     });
 }
 
-fn change(arguments: &mut Arguments, name: &str, change: impl FnOnce(&Value) -> Option<Value>) {
-    if let Some(value) = arguments.get_mut(name)
-        && let Some(changed) = change(value)
-    {
-        *value = changed;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn after(step: impl FnOnce(&mut Arguments, &str), value: Value) -> Value {
-        let mut arguments = Map::from_iter([("x".to_owned(), value)]);
+        let mut arguments = Arguments::from_iter([("x".to_owned(), value)]);
         step(&mut arguments, "x");
         arguments.remove("x").unwrap()
     }

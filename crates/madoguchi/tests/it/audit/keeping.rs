@@ -175,7 +175,7 @@ async fn old_segments_are_dropped_by_rule_on_both_engines() {
                     let url = url.clone();
                     Box::pin(async move {
                         let (store, secret) = (store_of(&url).await, Secret::random());
-                        Ok(State { store, secret })
+                        Ok(State::new(store, secret))
                     })
                 })))
             }
