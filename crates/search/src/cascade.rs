@@ -201,7 +201,7 @@ impl<'a> Search<'a> {
         } else {
             slips.min(term.slips())
         };
-        Alike::new(term, slips)
+        Ok(Alike::new(term, slips))
     }
 
     fn knows(&self, term: &Term) -> Result<bool, Error> {

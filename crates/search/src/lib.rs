@@ -23,7 +23,8 @@
 //! - `analysis` cuts text, `letters` folds it;
 //! - `schema` says what is kept of a product;
 //! - `index` opens, reads and reloads; `writer` changes;
-//! - `cascade` decides how hard to look; `matching` looks in one segment;
+//! - `cascade` decides how hard to look; `matching` looks in one segment,
+//!   `slips` for mistyped words;
 //! - `order` and `facets` make the answer.
 
 mod analysis;
@@ -36,6 +37,7 @@ mod matching;
 mod order;
 mod schema;
 mod segment;
+mod slips;
 mod writer;
 
 pub use error::{Error, OpenError};

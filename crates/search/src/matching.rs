@@ -1,17 +1,13 @@
 //! Which documents of one segment have a term.
 
-use tantivy::{
-    BitSet, DocId, DocSet, TERMINATED,
-    postings::SegmentPostings,
-    query::{BitSetDocSet, DfaWrapper, FuzzyTermQuery},
-    schema::Field,
-};
+use tantivy::{BitSet, DocId, DocSet, TERMINATED, postings::SegmentPostings, query::BitSetDocSet};
 
 use crate::{
     Error,
     analysis::{self, Part},
     letters,
     segment::{Segment, Terms},
+    slips::Slips,
 };
 
 /// Letters of a query that are read.
@@ -313,31 +309,24 @@ impl Union {
 
 /// Words of the catalogue that a mistyped one may stand for.
 pub(crate) struct Alike {
-    automaton: Option<DfaWrapper>,
+    slips: Option<Slips>,
     /// Itself is not alike.
     word: String,
-    /// In a short word the first letter is taken to be right; else too many words
-    /// are alike.
-    first: Option<char>,
     /// The word with its long-vowel marks elsewhere, if it is so short that they
     /// count.
     long_vowels_elsewhere: Option<String>,
 }
 
 impl Alike {
-    pub fn new(term: &Term, slips: u8) -> Result<Alike, Error> {
-        // The automaton reads letters; which field they are from is all the same to it.
-        let word = tantivy::Term::from_field_text(Field::from_field_id(0), &term.folded);
-        let automaton = (slips > 0)
-            .then(|| FuzzyTermQuery::new(word, slips, true).automaton())
-            .transpose()?;
-        let short = term.is_japanese() && term.folded.chars().count() < 6;
-        Ok(Alike {
-            automaton,
+    pub fn new(term: &Term, slips: u8) -> Alike {
+        // In a short word the first letter is taken to be right; else too many words
+        // are alike.
+        let is_short = term.is_japanese() && term.folded.chars().count() < 6;
+        Alike {
+            slips: Slips::new(&term.folded, slips, is_short),
             word: term.folded.clone(),
-            first: term.folded.chars().next().filter(|_| short),
             long_vowels_elsewhere: analysis::without_long_vowels(&term.whole),
-        })
+        }
     }
 
     /// The documents that have such words; none if there are none.
@@ -353,19 +342,12 @@ impl Alike {
         {
             add(list);
         }
-        if let Some(automaton) = &self.automaton {
-            for list in segment
-                .head
-                .accepted(automaton, |word| self.accepts(word))?
-            {
+        if let Some(slips) = &self.slips {
+            for list in segment.head.with_slips(slips, &self.word)? {
                 add(list);
             }
         }
         Ok(union)
-    }
-
-    fn accepts(&self, word: &str) -> bool {
-        word != self.word && (self.first.is_none() || word.chars().next() == self.first)
     }
 }
 

@@ -7,11 +7,10 @@ use tantivy::{
     columnar::{ColumnValues, StrColumn},
     index::InvertedIndexReader,
     postings::SegmentPostings,
-    query::DfaWrapper,
     schema::IndexRecordOption,
 };
 
-use crate::{Error, schema::Fields};
+use crate::{Error, schema::Fields, slips::Slips};
 
 /// Words alike that are looked up.
 const MOST_WORDS_ALIKE: usize = 50;
@@ -101,16 +100,12 @@ impl Terms {
         Ok(found)
     }
 
-    /// Documents of the terms that both the automaton and `wanted` accept.
-    pub fn accepted(
-        &self,
-        automaton: &DfaWrapper,
-        wanted: impl Fn(&str) -> bool,
-    ) -> Result<Vec<SegmentPostings>, Error> {
+    /// Documents of the terms that may be meant by `word`, without its own.
+    pub fn with_slips(&self, slips: &Slips, word: &str) -> Result<Vec<SegmentPostings>, Error> {
         let mut found = Vec::new();
-        let mut stream = self.0.terms().search(automaton).into_stream()?;
+        let mut stream = self.0.terms().search(slips).into_stream()?;
         while found.len() < MOST_WORDS_ALIKE && stream.advance() {
-            if std::str::from_utf8(stream.key()).is_ok_and(&wanted) {
+            if stream.key() != word.as_bytes() {
                 found.push(
                     self.0
                         .read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic)?,
