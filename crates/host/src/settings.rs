@@ -93,7 +93,7 @@ pub struct Http {
     /// How many of them one caller at one address may have.
     #[schemars(range(min = 1, max = 1000000))]
     pub max_sessions_per_caller: usize,
-    /// Answers plain stateless calls without the full protocol stack. Off only to compare the two.
+    /// Answers plain calls without the full protocol stack, on sockets too. Off only to compare the two.
     pub direct_path: bool,
 }
 

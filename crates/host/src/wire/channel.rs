@@ -1,15 +1,22 @@
 //! A connection that carries whole messages, one after another: what stdio and
 //! WebSocket have in common. Parsing, admission and the bare dialect happen
-//! here; the protocol crate does the rest.
+//! here, and plain calls take the short way; the protocol crate does the rest,
+//! from the first message on that needs it: what it sets up for a connection
+//! takes more memory than all else.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    convert::Infallible,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use kit::context::Language;
 use rmcp::{
     RoleServer,
-    model::{ClientRequest, GetExtensions, GetMeta},
-    service::{RxJsonRpcMessage, TxJsonRpcMessage, serve_directly_with_ct},
+    model::{ClientNotification, ClientRequest, GetExtensions, GetMeta},
+    service::{RunningService, RxJsonRpcMessage, TxJsonRpcMessage, serve_directly_with_ct},
     transport::Transport,
 };
 use serde_json::Value;
@@ -17,13 +24,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    direct::{How, PlainCall},
     handler::Handler,
     inbound,
     outbound::{Fault, error_message, shorten},
 };
 use crate::{
     desk::{Desk, Window},
-    pipeline::Refusal,
+    pipeline::{Admitted, Refusal},
     stations::identify::Credentials,
     transport::abuse::{Barred, Visit},
 };
@@ -78,58 +86,68 @@ pub async fn serve(
     channel: Channel,
     gone: CancellationToken,
 ) {
-    let handler =
-        Handler::new(Arc::clone(&desk), Arc::clone(&window)).with_own_names(channel.own_dialect);
-    let (ready, incoming) = mpsc::channel(1);
-    let transport = ChannelTransport {
-        incoming,
-        outgoing: channel.outgoing.clone(),
-        flat_results: channel.own_dialect,
-    };
     let intake = Intake {
         desk,
         window,
         channel,
-        ready,
+        gone,
+        long_way: None,
+        calls: Arc::default(),
         initialized: false,
         admitted: false,
         in_flight: Arc::new(Semaphore::new(IN_FLIGHT as usize)),
     };
-    // A task of its own: the protocol crate drops and repeats `receive` at will,
-    // so nothing may be half done in there.
-    let intake = tokio::spawn(intake.run());
-    // Without a prescribed handshake: each request says by itself, or by an
-    // earlier `initialize`, which era it belongs to.
-    let service = serve_directly_with_ct(handler, transport, None, gone);
-    let _ = service.waiting().await;
-    intake.abort();
+    intake.run().await;
 }
 
 struct Intake {
     desk: Arc<Desk>,
     window: Arc<Window>,
     channel: Channel,
-    /// In boxes: a queue sets room aside for 32 of what it holds.
-    ready: mpsc::Sender<Box<RxJsonRpcMessage<RoleServer>>>,
+    gone: CancellationToken,
+    long_way: Option<LongWay>,
+    calls: Arc<Calls>,
     initialized: bool,
     /// Whether its key has opened the desk: it is no guess.
     admitted: bool,
     in_flight: Arc<Semaphore>,
 }
 
+/// The protocol crate, serving this connection in tasks of its own.
+struct LongWay {
+    /// In boxes: a queue sets room aside for 32 of what it holds.
+    ready: mpsc::Sender<Box<RxJsonRpcMessage<RoleServer>>>,
+    service: RunningService<RoleServer, Handler>,
+}
+
+/// What cancels the calls that took the short way, by the request's id.
+#[derive(Default)]
+struct Calls(Mutex<HashMap<String, CancellationToken>>);
+
+impl Calls {
+    fn with<T>(&self, work: impl FnOnce(&mut HashMap<String, CancellationToken>) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 impl Intake {
     async fn run(mut self) {
-        let stopping = self.desk.stopping.clone();
+        let (stopping, gone) = (self.desk.stopping.clone(), self.gone.clone());
         loop {
             let bytes = tokio::select! {
                 bytes = self.channel.incoming.recv() => bytes,
                 () = stopping.cancelled() => None,
+                () = gone.cancelled() => return,
             };
             let Some(bytes) = bytes else {
                 break;
             };
-            if let Some(message) = self.take(&bytes).await
-                && self.ready.send(Box::new(message)).await.is_err()
+            if self.take_plain(&bytes).await {
+                continue;
+            }
+            // Boxed: it is large, and for most connections never needed.
+            if let Some(message) = Box::pin(self.take(&bytes)).await
+                && self.long_way().send(Box::new(message)).await.is_err()
             {
                 return;
             }
@@ -141,10 +159,75 @@ impl Intake {
         } else {
             AFTER_THE_END
         };
-        let _ = tokio::time::timeout(limit, self.in_flight.acquire_many(IN_FLIGHT)).await;
+        tokio::select! {
+            _ = tokio::time::timeout(limit, self.in_flight.acquire_many(IN_FLIGHT)) => {}
+            () = gone.cancelled() => return,
+        }
+        if let Some(LongWay { ready, service }) = self.long_way {
+            drop(ready);
+            let _ = service.waiting().await;
+        }
     }
 
-    /// The message for the protocol crate, unless it is answered here.
+    fn long_way(&mut self) -> &mpsc::Sender<Box<RxJsonRpcMessage<RoleServer>>> {
+        let long_way = self.long_way.get_or_insert_with(|| {
+            let (ready, incoming) = mpsc::channel(1);
+            let handler = Handler::new(Arc::clone(&self.desk), Arc::clone(&self.window))
+                .with_own_names(self.channel.own_dialect);
+            let transport = ChannelTransport {
+                incoming,
+                outgoing: self.channel.outgoing.clone(),
+                flat_results: self.channel.own_dialect,
+            };
+            // Without a prescribed handshake: each request says by itself, or by an
+            // earlier `initialize`, which era it belongs to.
+            let service = serve_directly_with_ct(handler, transport, None, self.gone.clone());
+            LongWay { ready, service }
+        });
+        &long_way.ready
+    }
+
+    /// Begins a call that can take the short way; false if it can't.
+    async fn take_plain(&mut self, bytes: &[u8]) -> bool {
+        if !self.desk.settings.http.direct_path {
+            return false;
+        }
+        let bare = self.channel.bare_dialect && !self.initialized;
+        let Some(call) = PlainCall::read(bytes, bare) else {
+            return false;
+        };
+        let id = call.id.clone();
+        let value = serde_json::from_str(&id).ok();
+        let Some(admitted) = self.admit(value.as_ref()).await else {
+            return true;
+        };
+        let Some(permit) = self.permit(value.as_ref()).await else {
+            return true;
+        };
+        let cancel = self.gone.child_token();
+        self.calls
+            .with(|calls| calls.insert(id.clone(), cancel.clone()));
+        let how = How {
+            admitted,
+            language: self.channel.language,
+            cancel: cancel.clone(),
+            flat: self.channel.own_dialect,
+        };
+        let (desk, window) = (Arc::clone(&self.desk), Arc::clone(&self.window));
+        let (outgoing, calls) = (self.channel.outgoing.clone(), Arc::clone(&self.calls));
+        tokio::spawn(async move {
+            let (_, answer) = call.serve(&desk, &window, how).await;
+            calls.with(|calls| calls.remove(&id));
+            // Who cancels a call wants no answer to it.
+            if !cancel.is_cancelled() {
+                let _ = outgoing.send(Outgoing::Message(answer)).await;
+            }
+            drop(permit);
+        });
+        true
+    }
+
+    /// The message for the protocol crate, unless it is dealt with here.
     async fn take(&mut self, bytes: &[u8]) -> Option<RxJsonRpcMessage<RoleServer>> {
         let mut message = match inbound::message(bytes) {
             Ok(message) => message,
@@ -153,30 +236,17 @@ impl Intake {
                 return None;
             }
         };
-        let RxJsonRpcMessage::<RoleServer>::Request(request) = &mut message else {
-            return Some(message);
-        };
-        let id = serde_json::to_value(&request.id).ok();
-        if let Err(barred) = self.ask_address() {
-            self.answer(id.as_ref(), &Fault::from(barred)).await;
-            return None;
-        }
-        let admitted = self
-            .desk
-            .admit(&self.window, &self.channel.credentials)
-            .await;
-        let admitted = match admitted {
-            Ok(admitted) => admitted,
-            Err(refusal) => {
-                self.answer(id.as_ref(), &Fault::from(&refusal)).await;
-                if refusal == Refusal::InvalidKey {
-                    self.note_wrong_key();
-                    let _ = self.channel.outgoing.send(Outgoing::Unauthorized).await;
-                }
+        let request = match &mut message {
+            RxJsonRpcMessage::<RoleServer>::Request(request) => request,
+            RxJsonRpcMessage::<RoleServer>::Notification(it)
+                if self.cancels_plain_call(&it.notification) =>
+            {
                 return None;
             }
+            _ => return Some(message),
         };
-        self.admitted = true;
+        let id = serde_json::to_value(&request.id).ok();
+        let admitted = self.admit(id.as_ref()).await?;
         if matches!(&request.request, ClientRequest::InitializeRequest(_)) {
             self.initialized = true;
         } else if !self.era_is_known(&request.request) {
@@ -188,21 +258,49 @@ impl Intake {
             self.answer(id.as_ref(), &fault).await;
             return None;
         }
-        let Some(permit) = self.permit().await else {
-            let fault = Fault {
-                code: 429,
-                message: "Too many requests are under way on this connection.".into(),
-                data: Some(serde_json::json!({ "retry_after_ms": 1000 })),
-            };
-            self.answer(id.as_ref(), &fault).await;
-            return None;
-        };
+        let permit = self.permit(id.as_ref()).await?;
         let extensions = request.request.extensions_mut();
         extensions.insert(admitted);
         extensions.insert(self.channel.language);
         // Lives as long as the request's context, and so counts those under way.
         extensions.insert(Arc::new(permit));
         Some(message)
+    }
+
+    /// Whether a call that took the short way is cancelled by this.
+    fn cancels_plain_call(&self, notification: &ClientNotification) -> bool {
+        let ClientNotification::CancelledNotification(cancelled) = notification else {
+            return false;
+        };
+        let id = serde_json::to_string(&cancelled.params.request_id).unwrap_or_default();
+        let call = self.calls.with(|calls| calls.get(&id).cloned());
+        call.inspect(CancellationToken::cancel).is_some()
+    }
+
+    /// Who asks; `None` when they may not, and have been told so.
+    async fn admit(&mut self, id: Option<&Value>) -> Option<Admitted> {
+        if let Err(barred) = self.ask_address() {
+            self.answer(id, &Fault::from(barred)).await;
+            return None;
+        }
+        let admitted = self
+            .desk
+            .admit(&self.window, &self.channel.credentials)
+            .await;
+        match admitted {
+            Ok(admitted) => {
+                self.admitted = true;
+                Some(admitted)
+            }
+            Err(refusal) => {
+                self.answer(id, &Fault::from(&refusal)).await;
+                if refusal == Refusal::InvalidKey {
+                    self.note_wrong_key();
+                    let _ = self.channel.outgoing.send(Outgoing::Unauthorized).await;
+                }
+                None
+            }
+        }
     }
 
     /// Whether the address may ask, before its key is looked at.
@@ -227,12 +325,21 @@ impl Intake {
     }
 
     /// Leave to begin one more request: there is room for its answer, and not
-    /// too many are under way. `None` after a while, so that a connection full
+    /// too many are under way. Refused after a while, so that a connection full
     /// of long calls still hears that they are cancelled.
-    async fn permit(&self) -> Option<OwnedSemaphorePermit> {
+    async fn permit(&self, id: Option<&Value>) -> Option<OwnedSemaphorePermit> {
         drop(self.channel.outgoing.reserve().await);
         let permit = Arc::clone(&self.in_flight).acquire_owned();
-        tokio::time::timeout(PATIENCE, permit).await.ok()?.ok()
+        if let Ok(Ok(permit)) = tokio::time::timeout(PATIENCE, permit).await {
+            return Some(permit);
+        }
+        let fault = Fault {
+            code: 429,
+            message: "Too many requests are under way on this connection.".into(),
+            data: Some(serde_json::json!({ "retry_after_ms": 1000 })),
+        };
+        self.answer(id, &fault).await;
+        None
     }
 
     async fn answer(&self, id: Option<&Value>, fault: &Fault) {

@@ -172,6 +172,8 @@ fn severity(level: LoggingLevel) -> u8 {
 /// plain response.
 pub struct PlainClient {
     pub capabilities: Value,
+    /// Whether it can be asked between two rounds of its call.
+    pub stateless: bool,
 }
 
 impl Client for PlainClient {
@@ -191,7 +193,7 @@ impl Client for PlainClient {
     }
 
     fn is_stateless(&self) -> bool {
-        true
+        self.stateless
     }
 
     fn capabilities(&self) -> Value {

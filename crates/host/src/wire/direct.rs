@@ -1,5 +1,6 @@
-//! The short way for the plain case: a stateless `tools/call` or `tools/list`
-//! over HTTP that is right in every respect and wants nothing but its answer.
+//! The short way for the plain case: a `tools/call` that is right in every
+//! respect and wants nothing but its answer, stateless over HTTP ([`Plain`],
+//! also `tools/list`), stateless or bare on a connection ([`PlainCall`]).
 //!
 //! Anything unusual, a wrong header, missing metadata, a progress token, an
 //! older revision, yields `None`, and the same bytes go to the protocol crate,
@@ -9,6 +10,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use http::{HeaderMap, header};
+use kit::context::Language;
 use rmcp::model as mcp;
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
@@ -18,6 +20,7 @@ use super::{
     STATELESS,
     client::PlainClient,
     definitions::{LIST_TTL_MS, PAGE},
+    inbound::too_deep,
     outbound::{self, Destination, Fault},
 };
 use crate::{
@@ -45,8 +48,8 @@ struct Params<'a> {
     arguments: Option<Map<String, Value>>,
     #[serde(borrow, default)]
     cursor: Option<Cow<'a, str>>,
-    #[serde(borrow, rename = "_meta")]
-    meta: Meta<'a>,
+    #[serde(borrow, rename = "_meta", default)]
+    meta: Option<Meta<'a>>,
     #[serde(borrow, default)]
     input_responses: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -63,6 +66,37 @@ struct Meta<'a> {
     progress_token: Option<&'a RawValue>,
     #[serde(borrow, rename = "io.modelcontextprotocol/logLevel", default)]
     log_level: Option<&'a RawValue>,
+}
+
+impl Request<'_> {
+    /// Of the stateless era, or of none: bare.
+    fn is_plain(&self) -> bool {
+        let params = &self.params;
+        self.jsonrpc == "2.0"
+            && is_id(self.id.get())
+            && params.input_responses.is_none()
+            && params.request_state.is_none()
+            && params.meta.as_ref().is_none_or(Meta::is_plain)
+    }
+}
+
+impl Meta<'_> {
+    fn is_plain(&self) -> bool {
+        self.protocol_version == STATELESS
+            && self.progress_token.is_none()
+            && self.log_level.is_none()
+            && are_capabilities(&self.client_capabilities)
+    }
+}
+
+/// Most clients send none.
+fn are_capabilities(declared: &Map<String, Value>) -> bool {
+    declared.is_empty() || mcp::ClientCapabilities::deserialize(declared).is_ok()
+}
+
+/// A number or a string; anything else is for the protocol crate to refuse.
+fn is_id(id: &str) -> bool {
+    id.starts_with('"') || id.parse::<i64>().is_ok()
 }
 
 /// Whether the headers are those of a plain stateless request; cheap, and asked
@@ -91,16 +125,10 @@ impl<'a> Plain<'a> {
     /// `None` to go the long way.
     pub fn read(window: &Window, headers: &HeaderMap, body: &'a [u8]) -> Option<Self> {
         let request: Request<'_> = serde_json::from_slice(body).ok()?;
-        let (params, meta) = (&request.params, &request.params.meta);
-        let plain = request.jsonrpc == "2.0"
-            && is_id(request.id.get())
-            && single(headers, "mcp-method") == Some(request.method)
-            && meta.protocol_version == STATELESS
-            && meta.progress_token.is_none()
-            && meta.log_level.is_none()
-            && params.input_responses.is_none()
-            && params.request_state.is_none()
-            && are_capabilities(&meta.client_capabilities);
+        let params = &request.params;
+        let plain = request.is_plain()
+            && params.meta.is_some()
+            && single(headers, "mcp-method") == Some(request.method);
         let fits = match request.method {
             "tools/list" => params.cursor.is_none() && params.name.is_none(),
             "tools/call" => params.name.as_deref().is_some_and(|name| {
@@ -123,57 +151,91 @@ impl<'a> Plain<'a> {
         admitted: Admitted,
         headers: &HeaderMap,
     ) -> (u16, String) {
-        match self.0.params.name {
-            Some(_) => call(desk, window, admitted, headers, self.0).await,
-            None => (200, list(window, self.0.id.get())),
+        let how = How {
+            admitted,
+            language: language::of_headers(headers),
+            cancel: CancellationToken::new(),
+            flat: false,
+        };
+        let id = self.0.id;
+        match PlainCall::of(self.0) {
+            Some(call) => call.serve(desk, window, how).await,
+            None => (200, list(window, id.get())),
         }
     }
 }
 
-/// Most clients send none.
-fn are_capabilities(declared: &Map<String, Value>) -> bool {
-    declared.is_empty() || mcp::ClientCapabilities::deserialize(declared).is_ok()
+/// A call on a connection that carries one message after another.
+pub struct PlainCall {
+    /// As JSON text.
+    pub id: String,
+    tool: String,
+    arguments: Map<String, Value>,
+    /// Of a stateless client; a bare call has none.
+    capabilities: Option<Map<String, Value>>,
 }
 
-/// A number or a string; anything else is for the protocol crate to refuse.
-fn is_id(id: &str) -> bool {
-    id.starts_with('"') || id.parse::<i64>().is_ok()
+/// For whom a call runs, and how it is answered.
+pub struct How {
+    pub admitted: Admitted,
+    pub language: Language,
+    pub cancel: CancellationToken,
+    /// Whether the fields of the answer stand at the top of the result too.
+    pub flat: bool,
 }
 
-async fn call(
-    desk: &Arc<Desk>,
-    window: &Window,
-    admitted: Admitted,
-    headers: &HeaderMap,
-    request: Request<'_>,
-) -> (u16, String) {
-    let caller = Arc::clone(&admitted.who.caller.id);
-    let tool = request.params.name.unwrap_or_default();
-    let call = ToolCall {
-        admitted,
-        name: tool.clone().into_owned(),
-        arguments: request.params.arguments.unwrap_or_default(),
-        client: Arc::new(PlainClient {
-            capabilities: Value::Object(request.params.meta.client_capabilities),
-        }),
-        cancel: CancellationToken::new(),
-        language: language::of_headers(headers),
-    };
-    let id = request.id.get();
-    match desk.call(window, call).await {
-        Ok(answer) => {
-            let to = Destination {
-                window,
-                caller: &caller,
-                tool: &tool,
-                stateless: true,
-            };
-            outbound::plain_response(id, answer, &to)
+impl PlainCall {
+    /// `None` to go the long way. `bare` is whether a request without metadata
+    /// belongs to no era.
+    pub fn read(bytes: &[u8], bare: bool) -> Option<Self> {
+        if too_deep(bytes) {
+            return None;
         }
-        Err(refusal) => {
-            let id = serde_json::from_str(id).ok();
-            let message = outbound::error_message(id.as_ref(), &Fault::from(&refusal));
-            (200, message.to_string())
+        let request: Request<'_> = serde_json::from_slice(bytes).ok()?;
+        let era_fits = bare || request.params.meta.is_some();
+        let fits = request.method == "tools/call" && era_fits && request.is_plain();
+        Self::of(request).filter(|_| fits)
+    }
+
+    fn of(request: Request<'_>) -> Option<Self> {
+        Some(Self {
+            id: request.id.get().to_owned(),
+            tool: request.params.name?.into_owned(),
+            arguments: request.params.arguments.unwrap_or_default(),
+            capabilities: request.params.meta.map(|meta| meta.client_capabilities),
+        })
+    }
+
+    /// HTTP status and text of the answer.
+    pub async fn serve(self, desk: &Arc<Desk>, window: &Window, how: How) -> (u16, String) {
+        let caller = Arc::clone(&how.admitted.who.caller.id);
+        let stateless = self.capabilities.is_some();
+        let call = ToolCall {
+            admitted: how.admitted,
+            name: self.tool.clone(),
+            arguments: self.arguments,
+            client: Arc::new(PlainClient {
+                capabilities: Value::Object(self.capabilities.unwrap_or_default()),
+                stateless,
+            }),
+            cancel: how.cancel,
+            language: how.language,
+        };
+        match desk.call(window, call).await {
+            Ok(answer) => {
+                let to = Destination {
+                    window,
+                    caller: &caller,
+                    tool: &self.tool,
+                    stateless,
+                };
+                outbound::plain_response(&self.id, answer, &to, how.flat)
+            }
+            Err(refusal) => {
+                let id = serde_json::from_str(&self.id).ok();
+                let message = outbound::error_message(id.as_ref(), &Fault::from(&refusal));
+                (200, message.to_string())
+            }
         }
     }
 }

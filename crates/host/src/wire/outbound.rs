@@ -1,10 +1,10 @@
 //! Answers and refusals in the protocol's words.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use kit::{Error, Reply, context::ClientRequest, error::MISSING_CAPABILITY};
 use rmcp::model as mcp;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 use super::seal;
 use crate::{
@@ -198,9 +198,19 @@ fn internal(error: serde_json::Error) -> mcp::ErrorData {
     mcp::ErrorData::internal_error("Something went wrong on our side.", None)
 }
 
-/// The answer as a whole response of the stateless era, with its HTTP status.
-/// `id` is the request's id as JSON text.
-pub fn plain_response(id: &str, answer: Answer, to: &Destination<'_>) -> (u16, String) {
+/// What a result has itself; a tool's field of the same name does not replace it.
+const OWN_FIELDS: [&str; 5] = [
+    "resultType",
+    "content",
+    "structuredContent",
+    "isError",
+    "_meta",
+];
+
+/// The answer as a whole response, with its HTTP status. `id` is the request's
+/// id as JSON text. With `flat`, the fields of the answer stand at the top of
+/// the result too.
+pub fn plain_response(id: &str, answer: Answer, to: &Destination<'_>, flat: bool) -> (u16, String) {
     let (content, structured, is_error) = match answer.result {
         Ok(Reply::Structured(json)) => (text_block(&json), Some(json), false),
         Ok(Reply::Content(blocks)) => (Value::Array(blocks).to_string(), None, false),
@@ -216,23 +226,49 @@ pub fn plain_response(id: &str, answer: Answer, to: &Destination<'_>) -> (u16, S
         String::with_capacity(content.len() + structured.as_ref().map_or(0, String::len) + 320);
     text.push_str(r#"{"jsonrpc":"2.0","id":"#);
     text.push_str(id);
-    text.push_str(r#","result":{"resultType":"complete","content":"#);
+    text.push_str(r#","result":{"#);
+    if to.stateless {
+        text.push_str(r#""resultType":"complete","#);
+    }
+    text.push_str(r#""content":"#);
     text.push_str(&content);
     if let Some(structured) = structured {
         text.push_str(r#","structuredContent":"#);
         text.push_str(&structured);
+        if flat {
+            push_fields(&structured, &mut text);
+        }
     }
     text.push_str(if is_error {
         r#","isError":true"#
     } else {
         r#","isError":false"#
     });
-    text.push_str(r#","_meta":{"io.modelcontextprotocol/serverInfo":"#);
-    text.push_str(&to.window.definitions.server_info);
-    text.push_str(r#","madoguchi/call":""#);
+    text.push_str(r#","_meta":{"#);
+    if to.stateless {
+        text.push_str(r#""io.modelcontextprotocol/serverInfo":"#);
+        text.push_str(&to.window.definitions.server_info);
+        text.push(',');
+    }
+    text.push_str(r#""madoguchi/call":""#);
     text.push_str(&answer.call.to_string());
     text.push_str(r#""}}}"#);
     (200, text)
+}
+
+/// The members of an object, each after a comma.
+fn push_fields(object: &str, into: &mut String) {
+    let fields: BTreeMap<Cow<'_, str>, &RawValue> =
+        serde_json::from_str(object).unwrap_or_default();
+    for (name, value) in fields {
+        if !OWN_FIELDS.contains(&name.as_ref()) {
+            into.push(',');
+            // A string always serialises.
+            into.push_str(&serde_json::to_string(&name).unwrap_or_default());
+            into.push(':');
+            into.push_str(value.get());
+        }
+    }
 }
 
 fn rare_response(id: &str, answer: Answer, to: &Destination<'_>) -> (u16, String) {

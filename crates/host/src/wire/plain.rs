@@ -62,6 +62,7 @@ impl Call {
             arguments: self.0.arguments.unwrap_or_default(),
             client: Arc::new(PlainClient {
                 capabilities: json!({}),
+                stateless: true,
             }),
             cancel: CancellationToken::new(),
             language: language::of_headers(headers),

@@ -78,6 +78,7 @@ async fn local(
         arguments: tool_arguments,
         client: Arc::new(PlainClient {
             capabilities: json!({}),
+            stateless: true,
         }),
         cancel: Default::default(),
         language: language::of_environment(),
@@ -92,7 +93,7 @@ async fn local(
         tool: &arguments.tool,
         stateless: true,
     };
-    let (_, text) = plain_response("1", answer, &to);
+    let (_, text) = plain_response("1", answer, &to, false);
     serde_json::from_str(&text).map_err(Error::internal)
 }
 
