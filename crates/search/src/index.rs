@@ -142,7 +142,7 @@ impl Index {
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
             .try_into()?;
-        let view = view(&index, &reader, &fields, directory.as_deref())?;
+        let view = view(&index, &reader, &fields, directory.as_deref(), &[])?;
         Ok(Index(Arc::new(Inner {
             fields,
             index,
@@ -244,6 +244,7 @@ impl Inner {
             &self.reader,
             &self.fields,
             self.directory.as_deref(),
+            &self.view().segments,
         )
         .map_err(|error| Error::Failed(error.to_string()))?;
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
@@ -291,6 +292,7 @@ fn view(
     reader: &IndexReader,
     fields: &Fields,
     directory: Option<&Path>,
+    known: &[Segment],
 ) -> Result<View, OpenError> {
     let mut tries = 0;
     loop {
@@ -309,7 +311,7 @@ fn view(
         let segments = searcher
             .segment_readers()
             .iter()
-            .map(|segment| Segment::open(segment, fields))
+            .map(|segment| Segment::open(segment, fields, known))
             .collect::<tantivy::Result<Vec<_>>>()?;
         return Ok(View {
             segments,

@@ -24,7 +24,7 @@
 //! - `schema` says what is kept of a product;
 //! - `index` opens, reads and reloads; `writer` changes;
 //! - `cascade` decides how hard to look; `matching` looks in one segment,
-//!   `slips` for mistyped words;
+//!   `words` finds mistyped ones;
 //! - `order` and `facets` make the answer.
 
 mod analysis;
@@ -37,7 +37,7 @@ mod matching;
 mod order;
 mod schema;
 mod segment;
-mod slips;
+mod words;
 mod writer;
 
 pub use error::{Error, OpenError};

@@ -7,7 +7,7 @@ use crate::{
     analysis::{self, Part},
     letters,
     segment::{Segment, Terms},
-    slips::Slips,
+    words::Slips,
 };
 
 /// Letters of a query that are read.
@@ -343,7 +343,7 @@ impl Alike {
             add(list);
         }
         if let Some(slips) = &self.slips {
-            for list in segment.head.with_slips(slips, &self.word)? {
+            for list in segment.alike(slips, &self.word)? {
                 add(list);
             }
         }

@@ -1,6 +1,6 @@
 //! One segment of the index, with everything a search reads from it at hand.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tantivy::{
     DocId, SegmentReader, Term,
@@ -10,7 +10,11 @@ use tantivy::{
     schema::IndexRecordOption,
 };
 
-use crate::{Error, schema::Fields, slips::Slips};
+use crate::{
+    Error,
+    schema::Fields,
+    words::{Slips, Words},
+};
 
 /// Words alike that are looked up.
 const MOST_WORDS_ALIKE: usize = 50;
@@ -29,10 +33,18 @@ pub(crate) struct Segment {
     pub head: Terms,
     pub head_grams: Terms,
     pub all: Terms,
+    words: Arc<OnceLock<Words>>,
 }
 
 impl Segment {
-    pub fn open(reader: &SegmentReader, fields: &Fields) -> tantivy::Result<Segment> {
+    /// What is known of `others` need not be read again.
+    pub fn open(
+        reader: &SegmentReader,
+        fields: &Fields,
+        others: &[Segment],
+    ) -> tantivy::Result<Segment> {
+        let is_same = |other: &&Segment| other.reader.segment_id() == reader.segment_id();
+        let same = others.iter().find(is_same);
         let columns = reader.fast_fields();
         let terms = |field| reader.inverted_index(field).map(Terms);
         Ok(Segment {
@@ -48,6 +60,7 @@ impl Segment {
             head_grams: terms(fields.head_grams)?,
             all: terms(fields.all)?,
             known: terms(fields.id)?,
+            words: same.map_or_else(Arc::default, |same| Arc::clone(&same.words)),
             reader: reader.clone(),
         })
     }
@@ -63,6 +76,23 @@ impl Segment {
 
     pub fn is_alive(&self, doc: DocId) -> bool {
         !self.reader.is_deleted(doc)
+    }
+
+    /// Documents of the words of the head that may be meant by `word`, without its
+    /// own.
+    pub fn alike(&self, slips: &Slips, word: &str) -> Result<Vec<SegmentPostings>, Error> {
+        let words = match self.words.get() {
+            Some(words) => words,
+            None => {
+                let words = Words::of(self.head.0.terms())?;
+                self.words.get_or_init(|| words)
+            }
+        };
+        let others = words.alike(slips).filter(|other| *other != word);
+        others
+            .take(MOST_WORDS_ALIKE)
+            .filter_map(|other| self.head.documents(other).transpose())
+            .collect()
     }
 }
 
@@ -96,21 +126,6 @@ impl Terms {
                 self.0
                     .read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic)?,
             );
-        }
-        Ok(found)
-    }
-
-    /// Documents of the terms that may be meant by `word`, without its own.
-    pub fn with_slips(&self, slips: &Slips, word: &str) -> Result<Vec<SegmentPostings>, Error> {
-        let mut found = Vec::new();
-        let mut stream = self.0.terms().search(slips).into_stream()?;
-        while found.len() < MOST_WORDS_ALIKE && stream.advance() {
-            if stream.key() != word.as_bytes() {
-                found.push(
-                    self.0
-                        .read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic)?,
-                );
-            }
         }
         Ok(found)
     }

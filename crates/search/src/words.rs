@@ -1,0 +1,245 @@
+//! The words of a segment side by side, to find those that a mistyped one may
+//! stand for: a letter too many, too few, another one, or two that changed places.
+//!
+//! The usual automaton over the dictionary is a table of megabytes for two slips
+//! in a Japanese word, and walks most of the dictionary. Going through a list is
+//! quicker: which letters a word has, and how many, rules out nearly all of them.
+
+use tantivy::termdict::TermDictionary;
+use tantivy_fst::Automaton;
+
+use crate::Error;
+
+/// Slips that can be forgiven.
+const MOST: usize = 2;
+/// Letters of a word in which slips are looked for: one bit is its end.
+const LONGEST: usize = 63;
+
+/// In the dictionary's order. Words with digits are left out: another number is
+/// another thing, and most of a dictionary are numbers.
+#[derive(Debug)]
+pub(crate) struct Words {
+    text: String,
+    words: Vec<Word>,
+}
+
+#[derive(Debug)]
+struct Word {
+    end: u32,
+    shape: Shape,
+}
+
+/// What can be compared at a glance.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    letters: u32,
+    /// A bit for each letter that occurs; different letters may share one.
+    which: u64,
+}
+
+impl Shape {
+    fn of(word: &str) -> Shape {
+        let mut shape = Shape {
+            letters: 0,
+            which: 0,
+        };
+        for letter in word.chars() {
+            shape.letters += 1;
+            shape.which |= 1 << (u32::from(letter) % 64);
+        }
+        shape
+    }
+
+    /// Whether so many slips may lie between two words: each adds or takes away
+    /// one letter at most.
+    fn may_be(self, other: Shape, slips: u32) -> bool {
+        self.letters.abs_diff(other.letters) <= slips
+            && (self.which & !other.which).count_ones() <= slips
+            && (other.which & !self.which).count_ones() <= slips
+    }
+}
+
+impl Words {
+    pub fn of(terms: &TermDictionary) -> Result<Words, Error> {
+        let mut all = Words {
+            text: String::new(),
+            words: Vec::new(),
+        };
+        let mut stream = terms.search(WithoutDigits).into_stream()?;
+        while stream.advance() {
+            let Ok(word) = std::str::from_utf8(stream.key()) else {
+                continue;
+            };
+            // Beyond 4 GB of words there are no more to be found.
+            let Ok(end) = u32::try_from(all.text.len() + word.len()) else {
+                break;
+            };
+            all.text.push_str(word);
+            let shape = Shape::of(word);
+            all.words.push(Word { end, shape });
+        }
+        all.text.shrink_to_fit();
+        all.words.shrink_to_fit();
+        Ok(all)
+    }
+
+    /// Those that `slips` accepts.
+    pub fn alike<'a>(&'a self, slips: &'a Slips) -> impl Iterator<Item = &'a str> {
+        let mut start = 0;
+        let each = self.words.iter().filter_map(move |word| {
+            let from = std::mem::replace(&mut start, word.end as usize);
+            slips
+                .shape
+                .may_be(word.shape, slips.allowed as u32)
+                .then(|| self.text.get(from..word.end as usize))?
+        });
+        each.filter(|word| slips.accepts(word))
+    }
+}
+
+/// A word that may be mistyped.
+#[derive(Debug, Clone)]
+pub(crate) struct Slips {
+    letters: Vec<char>,
+    shape: Shape,
+    allowed: usize,
+    first_is_right: bool,
+}
+
+/// Bit `i` stands for the first `i` letters of the word.
+#[derive(Debug, Clone, Copy, Default)]
+struct State {
+    /// What may have been read with at most so many slips.
+    read: [u64; MOST + 1],
+    /// What had been read with one slip less when the letter after the next came:
+    /// if the next one follows, they changed places.
+    swapped: [u64; MOST + 1],
+}
+
+impl Slips {
+    /// `None` for a word in which slips are not looked for.
+    pub fn new(word: &str, allowed: u8, first_is_right: bool) -> Option<Slips> {
+        let letters: Vec<char> = word.chars().collect();
+        let allowed = usize::from(allowed).min(MOST);
+        (allowed > 0 && letters.len() <= LONGEST).then_some(Slips {
+            shape: Shape::of(word),
+            letters,
+            allowed,
+            first_is_right,
+        })
+    }
+
+    fn accepts(&self, word: &str) -> bool {
+        if self.first_is_right && self.letters.first().copied() != word.chars().next() {
+            return false;
+        }
+        // Nothing has come; so many letters may be missing.
+        let mut state = State {
+            read: [0b1, 0b11, 0b111],
+            ..State::default()
+        };
+        for letter in word.chars() {
+            state = self.read(&state, letter);
+            if self.farthest(&state) == 0 {
+                return false;
+            }
+        }
+        self.farthest(&state) & self.end() != 0
+    }
+
+    fn end(&self) -> u64 {
+        1 << self.letters.len()
+    }
+
+    fn farthest(&self, state: &State) -> u64 {
+        state.read.get(self.allowed).copied().unwrap_or(0)
+    }
+
+    /// After one more letter.
+    fn read(&self, state: &State, letter: char) -> State {
+        let mut here = 0;
+        for (at, own) in self.letters.iter().enumerate() {
+            here |= u64::from(*own == letter) << at;
+        }
+        let word = self.end() | (self.end() - 1);
+        let mut next = State::default();
+        let (mut fewer_before, mut fewer_after) = (0, 0);
+        let all = state.read.iter().zip(&state.swapped);
+        let into = next.read.iter_mut().zip(&mut next.swapped);
+        for ((before, was_swapped), (after, swapped)) in all.zip(into).take(self.allowed + 1) {
+            let as_it_is = (before & here) << 1;
+            let too_many: u64 = fewer_before;
+            let another = fewer_before << 1;
+            let too_few: u64 = fewer_after << 1;
+            let second_of_two = (was_swapped & here) << 2;
+            *after = (as_it_is | too_many | another | too_few | second_of_two) & word;
+            *swapped = fewer_before & (here >> 1);
+            (fewer_before, fewer_after) = (*before, *after);
+        }
+        next
+    }
+}
+
+struct WithoutDigits;
+
+impl Automaton for WithoutDigits {
+    type State = bool;
+
+    fn start(&self) -> bool {
+        true
+    }
+
+    fn is_match(&self, so_far: &bool) -> bool {
+        *so_far
+    }
+
+    fn can_match(&self, so_far: &bool) -> bool {
+        *so_far
+    }
+
+    fn accept(&self, so_far: &bool, byte: u8) -> bool {
+        *so_far && !byte.is_ascii_digit()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 4_000,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn accepts_what_a_table_of_distances_says(
+            word in "[abカé]{1,9}",
+            text in "[abカé]{0,9}",
+            allowed in 1_u8..=2,
+        ) {
+            let expected = strsim::osa_distance(&word, &text) <= usize::from(allowed);
+            let slips = Slips::new(&word, allowed, false).unwrap();
+            prop_assert_eq!(slips.accepts(&text), expected);
+            let may_be = slips.shape.may_be(Shape::of(&text), allowed.into());
+            prop_assert!(may_be || !expected);
+            let begins_alike = word.chars().next() == text.chars().next();
+            let slips = Slips::new(&word, allowed, true).unwrap();
+            prop_assert_eq!(slips.accepts(&text), expected && begins_alike);
+        }
+    }
+
+    #[test]
+    fn the_longest_word_has_an_end() {
+        let word = "ア".repeat(LONGEST);
+        let slips = Slips::new(&word, 2, false).unwrap();
+        for (letters, expected) in [(60, false), (61, true), (63, true), (65, true), (66, false)] {
+            assert_eq!(slips.accepts(&"ア".repeat(letters)), expected, "{letters}");
+        }
+        assert!(Slips::new(&format!("{word}ア"), 2, false).is_none());
+        assert!(Slips::new("ア", 0, false).is_none());
+    }
+}
