@@ -1,12 +1,12 @@
 //! Which documents of one segment have a term.
 
-use tantivy::{BitSet, DocId, DocSet, TERMINATED, postings::SegmentPostings, query::BitSetDocSet};
+use tantivy::{BitSet, DocId, DocSet, TERMINATED, query::BitSetDocSet};
 
 use crate::{
     Error,
     analysis::{self, Part},
     letters,
-    segment::{Segment, Terms},
+    segment::{Documents, Segment, Terms},
     words::Slips,
 };
 
@@ -205,13 +205,13 @@ impl Term {
 
 /// A list of documents, in order.
 pub(crate) enum List {
-    Postings(Box<SegmentPostings>),
+    Postings(Documents),
     Bits(BitSetDocSet, u32),
 }
 
-impl From<SegmentPostings> for List {
-    fn from(list: SegmentPostings) -> List {
-        List::Postings(Box::new(list))
+impl From<Documents> for List {
+    fn from(list: Documents) -> List {
+        List::Postings(list)
     }
 }
 
@@ -292,7 +292,7 @@ impl Union {
         self.bits.insert(doc);
     }
 
-    pub fn add(&mut self, mut list: SegmentPostings) {
+    pub fn add(&mut self, mut list: Documents) {
         let mut doc = list.doc();
         while doc != TERMINATED {
             self.bits.insert(doc);
@@ -374,18 +374,18 @@ pub(crate) fn nearly(
 ///
 /// Such a document is in one of the shortest lists, all but `least - 1` of them:
 /// only those are walked, the long ones are merely asked.
-fn at_least(least: usize, lists: Vec<SegmentPostings>, mut found: impl FnMut(DocId)) {
+fn at_least(least: usize, lists: Vec<Documents>, mut found: impl FnMut(DocId)) {
     let mut lists = lists;
     if least == 0 || lists.len() < least {
         return;
     }
-    lists.sort_by_key(SegmentPostings::size_hint);
+    lists.sort_by_key(|list| list.size_hint());
     let walked = lists.len() - least + 1;
     let (short, long) = lists.split_at_mut(walked);
     loop {
         let candidate = short
             .iter()
-            .map(SegmentPostings::doc)
+            .map(|list| list.doc())
             .min()
             .unwrap_or(TERMINATED);
         if candidate == TERMINATED {
@@ -402,7 +402,7 @@ fn at_least(least: usize, lists: Vec<SegmentPostings>, mut found: impl FnMut(Doc
             if has + (least - 1 - asked) < least {
                 break;
             }
-            has += usize::from(seek(list, candidate) == candidate);
+            has += usize::from(seek(list.as_mut(), candidate) == candidate);
         }
         if has >= least {
             found(candidate);

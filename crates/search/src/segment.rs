@@ -80,7 +80,7 @@ impl Segment {
 
     /// Documents of the words of the head that may be meant by `word`, without its
     /// own.
-    pub fn alike(&self, slips: &Slips, word: &str) -> Result<Vec<SegmentPostings>, Error> {
+    pub fn alike(&self, slips: &Slips, word: &str) -> Result<Vec<Documents>, Error> {
         let words = match self.words.get() {
             Some(words) => words,
             None => {
@@ -96,18 +96,22 @@ impl Segment {
     }
 }
 
+/// The documents that have a term; boxed, for it is large and goes from hand to
+/// hand.
+pub(crate) type Documents = Box<SegmentPostings>;
+
 /// The terms of one field and the documents that have them.
 pub(crate) struct Terms(Arc<InvertedIndexReader>);
 
 impl Terms {
-    pub fn documents(&self, term: &str) -> Result<Option<SegmentPostings>, Error> {
+    pub fn documents(&self, term: &str) -> Result<Option<Documents>, Error> {
         let Some(info) = self.0.terms().get(term)? else {
             return Ok(None);
         };
         let postings = self
             .0
             .read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
-        Ok(Some(postings))
+        Ok(Some(Box::new(postings)))
     }
 
     pub fn has(&self, term: &str) -> Result<bool, Error> {
@@ -115,17 +119,17 @@ impl Terms {
     }
 
     /// Documents of up to `most` terms that begin with `prefix`.
-    pub fn beginning_with(&self, prefix: &str, most: usize) -> Result<Vec<SegmentPostings>, Error> {
+    pub fn beginning_with(&self, prefix: &str, most: usize) -> Result<Vec<Documents>, Error> {
         let mut found = Vec::new();
         let mut stream = self.0.terms().range().ge(prefix).into_stream()?;
         while found.len() < most && stream.advance() {
             if !stream.key().starts_with(prefix.as_bytes()) {
                 break;
             }
-            found.push(
-                self.0
-                    .read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic)?,
-            );
+            let postings = self
+                .0
+                .read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic)?;
+            found.push(Box::new(postings));
         }
         Ok(found)
     }

@@ -2,6 +2,7 @@
 //! its errors mean.
 
 use std::{
+    borrow::Cow,
     fs,
     path::Path,
     time::{Duration, Instant},
@@ -164,7 +165,7 @@ impl Transaction<'_> {
         self.check()?;
         let mut statement = self
             .connection
-            .prepare_cached(sql)
+            .prepare_cached(&numbered(sql))
             .map_err(|error| failure_of(&error))?;
         bind(&mut statement, params)?;
         Ok(statement)
@@ -225,32 +226,40 @@ impl Engine for Transaction<'_> {
     }
 }
 
-/// To SQLite `$2` is a name, numbered by where it first appears; here it means
-/// the second parameter, as on PostgreSQL.
-fn bind(statement: &mut Statement<'_>, params: &[Param<'_>]) -> Result<()> {
-    let mut highest = 0;
-    for index in 1..=statement.parameter_count() {
-        let number = statement
-            .parameter_name(index)
-            .and_then(|name| name.strip_prefix('$'))
-            .and_then(|number| number.parse::<usize>().ok())
-            .filter(|number| *number > 0)
-            .ok_or_else(|| Error::internal("parameters are written $1, $2, …"))?;
-        highest = highest.max(number);
-        match params.get(number - 1) {
-            Some(Param::Null) => statement.raw_bind_parameter(index, Null),
-            Some(Param::Int(value)) => statement.raw_bind_parameter(index, value),
-            Some(Param::Real(value)) => statement.raw_bind_parameter(index, value),
-            Some(Param::Text(value)) => statement.raw_bind_parameter(index, value),
-            None => break,
-        }
-        .map_err(|error| failure_of(&error))?;
+/// To SQLite `$2` is a name, numbered by where it first appears, and found by
+/// going through all of them; `?2` is the second parameter, as `$2` is here and
+/// on PostgreSQL.
+fn numbered(sql: &str) -> Cow<'_, str> {
+    if !sql.contains('$') {
+        return Cow::Borrowed(sql);
     }
+    let mut text = String::with_capacity(sql.len());
+    let mut pieces = sql.split('$');
+    text.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let is_number = piece.starts_with(|first: char| first.is_ascii_digit());
+        text.push(if is_number { '?' } else { '$' });
+        text.push_str(piece);
+    }
+    Cow::Owned(text)
+}
+
+fn bind(statement: &mut Statement<'_>, params: &[Param<'_>]) -> Result<()> {
+    let highest = statement.parameter_count();
     if highest != params.len() {
         return Err(Error::internal(format!(
             "a statement with ${highest} was given {} parameters",
             params.len()
         )));
+    }
+    for (index, param) in (1..).zip(params) {
+        match param {
+            Param::Null => statement.raw_bind_parameter(index, Null),
+            Param::Int(value) => statement.raw_bind_parameter(index, value),
+            Param::Real(value) => statement.raw_bind_parameter(index, value),
+            Param::Text(value) => statement.raw_bind_parameter(index, value),
+        }
+        .map_err(|error| failure_of(&error))?;
     }
     Ok(())
 }
