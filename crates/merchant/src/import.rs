@@ -47,7 +47,7 @@ impl Catalogue {
     }
 }
 
-/// A row as the file has it, with the line it ends on.
+/// A row as the file has it, with its line.
 struct Read {
     line: u64,
     fields: std::result::Result<Map<String, Value>, String>,

@@ -43,7 +43,7 @@ pub fn digest(path: &Path) -> Result<String> {
         .collect())
 }
 
-/// Hands every row to `take`, with the line it ends on, until `take` has enough.
+/// Hands every row to `take`, with its line, until `take` has enough.
 pub fn read(
     path: &Path,
     consumed: Arc<AtomicU64>,
@@ -152,7 +152,7 @@ fn array(reader: impl BufRead, take: impl FnMut(u64, Fields) -> bool) -> Result<
     };
     let mut json = serde_json::Deserializer::from_reader(counted);
     let elements = Elements { take, line: &line };
-    match json.deserialize_seq(elements) {
+    match json.deserialize_seq(elements).and_then(|()| json.end()) {
         Ok(()) => Ok(()),
         Err(error) if error.to_string().contains(ENOUGH) => Ok(()),
         Err(error) => Err(Error::new(
@@ -211,10 +211,51 @@ impl<'de, F: FnMut(u64, Fields) -> bool> Visitor<'de> for Elements<'_, F> {
     }
 }
 
-fn table(reader: impl Read, mut take: impl FnMut(u64, Fields) -> bool) -> Result<()> {
+/// Every line ends in a line feed alone, the last one too, so that lines can be
+/// counted by them: spreadsheets end theirs in two characters.
+struct PlainLines<R> {
+    inner: R,
+    last: u8,
+}
+
+impl<R: BufRead> PlainLines<R> {
+    fn next_byte(&mut self) -> io::Result<Option<u8>> {
+        let Some(&byte) = self.inner.fill_buf()?.first() else {
+            return Ok((std::mem::replace(&mut self.last, b'\n') != b'\n').then_some(b'\n'));
+        };
+        self.inner.consume(1);
+        self.last = byte;
+        if byte == b'\r' {
+            self.last = b'\n';
+            if self.inner.fill_buf()?.first() == Some(&b'\n') {
+                self.inner.consume(1);
+            }
+        }
+        Ok(Some(self.last))
+    }
+}
+
+impl<R: BufRead> Read for PlainLines<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut count = 0;
+        for place in buffer {
+            let Some(byte) = self.next_byte()? else {
+                break;
+            };
+            *place = byte;
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+fn table(reader: impl BufRead, mut take: impl FnMut(u64, Fields) -> bool) -> Result<()> {
     let mut csv = csv::ReaderBuilder::new()
         .trim(csv::Trim::Headers)
-        .from_reader(reader);
+        .from_reader(PlainLines {
+            inner: reader,
+            last: b'\n',
+        });
     let names: Vec<String> = match csv.headers() {
         Ok(names) => names.iter().map(str::to_lowercase).collect(),
         Err(error) => return Err(invalid_header(&error.to_string())),
@@ -226,27 +267,27 @@ fn table(reader: impl Read, mut take: impl FnMut(u64, Fields) -> bool) -> Result
     }
     let mut record = csv::StringRecord::new();
     loop {
-        let line = |position: Option<&csv::Position>| position.map_or(0, csv::Position::line);
-        let (line, fields) = match csv.read_record(&mut record) {
+        let fields = match csv.read_record(&mut record) {
             Ok(false) => return Ok(()),
-            Ok(true) => {
-                let fields = names
-                    .iter()
-                    .zip(record.iter())
-                    .filter(|(_, value)| !value.trim().is_empty())
-                    .map(|(name, value)| (name.clone(), Value::String(value.to_owned())))
-                    .collect();
-                (line(record.position()), Ok(fields))
-            }
+            Ok(true) => Ok(names
+                .iter()
+                .zip(record.iter())
+                .filter(|(_, value)| !value.trim().is_empty())
+                .map(|(name, value)| (name.clone(), Value::String(value.to_owned())))
+                .collect()),
             Err(error) if matches!(error.kind(), csv::ErrorKind::Io(_)) => {
                 return Err(Error::new(
                     "FILE_READ_ERROR",
                     format!("The file can't be read: {error}."),
                 ));
             }
-            Err(error) => (line(error.position()), Err(problem(&error, names.len()))),
+            Err(error) => Err(problem(&error, names.len())),
         };
-        if !take(line, fields) {
+        // Its own place is that of the blank lines before the record; so the
+        // line is told by where the record ends, and how many it has.
+        let line_breaks = record.iter().map(|field| field.matches('\n').count());
+        let lines = 1 + line_breaks.sum::<usize>() as u64;
+        if !take(csv.position().line().saturating_sub(lines), fields) {
             return Ok(());
         }
     }

@@ -104,6 +104,34 @@ async fn bad_rows_are_named_with_their_line_and_skipped() {
     }
 }
 
+/// However lines end, and whatever lies between them.
+#[tokio::test]
+async fn lines_of_a_spreadsheet_are_counted_as_people_see_them() {
+    let folder = Folder::new();
+    let table = "id,name,price_jpy\n\
+                 1,a,x\n\
+                 \n\
+                 2,\"two\nlines\",x\n\
+                 3,b\n\
+                 4,c,4\n\
+                 \n\
+                 \n\
+                 5,d,x";
+    let shop = both_empty().await.remove(0);
+    for end in ["\n", "\r\n", "\r"] {
+        for last in ["", end] {
+            let text = format!("{}{last}", table.replace('\n', end));
+            for mark in ["", "\u{feff}"] {
+                let file = folder.file("lines.csv", format!("{mark}{text}"));
+                let imported = import(&shop, &file).await.unwrap();
+                let at: Vec<u64> = imported.problems.iter().map(|p| p.line).collect();
+                assert_eq!(at, [2, 4, 6, 10], "{end:?} {imported:?}");
+                assert_eq!(imported.imported, 1);
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_is_no_catalogue_is_refused() {
     let folder = Folder::new();
@@ -113,6 +141,11 @@ async fn what_is_no_catalogue_is_refused() {
         (
             "broken.json",
             "[{\"id\": 1, \"name\": \"a\", \"price_jpy\": 1},\n{\"id\":",
+            "INVALID_FILE",
+        ),
+        (
+            "two.json",
+            "[{\"id\": 1, \"name\": \"a\", \"price_jpy\": 1}]\n[{\"id\": 2}]",
             "INVALID_FILE",
         ),
         (
