@@ -9,7 +9,7 @@ mod file;
 mod row;
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -34,6 +34,8 @@ use crate::{
 const BATCH: usize = 1_000;
 /// Problems that are told in full; the rest are counted.
 const MOST_PROBLEMS: usize = 100;
+/// Fields nobody knows that are told; a file may have any number.
+const MOST_UNKNOWN: usize = 10;
 
 pub struct Catalogue {
     shop: Arc<Shop>,
@@ -78,6 +80,7 @@ async fn import(shop: &Arc<Shop>, context: &Context, path: &Path) -> Result<Impo
         already_there: progress.imported,
         ..Imported::default()
     };
+    let mut unknown = BTreeSet::new();
     let (rows, consumed, reading) = start_reading(path.to_owned());
     let mut reader = Batches {
         rows,
@@ -87,6 +90,7 @@ async fn import(shop: &Arc<Shop>, context: &Context, path: &Path) -> Result<Impo
         context
             .check_cancelled()
             .map_err(|_| interrupted(&progress))?;
+        note_unknown(&batch.rows, &mut unknown);
         let (products, problems) = sort_out(batch.rows);
         progress.rows += batch.count;
         let saved = save(&shop.store, &mut progress, products, problems, context).await?;
@@ -111,7 +115,7 @@ async fn import(shop: &Arc<Shop>, context: &Context, path: &Path) -> Result<Impo
         .map_err(|error| after_some(error, &progress))?;
     progress.is_complete = true;
     progress.write(&shop.store).await?;
-    imported.message = summary(&imported, demo_products(&shop.store).await?);
+    imported.message = summary(&imported, &unknown, demo_products(&shop.store).await?);
     Ok(imported)
 }
 
@@ -172,6 +176,11 @@ impl Progress {
                 Param::Int(now),
             ],
         )?;
+        // What another file began with is no longer as that file has it.
+        sql.execute(
+            "DELETE FROM merchant_imports WHERE is_complete = 0 AND digest <> $1",
+            &[Param::Text(&self.digest)],
+        )?;
         Ok(())
     }
 
@@ -226,6 +235,20 @@ impl Batches {
         }
         let count = rows.len() as u64;
         (count > 0).then_some(Batch { rows, count })
+    }
+}
+
+/// A column that is called something else, such as `stock`, would otherwise be
+/// missed only when the shop has nothing to sell.
+fn note_unknown(rows: &[Read], unknown: &mut BTreeSet<String>) {
+    let fields = rows.iter().filter_map(|row| row.fields.as_ref().ok());
+    for name in fields.flat_map(Map::keys) {
+        if unknown.len() >= MOST_UNKNOWN {
+            return;
+        }
+        if !row::FIELDS.contains(&name.as_str()) {
+            unknown.insert(row::clean(name, 50));
+        }
     }
 }
 
@@ -317,7 +340,7 @@ async fn demo_products(store: &Arc<dyn Store>) -> Result<i64> {
         .await
 }
 
-fn summary(imported: &Imported, demo: i64) -> String {
+fn summary(imported: &Imported, unknown: &BTreeSet<String>, demo: i64) -> String {
     let mut text = format!("Imported {} product(s)", imported.imported);
     if imported.already_there > 0 {
         text.push_str(&format!(
@@ -329,6 +352,13 @@ fn summary(imported: &Imported, demo: i64) -> String {
         text.push_str(&format!("; skipped {} row(s)", imported.skipped));
     }
     text.push('.');
+    if !unknown.is_empty() {
+        let names: Vec<&str> = unknown.iter().map(String::as_str).collect();
+        text.push_str(&format!(
+            " Fields that are not known were passed over: {}.",
+            names.join(", ")
+        ));
+    }
     if demo > 0 {
         text.push_str(&format!(
             " {demo} sample product(s) are still there; `madoguchi demo remove merchant` removes them."

@@ -15,6 +15,22 @@ const MOST_KEYWORDS: usize = 50;
 
 type Problem = String;
 
+/// The fields a row may have.
+pub const FIELDS: [&str; 12] = [
+    "id",
+    "sku",
+    "name",
+    "description",
+    "price_jpy",
+    "price_cents",
+    "inventory_count",
+    "category",
+    "brand",
+    "image_url",
+    "refund_period_days",
+    "keywords",
+];
+
 pub fn product(fields: &Map<String, Value>) -> Result<Product, Problem> {
     let id = fields
         .get("id")
@@ -56,12 +72,14 @@ pub fn clean(text: &str, most: usize) -> String {
     let mut clean = String::with_capacity(text.len().min(most * 4));
     let mut gap = false;
     let mut count = 0;
+    let mut may_select = false;
     for character in text.chars() {
         if character.is_whitespace() {
             gap = !clean.is_empty();
+            may_select = false;
             continue;
         }
-        if is_hidden(character) {
+        if is_hidden(character) || (is_selector(character) && !may_select) {
             continue;
         }
         if gap {
@@ -74,19 +92,28 @@ pub fn clean(text: &str, most: usize) -> String {
         }
         clean.push(character);
         count += 1;
+        may_select = !is_selector(character);
     }
     clean.truncate(clean.trim_end().len());
     clean
 }
 
-/// Controls, directions, joiners without a body, and the tag characters in
-/// which a text can be hidden from people and not from models.
+/// Controls, directions, joiners and fillers without a body, and the tag
+/// characters in which a text can be hidden from people and not from models.
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
+}
+
+/// One of them says how the character before it is drawn, as in rare
+/// kanji and emoji; any more are a text in disguise.
+fn is_selector(character: char) -> bool {
+    matches!(character, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 fn price(fields: &Map<String, Value>) -> Result<Yen, Problem> {
@@ -216,6 +243,14 @@ mod tests {
     fn texts_are_cleaned_and_cut() {
         assert_eq!(clean(" a\r\n\tb\u{0}c ", 10), "a bc");
         assert_eq!(clean("\u{202e}evil\u{e0041}\u{e0042}", 10), "evil");
+        assert_eq!(clean("\u{3164}e\u{34f}vil\u{ffa0}", 10), "evil");
+        // One variation selector is part of a character, more hide something.
+        let (kanji, heart) = ("葛\u{e0100}城", "\u{2764}\u{fe0f}");
+        assert_eq!(clean(kanji, 10), kanji);
+        assert_eq!(clean(heart, 10), heart);
+        let disguised = format!("{heart}\u{e0159}\u{e0155} \u{fe01}{kanji}\u{fe02}\u{fe03}");
+        assert_eq!(clean(&disguised, 20), format!("{heart} {kanji}\u{fe02}"));
+        assert_eq!(clean("\u{fe01}\u{e0101}", 20), "");
         assert_eq!(clean("むぎぼー", 2), "むぎ");
         assert_eq!(clean("ab cd", 3), "ab");
     }

@@ -200,6 +200,39 @@ async fn an_interrupted_import_goes_on_where_it_stopped() {
     }
 }
 
+/// What another file wrote in between is not taken for what the interrupted one
+/// had written.
+#[tokio::test]
+async fn an_interrupted_import_starts_anew_when_another_came_in_between() {
+    let folder = Folder::new();
+    let rows = |count: u32, price: u32| -> String {
+        (1..=count)
+            .map(|id| format!("{{\"id\": {id}, \"name\": \"x\", \"price_jpy\": {price}}}\n"))
+            .collect()
+    };
+    let many = folder.file("many.ndjson", rows(2_500, 100));
+    let other = folder.file("other.ndjson", rows(1, 999));
+    for shop in both_empty().await {
+        import(&shop.stopped_after(1), &many).await.unwrap_err();
+        import(&shop, &other).await.unwrap();
+        import(&shop, &many).await.unwrap();
+        let product = shop.ok("get_product", json!({"product_id": 1})).await;
+        assert_eq!(product["product"]["price_jpy"], 100.0);
+    }
+}
+
+#[tokio::test]
+async fn fields_that_nobody_knows_are_named() {
+    let folder = Folder::new();
+    let table = folder.file("a.csv", "ID,Name,Price_JPY,Stock,Note\n1,a,1,7,\n");
+    let shop = both_empty().await.remove(0);
+    let said = import(&shop, &table).await.unwrap().message;
+    assert_eq!(
+        said,
+        "Imported 1 product(s). Fields that are not known were passed over: stock."
+    );
+}
+
 #[tokio::test]
 async fn the_shops_own_products_take_the_place_of_samples() {
     let folder = Folder::new();
