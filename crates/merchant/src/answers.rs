@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::{
     model::{money::Yen, terms::Terms},
@@ -27,12 +28,17 @@ pub struct ProductView {
     pub price_with_tax_jpy: Option<Yen>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inventory_count: Option<i64>,
+    // Clients read these without asking whether they are there, as their
+    // document has it; only their value may be missing.
+    /// Text or null.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub category: Option<String>,
+    pub category: Option<Value>,
+    /// Text or null.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub brand: Option<String>,
+    pub brand: Option<Value>,
+    /// Text or null.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub image_url: Option<String>,
+    pub image_url: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refund_period_days: Option<i64>,
 }
@@ -69,9 +75,9 @@ impl ProductView {
                 .filter(|_| wants("price_with_tax_jpy"))
                 .and_then(|price| terms.with_tax(price)),
             inventory_count: wants("inventory_count").then_some(product.stock),
-            category: product.category.filter(|_| wants("category")),
-            brand: product.brand.filter(|_| wants("brand")),
-            image_url: product.image_url.filter(|_| wants("image_url")),
+            category: wants("category").then_some(product.category.into()),
+            brand: wants("brand").then_some(product.brand.into()),
+            image_url: wants("image_url").then_some(product.image_url.into()),
             refund_period_days: wants("refund_period_days").then_some(product.refund_period_days),
         }
     }

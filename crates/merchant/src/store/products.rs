@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use kit::{Error, Param, Result, Row, Sql, sql::values};
+use kit::{Error, Param, Result, Row, Sql, sql::values, text::fold};
 
 use super::{CHUNK, changes, placeholders, stock::RESERVED};
 
@@ -97,10 +97,15 @@ pub fn list(
     (offset, limit): (usize, usize),
     now: i64,
 ) -> Result<Vec<Product>> {
+    let categories = labels(sql, "category", &filter.categories)?;
+    let brands = labels(sql, "brand", &filter.brands)?;
     let mut params = vec![Param::Int(now)];
     let mut wanted = vec![format!("p.stock > 0 AND p.stock > {RESERVED}")];
-    for (column, among) in [("category", &filter.categories), ("brand", &filter.brands)] {
-        if !among.is_empty() {
+    for (column, among) in [("category", &categories), ("brand", &brands)] {
+        if let Some(among) = among {
+            if among.is_empty() {
+                return Ok(Vec::new());
+            }
             let list = placeholders(params.len() + 1, among.len());
             wanted.push(format!("p.{column} IN ({list})"));
             params.extend(among.iter().map(|value| Param::Text(value)));
@@ -129,6 +134,35 @@ pub fn list(
         params.len(),
     );
     sql.query(&text, &params)?.iter().map(read).collect()
+}
+
+/// The labels in the catalogue that are meant: `Sora` finds SORA here as it does
+/// in a search. `None` when any will do.
+fn labels(sql: &mut dyn Sql, column: &str, wanted: &[String]) -> Result<Option<Vec<String>>> {
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    let mut meant = Vec::new();
+    let mut unknown = Vec::new();
+    for label in wanted {
+        let known = format!("SELECT 1 FROM merchant_products WHERE {column} = $1 LIMIT 1");
+        match sql.query_one(&known, &[Param::Text(label)])? {
+            Some(_) => meant.push(label.clone()),
+            None => unknown.push(fold(label)),
+        }
+    }
+    unknown.retain(|label| !label.is_empty());
+    if !unknown.is_empty() {
+        let all =
+            format!("SELECT DISTINCT {column} FROM merchant_products WHERE {column} IS NOT NULL");
+        for row in sql.query(&all, &[])? {
+            let label = row.text(0)?;
+            if unknown.contains(&fold(&label)) {
+                meant.push(label);
+            }
+        }
+    }
+    Ok(Some(meant))
 }
 
 pub fn is_empty(sql: &mut dyn Sql) -> Result<bool> {

@@ -15,7 +15,7 @@ pub struct Cursor {
 }
 
 /// Deeper pages are nobody's, and cost more and more.
-const DEEPEST: usize = 100_000;
+pub const DEEPEST: usize = 100_000;
 
 impl Cursor {
     pub fn read(text: Option<&str>, query: &Query) -> Result<Option<Self>> {
@@ -40,13 +40,14 @@ impl Cursor {
         Ok(Some(Self { engine, offset }))
     }
 
-    pub fn write(engine: Option<Engine>, offset: usize, query: &Query) -> String {
+    /// `None` where no page begins any more.
+    pub fn write(engine: Option<Engine>, offset: usize, query: &Query) -> Option<String> {
         let letter = match engine {
             None => 'd',
             Some(Engine::Embedded) => 'e',
             Some(Engine::Meilisearch) => 'm',
         };
-        format!("{letter}{offset}-{}", mark(query))
+        (offset <= DEEPEST).then(|| format!("{letter}{offset}-{}", mark(query)))
     }
 }
 
@@ -56,4 +57,22 @@ fn mark(query: &Query) -> String {
     (&query.text, &query.category, &query.brand).hash(&mut hasher);
     (query.min_price, query.max_price, query.sort as u8).hash(&mut hasher);
     format!("{:08x}", hasher.finish() & 0xffff_ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_given_out_is_taken_back() {
+        let query = Query::default();
+        for engine in [None, Some(Engine::Embedded), Some(Engine::Meilisearch)] {
+            for offset in [0, 20, DEEPEST] {
+                let text = Cursor::write(engine, offset, &query).unwrap();
+                let read = Cursor::read(Some(&text), &query).unwrap().unwrap();
+                assert_eq!((read.engine, read.offset), (engine, offset));
+            }
+            assert_eq!(Cursor::write(engine, DEEPEST + 1, &query), None);
+        }
+    }
 }

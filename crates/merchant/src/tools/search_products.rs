@@ -8,7 +8,10 @@ use search::{Query, Sort};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{LOOKS, arguments, cursor::Cursor};
+use super::{
+    LOOKS, arguments,
+    cursor::{Cursor, DEEPEST},
+};
 use crate::{
     answers::{FIELDS, ProductView},
     errors,
@@ -204,12 +207,12 @@ async fn handle(shop: Arc<Shop>, context: Context, input: Input) -> Result<Outpu
         },
     };
     // A list of everything is the database's to give; only it counts nothing.
-    let is_list = text.is_empty() && !input.facets;
-    if is_list
-        || cursor
-            .as_ref()
-            .is_some_and(|cursor| cursor.engine.is_none())
-    {
+    // Whoever gave the first page gives the others: the next may order otherwise.
+    let is_list = match &cursor {
+        Some(cursor) => cursor.engine.is_none(),
+        None => text.is_empty() && !input.facets,
+    };
+    if is_list {
         return page
             .listed(&query, cursor.map_or(0, |cursor| cursor.offset))
             .await;
@@ -265,17 +268,19 @@ impl Page<'_> {
             return self.fallback("Nothing in stock matches.", degraded).await;
         }
         let engine = only.unwrap_or(Engine::Embedded);
+        let mut warnings = warnings(degraded);
+        let next_cursor = next_cursor(Some(engine), next, query, &mut warnings);
         Ok(Output {
             products: self.views(products),
             fallback: None,
             fallback_reason: None,
             engine: engine.as_str(),
-            next_cursor: next.map(|offset| Cursor::write(Some(engine), offset, query)),
+            next_cursor,
             facets: facets.map(|facets| FacetsView {
                 category: counts(facets.category),
                 brand: counts(facets.brand),
             }),
-            warnings: warnings(degraded),
+            warnings,
         })
     }
 
@@ -308,15 +313,17 @@ impl Page<'_> {
         let mut products = self.list(order, offset, self.input.limit + 1).await?;
         let more = products.len() > self.input.limit;
         products.truncate(self.input.limit);
-        let next = offset + products.len();
+        let next = more.then_some(offset + products.len());
+        let mut warnings = Vec::new();
+        let next_cursor = next_cursor(None, next, query, &mut warnings);
         Ok(Output {
             products: self.views(products),
             fallback: None,
             fallback_reason: None,
             engine: "database",
-            next_cursor: more.then(|| Cursor::write(None, next, query)),
+            next_cursor,
             facets: None,
-            warnings: Vec::new(),
+            warnings,
         })
     }
 
@@ -364,6 +371,26 @@ impl Page<'_> {
             .map(|product| ProductView::new(product, &self.shop.terms, &self.input.fields))
             .collect()
     }
+}
+
+/// Where the next page begins; a warning when there is more than pages reach.
+fn next_cursor(
+    engine: Option<Engine>,
+    next: Option<usize>,
+    query: &Query,
+    warnings: &mut Vec<Warning>,
+) -> Option<String> {
+    let cursor = Cursor::write(engine, next?, query);
+    if cursor.is_none() {
+        warnings.push(Warning {
+            code: "TOO_MANY_PAGES",
+            message: format!(
+                "There is more, but pages end after {DEEPEST} products. Narrow the search with \
+                 keywords or filters."
+            ),
+        });
+    }
+    cursor
 }
 
 fn counts(counts: Vec<(String, u64)>) -> Map<String, Value> {

@@ -105,6 +105,26 @@ async fn pages_cover_a_search_once() {
     }
 }
 
+/// Counting is worth it once; the other pages go on in the same order.
+#[tokio::test]
+async fn pages_go_on_without_facets() {
+    for shop in both().await {
+        let page = |cursor: Value, facets: bool| json!({"keywords": [], "sort": "price_desc", "limit": 4, "facets": facets, "cursor": cursor});
+        let mut answer = shop.ok("search_products", page(Value::Null, true)).await;
+        let mut seen = ids(&answer);
+        while !answer["next_cursor"].is_null() {
+            let next = page(answer["next_cursor"].clone(), false);
+            answer = shop.ok("search_products", next).await;
+            seen.extend(ids(&answer));
+        }
+        let everything = json!({"keywords": [], "limit": 100});
+        let mut wanted = shop.search(everything).await;
+        wanted.sort_unstable();
+        seen.sort_unstable();
+        assert_eq!(seen, wanted);
+    }
+}
+
 #[tokio::test]
 async fn cursors_are_for_the_search_they_came_from() {
     let shop = one().await;
@@ -139,6 +159,13 @@ async fn filters_and_orders() {
         assert_eq!(shop.search(newest).await, [30, 29]);
         let range = json!({"keywords": ["むぎぼー"], "min_price": 1980, "max_price": 2480, "sort": "price_asc"});
         assert_eq!(shop.search(range).await, [1, 4]);
+        // Labels as people write them, with keywords and without.
+        for keywords in [json!([]), json!(["SORA"])] {
+            let brand = json!({"keywords": keywords, "brand": ["ｓｏｒａ", "むぎぼ"], "category": "Electronics", "sort": "newest"});
+            assert_eq!(shop.search(brand).await, [14, 13, 12], "{keywords}");
+            let nobody = json!({"keywords": keywords, "brand": ["!", "nobody"]});
+            assert!(shop.search(nobody).await.is_empty(), "{keywords}");
+        }
     }
 }
 
@@ -162,6 +189,23 @@ async fn fields_and_facets() {
         )
         .await;
     assert_eq!(code, "INVALID_ARGUMENT");
+}
+
+/// A client that reads `product["image_url"]` finds null, as its document has it.
+#[tokio::test]
+async fn what_a_product_lacks_is_null() {
+    let shop = one().await;
+    let listed = shop
+        .ok("search_products", json!({"keywords": [], "limit": 2}))
+        .await;
+    let got = shop.ok("get_product", json!({"product_id": 2})).await;
+    for product in [&listed["products"][1], &got["product"]] {
+        assert_eq!(product.get("image_url"), Some(&Value::Null), "{product}");
+        assert_eq!(product["brand"], "むぎぼー");
+    }
+    let only = json!({"keywords": [], "limit": 1, "fields": ["name"]});
+    let answer = shop.ok("search_products", only).await;
+    assert_eq!(answer["products"][0].get("image_url"), None);
 }
 
 #[tokio::test]
