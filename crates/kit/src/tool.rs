@@ -166,8 +166,19 @@ where
 pub fn typed<I: DeserializeOwned>(mut arguments: Value) -> Result<I> {
     // To JSON Schema 3.0 is an integer, to Rust it is not.
     whole_numbers(&mut arguments);
-    serde_json::from_value(arguments)
-        .map_err(|error| Error::new(crate::error::INVALID_ARGUMENT, format!("{error}.")))
+    serde_json::from_value(arguments).map_err(|error| {
+        let error = error.to_string();
+        // Only numbers beyond the type get here, named in Rust's words.
+        let is_number = ["integer `", "floating point `"]
+            .iter()
+            .any(|kind| error.contains(kind));
+        let what = match is_number {
+            true => "A number is larger or smaller than it can be.".to_owned(),
+            false => format!("{error}."),
+        };
+        Error::new(crate::error::INVALID_ARGUMENT, what)
+            .next("Check the arguments against the tool's input schema.")
+    })
 }
 
 fn whole_numbers(value: &mut Value) {

@@ -52,6 +52,15 @@ pub fn stock_below_zero(stock: i64) -> Error {
     .details(json!({ "stock": stock }))
 }
 
+pub fn stock_too_large(stock: i64, most: i64) -> Error {
+    Error::new(
+        "STOCK_TOO_LARGE",
+        format!("The stock is {stock}; it can't rise above {most}."),
+    )
+    .next("Nothing was changed. Count again, or give inventory_count.")
+    .details(json!({ "stock": stock, "most": most }))
+}
+
 pub fn cart_not_found() -> Error {
     Error::new("CART_NOT_FOUND", "There is no such cart.")
         .next("Check the id that build_cart_mandates answered with; carts are forgotten after they expire.")

@@ -14,7 +14,7 @@ pub use changes::{
 pub use products::{
     Filter, Order, Product, Save, count, is_empty, list, products, remove_demo, save, sku_owners,
 };
-pub use stock::{inventory, reserve, set_stock};
+pub use stock::{MOST_STOCK, inventory, reserve, set_stock};
 
 /// Rows of one multi-row `INSERT`: far below what either engine allows.
 pub const CHUNK: usize = 200;

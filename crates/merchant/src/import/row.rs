@@ -6,11 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     model::{cart, money::Yen},
-    store::Product,
+    store::{MOST_STOCK, Product},
 };
 
 const DEFAULT_REFUND_DAYS: i64 = 30;
-const MOST_STOCK: i64 = 1_000_000_000;
 const MOST_KEYWORDS: usize = 50;
 
 type Problem = String;

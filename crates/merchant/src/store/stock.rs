@@ -11,6 +11,9 @@ use kit::{Param, Result, Sql};
 use super::{changes, placeholders};
 use crate::model::errors::Shortage;
 
+/// Of one product; more is a mistake.
+pub const MOST_STOCK: i64 = 1_000_000_000;
+
 /// Subtracted from `p.stock`; `$1` is now.
 pub(super) const RESERVED: &str = "COALESCE((SELECT CAST(SUM(r.quantity) AS BIGINT) \
      FROM merchant_reservations r WHERE r.product_id = p.id AND r.expires_at > $1), 0)";
@@ -90,7 +93,7 @@ pub struct StockChange {
 }
 
 /// Sets the stock, or adds to it, and keeps who did it. `None` for an unknown
-/// product; `Err(before)` when the stock would fall below zero.
+/// product; `Err(before)` when the stock can't be what it would become.
 pub fn set_stock(
     sql: &mut dyn Sql,
     product_id: i64,

@@ -8,7 +8,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::arguments;
-use crate::{errors, shop::Shop, store};
+use crate::{
+    errors,
+    shop::Shop,
+    store::{self, MOST_STOCK},
+};
 
 #[derive(Deserialize)]
 pub struct Input {
@@ -27,13 +31,13 @@ fn input() -> Value {
                 "type": "integer",
                 "description": "The stock as counted",
                 "minimum": 0,
-                "maximum": 1_000_000_000
+                "maximum": MOST_STOCK
             },
             "change": {
                 "type": "integer",
                 "description": "Added to the stock, in place of inventory_count; negative takes away",
-                "minimum": -1_000_000_000,
-                "maximum": 1_000_000_000
+                "minimum": -MOST_STOCK,
+                "maximum": MOST_STOCK
             },
             "reason": { "type": "string", "description": "Kept with the change", "maxLength": 200 },
             "idempotency_key": {
@@ -90,7 +94,10 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
 fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
     let new_stock: Box<dyn Fn(i64) -> Option<i64>> = match (input.inventory_count, input.change) {
         (Some(count), None) => Box::new(move |_| Some(count)),
-        (None, Some(change)) => Box::new(move |before| before.checked_add(change)),
+        (None, Some(change)) => Box::new(move |before| {
+            let after = before.checked_add(change);
+            after.filter(|after| *after <= MOST_STOCK)
+        }),
         _ => return Err(errors::count_or_change()),
     };
     let id = input.product_id;
@@ -98,7 +105,10 @@ fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Re
     let note = (input.reason.as_deref(), &*context.caller.id, now);
     let changed = store::set_stock(sql, id, new_stock, note)?
         .ok_or_else(|| errors::product_not_found(&format!("id {id}")))?
-        .map_err(errors::stock_below_zero)?;
+        .map_err(|before| match input.change {
+            Some(1..) => errors::stock_too_large(before, MOST_STOCK),
+            _ => errors::stock_below_zero(before),
+        })?;
     let available = store::inventory(sql, &[id], now)?.remove(&id).unwrap_or(0);
     let (before, after) = (changed.before, changed.after);
     Ok(Output {

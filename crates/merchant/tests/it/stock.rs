@@ -42,6 +42,10 @@ async fn what_cannot_be_is_refused() {
     let shop = one().await;
     for (arguments, code) in [
         (json!({"product_id": 1, "change": -51}), "STOCK_BELOW_ZERO"),
+        (
+            json!({"product_id": 1, "change": 1_000_000_000}),
+            "STOCK_TOO_LARGE",
+        ),
         (json!({"product_id": 99, "change": 1}), "PRODUCT_NOT_FOUND"),
         (json!({"product_id": 1}), "INVALID_ARGUMENT"),
         (
@@ -60,6 +64,15 @@ async fn what_cannot_be_is_refused() {
 
 #[tokio::test]
 async fn unknown_ids_have_nothing_and_texts_are_ids_too() {
+    let error = one()
+        .await
+        .refused("check_inventory", json!({"product_ids": [1_u64 << 63]}))
+        .await;
+    assert_eq!(
+        error.to_string(),
+        "INVALID_ARGUMENT: A number is larger or smaller than it can be. Check the arguments \
+         against the tool's input schema."
+    );
     let shop = one().await;
     let answer = shop
         .ok("check_inventory", json!({"product_ids": ["1", 404, "２"]}))
