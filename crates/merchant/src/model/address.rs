@@ -49,7 +49,8 @@ pub struct ContactAddress {
 
 impl Address {
     /// Reads `postalCode` as well as `postal_code`, and passes over fields it
-    /// does not know. `null`, `{}` and an address of blanks are none.
+    /// does not know beside those it does. `null`, `{}` and an address of blanks
+    /// are none; one that speaks another language is no address.
     pub fn parse(address: &Value) -> Result<Option<Self>> {
         let given = match address {
             Value::Object(given) => given,
@@ -81,7 +82,16 @@ impl Address {
                 return Err(errors::invalid_address(Some(name), what));
             }
         }
-        Ok((fields != ContactAddress::default()).then(|| Self {
+        if fields == ContactAddress::default() {
+            if says_something(address) {
+                return Err(errors::invalid_address(
+                    None,
+                    "has none of the known fields",
+                ));
+            }
+            return Ok(None);
+        }
+        Ok(Some(Self {
             given: given.clone(),
             fields,
         }))
@@ -169,6 +179,16 @@ fn lines(name: &str, value: &Value) -> Result<Option<Vec<String>>> {
     Ok(Some(lines).filter(|lines| !lines.is_empty()))
 }
 
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(_) | Value::Number(_) => true,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => items.iter().any(says_something),
+        Value::Object(members) => members.values().any(says_something),
+    }
+}
+
 /// Databases refuse NUL, and nobody's address has the others. A new line in an
 /// address is nothing unusual.
 fn printable(value: &Value) -> bool {
@@ -230,7 +250,7 @@ mod tests {
             json!(null),
             json!({}),
             json!({ "city": null, "addressLine": [""] }),
-            json!({ "note": "x" }),
+            json!({ "note": " ", "more": [null, {}] }),
         ] {
             assert_eq!(Address::parse(&none).unwrap(), None, "{none}");
         }
@@ -241,6 +261,7 @@ mod tests {
         for (address, field) in [
             (json!("Tokyo"), json!(null)),
             (json!([]), json!(null)),
+            (json!({ "zip": "150-0001", "street": "1-2-3" }), json!(null)),
             (json!({ "city": 1 }), json!("city")),
             (json!({ "postalCode": 1_500_001 }), json!("postalCode")),
             (json!({ "city": "x".repeat(MAX_TEXT + 1) }), json!("city")),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     errors::{self, Shortage},
-    money::{Decimal, Yen},
+    money::{Decimal, Invalid, Yen},
 };
 
 /// How many items a plan may list, before equal ones are merged.
@@ -215,13 +215,14 @@ pub struct Warning {
 pub const PRICE_CHANGED: &str = "PRICE_CHANGED";
 
 /// Compares the `products` an agent passed along with the lines of its cart.
-/// Their prices (`price_jpy`, or else `price_cents`) never count; the user
+/// Their prices (`price_jpy` and `price_cents`) never count; the user
 /// should still hear that they were different.
 pub fn price_warnings(products: &[Value], lines: &[Line]) -> Vec<Warning> {
     let mut lines: HashMap<i64, &Line> = lines.iter().map(|line| (line.product_id, line)).collect();
     let mut warnings = Vec::new();
     for product in products {
-        let Some(id) = product_id(&product["id"]) else {
+        let id = product_id(&product["id"]).or_else(|| product_id(&product["product_id"]));
+        let Some(id) = id else {
             continue;
         };
         let Some(current) = lines.get(&id).map(|line| line.unit_price) else {
@@ -240,14 +241,18 @@ pub fn price_warnings(products: &[Value], lines: &[Line]) -> Vec<Warning> {
     warnings
 }
 
-/// The price in `product`, in yen, if it has one and it is not `current`.
+/// The price in `product`, in yen, if it has one and it is not `current`. Text
+/// that is no number is no price.
 fn other_price(product: &Value, current: Yen) -> Option<Value> {
+    let is_other = |passed: &Value, current: i64| match Decimal::from_json(passed) {
+        Ok(passed) => passed != Decimal::from(current),
+        Err(invalid) => invalid != Invalid::NotANumber,
+    };
     let (yen, cents) = (&product["price_jpy"], &product["price_cents"]);
-    if let Ok(passed) = Decimal::from_json(yen) {
-        return (passed != Decimal::from(current.get())).then(|| echo(yen));
+    if is_other(yen, current.get()) {
+        return Some(echo(yen));
     }
-    let passed = Decimal::from_json(cents).ok()?;
-    (passed != Decimal::from(current.cents())).then(|| match Yen::from_json_cents(cents) {
+    is_other(cents, current.cents()).then(|| match Yen::from_json_cents(cents) {
         Ok(yen) => json!(yen),
         Err(_) => Value::Null,
     })
@@ -469,9 +474,14 @@ mod tests {
         assert_eq!(yen(json!(1800.0)), warning(json!(1800.0)));
         assert_eq!(yen(json!(1980.5)), warning(json!(1980.5)));
         assert_eq!(yen(json!("1")), warning(json!("1")));
+        assert_eq!(yen(json!(-1e300)), warning(json!(-1e300)));
         let cents = |price: Value| warned(json!({ "id": 1, "price_cents": price }));
         assert_eq!(cents(json!(180_000)), warning(json!(1800.0)));
         assert_eq!(cents(json!(1)), warning(json!(null)));
+        let torn = json!({ "id": 1, "price_jpy": 1980.0, "price_cents": 180_000 });
+        assert_eq!(warned(torn), warning(json!(1800.0)));
+        let named = json!({ "product_id": 1, "price_jpy": 1800 });
+        assert_eq!(warned(named), warning(json!(1800)));
         let twice = json!({ "id": 1, "price_jpy": 1 });
         assert_eq!(price_warnings(&[twice.clone(), twice], &lines).len(), 1);
     }

@@ -14,6 +14,9 @@ pub const INSUFFICIENT_STOCK: &str = "INSUFFICIENT_STOCK";
 pub const AMOUNT_TOO_LARGE: &str = "AMOUNT_TOO_LARGE";
 pub const INVALID_ADDRESS: &str = "INVALID_ADDRESS";
 
+/// Of the items at fault, a sentence names so many.
+const MOST_NAMED: usize = 10;
+
 pub fn invalid_cart_plan(what: &str) -> Error {
     Error::new(INVALID_CART_PLAN, format!("{what}."))
         .next("Give cart_plan as {\"items\": [{\"product_id\": 1, \"quantity\": 2}]}.")
@@ -76,6 +79,7 @@ pub struct Shortage {
 pub fn insufficient_stock(shortages: &[Shortage]) -> Error {
     let words: Vec<String> = shortages
         .iter()
+        .take(MOST_NAMED)
         .map(|short| {
             format!(
                 "{} of product {} (wanted {})",
@@ -95,7 +99,11 @@ pub fn insufficient_stock(shortages: &[Shortage]) -> Error {
         .collect();
     Error::new(
         INSUFFICIENT_STOCK,
-        format!("There are only {} in stock.", words.join(", ")),
+        format!(
+            "There are only {}{} in stock.",
+            words.join(", "),
+            and_others(shortages.len())
+        ),
     )
     .next("No cart was made. Lower the quantities or choose other products.")
     .details(json!({ "items": items }))
@@ -122,6 +130,14 @@ pub fn invalid_address(field: Option<&str>, what: &str) -> Error {
 }
 
 fn list(ids: &[i64]) -> String {
-    let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
-    ids.join(", ")
+    let named: Vec<String> = ids.iter().take(MOST_NAMED).map(i64::to_string).collect();
+    named.join(", ") + &and_others(ids.len())
+}
+
+/// The details have them all.
+fn and_others(count: usize) -> String {
+    match count.checked_sub(MOST_NAMED) {
+        None | Some(0) => String::new(),
+        Some(others) => format!(" and {others} others"),
+    }
 }

@@ -48,6 +48,16 @@ async fn what_is_wrong_with_a_cart_is_told_and_nothing_is_kept() {
         ] {
             assert_eq!(shop.code("build_cart_mandates", plan(items)).await, code);
         }
+        // A sentence names some of many; the details name all.
+        let many: Vec<_> = (1001..=1012)
+            .map(|id| json!({"product_id": id, "quantity": 1}))
+            .collect();
+        let refused = shop.refused("build_cart_mandates", plan(json!(many))).await;
+        assert!(
+            refused.message.ends_with("1009, 1010 and 2 others."),
+            "{refused}"
+        );
+        assert_eq!(details(&refused)["items"].as_array().unwrap().len(), 12);
         assert!(shop.sql("SELECT id FROM merchant_carts").await.is_empty());
     }
 }
