@@ -346,6 +346,10 @@ fn wanted_settings(ranking_rules: Option<&Value>) -> Map<String, Value> {
         json!([{ "attributePatterns": ["*"], "locales": ["jpn"] }]),
     );
     wanted.insert("pagination".into(), json!({ "maxTotalHits": DEEPEST }));
+    wanted.insert(
+        "faceting".into(),
+        json!({ "maxValuesPerFacet": 100, "sortFacetValuesBy": { "*": "count" } }),
+    );
     if let Some(rules) = ranking_rules.and_then(Value::as_array) {
         let others = rules.iter().filter(|rule| *rule != "sort").cloned();
         let rules: Vec<Value> = std::iter::once("sort".into()).chain(others).collect();

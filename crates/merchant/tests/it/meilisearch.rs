@@ -173,6 +173,30 @@ async fn pages_go_beyond_a_thousand_matches() {
     shop.close().await;
 }
 
+/// A server counts the first hundred values of the alphabet unless it is told
+/// otherwise, and passes over those that matter.
+#[tokio::test]
+async fn facets_name_what_is_frequent() {
+    let server = Server::start().await;
+    let shop = in_step(store::testing::sqlite().await, &server).await;
+    let rows: Vec<Value> = (101..=230)
+        .map(|id| {
+            let brand = match id {
+                226.. => "んだ工房".to_owned(),
+                _ => format!("brand {id}"),
+            };
+            json!({"id": id, "name": "羅針盤", "price_jpy": 1, "inventory_count": 1, "brand": brand})
+        })
+        .collect();
+    import(&shop, &Value::from(rows).to_string()).await;
+    until("they are there", async || server.documents() == 160).await;
+    let answer = shop
+        .remote(json!({"keywords": ["羅針盤"], "limit": 1, "facets": true}))
+        .await;
+    assert_eq!(answer["facets"]["brand"]["んだ工房"], 5, "{answer}");
+    shop.close().await;
+}
+
 /// Nobody gets out of a filter, whatever a brand is called.
 #[tokio::test]
 async fn filters_take_values_as_they_are() {

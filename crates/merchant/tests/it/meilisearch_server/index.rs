@@ -4,7 +4,11 @@
 //! Latin words may differ by a letter. Which of several matches comes first,
 //! the recording says for the searches it holds.
 
-use std::{cmp::Ordering, collections::HashMap, sync::OnceLock};
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::{BTreeMap, HashMap},
+    sync::OnceLock,
+};
 
 use serde_json::{Map, Value, json};
 
@@ -239,7 +243,10 @@ impl Index {
             .collect();
         self.order(&mut found, text, body.get("sort"))?;
         let total = found.len();
-        let facets = body.get("facets").map(|names| facets(&found, names));
+        let faceting = &self.settings["faceting"];
+        let facets = body
+            .get("facets")
+            .map(|names| facets(&found, names, faceting));
         let most = self.settings["pagination"]["maxTotalHits"].as_u64();
         let hits: Vec<Value> = found
             .into_iter()
@@ -360,18 +367,27 @@ fn hit(document: &Value, body: &Map<String, Value>) -> Value {
     hit
 }
 
-fn facets(found: &[&Value], names: &Value) -> Value {
+/// At most so many values of each, the first of the alphabet unless the settings
+/// want the most frequent.
+fn facets(found: &[&Value], names: &Value, settings: &Value) -> Value {
+    let most = settings["maxValuesPerFacet"].as_u64().unwrap();
+    let by_count = settings["sortFacetValuesBy"]["*"] == "count";
     let mut all = Map::new();
     for name in names.as_array().unwrap() {
         let name = name.as_str().unwrap();
-        let mut counts = Map::new();
-        for document in found {
-            if let Some(value) = document[name].as_str() {
-                let count = counts.get(value).and_then(Value::as_u64).unwrap_or(0);
-                counts.insert(value.into(), (count + 1).into());
-            }
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for value in found.iter().filter_map(|document| document[name].as_str()) {
+            *counts.entry(value).or_default() += 1;
         }
-        all.insert(name.into(), counts.into());
+        let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
+        if by_count {
+            counts.sort_by_key(|(_, count)| Reverse(*count));
+        }
+        counts.truncate(usize::try_from(most).unwrap());
+        let counts = counts
+            .into_iter()
+            .map(|(value, count)| (value.to_owned(), count.into()));
+        all.insert(name.into(), Value::Object(counts.collect()));
     }
     all.into()
 }
