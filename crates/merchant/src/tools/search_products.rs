@@ -20,8 +20,10 @@ use crate::{
     store::{self, Filter, Order, Product},
 };
 
-/// Sold-out candidates are passed over; more of them are asked for, so often.
+/// Sold-out candidates are passed over; more of them are asked for, so often and
+/// ever more at once.
 const ROUNDS: usize = 20;
+const MOST_AT_ONCE: usize = 1_001;
 
 #[derive(Deserialize)]
 pub struct Input {
@@ -263,6 +265,7 @@ impl Page<'_> {
                 next = Some(query.offset);
                 break;
             }
+            query.limit = (2 * query.limit).min(MOST_AT_ONCE);
         }
         if products.is_empty() && cursor.is_none() && self.filter().is_empty() {
             return self.fallback("Nothing in stock matches.", degraded).await;

@@ -78,6 +78,37 @@ async fn sold_out_products_do_not_eat_into_the_limit() {
     }
 }
 
+/// However many come before what can still be had.
+#[tokio::test]
+async fn the_last_that_is_not_reserved_is_found() {
+    let shop = one().await;
+    let folder = tempfile::tempdir().unwrap();
+    let rows: Vec<Value> = (101..=400)
+        .map(|id| json!({"id": id, "name": "羅針盤", "price_jpy": 1, "inventory_count": 1}))
+        .collect();
+    let file = folder.path().join("rows.json");
+    std::fs::write(&file, Value::from(rows).to_string()).unwrap();
+    let import = shop.counter.import.clone().unwrap();
+    import.import(&shop.context, &file).await.unwrap();
+    let search = json!({"keywords": ["羅針盤"], "limit": 1_000});
+    let all = shop.search(search).await;
+    assert_eq!(all.len(), 300);
+    let items: Vec<Value> = all[..299]
+        .iter()
+        .map(|id| json!({"product_id": id, "quantity": 1}))
+        .collect();
+    let cart = json!({"cart_plan": {"items": items}, "products": [], "reserve": true});
+    shop.ok("build_cart_mandates", cart).await;
+    let left = shop
+        .ok(
+            "search_products",
+            json!({"keywords": ["羅針盤"], "limit": 1}),
+        )
+        .await;
+    assert_eq!(left["fallback"], Value::Null, "{left}");
+    assert_eq!(ids(&left), all[299..]);
+}
+
 #[tokio::test]
 async fn pages_cover_a_search_once() {
     for shop in both().await {
