@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kit::{
-    BoxFuture,
+    BoxFuture, Result,
     counter::{Announce, Background},
     sql::Budget,
     time::Clock,
@@ -43,6 +43,10 @@ impl Background for Caretaker {
     fn stop(&self) -> BoxFuture<'_, ()> {
         self.stop.cancel();
         Box::pin(self.shop.finder.stop())
+    }
+
+    fn check(&self) -> BoxFuture<'_, Vec<(&'static str, Result<String>)>> {
+        Box::pin(self.shop.finder.check())
     }
 
     fn health(&self) -> Option<Value> {

@@ -199,6 +199,33 @@ impl Finder {
         self.embedded.wake();
     }
 
+    /// Whether the engines answer, each by name.
+    pub async fn check(&self) -> Vec<(&'static str, Result<String>)> {
+        let mut answers = vec![("search", self.check_embedded().await)];
+        if let Some(remote) = &self.remote {
+            answers.push(("meilisearch", remote.check().await));
+        }
+        answers
+    }
+
+    async fn check_embedded(&self) -> Result<String> {
+        match self.embedded.ready().await {
+            Ok(index) => Ok(format!("the index knows {} products", index.documents())),
+            Err(State::Opening) => Ok("the index is being opened".into()),
+            Err(State::Building { done, total }) => Ok(format!(
+                "the index is being built, {done} of {total} products"
+            )),
+            Err(State::Ready | State::Failed) => Err(Error::new(
+                "SEARCH_INDEX_UNUSABLE",
+                "The search index can't be used.",
+            )
+            .next(
+                "Check that the data directory, or index_dir in [merchant], can be written to; \
+                 what is in it may be deleted.",
+            )),
+        }
+    }
+
     pub fn health(&self) -> Value {
         let state = match self.embedded.state() {
             State::Opening => json!("opening"),

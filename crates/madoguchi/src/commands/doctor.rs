@@ -88,19 +88,22 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
                 None => {}
             }
             for window in &opened.desk.windows {
+                // Asked first, so that the counter knows how it is.
+                let answers = match &window.counter.background {
+                    Some(background) => background.check().await,
+                    None => Vec::new(),
+                };
                 let health = window.health().map(|health| format!(", {health}"));
                 let tools = window.tools.len();
                 findings.push(good(
                     window.counter.about.name,
                     format!("{tools} tools{}", health.unwrap_or_default()),
                 ));
-                if let Some(background) = &window.counter.background {
-                    for (what, answer) in background.check().await {
-                        findings.push(match answer {
-                            Ok(message) => good(what, message),
-                            Err(error) => bad(what, &error),
-                        });
-                    }
+                for (what, answer) in answers {
+                    findings.push(match answer {
+                        Ok(message) => good(what, message),
+                        Err(error) => bad(what, &error),
+                    });
                 }
             }
             opened.close().await?;

@@ -268,6 +268,19 @@ async fn doctor() {
     );
     let text = desk.place.run(&["doctor"]).stdout;
     assert!(text.contains("sqlite reads and writes"), "{text}");
+    assert!(text.contains("the index knows 30 products"), "{text}");
+
+    let mut command = desk.place.command();
+    command
+        .arg("doctor")
+        .env("MEILISEARCH_URL", "http://127.0.0.1:1");
+    let report = Output::of(&mut command, "");
+    assert_eq!(report.code, Some(1), "{}", report.stdout);
+    assert!(
+        report.stdout.contains("FAIL meilisearch"),
+        "{}",
+        report.stdout
+    );
 
     let mut command = desk.place.command();
     command.args(["doctor", "--json"]);

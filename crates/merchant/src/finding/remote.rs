@@ -98,6 +98,22 @@ impl Remote {
         }
     }
 
+    /// Whether it answers to our key, for the operator.
+    pub async fn check(&self) -> kit::Result<String> {
+        match self.meilisearch.documents().await {
+            Ok(Some(count)) => Ok(format!("answers, and has {count} documents")),
+            Ok(None) => Ok("answers; the catalogue is not there yet".into()),
+            Err(failure) => {
+                let what = failure.to_string();
+                let what = format!("{}.", what.trim_end_matches('.'));
+                Err(kit::Error::new("MEILISEARCH_UNUSABLE", what).next(
+                    "Check meilisearch_url and meilisearch_master_key in [merchant]; until then \
+                     the embedded index answers.",
+                ))
+            }
+        }
+    }
+
     fn did_not_find(&self, failure: &Failure) -> &'static str {
         if failure.is("index_not_found") {
             self.answered();

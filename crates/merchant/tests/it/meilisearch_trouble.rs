@@ -61,6 +61,41 @@ async fn is_survived(fault: Option<Fault>) {
     shop.close().await;
 }
 
+/// What an operator is told who asks whether all is well.
+#[tokio::test]
+async fn whoever_asks_hears_how_the_engines_are() {
+    let server = Server::start().await;
+    let shop = in_step(&server).await;
+    let wrong = crate::shop::with(Settings {
+        meilisearch_master_key: "wrong".into(),
+        ..settings(&server)
+    })
+    .await;
+    let said = async |shop: &Shop| -> Vec<String> {
+        let background = shop.counter.background.as_ref().unwrap();
+        let answers = background.check().await.into_iter();
+        answers
+            .map(|(what, answer)| match answer {
+                Ok(message) => format!("{what}: {message}"),
+                Err(error) => format!("{what}: {error}"),
+            })
+            .collect()
+    };
+    assert_eq!(
+        said(&shop).await,
+        [
+            "search: the index knows 30 products",
+            "meilisearch: answers, and has 30 documents"
+        ]
+    );
+    let refused = said(&wrong).await.remove(1);
+    let start = "meilisearch: MEILISEARCH_UNUSABLE: Meilisearch answered 403 invalid_api_key";
+    assert!(refused.starts_with(start), "{refused}");
+    assert!(!refused.contains("wrong"), "{refused}");
+    shop.close().await;
+    wrong.close().await;
+}
+
 #[tokio::test]
 async fn down() {
     is_survived(None).await;
