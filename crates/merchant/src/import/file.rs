@@ -258,7 +258,7 @@ fn table(reader: impl BufRead, mut take: impl FnMut(u64, Fields) -> bool) -> Res
         });
     let names: Vec<String> = match csv.headers() {
         Ok(names) => names.iter().map(str::to_lowercase).collect(),
-        Err(error) => return Err(invalid_header(&error.to_string())),
+        Err(error) => return Err(invalid_header(&format!("it is {}", problem(&error, 0)))),
     };
     for wanted in ["id", "name"] {
         if !names.iter().any(|name| name == wanted) {

@@ -4,7 +4,7 @@
 use kit::arguments::{change, whole};
 use serde_json::Value;
 
-pub use kit::arguments::{Arguments, drop_nulls, integer};
+pub use kit::arguments::{Arguments, drop_nulls, integer, text};
 
 /// A list of integers, each perhaps as text; one alone is a list of one.
 pub fn integers(arguments: &mut Arguments, name: &str) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Run, Sql, Tool};
+use kit::{Context, Effect, Result, Run, Sql, Tool, text::narrow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         normalise: |_, arguments| {
             arguments::drop_nulls(arguments);
             arguments::integer(arguments, "product_id");
-            arguments::trimmed(arguments, "sku");
+            arguments::text(arguments, "sku");
         },
         meta: None,
         personal: &[],
@@ -61,19 +61,26 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
 fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
     let id = match (input.product_id, input.sku.as_deref()) {
         (Some(id), _) => id,
-        (None, Some(sku)) => store::sku_owners(sql, &[sku])?
-            .remove(sku)
+        (None, Some(sku)) => with_sku(sql, sku)?
             .ok_or_else(|| errors::product_not_found(&format!("the SKU {sku}")))?,
         (None, None) => return Err(errors::which_product()),
     };
     let product = store::products(sql, &[id], shop.now(context))?
         .remove(&id)
         .ok_or_else(|| errors::product_not_found(&format!("id {id}")))?;
-    if input.sku.as_ref().is_some_and(|sku| *sku != product.sku) {
+    let is_same = |sku: &String| *sku == product.sku || narrow(sku) == product.sku;
+    if !input.sku.as_ref().is_none_or(is_same) {
         return Err(errors::product_mismatch(&product));
     }
     Ok(Output {
         keywords: product.keywords.clone(),
         product: ProductView::new(product, &shop.terms, &[]),
     })
+}
+
+/// As it is written, or else in the letters that most are written in.
+fn with_sku(sql: &mut dyn Sql, sku: &str) -> Result<Option<i64>> {
+    let narrow = narrow(sku);
+    let mut owners = store::sku_owners(sql, &[sku, &narrow])?;
+    Ok(owners.remove(sku).or_else(|| owners.remove(&narrow)))
 }

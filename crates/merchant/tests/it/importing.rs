@@ -162,6 +162,10 @@ async fn what_is_no_catalogue_is_refused() {
             assert_eq!(error.code, code, "{name}: {error}");
         }
     }
+    let shop = both_empty().await.remove(0);
+    let shift_jis = folder.file("sjis.csv", b"id,\x96\xbc\x91\x4f\n1,x\n");
+    let said = import(&shop, &shift_jis).await.unwrap_err().to_string();
+    assert!(said.contains("it is not UTF-8. Give"), "{said}");
     for shop in both_empty().await {
         let missing = folder.0.path().join("nowhere.json");
         assert_eq!(
@@ -218,6 +222,28 @@ async fn an_interrupted_import_starts_anew_when_another_came_in_between() {
         import(&shop, &many).await.unwrap();
         let product = shop.ok("get_product", json!({"product_id": 1})).await;
         assert_eq!(product["product"]["price_jpy"], 100.0);
+    }
+}
+
+#[tokio::test]
+async fn a_sku_is_found_as_the_shop_writes_it() {
+    let folder = Folder::new();
+    let table = folder.file(
+        "skus.csv",
+        "id,sku,name,price_jpy\n1,Ｋ－１,a,1\n2,K-2,b,1\n77,,c,1\n",
+    );
+    let shop = both_empty().await.remove(0);
+    import(&shop, &table).await.unwrap();
+    for (sku, id) in [
+        (json!("Ｋ－１"), 1),
+        (json!("K-2"), 2),
+        (json!(" Ｋ-２ "), 2),
+        (json!(77), 77),
+    ] {
+        for arguments in [json!({"sku": sku}), json!({"sku": sku, "product_id": id})] {
+            let product = shop.ok("get_product", arguments).await;
+            assert_eq!(product["product"]["id"], id, "{sku}");
+        }
     }
 }
 
