@@ -6,8 +6,14 @@ use serde_json::Value;
 
 pub use kit::arguments::{Arguments, drop_nulls, integer, text};
 
-/// A list of integers, each perhaps as text; one alone is a list of one.
+/// A list of integers, each perhaps as text, or all in one text with commas in
+/// between; one alone is a list of one.
 pub fn integers(arguments: &mut Arguments, name: &str) {
+    change(arguments, name, |value| {
+        let parts = value.as_str()?.split([',', '、', '，']);
+        let numbers: Option<Vec<Value>> = parts.map(|part| whole(&part.into())).collect();
+        numbers.map(Value::Array)
+    });
     list(arguments, name, whole);
 }
 
