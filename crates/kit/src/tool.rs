@@ -168,10 +168,10 @@ pub fn typed<I: DeserializeOwned>(mut arguments: Value) -> Result<I> {
     whole_numbers(&mut arguments);
     serde_json::from_value(arguments).map_err(|error| {
         let error = error.to_string();
-        // Only numbers beyond the type get here, named in Rust's words.
-        let is_number = ["integer `", "floating point `"]
-            .iter()
-            .any(|kind| error.contains(kind));
+        // A number beyond the type is named in Rust's words.
+        let is_number = error
+            .rsplit_once("expected ")
+            .is_some_and(|(_, wanted)| matches!(wanted, "i64" | "i32" | "u64" | "u32" | "usize"));
         let what = match is_number {
             true => "A number is larger or smaller than it can be.".to_owned(),
             false => format!("{error}."),
@@ -234,3 +234,24 @@ impl Tool {
 
 /// For tools that take arguments as they come.
 pub fn as_is(_: &Context, _: &mut Map<String, Value>) {}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_type_refuses_is_told_in_plain_words() {
+        for beyond in [json!([1_u64 << 63]), json!([1e30]), json!([-1e19])] {
+            let refused = typed::<Vec<i64>>(beyond).unwrap_err();
+            assert_eq!(
+                refused.message,
+                "A number is larger or smaller than it can be."
+            );
+        }
+        let refused = typed::<Vec<String>>(json!([5])).unwrap_err();
+        assert!(refused.message.contains("expected a string"), "{refused}");
+        assert_eq!(typed::<Vec<i64>>(json!([3.0])).unwrap(), [3]);
+    }
+}
