@@ -241,6 +241,9 @@ impl Page<'_> {
             let found = match self.shop.finder.find(query, only).await {
                 Ok(found) => found,
                 Err(NoIndex(_)) if cursor.is_some() => return Err(errors::cursor_lapsed()),
+                Err(NoIndex(reason)) if query.text.is_empty() => {
+                    return self.uncounted(query, reason).await;
+                }
                 Err(NoIndex(reason)) => return self.fallback(reason, degraded).await,
             };
             // The next round, and the next page, must ask the same engine.
@@ -306,14 +309,7 @@ impl Page<'_> {
 
     /// A page of everything in stock.
     async fn listed(&self, query: &Query, offset: usize) -> Result<Output> {
-        let order = match self.input.sort {
-            SortBy::Relevance => Order::Oldest,
-            SortBy::PriceAsc => Order::Cheapest,
-            SortBy::PriceDesc => Order::Dearest,
-            SortBy::Newest => Order::Newest,
-            SortBy::Name => Order::Name,
-        };
-        let mut products = self.list(order, offset, self.input.limit + 1).await?;
+        let mut products = self.list(offset, self.input.limit + 1).await?;
         let more = products.len() > self.input.limit;
         products.truncate(self.input.limit);
         let next = more.then_some(offset + products.len());
@@ -330,10 +326,20 @@ impl Page<'_> {
         })
     }
 
+    /// A list that should have been counted, too, by an index that can't be asked.
+    async fn uncounted(&self, query: &Query, reason: &str) -> Result<Output> {
+        let mut output = self.listed(query, 0).await?;
+        output.warnings.push(Warning {
+            code: "NO_FACETS",
+            message: format!("{reason} Categories and brands were not counted."),
+        });
+        Ok(output)
+    }
+
     /// What the document promises when nothing is found: products in stock,
     /// marked so that nobody takes them for matches.
     async fn fallback(&self, reason: &str, degraded: Option<&str>) -> Result<Output> {
-        let products = self.list(Order::Oldest, 0, self.input.limit).await?;
+        let products = self.list(0, self.input.limit).await?;
         let what_these_are = match products.is_empty() {
             true => "Nothing else is in stock either.",
             false => "These are products in stock, not matches.",
@@ -349,8 +355,15 @@ impl Page<'_> {
         })
     }
 
-    async fn list(&self, order: Order, offset: usize, limit: usize) -> Result<Vec<Product>> {
+    async fn list(&self, offset: usize, limit: usize) -> Result<Vec<Product>> {
         let (filter, now) = (self.filter(), self.now);
+        let order = match self.input.sort {
+            SortBy::Relevance => Order::Oldest,
+            SortBy::PriceAsc => Order::Cheapest,
+            SortBy::PriceDesc => Order::Dearest,
+            SortBy::Newest => Order::Newest,
+            SortBy::Name => Order::Name,
+        };
         self.shop
             .store
             .query(self.budget.clone(), move |sql| {

@@ -127,6 +127,13 @@ async fn an_index_directory_that_cannot_be_used_is_no_reason_to_fail() {
     let reason = answer["fallback_reason"].as_str().unwrap();
     assert!(reason.contains("can't be used"), "{reason}");
     assert!(!answer.to_string().contains("file"), "no path is told");
+    // A list needs no index; only its counts do.
+    let list = json!({"keywords": [], "facets": true, "sort": "price_desc", "limit": 2});
+    let answer = shop.ok("search_products", list).await;
+    assert_eq!(ids(&answer), [20, 12]);
+    assert_eq!(answer["fallback"], Value::Null);
+    assert_eq!(answer["warnings"][0]["code"], "NO_FACETS");
+    assert!(answer["next_cursor"].is_string(), "{answer}");
     fs::remove_file(&file).unwrap();
     finds(&shop, "キーホルダー", &[2]).await;
 }
