@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kit::{
-    BoxFuture, Result,
+    BoxFuture, Presence, Result,
     counter::{Announce, Background},
     time::Clock,
 };
@@ -34,12 +34,17 @@ impl Night {
 impl Background for Night {
     fn start(&self, announce: Announce) {
         let clock = Clock::system();
-        let sender = Worker::new(&self.voice, &clock, &self.stop);
+        let presence = self.voice.store.presence().unwrap_or_else(|error| {
+            tracing::warn!(%error, cause = ?error.cause, "what this process leaves unfinished will wait");
+            Presence::unmarked()
+        });
+        let presence = Arc::new(presence);
+        let sender = Worker::new(&self.voice, &clock, &presence, &self.stop);
         self.tasks.spawn(sender.send());
-        let reminder = Worker::new(&self.voice, &clock, &self.stop);
+        let reminder = Worker::new(&self.voice, &clock, &presence, &self.stop);
         self.tasks.spawn(reminder.remind(announce));
         if self.voice.caldav.is_some() {
-            let teller = caldav::Worker::new(&self.voice, &clock, &self.stop);
+            let teller = caldav::Worker::new(&self.voice, &clock, &presence, &self.stop);
             self.tasks.spawn(teller.tell());
         }
     }

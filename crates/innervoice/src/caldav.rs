@@ -6,7 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kit::{Error, Result, Sql, lease, sql::Budget, time::Clock};
+use kit::{Error, Presence, Result, Sql, lease, sql::Budget, time::Clock};
 use reqwest::{
     Client, Method, RequestBuilder, Response, StatusCode, Url,
     header::{CONTENT_TYPE, ETAG, IF_MATCH, IF_NONE_MATCH},
@@ -244,16 +244,21 @@ fn is_gone(status: StatusCode) -> bool {
 pub struct Worker {
     voice: Arc<Voice>,
     clock: Clock,
-    holder: String,
+    presence: Arc<Presence>,
     stop: CancellationToken,
 }
 
 impl Worker {
-    pub fn new(voice: &Arc<Voice>, clock: &Clock, stop: &CancellationToken) -> Self {
+    pub fn new(
+        voice: &Arc<Voice>,
+        clock: &Clock,
+        presence: &Arc<Presence>,
+        stop: &CancellationToken,
+    ) -> Self {
         Self {
             voice: Arc::clone(voice),
             clock: clock.clone(),
-            holder: kit::ids::random("", 16),
+            presence: Arc::clone(presence),
             stop: stop.clone(),
         }
     }
@@ -272,7 +277,7 @@ impl Worker {
                 () = self.stop.cancelled() => {}
             }
         }
-        let holder = self.holder.clone();
+        let holder = self.presence.name().to_owned();
         let released = self
             .voice
             .store
@@ -290,9 +295,8 @@ impl Worker {
         let now = self.clock.now().as_millisecond();
         let read = move |sql: &mut dyn Sql| caldav::due(sql, now, now - PAST_MS, BATCH);
         for due in store.query(Budget::default(), read).await? {
-            let (holder, now) = (self.holder.clone(), self.clock.now().as_millisecond());
-            let hold = move |sql: &mut dyn Sql| lease::hold(sql, LEASE, &holder, now, LEASE_MS);
-            let holds = store.transaction(Budget::default(), hold).await?;
+            let (holder, now) = (self.presence.name(), self.clock.now().as_millisecond());
+            let holds = lease::take(store, LEASE, holder, now, LEASE_MS).await?;
             if !holds || self.stop.is_cancelled() {
                 return Ok(());
             }

@@ -1,10 +1,13 @@
 //! Work that exactly one process does, whichever is alive: it holds a lease in
-//! the store and renews it; when it dies, another takes over once it ran out.
+//! the store and renews it; when it dies, another takes over once it ran out,
+//! or at once where the store can tell that the holder is gone.
+
+use std::sync::Arc;
 
 use crate::{
-    Result, Sql,
+    Result, Sql, Store,
     counter::Migrations,
-    sql::{Migration, Param},
+    sql::{Budget, Migration, Param},
 };
 
 pub const MIGRATIONS: Migrations = Migrations {
@@ -40,6 +43,37 @@ pub fn hold(sql: &mut dyn Sql, name: &str, holder: &str, now: i64, for_ms: i64) 
         ],
     )?;
     Ok(changed == 1)
+}
+
+/// [`hold`], which does not wait for a holder that is gone for certain.
+pub async fn take(
+    store: &Arc<dyn Store>,
+    name: &'static str,
+    holder: &str,
+    now: i64,
+    for_ms: i64,
+) -> Result<bool> {
+    let own = holder.to_owned();
+    let held = move |sql: &mut dyn Sql| {
+        if hold(sql, name, &own, now, for_ms)? {
+            return Ok(None);
+        }
+        let found = "SELECT holder FROM leases WHERE name = $1";
+        let other = sql.query_one(found, &[Param::Text(name)])?;
+        Ok(Some(other.map(|row| row.text(0)).transpose()?))
+    };
+    let Some(other) = store.transaction(Budget::default(), held).await? else {
+        return Ok(true);
+    };
+    let Some(gone) = other.filter(|other| store.is_gone(other)) else {
+        return Ok(false);
+    };
+    let own = holder.to_owned();
+    let taken = move |sql: &mut dyn Sql| {
+        release(sql, name, &gone)?;
+        hold(sql, name, &own, now, for_ms)
+    };
+    store.transaction(Budget::default(), taken).await
 }
 
 /// Gives it back early, so that nobody has to wait for it to run out.

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{BoxFuture, Error, Result, counter::Migrations};
+use crate::{BoxFuture, Error, Presence, Result, counter::Migrations};
 
 /// An open transaction, or a reader's snapshot.
 pub trait Sql {
@@ -71,6 +71,18 @@ pub trait Store: Send + Sync {
 
     /// `sqlite` or `postgres`.
     fn engine(&self) -> &'static str;
+
+    /// A name for this process to take on work in.
+    fn presence(&self) -> Result<Presence> {
+        Ok(Presence::unmarked())
+    }
+
+    /// Whether the process of that name has ended for certain. One that is only
+    /// slow, or of which nothing is known, is not gone.
+    fn is_gone(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
 }
 
 impl dyn Store {

@@ -28,7 +28,7 @@ use std::{
 };
 
 use kit::{
-    BoxFuture, Result,
+    BoxFuture, Presence, Result,
     counter::Migrations,
     sql::{Budget, ReadJob, Store, WriteJob},
 };
@@ -152,6 +152,22 @@ impl Store for Database {
         match &self.0 {
             Engine::Sqlite(_) => "sqlite",
             Engine::Postgres(_) => "postgres",
+        }
+    }
+
+    /// On PostgreSQL a process that can't be reached may well be alive, so there
+    /// nobody is gone for certain.
+    fn presence(&self) -> Result<Presence> {
+        match &self.0 {
+            Engine::Sqlite(sqlite) => sqlite.presence(),
+            Engine::Postgres(_) => Ok(Presence::unmarked()),
+        }
+    }
+
+    fn is_gone(&self, name: &str) -> bool {
+        match &self.0 {
+            Engine::Sqlite(sqlite) => sqlite.is_gone(name),
+            Engine::Postgres(_) => false,
         }
     }
 }

@@ -4,18 +4,19 @@
 //! other. Other processes may use the same file.
 
 mod connection;
+mod presence;
 mod reader;
 mod writer;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
 use kit::{
-    Result,
+    Presence, Result,
     counter::Migrations,
     sql::{Budget, ReadJob},
 };
 
-use self::{reader::Readers, writer::Writer};
+use self::{presence::Marks, reader::Readers, writer::Writer};
 use crate::{Options, job::Work, migrate};
 
 /// How long a start waits for another process that changes the tables.
@@ -27,6 +28,7 @@ pub(crate) struct Sqlite(Arc<Inner>);
 struct Inner {
     writer: Writer,
     readers: Readers,
+    marks: Marks,
     patience: Duration,
 }
 
@@ -35,6 +37,7 @@ impl Sqlite {
         Ok(Self(Arc::new(Inner {
             writer: Writer::open(path, options.busy_timeout).await?,
             readers: Readers::new(path, options.readers, options.busy_timeout),
+            marks: Marks::beside(path),
             patience: options.busy_timeout,
         })))
     }
@@ -57,6 +60,14 @@ impl Sqlite {
 
     pub fn check_writer(&self) -> Result<()> {
         self.0.writer.check()
+    }
+
+    pub fn presence(&self) -> Result<Presence> {
+        self.0.marks.make()
+    }
+
+    pub fn is_gone(&self, name: &str) -> bool {
+        self.0.marks.is_gone(name)
     }
 
     /// Readers go first: the last connection to close folds the log back into

@@ -2,9 +2,12 @@
 
 mod server;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use ::store::testing::Scratch;
@@ -68,7 +71,9 @@ impl House {
     }
 
     fn worker(&self) -> Worker {
-        Worker::new(&self.voice, &self.context.clock, &CancellationToken::new())
+        let presence = Arc::new(self.store.presence().unwrap());
+        let stop = CancellationToken::new();
+        Worker::new(&self.voice, &self.context.clock, &presence, &stop)
     }
 
     async fn send(&self) {
@@ -197,6 +202,39 @@ async fn a_text_whose_sender_died_is_never_sent_again_and_a_mail_is() {
             house.send().await;
             assert_eq!(house.status().await.0, after, "{to}");
             assert_eq!(server.requests().len(), 0);
+        }
+    }
+}
+
+/// However long it takes: the claim is renewed meanwhile.
+#[tokio::test]
+async fn what_is_being_sent_stays_with_whoever_sends_it() {
+    let server = Server::start(Way::Hold).await;
+    let houses = both(&with_sms(&server)).await;
+    for house in &houses {
+        server.forget();
+        house.text(NUMBER).await;
+        house.set("15T10:00:10");
+        let (worker, other) = (house.worker(), house.worker());
+        let looks = async {
+            while server.requests().is_empty() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            let claim = "SELECT claimed_until FROM innervoice_outbox";
+            let begun = house.sql(claim).await[0].int(0).unwrap();
+            house.set("15T10:00:50");
+            while house.sql(claim).await[0].int(0).unwrap() == begun {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            // The first claim would have run out by now.
+            house.set("15T10:01:20");
+            house.let_go().await;
+            other.send_round().await.unwrap();
+            assert_eq!(house.status().await, ("sending".into(), 1));
+        };
+        tokio::select! {
+            sent = worker.send_round() => panic!("{sent:?}"),
+            () = looks => {}
         }
     }
 }

@@ -3,10 +3,16 @@
 //! Both look with a cheap read whether anything is due; only then is the lease
 //! taken that says which process does it. The rows decide in any case: a
 //! message is claimed, a reminder moved on, by an `UPDATE` that only one wins.
+//!
+//! A claim is renewed while its message is being sent. Whoever can't renew it
+//! breaks the sending off before the claim runs out, so that nobody sends what
+//! another has taken over. Where the store can tell that a process has ended,
+//! what it was doing is taken over at once.
 
 use std::{sync::Arc, time::Duration};
 
-use kit::{Result, Sql, Store, counter::Announce, lease, sql::Budget, time::Clock};
+use kit::{Presence, Result, Sql, Store, counter::Announce, lease, sql::Budget, time::Clock};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -15,10 +21,15 @@ use crate::{
     voice::Voice,
 };
 
-/// How long whoever sends something answers for it; longer than any attempt.
-const CLAIM_MS: i64 = 120_000;
+/// How long whoever sends something answers for it, counted anew each time the
+/// claim is renewed. Longer than [`LOST`] by more than clocks differ.
+const CLAIM_MS: i64 = 45_000;
+const RENEW: Duration = Duration::from_secs(5);
+/// A claim that was not renewed for so long may soon be somebody else's.
+const LOST: Duration = Duration::from_secs(15);
 const ATTEMPT: Duration = Duration::from_secs(90);
-const LEASE_MS: i64 = 30_000;
+/// It only spares work, so nobody has to wait for it long.
+const LEASE_MS: i64 = 5_000;
 const EVERY: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// What is sent at once.
@@ -31,18 +42,23 @@ pub const GIVE_UP_MS: i64 = 24 * 60 * 60_000;
 pub struct Worker {
     voice: Arc<Voice>,
     clock: Clock,
-    holder: String,
+    presence: Arc<Presence>,
     /// Cancelled when nothing new is to be begun.
     stop: CancellationToken,
 }
 
 impl Worker {
-    pub fn new(voice: &Arc<Voice>, clock: &Clock, stop: &CancellationToken) -> Self {
+    pub fn new(
+        voice: &Arc<Voice>,
+        clock: &Clock,
+        presence: &Arc<Presence>,
+        stop: &CancellationToken,
+    ) -> Self {
         Self {
             voice: Arc::clone(voice),
             clock: clock.clone(),
             stop: stop.clone(),
-            holder: kit::ids::random("", 16),
+            presence: Arc::clone(presence),
         }
     }
 
@@ -78,7 +94,7 @@ impl Worker {
                 () = self.stop.cancelled() => break,
             }
         }
-        let holder = self.holder.clone();
+        let holder = self.holder();
         let given_back = self
             .store()
             .transaction(Budget::default(), move |sql| {
@@ -98,13 +114,13 @@ impl Worker {
         self.clock.now().as_millisecond()
     }
 
+    fn holder(&self) -> String {
+        self.presence.name().to_owned()
+    }
+
     async fn holds(&self, name: &'static str) -> Result<bool> {
-        let (holder, now) = (self.holder.clone(), self.now());
-        self.store()
-            .transaction(Budget::default(), move |sql| {
-                lease::hold(sql, name, &holder, now, LEASE_MS)
-            })
-            .await
+        let (holder, now) = (self.presence.name(), self.now());
+        lease::take(self.store(), name, holder, now, LEASE_MS).await
     }
 
     /// Everything that is due is sent once.
@@ -112,18 +128,21 @@ impl Worker {
         while !self.stop.is_cancelled() {
             let channels = self.voice.channels.names();
             let now = self.now();
-            let (due, abandoned) = self
+            let (due, has_run_out, mut holders) = self
                 .store()
                 .query(Budget::default(), move |sql| {
                     let due = outbox::due(sql, &channels, now, BATCH)?;
-                    Ok((due, outbox::has_abandoned(sql, now)?))
+                    let has_run_out = outbox::has_run_out(sql, now)?;
+                    Ok((due, has_run_out, outbox::holders(sql)?))
                 })
                 .await?;
+            holders.retain(|holder| self.store().is_gone(holder));
+            let abandoned = has_run_out || !holders.is_empty();
             if (due.is_empty() && !abandoned) || !self.holds("innervoice-outbox").await? {
                 return Ok(());
             }
             if abandoned {
-                let recover = move |sql: &mut dyn Sql| outbox::recover(sql, now);
+                let recover = move |sql: &mut dyn Sql| outbox::recover(sql, &holders, now);
                 self.store().transaction(Budget::default(), recover).await?;
                 continue;
             }
@@ -137,14 +156,14 @@ impl Worker {
 
     async fn send_one(&self, id: &str) -> Result<()> {
         let now = self.now();
-        let (id, holder) = (id.to_owned(), self.holder.clone());
+        let (id, holder) = (id.to_owned(), self.holder());
         let claim = move |sql: &mut dyn Sql| outbox::claim(sql, &id, &holder, now, now + CLAIM_MS);
         let claimed = self.store().transaction(Budget::default(), claim).await?;
         let Some(item) = claimed else {
             return Ok(());
         };
         let outcome = self.attempt(&item).await;
-        let (now, holder) = (self.now(), self.holder.clone());
+        let (now, holder) = (self.now(), self.holder());
         let next = now + pause_after(item.attempts);
         let settle =
             move |sql: &mut dyn Sql| outbox::settle(sql, &item.id, &holder, &outcome, next, now);
@@ -157,13 +176,31 @@ impl Worker {
         if is_too_old(self.now()) {
             return Outcome::Failed("It could not be sent for more than a day.".into());
         }
-        let sending = self.voice.channels.send(item, self.clock.now());
-        match tokio::time::timeout(ATTEMPT, sending).await {
-            Ok(outcome) => outcome,
-            Err(_) if item.channel == "sms" => {
-                Outcome::Unknown("It took too long; it may have been sent.".into())
+        let why = tokio::select! {
+            outcome = self.voice.channels.send(item, self.clock.now()) => return outcome,
+            () = tokio::time::sleep(ATTEMPT) => "It took too long",
+            () = self.until_lost(item) => "The claim on it was lost",
+        };
+        match item.channel.as_str() {
+            "sms" => Outcome::Unknown(format!("{why}; it may have been sent.")),
+            _ => Outcome::Retry(format!("{why}.")),
+        }
+    }
+
+    /// Renews the claim; ends when that can't be done.
+    async fn until_lost(&self, item: &Item) {
+        let mut renewed = Instant::now();
+        loop {
+            tokio::time::sleep(RENEW).await;
+            let asked = Instant::now();
+            let (id, holder, until) = (item.id.clone(), self.holder(), self.now() + CLAIM_MS);
+            let renew = move |sql: &mut dyn Sql| outbox::renew(sql, &id, &holder, until);
+            let renewing = self.store().transaction(Budget::default(), renew);
+            match tokio::time::timeout_at(renewed + LOST, renewing).await {
+                Ok(Ok(true)) => renewed = asked,
+                Ok(Err(_)) if renewed.elapsed() < LOST => {}
+                Ok(_) | Err(_) => return,
             }
-            Err(_) => Outcome::Retry("It took too long.".into()),
         }
     }
 

@@ -1,8 +1,8 @@
 //! What goes out, and every attempt at it.
 //!
 //! A row is claimed before it is sent and settled afterwards. A claim that ran
-//! out belongs to a process that died: what may safely go out twice is queued
-//! again, a text message is not.
+//! out, or whose holder is gone, belongs to a process that died: what may safely
+//! go out twice is queued again, a text message is not.
 
 use kit::{Param, Result, Row, Sql};
 
@@ -252,8 +252,27 @@ pub fn settle(
     Ok(true)
 }
 
-/// Whether a process died over something; read before anything is written.
-pub fn has_abandoned(sql: &mut dyn Sql, now: i64) -> Result<bool> {
+/// Keeps a claim from running out; `false` when it is somebody else's by now.
+pub fn renew(sql: &mut dyn Sql, id: &str, holder: &str, until: i64) -> Result<bool> {
+    let changed = sql.execute(
+        "UPDATE innervoice_outbox SET claimed_until = $3 \
+         WHERE id = $1 AND status = 'sending' AND claimed_by = $2",
+        &[Param::Text(id), Param::Text(holder), Param::Int(until)],
+    )?;
+    Ok(changed == 1)
+}
+
+/// Who is just sending something.
+pub fn holders(sql: &mut dyn Sql) -> Result<Vec<String>> {
+    let rows = sql.query(
+        "SELECT DISTINCT claimed_by FROM innervoice_outbox WHERE claimed_until IS NOT NULL",
+        &[],
+    )?;
+    rows.iter().map(|row| row.text(0)).collect()
+}
+
+/// Whether a claim ran out; read before anything is written.
+pub fn has_run_out(sql: &mut dyn Sql, now: i64) -> Result<bool> {
     let row = sql.query_one(
         "SELECT id FROM innervoice_outbox WHERE claimed_until <= $1 OR claimed_until > $2 LIMIT 1",
         &[Param::Int(now), Param::Int(now + FARTHEST_MS)],
@@ -261,27 +280,34 @@ pub fn has_abandoned(sql: &mut dyn Sql, now: i64) -> Result<bool> {
     Ok(row.is_some())
 }
 
-/// Deals with what a process died over: `sms` may have gone out and is not sent
-/// again, everything else is.
-pub fn recover(sql: &mut dyn Sql, now: i64) -> Result<()> {
-    const ABANDONED: &str = "status = 'sending' AND (claimed_until <= $1 OR claimed_until > $2)";
-    let params = [Param::Int(now), Param::Int(now + FARTHEST_MS)];
-    sql.execute(
-        &format!(
-            "UPDATE innervoice_outbox SET status = 'unknown', claimed_by = NULL, \
-             claimed_until = NULL, last_error = 'The program ended while it was being sent.' \
-             WHERE channel = 'sms' AND {ABANDONED}"
-        ),
-        &params,
+/// Deals with what a process died over, be it one of those that are `gone` or
+/// one whose claim ran out: `sms` may have gone out and is not sent again,
+/// everything else is.
+pub fn recover(sql: &mut dyn Sql, gone: &[String], now: i64) -> Result<()> {
+    recover_where(
+        sql,
+        "claimed_until <= $1 OR claimed_until > $2",
+        &[Param::Int(now), Param::Int(now + FARTHEST_MS)],
     )?;
+    for holder in gone {
+        let params = [Param::Int(now), Param::Text(holder)];
+        recover_where(sql, "claimed_by = $2", &params)?;
+    }
+    Ok(())
+}
+
+/// `$1` is the time.
+fn recover_where(sql: &mut dyn Sql, abandoned: &str, params: &[Param<'_>]) -> Result<()> {
     sql.execute(
         &format!(
-            "UPDATE innervoice_outbox SET status = 'queued', claimed_by = NULL, \
-             claimed_until = NULL, next_attempt_at = $1, \
+            "UPDATE innervoice_outbox SET \
+             status = CASE WHEN channel = 'sms' THEN 'unknown' ELSE 'queued' END, \
+             next_attempt_at = CASE WHEN channel = 'sms' THEN NULL ELSE CAST($1 AS BIGINT) END, \
+             claimed_by = NULL, claimed_until = NULL, \
              last_error = 'The program ended while it was being sent.' \
-             WHERE channel <> 'sms' AND {ABANDONED}"
+             WHERE status = 'sending' AND ({abandoned})"
         ),
-        &params,
+        params,
     )?;
     Ok(())
 }

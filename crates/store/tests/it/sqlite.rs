@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::Path,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -179,4 +180,42 @@ async fn a_lock_held_elsewhere_is_waited_for() {
     let (written, ()) = futures::join!(write, release);
     written.unwrap();
     assert_eq!(ids(&database).await, [3]);
+}
+
+#[tokio::test]
+async fn others_can_tell_when_a_process_is_gone() {
+    let scratch = testing::sqlite().await;
+    let other = scratch.again().await;
+    let presence = scratch.database.presence().unwrap();
+    let name = presence.name().to_owned();
+    assert!(!other.is_gone(&name) && !scratch.database.is_gone(&name));
+    drop(presence);
+    assert!(other.is_gone(&name));
+    // One that was killed leaves its mark, without the lock.
+    let marks = path(&scratch).with_file_name("test.db-alive");
+    fs::write(marks.join(&name), "").unwrap();
+    assert!(other.is_gone(&name));
+    let next = other.presence().unwrap();
+    let left: Vec<_> = fs::read_dir(&marks).unwrap().flatten().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(left[0].path().ends_with(next.name()));
+    // Nothing is said of those that never made one.
+    assert!(!other.is_gone("somebody") && !other.is_gone(""));
+}
+
+#[tokio::test]
+async fn a_lease_is_taken_at_once_from_the_dead_and_never_from_the_living() {
+    let scratch = testing::sqlite().await;
+    let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
+    store.migrate(kit::lease::MIGRATIONS).await.unwrap();
+    let take = async |holder: &str| {
+        let taken = kit::lease::take(&store, "work", holder, 1_000, 60_000);
+        taken.await.unwrap()
+    };
+    let (one, two) = (store.presence().unwrap(), store.presence().unwrap());
+    assert!(take(one.name()).await);
+    assert!(!take(two.name()).await);
+    drop(one);
+    assert!(take(two.name()).await);
+    assert!(!take("somebody").await);
 }

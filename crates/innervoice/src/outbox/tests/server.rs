@@ -12,6 +12,8 @@ pub enum Way {
     Answer(u16, &'static str),
     /// Takes the whole request and says nothing.
     HangUp,
+    /// Takes the whole request and keeps silent.
+    Hold,
 }
 
 pub struct Server {
@@ -33,6 +35,9 @@ impl Server {
                         return;
                     };
                     kept.lock().unwrap().push(request);
+                    if let Way::Hold = way {
+                        std::future::pending::<()>().await;
+                    }
                     if let Way::Answer(status, body) = way {
                         let length = body.len();
                         let answer = format!(

@@ -1,0 +1,103 @@
+//! Which processes work on the file: each holds a lock on a mark beside it,
+//! which the kernel releases when the process ends, however it ends.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+
+use kit::{Presence, Result};
+
+use crate::failure;
+
+/// The directory of the marks.
+#[derive(Clone)]
+pub struct Marks(PathBuf);
+
+/// A lock on its file for as long as it lives.
+struct Mark {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        // What stays is found to be without a lock, and taken away.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Marks {
+    pub fn beside(database: &Path) -> Self {
+        let mut name = database.file_name().unwrap_or_default().to_owned();
+        name.push("-alive");
+        Self(database.with_file_name(name))
+    }
+
+    pub fn make(&self) -> Result<Presence> {
+        let name = Presence::new_name();
+        let path = self.0.join(&name);
+        // Locked before it can be seen: a mark without a lock is of the dead.
+        let hidden = self.0.join(format!(".{name}"));
+        let made = || {
+            make_directory(&self.0)?;
+            let file = private().write(true).create_new(true).open(&hidden)?;
+            file.lock()?;
+            fs::rename(&hidden, &path)?;
+            Ok(file)
+        };
+        let made: std::io::Result<File> = made();
+        let file = made.map_err(|error| failure::unreachable(error.to_string()))?;
+        self.sweep();
+        Ok(Presence::marked(name, Mark { path, _file: file }))
+    }
+
+    /// What can't be read says nothing of its owner.
+    pub fn is_gone(&self, name: &str) -> bool {
+        if !Presence::is_marked(name) {
+            return false;
+        }
+        match File::open(self.0.join(name)) {
+            Ok(file) => is_unlocked(&file),
+            Err(error) => error.kind() == ErrorKind::NotFound,
+        }
+    }
+
+    /// Takes away what the dead left behind.
+    fn sweep(&self) {
+        let Ok(entries) = fs::read_dir(&self.0) else {
+            return;
+        };
+        for entry in entries.flatten() {
+            if entry.file_name().to_str().is_some_and(Presence::is_marked)
+                && File::open(entry.path()).is_ok_and(|file| is_unlocked(&file))
+            {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// Closing the file gives the lock back.
+fn is_unlocked(file: &File) -> bool {
+    match file.try_lock_shared() {
+        Ok(()) => true,
+        Err(TryLockError::WouldBlock | TryLockError::Error(_)) => false,
+    }
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn make_directory(path: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
