@@ -102,7 +102,11 @@ impl SmsGateway {
             return Outcome::Sent;
         }
         let said = refusal(response).await;
-        if status == StatusCode::TOO_MANY_REQUESTS {
+        // A wrong password is the operator's to put right.
+        if matches!(
+            status,
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::UNAUTHORIZED
+        ) {
             Outcome::Retry(said)
         } else if status.is_server_error() {
             Outcome::Unknown(said)
@@ -152,13 +156,24 @@ impl Ntfy {
             .post(self.url.clone())
             .header("Title", "Reminder")
             .header("Tags", "alarm_clock")
-            .body(item.body.clone());
+            .body(shortened(&item.body));
         let request = match self.token.as_str() {
             "" => request,
             token => request.bearer_auth(token),
         };
         delivered(request, "ntfy").await
     }
+}
+
+/// A longer message becomes an attachment, which many servers refuse.
+const NTFY_BYTES: usize = 4096;
+
+fn shortened(text: &str) -> String {
+    if text.len() <= NTFY_BYTES {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(NTFY_BYTES - '…'.len_utf8());
+    format!("{}…", text.get(..end).unwrap_or_default())
 }
 
 /// Signed as Standard Webhooks are: over id, time and body.
@@ -214,7 +229,8 @@ fn signature(key: &[u8], id: &str, seconds: &str, body: &str) -> String {
     format!("v1,{}", Base64::encode_string(&mac.finalize().into_bytes()))
 }
 
-/// Twice does no harm here: tried again unless it was refused for good.
+/// Twice does no harm here: tried again unless it was refused for good. A token
+/// that does not open is the operator's to put right.
 async fn delivered(request: RequestBuilder, who: &str) -> Outcome {
     let status = match request.send().await {
         Ok(response) => response.status(),
@@ -224,7 +240,7 @@ async fn delivered(request: RequestBuilder, who: &str) -> Outcome {
     if status.is_success() {
         Outcome::Sent
     } else if status.is_server_error()
-        || matches!(status.as_u16(), 408 | 425 | 429)
+        || matches!(status.as_u16(), 401 | 403 | 408 | 425 | 429)
         || status.is_redirection()
     {
         Outcome::Retry(said)

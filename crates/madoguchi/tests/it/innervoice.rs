@@ -3,6 +3,7 @@
 
 mod crash;
 mod mail;
+mod reminders;
 mod repeats;
 
 use std::time::Duration;
