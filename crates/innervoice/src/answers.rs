@@ -1,6 +1,9 @@
 //! Shapes that several tools answer with.
 
+pub mod sync;
+
 use jiff::{Timestamp, tz::TimeZone};
+use kit::context::Language;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -131,7 +134,7 @@ pub struct RepeatView {
 }
 
 impl RepeatView {
-    pub fn of(reminder: &Reminder, language: kit::context::Language) -> Option<Self> {
+    pub fn of(reminder: &Reminder, language: Language) -> Option<Self> {
         reminder.rule.as_ref().map(|rule| Self {
             rule: rule.clone(),
             text: crate::model::words::say(rule, language),
@@ -170,7 +173,7 @@ pub const NEXT: usize = 3;
 impl ReminderView {
     pub fn of(
         reminder: &Reminder,
-        language: kit::context::Language,
+        language: Language,
         last: Option<(i64, i64, String, i64)>,
     ) -> Self {
         let zone = reminder.zone();

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Settings, resources,
     store::{
-        caldav::{self, Due, Outcome},
+        caldav::{self, Due, Outcome, Theirs},
         events::Event,
     },
     voice::Voice,
@@ -33,7 +33,7 @@ const BATCH: i64 = 8;
 const FIRST_RETRY_MS: i64 = 2_000;
 const LONGEST_RETRY_MS: i64 = 10 * 60_000;
 /// How far back the server is told, as with the feed.
-const PAST_MS: i64 = 366 * 24 * 60 * 60_000;
+pub const PAST_MS: i64 = 366 * 24 * 60 * 60_000;
 
 /// The calendar there.
 pub struct Server {
@@ -120,20 +120,26 @@ impl Server {
             return written(&response);
         }
         let Some(there) = self.read(event).await? else {
-            // It was there, and somebody deleted it.
-            return Ok(Outcome::Conflict);
+            return Ok(Outcome::Conflict(Theirs::Deleted));
         };
         match there.version(event) {
             Version::Ours => Ok(Outcome::Done { etag: there.etag }),
             // Ours of before, from an attempt whose answer was lost.
-            Version::Older if due.etag.is_none() && there.etag.is_some() => {
-                let response = self.write(event, there.etag.as_deref()).await?;
-                match response.status() {
-                    StatusCode::PRECONDITION_FAILED => Ok(Outcome::Conflict),
-                    _ => written(&response),
-                }
-            }
-            Version::Older | Version::Foreign => Ok(Outcome::Conflict),
+            Version::Older if due.etag.is_none() => self.replace(event, &there).await,
+            _ if due.overwrites => self.replace(event, &there).await,
+            Version::Older | Version::Foreign => Ok(Outcome::Conflict(Theirs::Changed)),
+        }
+    }
+
+    /// Writes over the copy that was read, and over no later one.
+    async fn replace(&self, event: &Event, there: &There) -> Result<Outcome, Trouble> {
+        let Some(etag) = &there.etag else {
+            return Ok(Outcome::Conflict(Theirs::Changed));
+        };
+        let response = self.write(event, Some(etag)).await?;
+        match response.status() {
+            StatusCode::PRECONDITION_FAILED => Ok(Outcome::Conflict(Theirs::Changed)),
+            _ => written(&response),
         }
     }
 
@@ -174,7 +180,7 @@ impl Server {
             status if status.is_success() || is_gone(status) => Ok(Outcome::Done { etag: None }),
             // Servers answer so to a condition on what is not there, too.
             StatusCode::PRECONDITION_FAILED => Ok(match self.read(&due.event).await? {
-                Some(_) => Outcome::Conflict,
+                Some(_) => Outcome::Conflict(Theirs::Changed),
                 None => Outcome::Done { etag: None },
             }),
             status => Err(refused(status)),
@@ -304,7 +310,7 @@ impl Worker {
             let event = due.event.id.as_str();
             match &outcome {
                 Outcome::Done { .. } => {}
-                Outcome::Conflict => tracing::warn!(
+                Outcome::Conflict(_) => tracing::warn!(
                     event,
                     "CalDAV: the server's copy was changed by somebody else and is left alone"
                 ),

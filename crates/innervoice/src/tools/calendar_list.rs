@@ -10,10 +10,14 @@ use serde_json::{Value, json};
 
 use super::{LOOKS, OK, arguments};
 use crate::{
-    answers::{EventView, timestamp},
+    answers::{EventView, sync, timestamp},
+    caldav::PAST_MS,
     errors,
     model::when,
-    store::events::{self, Event},
+    store::{
+        caldav::{self, Standing},
+        events::{self, Event},
+    },
     voice::Voice,
 };
 
@@ -51,9 +55,24 @@ pub struct Output {
     status: &'static str,
     /// One sentence to read out.
     message: String,
-    events: Vec<EventView>,
+    events: Vec<Listed>,
     /// Whether there are more than the limit.
     has_more: bool,
+    /// What was cancelled here and stays on the calendar server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_on_server: Option<Vec<String>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Listed {
+    #[serde(flatten)]
+    event: EventView,
+    /// On the calendar server: done, waiting or conflict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sync: Option<&'static str>,
+    /// Why it is not done, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sync_note: Option<String>,
 }
 
 const LIMIT: i64 = 50;
@@ -116,11 +135,38 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     if has_more {
         found.pop();
     }
+    let language = context.language;
+    let mut left = Vec::new();
+    if voice.caldav.is_some() {
+        left = caldav::left_there(sql, from.as_millisecond(), to.as_millisecond(), limit)?;
+    }
+    let mut differ = left.len();
+    let mut listed = Vec::with_capacity(found.len());
+    for event in &found {
+        let standing = match voice.caldav {
+            // The server is not told of what is long over.
+            Some(_) if event.ends_at >= now.as_millisecond() - PAST_MS => {
+                Some(caldav::standing(sql, event)?)
+            }
+            _ => None,
+        };
+        differ += usize::from(matches!(standing, Some(Standing::Conflict(_))));
+        listed.push(Listed {
+            event: EventView::from(event),
+            sync: standing.as_ref().map(sync::state),
+            sync_note: standing.and_then(|standing| sync::note(&standing, language)),
+        });
+    }
+    let mut message = message(language, &found, now);
+    message.push_str(&sync::summary(differ, language));
+    let left = left.iter().map(|event| sync::left_there(event, language));
+    let left: Vec<String> = left.collect();
     Ok(Output {
         status: OK,
-        message: message(context.language, &found, now),
-        events: found.iter().map(EventView::from).collect(),
+        message,
+        events: listed,
         has_more,
+        left_on_server: (!left.is_empty()).then_some(left),
     })
 }
 

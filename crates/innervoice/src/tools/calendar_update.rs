@@ -16,7 +16,10 @@ use crate::{
     errors,
     model::when,
     resources,
-    store::events::{self, Event},
+    store::{
+        caldav,
+        events::{self, Event},
+    },
     voice::Voice,
 };
 
@@ -28,6 +31,7 @@ pub struct Input {
     duration_min: Option<i64>,
     description: Option<String>,
     location: Option<String>,
+    overwrite: Option<bool>,
 }
 
 fn input() -> Value {
@@ -60,6 +64,10 @@ fn input() -> Value {
                 "type": "string",
                 "description": "New place; empty to remove it",
                 "maxLength": 500
+            },
+            "overwrite": {
+                "type": "boolean",
+                "description": "After a conflict, when the user wants this version on the calendar server"
             }
         },
         "required": ["id"]
@@ -115,7 +123,9 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
 fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
     let mut event = events::find(sql, &input.id)?
         .ok_or_else(|| errors::not_found("event", &input.id, "calendar_list"))?;
-    let is_changed = input.title.is_some()
+    let overwrites = input.overwrite == Some(true) && voice.caldav.is_some();
+    let is_changed = overwrites
+        || input.title.is_some()
         || input.start.is_some()
         || input.duration_min.is_some()
         || input.description.is_some()
@@ -136,6 +146,9 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     let now = voice.now(context);
     if !events::update(sql, &event, now.as_millisecond())? {
         return Err(errors::already_over("event", &event.id, "cancelled"));
+    }
+    if overwrites {
+        caldav::overwrite(sql, &event.id)?;
     }
     let mut conflicts = events::between(sql, event.starts_at, event.ends_at, 11)?;
     conflicts.retain(|other| other.id != event.id);

@@ -174,6 +174,7 @@ async fn follow_an_event(more: &str) {
         super::parsed(&text).await[0]["start"],
         "2030-09-19T07:00:00+09:00"
     );
+    stands(&desk, &id, "done").await;
     rename(&desk, &id, "夜ラン");
     server
         .has(&id, |answer| answer.text().contains("夜ラン"))
@@ -194,8 +195,12 @@ async fn what_could_not_be_told_is_told_once_the_server_is_back() {
         entry["event"] == id.as_str() && message.contains("tried again")
     })
     .await;
+    let waits = stands(&desk, &id, "waiting").await;
+    let reason = waits["sync_note"].as_str().unwrap();
+    assert!(reason.contains("could not be reached"), "{reason}");
     let server = Server::start_on(&place, port).await;
     server.has(&id, |answer| answer.status == 200).await;
+    stands(&desk, &id, "done").await;
 }
 
 /// The attempt before reached the server, and its answer did not reach us.
@@ -230,30 +235,126 @@ async fn a_second_attempt_makes_no_second_event() {
     assert_eq!(all.matches("BEGIN:VEVENT").count(), 1, "{all}");
 }
 
+/// The desk's event as `calendar.list` has it, once it stands like this.
+async fn stands(desk: &Desk, id: &str, state: &str) -> Value {
+    let range = json!({ "from": "2030-09-01", "to": "2030-09-30" });
+    for _ in 0..200 {
+        let list = call(desk, "calendar.list", &range);
+        let mut events = list["events"].as_array().unwrap().iter();
+        if let Some(event) = events.find(|event| event["id"] == id && event["sync"] == state) {
+            let mut event = event.clone();
+            event["said"] = list["message"].clone();
+            return event;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!(
+        "it never was {state}: {}",
+        call(desk, "calendar.list", &range)
+    );
+}
+
+impl Server {
+    /// Somebody else gives the copy another title.
+    async fn changed_by_somebody(&self, id: &str, before: &str, after: &str) {
+        let there = self.read(id).await.text();
+        let other = there
+            .replace(before, after)
+            .replace("SEQUENCE:0", "SEQUENCE:1")
+            .replace("DTSTAMP:20", "DTSTAMP:19");
+        let headers = [("content-type", "text/calendar")];
+        let put = self
+            .ask("PUT", &format!("{id}.ics"), &headers, &other)
+            .await;
+        assert!([201, 204].contains(&put.status), "{}", put.text());
+    }
+}
+
 #[tokio::test]
-async fn what_somebody_else_changed_is_left_alone() {
+async fn what_somebody_else_changed_is_left_alone_and_shown() {
     let server = Server::start().await;
     let desk = Desk::setup().config(&server.config()).start().await;
     let id = plan(&desk, "朝ラン");
-    let made = server.has(&id, |answer| answer.status == 200).await;
-    let other = made.text().replace("朝ラン", "散歩");
-    let other = other
-        .replace("SEQUENCE:0", "SEQUENCE:1")
-        .replace("DTSTAMP:20", "DTSTAMP:19");
-    let put = server
-        .ask(
-            "PUT",
-            &format!("{id}.ics"),
-            &[("content-type", "text/calendar")],
-            &other,
-        )
-        .await;
-    assert_eq!(put.status, 204, "{}", put.text());
+    let told = stands(&desk, &id, "done").await;
+    assert_eq!(told["sync_note"], Value::Null);
+    server.changed_by_somebody(&id, "朝ラン", "散歩").await;
     rename(&desk, &id, "夜ラン");
-    desk.logs("the conflict", |entry| {
-        let message = entry["message"].as_str().unwrap_or_default();
-        entry["event"] == id.as_str() && message.contains("changed by somebody else")
-    })
-    .await;
+    let shown = stands(&desk, &id, "conflict").await;
+    let reason = shown["sync_note"].as_str().unwrap();
+    assert!(
+        reason.contains("changed it on the calendar server"),
+        "{reason}"
+    );
+    assert!(
+        reason.contains("overwrite") && reason.contains("calendar_cancel"),
+        "{reason}"
+    );
+    let said = shown["said"].as_str().unwrap();
+    assert!(
+        said.ends_with("One was changed on the calendar server meanwhile."),
+        "{said}"
+    );
+    assert!(server.read(&id).await.text().contains("散歩"));
+    // Another change makes no difference, until the user has decided.
+    rename(&desk, &id, "昼ラン");
+    stands(&desk, &id, "conflict").await;
+    assert!(server.read(&id).await.text().contains("散歩"));
+    call(
+        &desk,
+        "calendar.update",
+        &json!({ "id": id, "overwrite": true }),
+    );
+    stands(&desk, &id, "done").await;
+    assert!(server.read(&id).await.text().contains("昼ラン"));
+    // From here on as before.
+    rename(&desk, &id, "夕ラン");
+    server
+        .has(&id, |answer| answer.text().contains("夕ラン"))
+        .await;
+}
+
+#[tokio::test]
+async fn what_somebody_else_deleted_stays_so_until_the_user_decides() {
+    let server = Server::start().await;
+    let desk = Desk::setup().config(&server.config()).start().await;
+    let id = plan(&desk, "朝ラン");
+    stands(&desk, &id, "done").await;
+    let deleted = server.ask("DELETE", &format!("{id}.ics"), &[], "").await;
+    assert_eq!(deleted.status, 200, "{}", deleted.text());
+    rename(&desk, &id, "夜ラン");
+    let shown = stands(&desk, &id, "conflict").await;
+    let reason = shown["sync_note"].as_str().unwrap();
+    assert!(
+        reason.contains("deleted it on the calendar server"),
+        "{reason}"
+    );
+    assert_eq!(server.read(&id).await.status, 404);
+    call(
+        &desk,
+        "calendar.update",
+        &json!({ "id": id, "overwrite": true }),
+    );
+    stands(&desk, &id, "done").await;
+    assert!(server.read(&id).await.text().contains("夜ラン"));
+}
+
+#[tokio::test]
+async fn what_is_cancelled_here_and_changed_there_is_not_forgotten() {
+    let server = Server::start().await;
+    let desk = Desk::setup().config(&server.config()).start().await;
+    let id = plan(&desk, "朝ラン");
+    stands(&desk, &id, "done").await;
+    server.changed_by_somebody(&id, "朝ラン", "散歩").await;
+    call(&desk, "calendar.cancel", &json!({ "id": id }));
+    let range = json!({ "from": "2030-09-01", "to": "2030-09-30" });
+    let left = loop {
+        let list = call(&desk, "calendar.list", &range);
+        assert_eq!(list["events"], json!([]));
+        if let Some(left) = list["left_on_server"][0].as_str() {
+            break left.to_owned();
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    assert!(left.contains(&id) && left.contains("still there"), "{left}");
     assert!(server.read(&id).await.text().contains("散歩"));
 }
