@@ -27,6 +27,7 @@ use crate::{
         identify::{Credentials, Identified},
         run, validate,
     },
+    transport::language,
 };
 
 /// How long an answer may be on its way.
@@ -45,7 +46,8 @@ pub struct ToolCall {
     pub arguments: Map<String, Value>,
     pub client: Arc<dyn Client>,
     pub cancel: CancellationToken,
-    pub language: Language,
+    /// What was asked for; `None` leaves it to what is said.
+    pub language: Option<Language>,
 }
 
 /// The tool's reply, or its refusal; either way a result, not a protocol error.
@@ -106,7 +108,9 @@ impl Desk {
 
         let mut context = Context::new(who.caller.clone(), self.clock.clone(), call.client);
         context.cancel = call.cancel;
-        context.language = call.language;
+        context.language = call
+            .language
+            .unwrap_or_else(|| language::of_arguments(&call.arguments));
         context.zone = window.counter.time_zone.clone();
 
         // resolve tool

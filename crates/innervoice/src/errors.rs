@@ -183,6 +183,6 @@ pub fn too_late(id: &str, status: &str) -> Error {
 }
 
 pub fn nothing_to_cancel() -> Error {
-    Error::new("NOTHING_TO_CANCEL", "No message is waiting to be sent.")
-        .next("message_list shows what was sent.")
+    Error::new("NOTHING_TO_CANCEL", "You have sent no message.")
+        .next("message_list shows all messages; give the id of one that is queued.")
 }

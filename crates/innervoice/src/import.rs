@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     model::{
         address::{self, Platform},
+        names,
         vcard::{self, Card},
     },
     store::contacts,
@@ -246,14 +247,7 @@ fn card(line: u64, country_code: &str, texts: &dyn Fn(&[&str]) -> Vec<String>) -
         other_names: texts(&OTHER),
         ..Card::default()
     };
-    // The parts of a name are names as well.
-    let parts: Vec<&str> = name.split_whitespace().collect();
-    if parts.len() > 1 {
-        card.other_names
-            .extend(parts.iter().map(|part| (*part).to_owned()));
-        let reversed: Vec<&str> = parts.iter().rev().copied().collect();
-        card.other_names.push(reversed.join(" "));
-    }
+    card.other_names.extend(names::parts(&name));
     card.name = name;
     for text in texts(&EMAIL) {
         match address::email(&text) {

@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod ics;
+pub mod names;
 #[cfg(test)]
 mod properties;
 pub mod repeat;

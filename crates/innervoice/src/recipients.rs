@@ -1,14 +1,14 @@
 //! Whom somebody means: an address, a number, a contact's id or a name. Where it
 //! is not certain, the caller gets candidates; nobody is written to on a guess.
 
-use kit::{
-    Result, Sql,
-    text::{fold, similarity},
-};
+use kit::{Result, Sql, text::similarity};
 
 use crate::{
     errors::{self, Candidate},
-    model::address::{self, Platform},
+    model::{
+        address::{self, Platform},
+        names::fold,
+    },
     store::contacts::{self, Contact},
     voice::Voice,
 };

@@ -44,6 +44,12 @@ impl Voice {
         when::read(text, &self.zone).map_err(|why| errors::invalid_time(field, text, why))
     }
 
+    /// A time of this person's life, as a voice would say it.
+    pub fn spoken(&self, context: &Context, at: i64, zone: &TimeZone) -> String {
+        let (at, now) = (crate::answers::timestamp(at), self.now(context));
+        when::spoken(at, zone, &self.zone, now, context.language)
+    }
+
     /// Whether messages of this kind leave the house.
     pub fn sends(&self, platform: Platform) -> bool {
         match platform {

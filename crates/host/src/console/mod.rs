@@ -232,7 +232,7 @@ fn language_of(headers: &HeaderMap) -> Language {
     match session::cookies(headers, LANGUAGE_COOKIE).next() {
         Some("ja") => Language::Japanese,
         Some("en") => Language::English,
-        _ => language::of_headers(headers),
+        _ => language::of_headers(headers).unwrap_or(Language::English),
     }
 }
 

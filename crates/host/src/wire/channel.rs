@@ -73,7 +73,7 @@ pub struct Channel {
     /// Whether it speaks as the counter's document has it: tools under the names
     /// given there, and their fields at the top of a result as well.
     pub own_dialect: bool,
-    pub language: Language,
+    pub language: Option<Language>,
     /// Where it comes from; nobody knows of a pipe.
     pub visit: Option<Arc<Visit>>,
 }
@@ -261,7 +261,9 @@ impl Intake {
         let permit = self.permit(id.as_ref()).await?;
         let extensions = request.request.extensions_mut();
         extensions.insert(admitted);
-        extensions.insert(self.channel.language);
+        if let Some(language) = self.channel.language {
+            extensions.insert(language);
+        }
         // Lives as long as the request's context, and so counts those under way.
         extensions.insert(Arc::new(permit));
         Some(message)

@@ -88,7 +88,7 @@ impl Handler {
             Arc::new(client),
         );
         context.cancel = request.ct.clone();
-        context.language = language_of(request);
+        context.language = language_of(request).unwrap_or(Language::English);
         context.zone = self.window.counter.time_zone.clone();
         Ok(context)
     }
@@ -141,12 +141,12 @@ fn admitted(request: &RequestContext<RoleServer>) -> Result<Admitted, ErrorData>
         .ok_or_else(|| ErrorData::internal_error("This request was not admitted.", None))
 }
 
-fn language_of(request: &RequestContext<RoleServer>) -> Language {
+fn language_of(request: &RequestContext<RoleServer>) -> Option<Language> {
     let over_http = request.extensions.get::<http::request::Parts>();
     match (request.extensions.get::<Language>(), over_http) {
-        (Some(language), _) => *language,
+        (Some(language), _) => Some(*language),
         (None, Some(parts)) => language::of_headers(&parts.headers),
-        (None, None) => Language::English,
+        (None, None) => None,
     }
 }
 

@@ -1,6 +1,9 @@
 //! vCard 2.1, 3.0 and 4.0, as far as names and addresses go.
 
-use super::address::{self, Platform};
+use super::{
+    address::{self, Platform},
+    names::parts,
+};
 
 /// One person of an address book.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -145,6 +148,9 @@ fn card(line: u64, properties: &[Property], country_code: &str) -> Card {
         .or_else(|| card.other_names.first().cloned())
         .unwrap_or_default();
     card.other_names.extend(full);
+    if !properties.iter().any(|property| property.name == "N") {
+        card.other_names.extend(parts(&card.name));
+    }
     card.other_names.retain(|name| !name.trim().is_empty());
     ranked.sort_by_key(|(rank, platform, _)| (platform.as_str(), *rank));
     for (_, platform, address) in ranked {

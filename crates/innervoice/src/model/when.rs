@@ -53,6 +53,9 @@ pub enum Unreadable {
     Range,
 }
 
+/// No clock is farther from UTC than 18 hours.
+const FARTHEST_OFFSET: i32 = 18 * 60 * 60;
+
 /// ISO 8601 as people and models write it. Without an offset or a zone it is
 /// meant in `zone`; a time that a clock skips is the one an hour later.
 pub fn read(text: &str, zone: &TimeZone) -> Result<Moment, Unreadable> {
@@ -72,6 +75,7 @@ pub fn read(text: &str, zone: &TimeZone) -> Result<Moment, Unreadable> {
     };
     let zone = named.as_ref().unwrap_or(zone);
     let at = match pieces.to_numeric_offset() {
+        Some(offset) if offset.seconds().abs() > FARTHEST_OFFSET => return Err(Unreadable::Time),
         Some(offset) => offset.to_timestamp(local).map_err(|_| Unreadable::Range)?,
         None => instant(local, zone).ok_or(Unreadable::Range)?,
     };
@@ -181,20 +185,42 @@ pub fn in_full(at: Timestamp, zone: &TimeZone) -> String {
     format!("{} {english} ({name})", rfc3339(at, zone))
 }
 
-/// As a voice would say it, near times shorter: `tomorrow at 7:00`.
-pub fn spoken(at: Timestamp, zone: &TimeZone, now: Timestamp, language: Language) -> String {
-    let (then, today) = (at.to_zoned(zone.clone()), now.to_zoned(zone.clone()).date());
+/// As a voice would say it, near times shorter: `tomorrow at 7:00`. A clock that
+/// shows another time than the one at home is named.
+pub fn spoken(
+    at: Timestamp,
+    zone: &TimeZone,
+    home: &TimeZone,
+    now: Timestamp,
+    language: Language,
+) -> String {
+    if zone.to_offset(at) == home.to_offset(at) {
+        return spoken_at(at, zone, Some(now), language);
+    }
+    let (text, name) = (spoken_at(at, zone, None, language), zone.iana_name());
+    let place = name.and_then(|name| name.rsplit('/').next());
+    let place = place.unwrap_or("UTC").replace('_', " ");
+    match language {
+        Language::English => format!("{text} {place} time"),
+        Language::Japanese => format!("{text}({place}時間)"),
+    }
+}
+
+/// Without `now` the day is named in full.
+fn spoken_at(at: Timestamp, zone: &TimeZone, now: Option<Timestamp>, language: Language) -> String {
+    let then = at.to_zoned(zone.clone());
+    let today = now.map(|now| now.to_zoned(zone.clone()).date());
     let (japanese, english) = weekday_names(then.weekday());
     let (hour, minute) = (then.hour(), then.minute());
-    let away = today
-        .until(then.date())
-        .map_or(i32::MAX, |span| span.get_days());
+    let away = today.and_then(|today| today.until(then.date()).ok());
+    let away = away.map_or(i32::MAX, |span| span.get_days());
+    let this_year = today.is_some_and(|today| today.year() == then.year());
     match language {
         Language::English => {
             let day = match away {
                 0 => "today".to_owned(),
                 1 => "tomorrow".to_owned(),
-                _ if then.year() == today.year() => {
+                _ if this_year => {
                     format!("{english}, {}", then.strftime("%B %-d"))
                 }
                 _ => format!("{english}, {}", then.strftime("%B %-d, %Y")),
@@ -205,7 +231,7 @@ pub fn spoken(at: Timestamp, zone: &TimeZone, now: Timestamp, language: Language
             let day = match away {
                 0 => "今日".to_owned(),
                 1 => "明日".to_owned(),
-                _ if then.year() == today.year() => {
+                _ if this_year => {
                     format!("{}月{}日({japanese})", then.month(), then.day())
                 }
                 _ => format!(
@@ -375,7 +401,8 @@ mod tests {
     #[test]
     fn times_are_said_shortly_when_near() {
         let now: Timestamp = "2026-11-15T01:00:00Z".parse().unwrap();
-        let say = |text: &str, language| spoken(text.parse().unwrap(), &tokyo(), now, language);
+        let say =
+            |text: &str, language| spoken(text.parse().unwrap(), &tokyo(), &tokyo(), now, language);
         assert_eq!(
             say("2026-11-15T22:00:00Z", Language::English),
             "tomorrow at 7:00"
@@ -392,6 +419,22 @@ mod tests {
         assert_eq!(
             say("2027-01-01T00:00:00Z", Language::Japanese),
             "2027年1月1日(金)9時"
+        );
+        // Another clock is named, and its days are not ours.
+        let there = TimeZone::get("America/New_York").unwrap();
+        let at = "2026-11-15T22:00:00Z".parse().unwrap();
+        assert_eq!(
+            spoken(at, &there, &tokyo(), now, Language::English),
+            "Sunday, November 15, 2026 at 17:00 New York time"
+        );
+        assert_eq!(
+            spoken(at, &there, &tokyo(), now, Language::Japanese),
+            "2026年11月15日(日)17時(New York時間)"
+        );
+        let seoul = TimeZone::get("Asia/Seoul").unwrap();
+        assert_eq!(
+            spoken(at, &seoul, &tokyo(), now, Language::English),
+            "tomorrow at 7:00"
         );
     }
 }

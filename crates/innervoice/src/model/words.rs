@@ -32,7 +32,7 @@ pub fn read(text: &str, start: DateTime) -> Result<Option<Repeat>, String> {
         Rule::parse(rule)?;
         return Ok(Some(Repeat::Rule(rule.to_owned())));
     }
-    let lower = text.to_lowercase();
+    let lower = text.to_lowercase().replace(['–', '—', '−', '~', '〜'], "-");
     if is_once(&lower) {
         return Ok(Some(Repeat::Once));
     }
@@ -82,6 +82,14 @@ fn days(interval: u32, named: &[&str]) -> String {
         .filter(|code| named.contains(code))
         .collect();
     format!("{};BYDAY={}", every(interval, "WEEKLY"), in_order.join(","))
+}
+
+/// From one to the other, across the end of the week if need be.
+fn days_through(first: &str, last: &str) -> Option<Vec<&'static str>> {
+    let at = |code: &str| CODES.iter().position(|known| *known == code);
+    let (first, last) = (at(first)?, at(last)?);
+    let count = (last + CODES.len() - first) % CODES.len() + 1;
+    Some(CODES.into_iter().cycle().skip(first).take(count).collect())
 }
 
 fn weekly(interval: u32, start: DateTime) -> String {
@@ -153,11 +161,25 @@ mod tests {
                     "平日",
                     "business days",
                     "月火水木金",
+                    "Mon-Fri",
+                    "mon – fri",
+                    "Monday to Friday",
+                    "every monday through friday",
+                    "月〜金",
+                    "月曜から金曜まで",
+                    "毎週月曜日～金曜日",
                 ],
                 "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
             ),
             (
-                &["weekends", "週末", "毎週土日", "sat, sun"],
+                &[
+                    "weekends",
+                    "週末",
+                    "毎週土日",
+                    "sat, sun",
+                    "sat-sun",
+                    "土〜日",
+                ],
                 "FREQ=WEEKLY;BYDAY=SA,SU",
             ),
             (
@@ -184,6 +206,7 @@ mod tests {
                     "毎週 月曜、水曜、金曜",
                     "毎週月曜と水曜と金曜",
                     "weekly on fri mon wed",
+                    "Mon-Wed-Fri",
                 ],
                 "FREQ=WEEKLY;BYDAY=MO,WE,FR",
             ),
@@ -279,6 +302,10 @@ mod tests {
             "毎",
             "every 0 days",
             "毎月32日",
+            "mon to",
+            "to fri",
+            "月から",
+            "〜金",
         ] {
             assert_eq!(read(text, start), Ok(None), "{text}");
         }
@@ -319,13 +346,50 @@ mod tests {
             ),
             (
                 "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=31",
-                "every year on 12/31",
+                "every year on December 31",
                 "毎年12月31日",
             ),
+            ("FREQ=DAILY;COUNT=3", "every day, 3 times", "毎日、3回"),
             (
-                "FREQ=DAILY;COUNT=3",
-                "by the rule FREQ=DAILY;COUNT=3",
-                "規則FREQ=DAILY;COUNT=3で",
+                "FREQ=MONTHLY;BYDAY=2TU",
+                "every month on the second Tuesday",
+                "毎月第2火曜",
+            ),
+            (
+                "FREQ=MONTHLY;INTERVAL=2;BYDAY=-1FR",
+                "every 2 months on the last Friday",
+                "2か月ごとの最終金曜",
+            ),
+            (
+                "FREQ=DAILY;BYHOUR=7,19;UNTIL=20270131T000000Z",
+                "every day at 7 o'clock and 19 o'clock, until January 31, 2027",
+                "毎日の7時と19時、2027年1月31日まで",
+            ),
+            (
+                "FREQ=YEARLY;INTERVAL=4;BYMONTH=2;BYMONTHDAY=29",
+                "every 4 years on February 29",
+                "4年ごとの2月29日",
+            ),
+            (
+                "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=28,29;BYSETPOS=-1",
+                "every year on February 29",
+                "毎年2月29日",
+            ),
+            // Nobody is told something that is not so.
+            (
+                "FREQ=MONTHLY;BYMONTHDAY=1,15",
+                "by a rule of its own",
+                "独自の規則で",
+            ),
+            (
+                "FREQ=WEEKLY;BYDAY=MO;BYMONTH=1",
+                "by a rule of its own",
+                "独自の規則で",
+            ),
+            (
+                "FREQ=HOURLY;BYHOUR=9,10",
+                "by a rule of its own",
+                "独自の規則で",
             ),
         ] {
             assert_eq!(say(rule, Language::English), english);

@@ -48,7 +48,7 @@ pub fn save(sql: &mut dyn Sql, id: &str, card: &Card, now: i64) -> Result<()> {
     }
     let mut folded: Vec<String> = std::iter::once(&card.name)
         .chain(&card.other_names)
-        .map(|name| kit::text::fold(name))
+        .map(|name| crate::model::names::fold(name))
         .filter(|name| !name.is_empty())
         .collect();
     folded.sort_unstable();

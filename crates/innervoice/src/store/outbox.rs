@@ -106,11 +106,11 @@ pub fn messages(sql: &mut dyn Sql, status: Option<&str>, most: i64) -> Result<Ve
     rows.iter().map(Item::of).collect()
 }
 
-/// The newest message of the caller that has not gone out.
-pub fn newest_queued(sql: &mut dyn Sql, caller: &str) -> Result<Option<String>> {
+/// The caller's newest message.
+pub fn newest(sql: &mut dyn Sql, caller: &str) -> Result<Option<String>> {
     let row = sql.query_one(
-        "SELECT id FROM innervoice_outbox WHERE origin = 'message' AND status = 'queued' \
-         AND caller = $1 ORDER BY created_at DESC, id DESC LIMIT 1",
+        "SELECT id FROM innervoice_outbox WHERE origin = 'message' AND caller = $1 \
+         ORDER BY created_at DESC, id DESC LIMIT 1",
         &[Param::Text(caller)],
     )?;
     row.map(|row| row.text(0)).transpose()

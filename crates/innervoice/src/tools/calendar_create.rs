@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{ID_LENGTH, MAKES, OK, arguments};
 use crate::{
-    answers::{Conflict, EventView, timestamp},
+    answers::{Conflict, EventView},
     errors,
     model::when::{self, Moment},
     resources,
@@ -142,7 +142,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     context.changed(Change::Resource(resources::CALENDAR.into()));
     Ok(Output {
         status: OK,
-        message: message(context.language, &event, &conflicts, now),
+        message: message(voice, context, &event, &conflicts),
         event: EventView::from(&event),
         conflicts: conflicts.iter().map(Conflict::from).collect(),
         id: event.id,
@@ -206,10 +206,10 @@ fn card(voice: &Arc<Voice>) -> Describe {
     })
 }
 
-fn message(language: Language, event: &Event, conflicts: &[Event], now: jiff::Timestamp) -> String {
-    let spoken = when::spoken(timestamp(event.starts_at), &event.zone(), now, language);
+fn message(voice: &Voice, context: &Context, event: &Event, conflicts: &[Event]) -> String {
+    let spoken = voice.spoken(context, event.starts_at, &event.zone());
     let title = &event.title;
-    match (language, conflicts) {
+    match (context.language, conflicts) {
         (Language::English, []) => format!("I added {title} to your calendar for {spoken}."),
         (Language::English, [other, ..]) => format!(
             "I added {title} to your calendar for {spoken}, which overlaps with {}.",

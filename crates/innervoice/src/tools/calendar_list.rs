@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{LOOKS, OK, arguments};
 use crate::{
-    answers::{EventView, sync, timestamp},
+    answers::{EventView, sync},
     caldav::PAST_MS,
     errors,
     model::when,
@@ -56,7 +56,6 @@ pub struct Output {
     /// One sentence to read out.
     message: String,
     events: Vec<Listed>,
-    /// Whether there are more than the limit.
     has_more: bool,
     /// What was cancelled here and stays on the calendar server.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -157,7 +156,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
             sync_note: standing.and_then(|standing| sync::note(&standing, language)),
         });
     }
-    let mut message = message(language, &found, now);
+    let mut message = message(voice, context, &found, has_more);
     message.push_str(&sync::summary(differ, language));
     let left = left.iter().map(|event| sync::left_there(event, language));
     let left: Vec<String> = left.collect();
@@ -170,27 +169,31 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     })
 }
 
-fn message(language: Language, found: &[Event], now: jiff::Timestamp) -> String {
-    let spoken =
-        |event: &Event| when::spoken(timestamp(event.starts_at), &event.zone(), now, language);
-    match (language, found) {
+fn message(voice: &Voice, context: &Context, found: &[Event], has_more: bool) -> String {
+    let spoken = |event: &Event| voice.spoken(context, event.starts_at, &event.zone());
+    let count = found.len();
+    match (context.language, found) {
         (Language::English, []) => "Nothing is planned.".into(),
-        (Language::English, [one]) => {
+        (Language::English, [one]) if !has_more => {
             format!("There is one event: {}, {}.", one.title, spoken(one))
         }
         (Language::English, [first, ..]) => format!(
             "There are {} events; the first is {}, {}.",
-            found.len(),
+            if has_more {
+                format!("more than {count}")
+            } else {
+                count.to_string()
+            },
             first.title,
             spoken(first)
         ),
         (Language::Japanese, []) => "予定はありません。".into(),
-        (Language::Japanese, [one]) => {
+        (Language::Japanese, [one]) if !has_more => {
             format!("予定は1件です。{}に「{}」です。", spoken(one), one.title)
         }
         (Language::Japanese, [first, ..]) => format!(
-            "予定は{}件です。最初は{}の「{}」です。",
-            found.len(),
+            "予定は{count}件{}です。最初は{}の「{}」です。",
+            if has_more { "以上" } else { "" },
             spoken(first),
             first.title
         ),

@@ -12,10 +12,8 @@ use serde_json::{Value, json};
 
 use super::{CHANGES, OK, arguments, calendar_create::zone_name};
 use crate::{
-    answers::{Conflict, EventView, timestamp},
-    errors,
-    model::when,
-    resources,
+    answers::{Conflict, EventView},
+    errors, resources,
     store::{
         caldav,
         events::{self, Event},
@@ -67,7 +65,7 @@ fn input() -> Value {
             },
             "overwrite": {
                 "type": "boolean",
-                "description": "After a conflict, when the user wants this version on the calendar server"
+                "description": "After a conflict: the user wants this version on the calendar server"
             }
         },
         "required": ["id"]
@@ -156,16 +154,16 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     context.changed(Change::Resource(resources::event_uri(&event.id)));
     Ok(Output {
         status: OK,
-        message: message(context.language, &event, now),
+        message: message(voice, context, &event),
         event: EventView::from(&event),
         conflicts: conflicts.iter().map(Conflict::from).collect(),
         id: event.id,
     })
 }
 
-fn message(language: Language, event: &Event, now: jiff::Timestamp) -> String {
-    let spoken = when::spoken(timestamp(event.starts_at), &event.zone(), now, language);
-    match language {
+fn message(voice: &Voice, context: &Context, event: &Event) -> String {
+    let spoken = voice.spoken(context, event.starts_at, &event.zone());
+    match context.language {
         Language::English => format!("{} is now {spoken}.", event.title),
         Language::Japanese => format!("「{}」を{spoken}に変更しました。", event.title),
     }

@@ -20,7 +20,7 @@ fn input() -> Value {
         "properties": {
             "id": {
                 "type": "string",
-                "description": "The message's id, msg_…; the newest one that waits unless given"
+                "description": "The message's id, msg_…; your last one unless given"
             }
         }
     })
@@ -55,9 +55,8 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
 fn handle(_: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Done> {
     let id = match input.id {
         Some(id) => id,
-        None => {
-            outbox::newest_queued(sql, &context.caller.id)?.ok_or_else(errors::nothing_to_cancel)?
-        }
+        // Said twice it means the same message, not the one before.
+        None => outbox::newest(sql, &context.caller.id)?.ok_or_else(errors::nothing_to_cancel)?,
     };
     let is_cancelled = outbox::cancel(sql, &id)?;
     let item = outbox::message(sql, &id)?

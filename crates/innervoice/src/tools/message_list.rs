@@ -46,6 +46,7 @@ pub struct Output {
     /// One sentence to read out.
     message: String,
     messages: Vec<MessageView>,
+    has_more: bool,
 }
 
 const LIMIT: i64 = 20;
@@ -78,7 +79,11 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
 
 fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
     let limit = input.limit.unwrap_or(LIMIT);
-    let found = outbox::messages(sql, input.status.as_deref(), limit)?;
+    let mut found = outbox::messages(sql, input.status.as_deref(), limit + 1)?;
+    let has_more = found.len() as i64 > limit;
+    if has_more {
+        found.pop();
+    }
     let views: Vec<MessageView> = found
         .iter()
         .map(|item| MessageView::of(item, is_configured(voice, item), &voice.zone))
@@ -86,8 +91,9 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     let held = views.iter().filter(|view| view.held.is_some()).count();
     Ok(Output {
         status: OK,
-        message: message(context.language, &found, held),
+        message: message(context.language, &found, held, has_more),
         messages: views,
+        has_more,
     })
 }
 
@@ -95,17 +101,29 @@ fn is_configured(voice: &Voice, item: &Item) -> bool {
     Platform::read(&item.channel).is_some_and(|platform| voice.sends(platform))
 }
 
-fn message(language: Language, found: &[Item], held: usize) -> String {
+fn message(language: Language, found: &[Item], held: usize, has_more: bool) -> String {
     let waiting = found.iter().filter(|item| item.status == "queued").count();
     let count = found.len();
+    let english = match (count, has_more) {
+        (_, true) => format!("The newest {count} messages"),
+        (0, false) => "No messages".into(),
+        (1, false) => "One message".into(),
+        (_, false) => format!("{count} messages"),
+    };
+    let japanese = match has_more {
+        true => format!("最新のメッセージ{count}件のうち"),
+        false => format!("メッセージは{count}件、うち"),
+    };
     match (language, held) {
-        (Language::English, 0) => format!("{count} messages, {waiting} waiting to be sent."),
-        (Language::English, _) => format!(
-            "{count} messages, {held} kept in the outbox because sending is not configured."
-        ),
-        (Language::Japanese, 0) => format!("メッセージは{count}件、送信待ちは{waiting}件です。"),
-        (Language::Japanese, _) => format!(
-            "メッセージは{count}件、うち{held}件は送信が設定されていないため送信箱に残っています。"
-        ),
+        (Language::English, _) if count == 0 => format!("{english}."),
+        (Language::English, 0) => format!("{english}, {waiting} waiting to be sent."),
+        (Language::English, _) => {
+            format!("{english}, {held} kept in the outbox because sending is not configured.")
+        }
+        (Language::Japanese, _) if count == 0 => "メッセージはありません。".into(),
+        (Language::Japanese, 0) => format!("{japanese}送信待ちは{waiting}件です。"),
+        (Language::Japanese, _) => {
+            format!("{japanese}{held}件は送信が設定されていないため送信箱に残っています。")
+        }
     }
 }

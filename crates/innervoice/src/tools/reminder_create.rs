@@ -131,7 +131,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     let next = reminder.times_after(plan.first - 1, NEXT);
     Ok(Output {
         status: OK,
-        message: message(context.language, &reminder, plan.first, now),
+        message: message(voice, context, &reminder, plan.first),
         repeat: RepeatView::of(&reminder, context.language),
         next: next.iter().map(|at| rfc3339_millis(*at, &zone)).collect(),
         time_zone: reminder.zone,
@@ -186,7 +186,7 @@ pub fn plan(
     if let Repeat::Rule(rule) = repeat {
         probe.rule = Some(rule);
     } else if start.millis() < earliest {
-        let spoken = when::spoken(start.at, &start.zone, now, language);
+        let spoken = when::spoken(start.at, &start.zone, &voice.zone, now, language);
         return Err(errors::time_passed(
             &spoken,
             &when::rfc3339(now, &voice.zone),
@@ -252,8 +252,9 @@ fn card(voice: &Arc<Voice>) -> Describe {
     })
 }
 
-pub fn message(language: Language, reminder: &Reminder, first: i64, now: Timestamp) -> String {
-    let spoken = when::spoken(timestamp(first), &reminder.zone(), now, language);
+pub fn message(voice: &Voice, context: &Context, reminder: &Reminder, first: i64) -> String {
+    let language = context.language;
+    let spoken = voice.spoken(context, first, &reminder.zone());
     let repeat = reminder
         .rule
         .as_ref()

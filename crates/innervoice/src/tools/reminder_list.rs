@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use super::{LOOKS, OK, arguments};
 use crate::{
-    answers::{ReminderView, timestamp},
-    model::when,
+    answers::ReminderView,
     store::reminders::{self, Reminder},
     voice::Voice,
 };
@@ -46,6 +45,7 @@ pub struct Output {
     /// One sentence to read out.
     message: String,
     reminders: Vec<ReminderView>,
+    has_more: bool,
 }
 
 const LIMIT: i64 = 50;
@@ -76,11 +76,16 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
 
 fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
     let limit = input.limit.unwrap_or(LIMIT);
-    let found = reminders::list(sql, input.include_past, limit)?;
+    let mut found = reminders::list(sql, input.include_past, limit + 1)?;
+    let has_more = found.len() as i64 > limit;
+    if has_more {
+        found.pop();
+    }
     Ok(Output {
         status: OK,
-        message: message(context.language, &found, voice.now(context)),
+        message: message(voice, context, &found, has_more),
         reminders: views(sql, &found, context.language)?,
+        has_more,
     })
 }
 
@@ -97,27 +102,33 @@ pub fn views(
     Ok(views)
 }
 
-fn message(language: Language, found: &[Reminder], now: jiff::Timestamp) -> String {
+fn message(voice: &Voice, context: &Context, found: &[Reminder], has_more: bool) -> String {
     let active: Vec<&Reminder> = found.iter().filter(|one| one.status == "active").collect();
     let spoken = |reminder: &Reminder| {
-        let at = timestamp(reminder.next_fire_at.unwrap_or(reminder.starts_at));
-        when::spoken(at, &reminder.zone(), now, language)
+        let at = reminder.next_fire_at.unwrap_or(reminder.starts_at);
+        voice.spoken(context, at, &reminder.zone())
     };
-    match (language, active.as_slice()) {
+    // Those that are not active come last, so that what is left out may be active
+    // only when all of these are.
+    let has_more = has_more && active.len() == found.len();
+    let count = active.len();
+    match (context.language, active.as_slice()) {
         (Language::English, []) => "No reminders are set.".into(),
         (Language::English, [first, ..]) => format!(
             "{} set; the next is {}: {}.",
-            match active.len() {
-                1 => "One reminder is".to_owned(),
-                count => format!("{count} reminders are"),
+            match (count, has_more) {
+                (1, true) => "More than one reminder is".to_owned(),
+                (_, true) => format!("More than {count} reminders are"),
+                (1, false) => "One reminder is".to_owned(),
+                (_, false) => format!("{count} reminders are"),
             },
             spoken(first),
             first.note
         ),
         (Language::Japanese, []) => "リマインダーはありません。".into(),
         (Language::Japanese, [first, ..]) => format!(
-            "リマインダーは{}件です。次は{}の「{}」です。",
-            active.len(),
+            "リマインダーは{count}件{}です。次は{}の「{}」です。",
+            if has_more { "以上" } else { "" },
             spoken(first),
             first.note
         ),

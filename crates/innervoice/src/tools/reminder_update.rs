@@ -125,7 +125,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     let first = reminder.next_fire_at.unwrap_or(reminder.starts_at);
     Ok(Output {
         status: OK,
-        message: reminder_create::message(context.language, &reminder, first, now),
+        message: reminder_create::message(voice, context, &reminder, first),
         repeat: RepeatView::of(&reminder, context.language),
         next: reminder
             .times_after(first - 1, NEXT)

@@ -126,3 +126,30 @@ async fn tables_and_json_come_in_too() {
         assert_eq!(error.code, "FILE_UNREADABLE", "{name}");
     }
 }
+
+/// A speech recogniser writes the common form of a character, whatever form the
+/// address book has.
+#[tokio::test]
+async fn old_forms_of_characters_are_the_same_name() {
+    let assistant = one().await;
+    let cards = "BEGIN:VCARD\nVERSION:4.0\nFN:髙橋 一郎\nEMAIL:ichiro@example.com\nEND:VCARD\n\
+        BEGIN:VCARD\nVERSION:3.0\nFN:渡邉 恵\nN:渡邉;恵;;;\nEMAIL:megumi@example.com\nEND:VCARD\n";
+    assistant.import("contacts.vcf", cards).await.unwrap();
+    for (to, address) in [
+        ("高橋さん", "ichiro@example.com"),
+        ("高橋一郎", "ichiro@example.com"),
+        ("髙橋", "ichiro@example.com"),
+        ("渡辺", "megumi@example.com"),
+        ("渡邊 恵", "megumi@example.com"),
+    ] {
+        let answer = assistant
+            .ok("message.send", json!({"to": to, "text": "hi"}))
+            .await;
+        let recipient = answer["recipient"].as_str().unwrap();
+        assert!(recipient.contains(address), "{to}: {recipient}");
+    }
+    let found = assistant
+        .ok("contacts.search", json!({"query": "高"}))
+        .await;
+    assert_eq!(found["contacts"][0]["name"], "髙橋 一郎");
+}

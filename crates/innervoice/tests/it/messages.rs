@@ -65,17 +65,23 @@ async fn taken_back_by_id_or_the_newest() {
             let arguments = json!({"to": "a@example.com", "text": text});
             assistant.ok("message.send", arguments).await["id"].clone()
         };
-        let first = send("one").await;
-        assistant.set_clock("2026-11-15T10:00:01+09:00");
-        let second = send("two").await;
-        let newest = assistant.ok("message.cancel", json!({})).await;
-        assert_eq!(newest["id"], second);
-        assistant.ok("message.cancel", json!({"id": first})).await;
-        assistant.ok("message.cancel", json!({"id": first})).await;
         assert_eq!(
             assistant.code("message.cancel", json!({})).await,
             "NOTHING_TO_CANCEL"
         );
+        let first = send("one").await;
+        assistant.set_clock("2026-11-15T10:00:01+09:00");
+        let second = send("two").await;
+        // Said again, as a retry does, it takes back no other message.
+        for _ in 0..2 {
+            let newest = assistant.ok("message.cancel", json!({})).await;
+            assert_eq!(newest["id"], second);
+        }
+        let queued = json!({"status": "queued"});
+        let waiting = assistant.ok("message.list", queued).await;
+        assert_eq!(waiting["messages"][0]["id"], first);
+        assistant.ok("message.cancel", json!({"id": first})).await;
+        assistant.ok("message.cancel", json!({"id": first})).await;
         let unknown = json!({"id": "msg_none"});
         assert_eq!(
             assistant.code("message.cancel", unknown).await,
@@ -85,12 +91,17 @@ async fn taken_back_by_id_or_the_newest() {
             .ok("message.list", json!({"status": "cancelled"}))
             .await;
         assert_eq!(cancelled["messages"].as_array().unwrap().len(), 2);
+        assistant.set_clock("2026-11-15T10:00:02+09:00");
         let sent = send("three").await;
         assistant
             .sql("UPDATE innervoice_outbox SET status = 'sent' WHERE status = 'queued' RETURNING 1")
             .await;
         assert_eq!(
             assistant.code("message.cancel", json!({"id": sent})).await,
+            "TOO_LATE_TO_CANCEL"
+        );
+        assert_eq!(
+            assistant.code("message.cancel", json!({})).await,
             "TOO_LATE_TO_CANCEL"
         );
     }

@@ -169,3 +169,57 @@ async fn listed_changed_and_cancelled() {
         assert!(late["id"].is_string());
     }
 }
+
+/// A list that is cut off does not say that this is all.
+#[tokio::test]
+async fn what_is_said_of_a_long_list_is_true() {
+    let assistant = one().await;
+    for number in 0..3 {
+        let note = format!("note {number}");
+        let reminder = json!({"time": "2026-11-16T07:00", "note": note});
+        assistant.ok("reminder.create", reminder).await;
+        let event = json!({"title": note, "start": "2026-11-16T07:00", "duration_min": 5});
+        assistant.ok("calendar.create", event).await;
+        let message = json!({"to": "a@example.com", "text": note});
+        assistant.ok("message.send", message).await;
+    }
+    for (limit, reminders, events, messages) in [
+        (
+            2,
+            "More than 2 reminders are set",
+            "There are more than 2 events",
+            "The newest 2 messages",
+        ),
+        (
+            3,
+            "3 reminders are set",
+            "There are 3 events",
+            "3 messages,",
+        ),
+    ] {
+        for (tool, begins) in [
+            ("reminder.list", reminders),
+            ("calendar.list", events),
+            ("message.list", messages),
+        ] {
+            let list = assistant.ok(tool, json!({"limit": limit})).await;
+            let said = list["message"].as_str().unwrap();
+            assert!(said.starts_with(begins), "{tool} {limit}: {said}");
+            assert_eq!(list["has_more"], limit < 3, "{tool}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_clock_is_named() {
+    let assistant = one().await;
+    let there = json!({"time": "2026-11-16T07:00[America/New_York]", "note": "call"});
+    let set = assistant.ok("reminder.create", there).await;
+    let said = set["message"].as_str().unwrap();
+    assert!(said.contains("at 7:00 New York time"), "{said}");
+    let nowhere = json!({"time": "2026-11-16T07:00+25:00", "note": "call"});
+    assert_eq!(
+        assistant.code("reminder.create", nowhere).await,
+        "INVALID_TIME"
+    );
+}

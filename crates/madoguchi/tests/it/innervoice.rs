@@ -80,6 +80,21 @@ async fn the_documents_frame_is_approved_and_answered() {
     assert_eq!(text, result["structuredContent"]);
 }
 
+/// The document's client sets no header but its key: what it says decides.
+#[tokio::test]
+async fn who_speaks_japanese_is_answered_in_japanese() {
+    let desk = Desk::setup().config(ALLOWS).own_port(FLAG).start().await;
+    let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
+    let answer = socket.request(&frame()).await;
+    let said = result(&answer)["message"].as_str().unwrap();
+    assert_eq!(said, "2025年9月19日(金)7時に「朝ラン」の予定を入れました。");
+    let mut english = frame();
+    english["params"]["arguments"]["title"] = json!("Morning run with 田中");
+    let answer = socket.request(&english).await;
+    let said = result(&answer)["message"].as_str().unwrap();
+    assert!(said.starts_with("I added Morning run with 田中"), "{said}");
+}
+
 #[tokio::test]
 async fn a_wrong_key_is_told_so_and_the_socket_closed() {
     let desk = Desk::setup().own_port(FLAG).start().await;

@@ -2,15 +2,16 @@
 
 use jiff::civil::DateTime;
 
-use super::{CODES, WORKDAYS, days, every, monthly, nth_weekday, weekly, yearly};
+use super::{CODES, WORKDAYS, days, days_through, every, monthly, nth_weekday, weekly, yearly};
 
 pub fn read(text: &str, start: DateTime) -> Option<String> {
-    let text = text.replace([',', '/', '&', '-', '_'], " ");
+    let text = text.replace([',', '/', '&', '_'], " ");
     let filler = [
         "and", "on", "the", "of", "a", "every", "each", "repeat", "repeats", "in", "at", "per",
     ];
     let words: Vec<&str> = text
         .split_whitespace()
+        .flat_map(undashed)
         .filter(|word| !filler.contains(word))
         .collect();
     let simple = match words.as_slice() {
@@ -87,11 +88,27 @@ fn interval<'a>(words: &'a [&'a str]) -> (u32, &'a [&'a str]) {
     }
 }
 
-fn english_days(words: &[&str]) -> Option<Vec<&'static str>> {
-    if words.is_empty() {
-        return None;
+/// `mon-fri` is from one to the other; other dashes only hold words together.
+fn undashed(word: &str) -> Vec<&str> {
+    match word.split('-').collect::<Vec<_>>().as_slice() {
+        ["", ""] => vec![TO],
+        [first, last] if english_day(first).is_some() && english_day(last).is_some() => {
+            vec![first, TO, last]
+        }
+        parts => parts.to_vec(),
     }
-    words.iter().map(|word| english_day(word)).collect()
+}
+
+const TO: &str = "to";
+
+fn english_days(words: &[&str]) -> Option<Vec<&'static str>> {
+    match words {
+        [] => None,
+        [first, TO | "through" | "thru" | "till" | "until", last] => {
+            days_through(english_day(first)?, english_day(last)?)
+        }
+        _ => words.iter().map(|word| english_day(word)).collect(),
+    }
 }
 
 fn english_day(word: &str) -> Option<&'static str> {

@@ -2,7 +2,7 @@
 
 use jiff::civil::DateTime;
 
-use super::{WORKDAYS, days, every, monthly, nth_weekday, weekly, yearly};
+use super::{WORKDAYS, days, days_through, every, monthly, nth_weekday, weekly, yearly};
 
 pub fn read(text: &str, start: DateTime) -> Option<String> {
     let text: String = text
@@ -30,6 +30,7 @@ pub fn read(text: &str, start: DateTime) -> Option<String> {
         "隔週" | "2週ごと" | "1週間おき" | "一週間おき" => weekly(2, start),
         "隔日" | "1日おき" | "一日おき" => every(2, "DAILY"),
         "毎月" | "月次" | "月1回" | "月に1回" => monthly(1, start.day()),
+        "四半期ごと" | "毎四半期" => monthly(3, start.day()),
         "隔月" => monthly(2, start.day()),
         "毎月末" | "月末" | "毎月末日" | "毎月最終日" | "毎月の最終日" | "毎月の末日" => {
             "FREQ=MONTHLY;BYMONTHDAY=-1".to_owned()
@@ -92,8 +93,20 @@ fn numbered_japanese(text: &str) -> Option<String> {
     }
 }
 
-/// `月水金`, `月曜`, `月曜水曜`, `土日`.
+/// `月水金`, `月曜`, `月曜水曜`, `土日`, `月曜から金曜まで`.
 fn japanese_days(text: &str) -> Option<Vec<&'static str>> {
+    let text = text.strip_suffix("まで").unwrap_or(text);
+    for between in ["から", "-", "ー"] {
+        if let Some((first, last)) = text.split_once(between) {
+            return match (
+                japanese_days(first)?.as_slice(),
+                japanese_days(last)?.as_slice(),
+            ) {
+                ([first], [last]) => days_through(first, last),
+                _ => None,
+            };
+        }
+    }
     let mut named = Vec::new();
     for letter in text.replace(['曜', 'と'], "").chars() {
         named.push(match letter {
