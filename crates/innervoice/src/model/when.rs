@@ -108,7 +108,11 @@ pub fn read_bound(text: &str, zone: &TimeZone, today: Date, is_end: bool) -> Opt
     };
     match day {
         Some(day) => {
-            let day = if is_end { day.tomorrow().ok()? } else { day };
+            // After the last day there is nothing to leave out.
+            let day = match is_end {
+                true => day.tomorrow().unwrap_or(day),
+                false => day,
+            };
             instant(day.to_datetime(Time::midnight()), zone)
         }
         None => read(text, zone).ok().map(|moment| moment.at),

@@ -26,7 +26,7 @@ pub enum Repeat {
 /// an RRULE.
 pub fn read(text: &str, start: DateTime) -> Result<Option<Repeat>, String> {
     let text = kit::text::narrow(text);
-    let upper = text.to_uppercase();
+    let upper: String = text.to_uppercase().split_whitespace().collect();
     if upper.contains("FREQ=") {
         let rule = upper.strip_prefix("RRULE:").unwrap_or(&upper);
         Rule::parse(rule)?;
@@ -278,7 +278,11 @@ mod tests {
             (&["hourly", "every hour", "毎時"], "FREQ=HOURLY"),
             (&["every 4 hours", "4時間ごと"], "FREQ=HOURLY;INTERVAL=4"),
             (
-                &["RRULE:FREQ=DAILY;COUNT=3", "freq=daily;count=3"],
+                &[
+                    "RRULE:FREQ=DAILY;COUNT=3",
+                    "freq=daily;count=3",
+                    "RRULE: FREQ=DAILY; COUNT=3",
+                ],
                 "FREQ=DAILY;COUNT=3",
             ),
         ] {

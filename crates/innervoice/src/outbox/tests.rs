@@ -290,6 +290,22 @@ async fn a_refused_text_has_failed_and_says_why() {
     }
 }
 
+/// The operator can put a wrong password right; nothing was sent with it.
+#[tokio::test]
+async fn a_gateway_that_does_not_let_us_in_is_asked_again() {
+    let server = Server::start(Way::Answer(401, "{}")).await;
+    for house in both(&with_sms(&server)).await {
+        server.forget();
+        house.text(NUMBER).await;
+        for (time, attempts) in [("15T10:00:10", 1), ("15T10:00:12", 2)] {
+            house.set(time);
+            house.send().await;
+            assert_eq!(house.status().await, ("queued".into(), attempts));
+        }
+        assert_eq!(server.requests().len(), 2);
+    }
+}
+
 #[tokio::test]
 async fn many_workers_send_and_fire_each_thing_once() {
     let server = Server::start(Way::Answer(201, "{}")).await;

@@ -28,6 +28,8 @@ const RENEW: Duration = Duration::from_secs(5);
 /// A claim that was not renewed for so long may soon be somebody else's.
 const LOST: Duration = Duration::from_secs(15);
 const ATTEMPT: Duration = Duration::from_secs(90);
+/// Together shorter than what is left of a claim, with all the waiting for a lock.
+const SETTLE_TRIES: u32 = 4;
 /// It only spares work, so nobody has to wait for it long.
 const LEASE_MS: i64 = 5_000;
 const EVERY: Duration = Duration::from_secs(1);
@@ -165,10 +167,23 @@ impl Worker {
         let outcome = self.attempt(&item).await;
         let (now, holder) = (self.now(), self.holder());
         let next = now + pause_after(item.attempts);
-        let settle =
-            move |sql: &mut dyn Sql| outbox::settle(sql, &item.id, &holder, &outcome, next, now);
-        self.store().transaction(Budget::default(), settle).await?;
-        Ok(())
+        let settle = Arc::new((item.id, holder, outcome));
+        // What is not written down is taken for not sent once the claim has run
+        // out, so a database that is busy is asked again.
+        let mut tries = 1;
+        loop {
+            let settle = Arc::clone(&settle);
+            let settle = move |sql: &mut dyn Sql| {
+                let (id, holder, outcome) = &*settle;
+                outbox::settle(sql, id, holder, outcome, next, now)
+            };
+            match self.store().transaction(Budget::default(), settle).await {
+                Ok(_) => return Ok(()),
+                Err(error) if tries == SETTLE_TRIES => return Err(error),
+                Err(_) => tries += 1,
+            }
+            tokio::time::sleep(EVERY).await;
+        }
     }
 
     async fn attempt(&self, item: &Item) -> Outcome {

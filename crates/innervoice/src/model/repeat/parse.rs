@@ -24,11 +24,16 @@ pub fn rule(text: &str) -> Result<Rule, String> {
         until: None,
     };
     let mut has_freq = false;
+    let mut named = Vec::new();
     for part in text.split(';').filter(|part| !part.trim().is_empty()) {
         let (name, value) = part
             .split_once('=')
             .ok_or_else(|| format!("`{}` has no value", short(part)))?;
         let (name, value) = (name.trim(), value.trim());
+        if named.contains(&name) {
+            return Err(format!("{} is given twice", short(name)));
+        }
+        named.push(name);
         match name {
             "FREQ" => {
                 rule.freq = freq(value)?;
@@ -214,6 +219,8 @@ mod tests {
             "FREQ=MONTHLY;BYDAY=月",
             "FREQ=YEARLY;BYWEEKNO=20",
             "FREQ=DAILY;X=1",
+            "FREQ=DAILY;FREQ=WEEKLY",
+            "FREQ=DAILY;COUNT=3;COUNT=4",
             "FREQ=DAILY;BYSECOND=30",
             "FREQ=HOURLY;BYDAY=MO",
         ] {

@@ -194,6 +194,25 @@ async fn killed_before_it_wrote_down_that_a_mail_was_taken() {
     assert_eq!(server.so_far().len(), 2);
 }
 
+/// The server's answer comes while another program keeps the database busy, for
+/// longer than a write waits: it is written down afterwards, and nothing is sent
+/// a second time.
+#[tokio::test]
+async fn a_busy_database_makes_no_second_mail() {
+    let mut server = MailServer::start(&["gate", "accept"]).await;
+    let (config, place) = (config(&server, 0), Place::new());
+    let desk = start(&config, &place).await;
+    Caller::new(&desk).await.send("one").await;
+    server.received(1, &["gate"]).await;
+    let lock = WriteLock::take(&place).await;
+    server.answer().await;
+    tokio::time::sleep(Duration::from_secs(7)).await;
+    lock.release().await;
+    let listed = Caller::new(&desk).await.becomes("sent").await;
+    assert_eq!(listed["attempts"], 1);
+    assert_eq!(server.so_far().len(), 1);
+}
+
 /// Nobody knows whether the text went out, so it is not sent a second time, and
 /// whoever looks is told.
 #[tokio::test]
