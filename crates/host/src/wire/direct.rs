@@ -178,7 +178,7 @@ pub struct PlainCall {
 /// For whom a call runs, and how it is answered.
 pub struct How {
     pub admitted: Admitted,
-    pub language: Language,
+    pub language: Option<Language>,
     pub cancel: CancellationToken,
     /// Whether the fields of the answer stand at the top of the result too.
     pub flat: bool,
