@@ -15,8 +15,8 @@ const MOST: usize = 2;
 /// Letters of a word in which slips are looked for: one bit is its end.
 const LONGEST: usize = 63;
 
-/// In the dictionary's order. Words with digits are left out: another number is
-/// another thing, and most of a dictionary are numbers.
+/// The shortest first. Words with digits are left out: another number is another
+/// thing, and most of a dictionary are numbers.
 #[derive(Debug)]
 pub(crate) struct Words {
     text: String,
@@ -25,14 +25,15 @@ pub(crate) struct Words {
 
 #[derive(Debug)]
 struct Word {
-    end: u32,
+    start: u32,
+    bytes: u16,
     shape: Shape,
 }
 
 /// What can be compared at a glance.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
-    letters: u32,
+    letters: u16,
     /// A bit for each letter that occurs; different letters may share one.
     which: u64,
 }
@@ -44,19 +45,26 @@ impl Shape {
             which: 0,
         };
         for letter in word.chars() {
-            shape.letters += 1;
+            shape.letters = shape.letters.saturating_add(1);
             shape.which |= 1 << (u32::from(letter) % 64);
         }
         shape
     }
 
-    /// Whether so many slips may lie between two words: each adds or takes away
-    /// one letter at most.
-    fn may_be(self, other: Shape, slips: u32) -> bool {
-        self.letters.abs_diff(other.letters) <= slips
-            && (self.which & !other.which).count_ones() <= slips
-            && (other.which & !self.which).count_ones() <= slips
+    /// Whether so many slips may lie between two words of fitting length: each
+    /// brings or takes away one letter at most.
+    fn may_be(self, other: Shape, slips: usize) -> bool {
+        has_at_most(slips, self.which & !other.which)
+            && has_at_most(slips, other.which & !self.which)
     }
+}
+
+/// Quicker than to count, where the processor can't do that itself.
+fn has_at_most(most: usize, mut bits: u64) -> bool {
+    for _ in 0..most {
+        bits &= bits.wrapping_sub(1);
+    }
+    bits == 0
 }
 
 impl Words {
@@ -70,30 +78,41 @@ impl Words {
             let Ok(word) = std::str::from_utf8(stream.key()) else {
                 continue;
             };
-            // Beyond 4 GB of words there are no more to be found.
-            let Ok(end) = u32::try_from(all.text.len() + word.len()) else {
+            // No dictionary is so large, and no word so long.
+            let place = (u32::try_from(all.text.len()), u16::try_from(word.len()));
+            let (Ok(start), Ok(bytes)) = place else {
                 break;
             };
             all.text.push_str(word);
-            let shape = Shape::of(word);
-            all.words.push(Word { end, shape });
+            all.words.push(Word {
+                start,
+                bytes,
+                shape: Shape::of(word),
+            });
         }
         all.text.shrink_to_fit();
         all.words.shrink_to_fit();
+        all.words.sort_by_key(|word| word.shape.letters);
         Ok(all)
     }
 
     /// Those that `slips` accepts.
     pub fn alike<'a>(&'a self, slips: &'a Slips) -> impl Iterator<Item = &'a str> {
-        let mut start = 0;
-        let each = self.words.iter().filter_map(move |word| {
-            let from = std::mem::replace(&mut start, word.end as usize);
-            slips
-                .shape
-                .may_be(word.shape, slips.allowed as u32)
-                .then(|| self.text.get(from..word.end as usize))?
-        });
-        each.filter(|word| slips.accepts(word))
+        let (letters, allowed) = (usize::from(slips.shape.letters), slips.allowed);
+        let are_fewer = |than: usize| {
+            self.words
+                .partition_point(|word| usize::from(word.shape.letters) < than)
+        };
+        let range = are_fewer(letters.saturating_sub(allowed))..are_fewer(letters + allowed + 1);
+        let of_fitting_length = self.words.get(range).unwrap_or_default().iter();
+        of_fitting_length
+            .filter(move |word| slips.shape.may_be(word.shape, allowed))
+            .filter_map(|word| {
+                self.text
+                    .get(word.start as usize..)?
+                    .get(..word.bytes.into())
+            })
+            .filter(|word| slips.accepts(word))
     }
 }
 
@@ -224,7 +243,9 @@ mod tests {
             let expected = strsim::osa_distance(&word, &text) <= usize::from(allowed);
             let slips = Slips::new(&word, allowed, false).unwrap();
             prop_assert_eq!(slips.accepts(&text), expected);
-            let may_be = slips.shape.may_be(Shape::of(&text), allowed.into());
+            let other = Shape::of(&text);
+            let may_be = slips.shape.may_be(other, allowed.into())
+                && slips.shape.letters.abs_diff(other.letters) <= allowed.into();
             prop_assert!(may_be || !expected);
             let begins_alike = word.chars().next() == text.chars().next();
             let slips = Slips::new(&word, allowed, true).unwrap();

@@ -21,6 +21,7 @@ use crate::{
 };
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Request {
     name: String,
     #[serde(default)]
