@@ -4,8 +4,9 @@
 //! version it is. So an attempt whose answer was lost is recognised when it is
 //! made again, and a copy that somebody else changed is never overwritten.
 
-use std::{sync::Arc, time::Duration};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
+use futures::FutureExt as _;
 use kit::{Error, Presence, Result, Sql, lease, sql::Budget, time::Clock};
 use reqwest::{
     Client, Method, RequestBuilder, Response, StatusCode, Url,
@@ -275,8 +276,12 @@ impl Worker {
             return;
         };
         while !self.stop.is_cancelled() {
-            if let Err(error) = self.round(server).await {
-                tracing::warn!(%error, cause = ?error.cause, "CalDAV: a round failed");
+            match AssertUnwindSafe(self.round(server)).catch_unwind().await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, cause = ?error.cause, "CalDAV: a round failed");
+                }
+                Err(_) => tracing::error!("CalDAV: a round panicked"),
             }
             tokio::select! {
                 () = tokio::time::sleep(EVERY) => {}

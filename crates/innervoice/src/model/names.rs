@@ -51,3 +51,10 @@ pub fn parts(name: &str) -> Vec<String> {
     let each = parts.iter().map(|part| (*part).to_owned());
     each.chain([reversed.join(" ")]).collect()
 }
+
+/// Without line breaks and what else does not belong into a name.
+pub fn one_line(name: &str) -> String {
+    let spaced = name.replace(|letter: char| letter.is_control(), " ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    words.join(" ")
+}

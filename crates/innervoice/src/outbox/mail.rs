@@ -11,6 +11,7 @@ use lettre::{
 use super::invalid;
 use crate::{
     Settings,
+    model::names,
     store::outbox::{Item, Outcome},
 };
 
@@ -84,12 +85,14 @@ impl Mailer {
             .parse()
             .map_err(|_| "The address is not valid.".to_owned())?;
         let id = format!("<{}@{}>", item.id, self.from.email.domain());
+        // Headers hold no line breaks, and the crate panics over some letters.
+        let name = item.recipient_name.as_deref().map(names::one_line);
         let created = u64::try_from(item.created_at).unwrap_or_default();
         Message::builder()
             .message_id(Some(id))
             .date(SystemTime::UNIX_EPOCH + Duration::from_millis(created))
             .from(self.from.clone())
-            .to(Mailbox::new(item.recipient_name.clone(), address))
+            .to(Mailbox::new(name, address))
             .subject(item.subject.as_str())
             .header(ContentType::TEXT_PLAIN)
             .body(item.body.clone())

@@ -9,8 +9,9 @@
 //! another has taken over. Where the store can tell that a process has ended,
 //! what it was doing is taken over at once.
 
-use std::{sync::Arc, time::Duration};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
+use futures::FutureExt as _;
 use kit::{Presence, Result, Sql, Store, counter::Announce, lease, sql::Budget, time::Clock};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -84,10 +85,15 @@ impl Worker {
         loop {
             // A round is never broken off: a message half sent would be a claim
             // that has to run out first.
-            pause = match round().await {
-                Ok(()) => EVERY,
-                Err(error) => {
+            // Nor does one that panics end the work for all that come after it.
+            pause = match AssertUnwindSafe(round()).catch_unwind().await {
+                Ok(Ok(())) => EVERY,
+                Ok(Err(error)) => {
                     tracing::warn!(%error, cause = ?error.cause, lease, "a round failed");
+                    (pause * 2).min(LONGEST_PAUSE)
+                }
+                Err(_) => {
+                    tracing::error!(lease, "a round panicked");
                     (pause * 2).min(LONGEST_PAUSE)
                 }
             };
@@ -191,8 +197,14 @@ impl Worker {
         if is_too_old(self.now()) {
             return Outcome::Failed("It could not be sent for more than a day.".into());
         }
+        let sending = self.voice.channels.send(item, self.clock.now());
         let why = tokio::select! {
-            outcome = self.voice.channels.send(item, self.clock.now()) => return outcome,
+            sent = AssertUnwindSafe(sending).catch_unwind() => match sent {
+                Ok(outcome) => return outcome,
+                Err(_) if item.channel == "sms" => "Sending it failed on our side",
+                // It would only happen again.
+                Err(_) => return Outcome::Failed("Sending it failed on our side.".into()),
+            },
             () = tokio::time::sleep(ATTEMPT) => "It took too long",
             () = self.until_lost(item) => "The claim on it was lost",
         };

@@ -4,7 +4,7 @@ use kit::{Param, Result, Row, Sql, sql::values};
 
 use crate::{
     errors::Candidate,
-    model::{address::Platform, vcard::Card},
+    model::{address::Platform, names, vcard::Card},
 };
 
 #[derive(Debug, Clone)]
@@ -35,10 +35,11 @@ impl Contact {
 
 /// Puts one in, or replaces what is known of it.
 pub fn save(sql: &mut dyn Sql, id: &str, card: &Card, now: i64) -> Result<()> {
+    let name = names::one_line(&card.name);
     sql.execute(
         "INSERT INTO innervoice_contacts (id, name, updated_at) VALUES ($1, $2, $3) \
          ON CONFLICT (id) DO UPDATE SET name = excluded.name, updated_at = excluded.updated_at",
-        &[Param::Text(id), Param::Text(&card.name), Param::Int(now)],
+        &[Param::Text(id), Param::Text(&name), Param::Int(now)],
     )?;
     for table in ["innervoice_contact_names", "innervoice_contact_addresses"] {
         sql.execute(
@@ -48,7 +49,7 @@ pub fn save(sql: &mut dyn Sql, id: &str, card: &Card, now: i64) -> Result<()> {
     }
     let mut folded: Vec<String> = std::iter::once(&card.name)
         .chain(&card.other_names)
-        .map(|name| crate::model::names::fold(name))
+        .map(|name| names::fold(name))
         .filter(|name| !name.is_empty())
         .collect();
     folded.sort_unstable();

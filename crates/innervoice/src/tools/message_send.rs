@@ -186,13 +186,18 @@ fn card(voice: &Arc<Voice>) -> Describe {
 }
 
 fn message(voice: &Voice, language: Language, to: &Recipient, is_sent: bool) -> String {
-    let (name, seconds) = (to.spoken(), voice.settings.undo_seconds);
+    let name = to.spoken();
+    let (soon, later) = match voice.settings.undo_seconds {
+        0 => ("now".to_owned(), "今すぐ".to_owned()),
+        1 => ("in one second".to_owned(), "1秒後に".to_owned()),
+        seconds => (format!("in {seconds} seconds"), format!("{seconds}秒後に")),
+    };
     match (language, to.platform, is_sent) {
         (Language::English, Platform::Email, true) => {
-            format!("The e-mail to {name} goes out in {seconds} seconds.")
+            format!("The e-mail to {name} goes out {soon}.")
         }
         (Language::English, Platform::Sms, true) => {
-            format!("The text to {name} goes out in {seconds} seconds.")
+            format!("The text to {name} goes out {soon}.")
         }
         (Language::English, Platform::Email, false) => format!(
             "The e-mail to {name} is kept in the outbox, because no mail server is configured."
@@ -201,10 +206,10 @@ fn message(voice: &Voice, language: Language, to: &Recipient, is_sent: bool) -> 
             "The text to {name} is kept in the outbox, because no SMS gateway is configured."
         ),
         (Language::Japanese, Platform::Email, true) => {
-            format!("{name}へのメールを{seconds}秒後に送信します。")
+            format!("{name}へのメールを{later}送信します。")
         }
         (Language::Japanese, Platform::Sms, true) => {
-            format!("{name}へのSMSを{seconds}秒後に送信します。")
+            format!("{name}へのSMSを{later}送信します。")
         }
         (Language::Japanese, Platform::Email, false) => format!(
             "メールサーバーが設定されていないため、{name}へのメールは送信箱に残しています。"

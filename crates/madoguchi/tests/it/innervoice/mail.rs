@@ -125,6 +125,59 @@ async fn a_message_arrives_as_it_was_said() {
     assert_eq!(server.so_far().len(), 1);
 }
 
+/// An address book from elsewhere and texts of any kind make no other mail than
+/// the one that was meant, and keep nothing that follows from leaving.
+#[tokio::test]
+async fn whatever_names_and_texts_hold_one_mail_leaves_for_each() {
+    let server = MailServer::start(&["accept"]).await;
+    let desk = start(&server, 0).await;
+    let cards = [
+        ("Evil\\nBcc: victim@example.com", "one@example.com"),
+        ("Quote \"x\" <a@b.example>\\, Co.", "two@example.com"),
+        ("\u{7}\u{1b}[31m\\r", "three@example.com"),
+    ];
+    let cards: String = cards
+        .iter()
+        .map(|(name, email)| {
+            format!("BEGIN:VCARD\nVERSION:3.0\nFN:{name}\nEMAIL:{email}\nEND:VCARD\n")
+        })
+        .collect();
+    let file = desk.place.file("contacts.vcf", &cards);
+    let file = file.to_str().unwrap();
+    desk.place.run(&["import", "innervoice", file]).ok();
+    let mut caller = Caller::new(&desk).await;
+    let found = caller.call("contacts.search", json!({ "query": "" })).await;
+    let found = found["contacts"].as_array().unwrap().clone();
+    assert_eq!(found.len(), 3, "{found:?}");
+    for contact in &found {
+        let message = json!({ "to": contact["contact_id"], "text": "hello" });
+        assert_eq!(caller.call("message.send", message).await["status"], "ok");
+    }
+    let text = "dot\r\n.\r\nMAIL FROM:<x@example.com>\n.\nSubject: other\n..";
+    caller.send(text).await;
+    let received = server.received(4, &["accept"]).await;
+    let mut to: Vec<&str> = received
+        .iter()
+        .map(|one| {
+            assert_eq!(one["to"].as_array().unwrap().len(), 1, "{one}");
+            let header = one["header_to"].as_str().unwrap();
+            assert!(!header.chars().any(char::is_control), "{header}");
+            one["to"][0].as_str().unwrap()
+        })
+        .collect();
+    to.sort_unstable();
+    let meant = [
+        "one@example.com",
+        "taro@example.com",
+        "three@example.com",
+        "two@example.com",
+    ];
+    assert_eq!(to, meant);
+    let odd = received.iter().find(|one| one["subject"] == "dot").unwrap();
+    let lines: Vec<&str> = odd["text"].as_str().unwrap().trim_end().lines().collect();
+    assert_eq!(lines, text.lines().collect::<Vec<_>>());
+}
+
 #[tokio::test]
 async fn a_server_that_puts_off_is_tried_again_with_the_same_message() {
     let server = MailServer::start(&["later", "drop", "accept"]).await;
