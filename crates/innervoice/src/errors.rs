@@ -51,20 +51,36 @@ pub fn invalid_time(field: &str, text: &str, why: Unreadable) -> Error {
         Unreadable::Zone => format!("The time zone of `{text}` in {field} is not known."),
         Unreadable::Range => format!("`{text}` in {field} is not within 1970 to 2200."),
     };
-    Error::new(INVALID_TIME, message).next(EXAMPLE)
+    let japanese = match why {
+        Unreadable::Time => format!("{field}の「{text}」は日時として読めません。"),
+        Unreadable::NoTimeOfDay => format!("{field}の「{text}」には時刻がありません。"),
+        Unreadable::Zone => format!("{field}の「{text}」のタイムゾーンがわかりません。"),
+        Unreadable::Range => format!("{field}の「{text}」は1970年から2200年の範囲にありません。"),
+    };
+    Error::new(INVALID_TIME, message)
+        .next(EXAMPLE)
+        .japanese(format!(
+            "{japanese}2026-11-16T07:00:00+09:00のように指定してください。"
+        ))
 }
 
 pub fn invalid_duration() -> Error {
     Error::new(INVALID_DURATION, DURATION_MIN.message)
+        .japanese("duration_minは1分から44640分(31日)までです。")
 }
 
 pub fn empty_range() -> Error {
-    Error::new("EMPTY_RANGE", "The list would end before it begins.").next("Give a later `to`.")
+    Error::new("EMPTY_RANGE", "The list would end before it begins.")
+        .next("Give a later `to`.")
+        .japanese("一覧の終わりが始まりより前です。toをもっと後にしてください。")
 }
 
 pub fn time_passed(spoken: &str, now: &str) -> Error {
     Error::new("TIME_PASSED", format!("{spoken} has passed; it is {now}."))
         .next("Ask for a time that is yet to come.")
+        .japanese(format!(
+            "{spoken}はすでに過ぎています(現在は{now})。これからの日時を確認してください。"
+        ))
         .details(json!({ "now": now }))
 }
 
@@ -74,10 +90,19 @@ pub fn invalid_repeat(text: &str, why: Option<&str>) -> Error {
         Some(why) => format!("The rule in repeat can't be used: {why}."),
         None => format!("`{text}` in repeat is not understood."),
     };
-    Error::new("INVALID_REPEAT", message).next(
-        "Use words such as daily, weekdays, every monday, biweekly, monthly, yearly, 毎日, 平日, \
-         毎週月水金, 隔週, 毎月末, or an RRULE such as FREQ=WEEKLY;BYDAY=MO.",
-    )
+    let japanese = match why {
+        Some(_) => "repeatの規則は使えません。".to_owned(),
+        None => format!("repeatの「{text}」がわかりません。"),
+    };
+    Error::new("INVALID_REPEAT", message)
+        .next(
+            "Use words such as daily, weekdays, every monday, biweekly, monthly, yearly, 毎日, \
+             平日, 毎週月水金, 隔週, 毎月末, or an RRULE such as FREQ=WEEKLY;BYDAY=MO.",
+        )
+        .japanese(format!(
+            "{japanese}毎日、平日、毎週月水金、隔週、毎月、毎月末、毎年などの言葉か、\
+             FREQ=WEEKLY;BYDAY=MOのようなRRULEで指定してください。"
+        ))
 }
 
 pub fn never_fires() -> Error {
@@ -86,6 +111,7 @@ pub fn never_fires() -> Error {
         "By this rule the reminder would never fire.",
     )
     .next("Check its days, months and end.")
+    .japanese("この規則では一度も通知されません。曜日、日付、月、終わりを確認してください。")
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -110,6 +136,14 @@ pub fn recipient_not_found(to: &str, candidates: &[Candidate]) -> Error {
         format!("Nobody called `{to}` is in the address book."),
     )
     .next(next)
+    .japanese(format!(
+        "「{to}」という連絡先はありません。{}",
+        if candidates.is_empty() {
+            "メールアドレスか電話番号を指定するか、contacts_searchで名前を探してください。"
+        } else {
+            "details.candidatesの誰かを指しているか確認し、そのcontact_idを指定してください。"
+        }
+    ))
     .details(json!({ "candidates": candidates }))
 }
 
@@ -124,6 +158,11 @@ pub fn recipient_ambiguous(to: &str, candidates: &[Candidate]) -> Error {
         ),
     )
     .next("Ask which one is meant and give its contact_id.")
+    .japanese(format!(
+        "「{to}」に当てはまる人が{}人います: {}。誰のことか確認し、そのcontact_idを指定してください。",
+        candidates.len(),
+        names.join("、")
+    ))
     .details(json!({ "candidates": candidates }))
 }
 
@@ -133,6 +172,9 @@ pub fn no_address(name: &str, platform: &str) -> Error {
         format!("The address book has nothing for {name} that {platform} could be sent to."),
     )
     .next("Use the other platform, or ask for an address.")
+    .japanese(format!(
+        "{name}さんの連絡先に{platform}で送れる宛先がありません。もう一方の方法で送るか、宛先を確認してください。"
+    ))
 }
 
 pub fn wrong_platform(address: &str, platform: &str) -> Error {
@@ -141,6 +183,9 @@ pub fn wrong_platform(address: &str, platform: &str) -> Error {
         format!("{address} is nothing that {platform} could be sent to."),
     )
     .next("Leave platform out, or give an address of that platform.")
+    .japanese(format!(
+        "{address}には{platform}で送れません。platformを省くか、それで送れる宛先を指定してください。"
+    ))
 }
 
 pub fn text_too_long(most: usize) -> Error {
@@ -149,6 +194,9 @@ pub fn text_too_long(most: usize) -> Error {
         format!("A text message holds at most {most} characters."),
     )
     .next("Shorten it, or send it as an e-mail.")
+    .japanese(format!(
+        "SMSは{most}文字までです。短くするか、メールで送ってください。"
+    ))
 }
 
 pub fn not_found(what: &str, id: &str, list: &str) -> Error {
@@ -158,11 +206,16 @@ pub fn not_found(what: &str, id: &str, list: &str) -> Error {
         format!("There is no {what} {id}."),
     )
     .next(format!("{list} shows those there are."))
+    .japanese(format!(
+        "{id}という{}はありません。{list}で確認できます。",
+        in_japanese(what)
+    ))
 }
 
 pub fn nothing_to_change() -> Error {
     Error::new("NOTHING_TO_CHANGE", "No change was named.")
         .next("Give at least one field besides the id.")
+        .japanese("変更する内容がありません。id以外の項目を少なくとも1つ指定してください。")
 }
 
 pub fn already_over(what: &str, id: &str, status: &str) -> Error {
@@ -171,6 +224,10 @@ pub fn already_over(what: &str, id: &str, status: &str) -> Error {
         format!("The {what} {id} is {status}."),
     )
     .next("Make a new one instead.")
+    .japanese(format!(
+        "この{}({id})はすでに終わっているか取り消されています。新しく作ってください。",
+        in_japanese(what)
+    ))
 }
 
 pub fn too_late(id: &str, status: &str) -> Error {
@@ -179,10 +236,22 @@ pub fn too_late(id: &str, status: &str) -> Error {
         format!("The message {id} is {status} and can't be taken back."),
     )
     .next("Send another message that corrects it.")
+    .japanese("このメッセージはもう取り消せません。訂正するメッセージを送ってください。")
     .details(json!({ "status": status }))
 }
 
 pub fn nothing_to_cancel() -> Error {
     Error::new("NOTHING_TO_CANCEL", "You have sent no message.")
         .next("message_list shows all messages; give the id of one that is queued.")
+        .japanese(
+            "送ったメッセージがありません。message_listで確認し、送信待ちのもののidを指定してください。",
+        )
+}
+
+fn in_japanese(what: &str) -> &'static str {
+    match what {
+        "event" => "予定",
+        "reminder" => "リマインダー",
+        _ => "メッセージ",
+    }
 }

@@ -8,7 +8,7 @@ use std::{borrow::Cow, fmt};
 
 use serde_json::{Value, json};
 
-use crate::counter::Refusals;
+use crate::{context::Language, counter::Refusals};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -32,6 +32,8 @@ pub struct Error {
     pub message: String,
     /// What to do next, one sentence.
     pub next: Option<String>,
+    /// Both sentences for a caller who speaks Japanese, where there are any.
+    pub japanese: Option<String>,
     /// Machine-readable particulars.
     pub details: Option<Value>,
     /// For the log only: never shown to a caller.
@@ -44,6 +46,7 @@ impl Error {
             code: code.into(),
             message: message.into(),
             next: None,
+            japanese: None,
             details: None,
             cause: None,
         }
@@ -80,6 +83,25 @@ impl Error {
     #[must_use]
     pub fn next(mut self, next: impl Into<String>) -> Self {
         self.next = Some(next.into());
+        self
+    }
+
+    /// What happened and what to do next, in Japanese.
+    #[must_use]
+    pub fn japanese(mut self, sentences: impl Into<String>) -> Self {
+        self.japanese = Some(sentences.into());
+        self
+    }
+
+    /// As somebody is told who speaks this language.
+    #[must_use]
+    pub fn in_language(mut self, language: Language) -> Self {
+        if language == Language::Japanese
+            && let Some(sentences) = self.japanese.take()
+        {
+            self.message = sentences;
+            self.next = None;
+        }
         self
     }
 

@@ -301,6 +301,7 @@ pub fn again(error: &Error) -> Error {
         code: error.code.clone(),
         message: error.message.clone(),
         next: error.next.clone(),
+        japanese: error.japanese.clone(),
         details: error.details.clone(),
         cause: None,
     }

@@ -263,6 +263,10 @@ impl Asking<'_> {
             "Nothing was done. Tell the user, who can also run `madoguchi approvals approve {}`; then make the identical call again.",
             approval.id
         ))
+        .japanese(format!(
+            "{name}はユーザーの承認を待っています({address})。まだ何も行っていません。ユーザーに伝え、承認されたら(`madoguchi approvals approve {}`でも承認できます)、同じ呼び出しをもう一度行ってください。",
+            approval.id
+        ))
         .details(json!({
             "tool": name,
             "approval_id": approval.id,
@@ -292,8 +296,15 @@ fn denied(approval: &Approval) -> Error {
         Some(reason) => format!("The user denied this: {reason}"),
         None => "The user denied this.".to_owned(),
     };
+    let japanese = match &approval.reason {
+        Some(reason) => format!("ユーザーが拒否しました(理由: {reason})。"),
+        None => "ユーザーが拒否しました。".to_owned(),
+    };
     Error::new("APPROVAL_DENIED", message)
         .next("Nothing was done. Do not retry; ask the user what they want instead.")
+        .japanese(format!(
+            "{japanese}何も行っていません。繰り返さずに、どうしたいかをユーザーに確認してください。"
+        ))
         .details(json!({ "approval_id": approval.id, "reason": approval.reason }))
 }
 

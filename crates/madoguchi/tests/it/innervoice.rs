@@ -88,6 +88,19 @@ async fn who_speaks_japanese_is_answered_in_japanese() {
     let answer = socket.request(&frame()).await;
     let said = result(&answer)["message"].as_str().unwrap();
     assert_eq!(said, "2025年9月19日(金)7時に「朝ラン」の予定を入れました。");
+    // Refusals are read out as well.
+    let mut nobody = frame();
+    nobody["params"] = json!({
+        "name": "message.send",
+        "arguments": { "to": "田中さん", "text": "今から帰ります" }
+    });
+    let answer = socket.request(&nobody).await;
+    assert_eq!(result(&answer)["code"], "RECIPIENT_NOT_FOUND");
+    let said = result(&answer)["error"].as_str().unwrap();
+    assert!(
+        said.starts_with("「田中さん」という連絡先はありません。"),
+        "{said}"
+    );
     let mut english = frame();
     english["params"]["arguments"]["title"] = json!("Morning run with 田中");
     let answer = socket.request(&english).await;
@@ -236,7 +249,7 @@ async fn errors_have_the_documents_shape() {
     assert_eq!(result["status"], "error");
     assert_eq!(result["code"], "INVALID_TIME");
     let error = result["error"].as_str().unwrap();
-    assert!(error.contains("`soon`"), "{error}");
+    assert!(error.contains("「soon」"), "{error}");
     assert_eq!(result["structuredContent"]["error"], error);
     let text = result["content"][0]["text"].as_str().unwrap();
     assert_eq!(
