@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod config;
 mod counters;
+mod memory;
 mod open;
 mod own_state;
 mod ports;
@@ -14,6 +15,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    memory::share();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => cli::refuse(error),
