@@ -120,7 +120,7 @@ struct LongWay {
     service: RunningService<RoleServer, Handler>,
 }
 
-/// What cancels the calls that took the short way, by the request's id.
+/// What cancels the calls that took the short way, by the request's id as JSON.
 #[derive(Default)]
 struct Calls(Mutex<HashMap<String, CancellationToken>>);
 
@@ -196,14 +196,14 @@ impl Intake {
         let Some(call) = PlainCall::read(bytes, bare) else {
             return false;
         };
-        let id = call.id.clone();
-        let value = serde_json::from_str(&id).ok();
-        let Some(admitted) = self.admit(value.as_ref()).await else {
+        let id = serde_json::from_str(&call.id).ok();
+        let Some(admitted) = self.admit(id.as_ref()).await else {
             return true;
         };
-        let Some(permit) = self.permit(value.as_ref()).await else {
+        let Some(permit) = self.permit(id.as_ref()).await else {
             return true;
         };
+        let id = id.as_ref().map(Value::to_string).unwrap_or_default();
         let cancel = self.gone.child_token();
         self.calls
             .with(|calls| calls.insert(id.clone(), cancel.clone()));
