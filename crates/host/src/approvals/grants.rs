@@ -1,8 +1,10 @@
 //! Standing grants: always, for this caller, this tool and this recipient.
 
-use kit::{Caller, Error, Result, Sql};
+use std::sync::Arc;
 
-use super::{Approval, Approvals, Question};
+use kit::{Caller, Error, Result, Sql, approval::Card};
+
+use super::{Approval, Approvals};
 
 #[derive(Debug, Clone)]
 pub struct Grant {
@@ -62,24 +64,35 @@ impl Approvals {
     }
 
     /// The grant under which this call needs no question.
-    pub async fn granted(&self, question: &Question) -> Result<Option<String>> {
-        let question = question.clone();
-        self.read(move |sql| {
-            let recipient = question.card.recipient.as_deref().unwrap_or_default();
-            let row = sql.query_one(
-                "SELECT id FROM desk_grants
-                 WHERE caller = $1 AND counter = $2 AND tool = $3 AND recipient = $4
-                   AND revoked_at IS NULL",
-                &[
-                    (&*question.caller.id).into(),
-                    question.counter.into(),
-                    question.tool.into(),
-                    recipient.into(),
-                ],
-            )?;
-            row.map(|row| row.text(0)).transpose()
-        })
-        .await
+    pub async fn granted(&self, call: Granted, card: &Card) -> Result<Option<String>> {
+        let recipient = card.recipient.clone();
+        self.read(move |sql| call.find(sql, recipient.as_deref()))
+            .await
+    }
+}
+
+/// What a grant is given for, but for the recipient.
+pub struct Granted {
+    pub caller: Arc<str>,
+    pub counter: &'static str,
+    pub tool: &'static str,
+}
+
+impl Granted {
+    /// The grant that is in force, in the store where the desk keeps its rows.
+    pub fn find(&self, sql: &mut dyn Sql, recipient: Option<&str>) -> Result<Option<String>> {
+        let row = sql.query_one(
+            "SELECT id FROM desk_grants
+             WHERE caller = $1 AND counter = $2 AND tool = $3 AND recipient = $4
+               AND revoked_at IS NULL",
+            &[
+                (&*self.caller).into(),
+                self.counter.into(),
+                self.tool.into(),
+                recipient.unwrap_or_default().into(),
+            ],
+        )?;
+        row.map(|row| row.text(0)).transpose()
     }
 }
 

@@ -26,7 +26,7 @@ use tokio::sync::watch;
 
 use crate::state::{self, DeskState};
 
-pub use grants::Grant;
+pub use grants::{Grant, Granted};
 
 /// How long a question waits for its answer, and an approval for its call.
 pub const LAPSES_MS: i64 = 10 * 60 * 1000;

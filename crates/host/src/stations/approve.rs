@@ -6,7 +6,7 @@
 //! bound to the caller, the tool and a digest of the exact arguments and the
 //! recipient they meant, and is used once, by the work itself (`run.rs`).
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use kit::{
     Context, Error, Reply, Result,
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::{
-    approvals::{Approval, Decision, LAPSES_MS, Question, Status, redemption},
+    approvals::{Approval, Decision, Granted, LAPSES_MS, Question, Status, redemption},
     desk::{Desk, PreparedTool, Window},
     ledger::{self, Entry},
     settings::Policy,
@@ -82,10 +82,11 @@ impl Asking<'_> {
             });
         }
         let approvals = &self.desk.approvals;
-        let question = self.question().await?;
-        if let Some(grant) = approvals.granted(&question).await? {
-            return Ok(Leave::Free { grant: Some(grant) });
+        let (card, grant) = self.card_and_grant().await?;
+        if grant.is_some() {
+            return Ok(Leave::Free { grant });
         }
+        let question = self.question(card);
         if let Some(before) = approvals.latest(&question).await?
             && let Some(leave) = self.settled_before(&before).await?
         {
@@ -115,8 +116,7 @@ impl Asking<'_> {
         store.query(Budget::default(), kept).await
     }
 
-    async fn question(&self) -> Result<Question> {
-        let card = self.card().await?;
+    fn question(&self, card: Card) -> Question {
         // The same name can come to mean somebody else: that is another question.
         let digest = match &card.recipient {
             Some(recipient) => {
@@ -124,14 +124,39 @@ impl Asking<'_> {
             }
             None => ledger::digest(self.arguments),
         };
-        Ok(Question {
+        Question {
             counter: self.window.counter.about.name,
             tool: self.tool.tool.name,
             caller: self.context.caller.clone(),
             arguments: self.arguments.clone(),
             digest,
             card,
-        })
+        }
+    }
+
+    /// What is asked, and the standing grant that answers it: with one look where
+    /// both are in one store.
+    async fn card_and_grant(&self) -> Result<(Card, Option<String>)> {
+        let granted = Granted {
+            caller: Arc::clone(&self.context.caller.id),
+            counter: self.window.counter.about.name,
+            tool: self.tool.tool.name,
+        };
+        if let (Some(describe), Some(store)) = (&self.tool.tool.card, &self.window.counter.store)
+            && self.desk.keeps_rows_in(store)
+        {
+            let (describe, context) = (describe.clone(), self.context.clone());
+            let arguments = self.arguments.clone();
+            let read = move |sql: &mut dyn kit::Sql| {
+                let card = describe(&context, sql, &arguments)?;
+                let grant = granted.find(sql, card.recipient.as_deref())?;
+                Ok((card, grant))
+            };
+            return store.query(Budget::default(), read).await;
+        }
+        let card = self.card().await?;
+        let grant = self.desk.approvals.granted(granted, &card).await?;
+        Ok((card, grant))
     }
 
     /// The tool's own words, or the arguments one by one.
