@@ -220,9 +220,8 @@ impl Desk {
             }
             Leave::Approved(approval) => Some(approval),
             Leave::Again { approval, reply } => {
-                record.set_approval(approval.clone());
-                let in_hand = approval.map(|id| self.approvals.take_in_hand(&id));
-                return Ok((reply, in_hand));
+                record.set_approval(approval.as_ref().map(|approval| approval.id.clone()));
+                return Ok((reply, approval));
             }
             Leave::Ask(reply) => return Ok((reply, None)),
         };

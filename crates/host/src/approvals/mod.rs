@@ -10,8 +10,8 @@ pub mod grants;
 pub mod redemption;
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    collections::{HashMap, hash_map::Entry},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use kit::{
@@ -338,8 +338,22 @@ impl Approvals {
 
     /// For a call of this process to use.
     pub fn take_in_hand(&self, id: &str) -> InHand {
-        let mut all = self.in_hand.lock().unwrap_or_else(PoisonError::into_inner);
-        *all.entry(id.to_owned()).or_default() += 1;
+        *self.held().entry(id.to_owned()).or_default() += 1;
+        self.hand(id)
+    }
+
+    /// The same, unless another call has it in hand.
+    pub fn take_if_free(&self, id: &str) -> Option<InHand> {
+        match self.held().entry(id.to_owned()) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(free) => {
+                free.insert(1);
+                Some(self.hand(id))
+            }
+        }
+    }
+
+    fn hand(&self, id: &str) -> InHand {
         InHand {
             id: id.to_owned(),
             all: Arc::clone(&self.in_hand),
@@ -347,10 +361,13 @@ impl Approvals {
         }
     }
 
+    fn held(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.in_hand.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether a call has had the answer that belongs to it, or is having it.
     pub fn is_taken(&self, approval: &Approval) -> bool {
-        let all = self.in_hand.lock().unwrap_or_else(PoisonError::into_inner);
-        approval.delivered_at.is_some() || all.contains_key(&approval.id)
+        approval.delivered_at.is_some() || self.held().contains_key(&approval.id)
     }
 
     /// Notes for everybody that the answer has left.
@@ -365,8 +382,7 @@ impl Approvals {
             )
         })
         .await?;
-        let mut all = self.in_hand.lock().unwrap_or_else(PoisonError::into_inner);
-        all.remove(id);
+        self.held().remove(id);
         Ok(())
     }
 

@@ -34,6 +34,7 @@ const SECRET: [&str; 17] = [
     "securitycode",
     "accountnumber",
 ];
+const FIRST_LETTERS: &[u8] = b"pstac";
 /// The whole of a name: as part of one they mean anything.
 const SECRET_ALONE: [&str; 8] = ["pin", "cvv", "cvc", "otp", "pan", "iban", "card", "bearer"];
 
@@ -57,13 +58,32 @@ impl Kept {
     }
 }
 
+/// Asked of every field of every call.
 fn is_secret(name: &str) -> bool {
-    let plain: String = name
-        .chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect();
-    SECRET.iter().any(|part| plain.contains(part)) || SECRET_ALONE.contains(&plain.as_str())
+    let letters = name.chars().filter(|c| c.is_alphanumeric());
+    let mut short = [0; 48];
+    if name.is_ascii() && name.len() <= short.len() {
+        let mut length = 0;
+        for (place, letter) in short.iter_mut().zip(letters) {
+            *place = letter.to_ascii_lowercase() as u8;
+            length += 1;
+        }
+        return says_secret(short.get(..length).unwrap_or_default());
+    }
+    let plain: String = letters.flat_map(char::to_lowercase).collect();
+    says_secret(plain.as_bytes())
+}
+
+fn says_secret(plain: &[u8]) -> bool {
+    let says = |rest: &[u8]| SECRET.iter().any(|part| rest.starts_with(part.as_bytes()));
+    let mut rest = plain;
+    while let Some((first, after)) = rest.split_first() {
+        if FIRST_LETTERS.contains(first) && says(rest) {
+            return true;
+        }
+        rest = after;
+    }
+    SECRET_ALONE.iter().any(|word| plain == word.as_bytes())
 }
 
 fn object(
@@ -131,6 +151,13 @@ fn text(whole: &str, into: &mut String) {
 }
 
 fn quoted(text: &str, into: &mut String) {
+    let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    if text.bytes().all(is_plain) {
+        into.push('"');
+        into.push_str(text);
+        into.push('"');
+        return;
+    }
     match serde_json::to_string(text) {
         Ok(quoted) => into.push_str(&quoted),
         Err(_) => into.push_str("\"\""),
@@ -167,6 +194,24 @@ mod tests {
         }
         assert_eq!(kept["user"]["name"], "Aiko");
         assert_eq!(kept["pinned"], true);
+    }
+
+    #[test]
+    fn each_secret_is_known_in_every_spelling() {
+        for word in SECRET.iter().chain(&SECRET_ALONE) {
+            assert!(is_secret(word), "{word}");
+            assert!(is_secret(&word.to_uppercase()), "{word}");
+            let apart: Vec<String> = word.chars().map(String::from).collect();
+            assert!(is_secret(&apart.join("-")), "{word}");
+        }
+        for part in SECRET {
+            assert!(is_secret(&format!("my_{part}_2")), "{part}");
+            assert!(is_secret(&format!("{}{part}", "x".repeat(100))), "{part}");
+            assert!(is_secret(&format!("私の{part}")), "{part}");
+        }
+        for name in ["", "pinned", "panel", "quantity", "postal_code", "cardinal"] {
+            assert!(!is_secret(name), "{name}");
+        }
     }
 
     #[test]

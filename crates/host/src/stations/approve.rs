@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::{
-    approvals::{Approval, Decision, Granted, LAPSES_MS, Question, Status, redemption},
+    approvals::{Approval, Decision, Granted, InHand, LAPSES_MS, Question, Status, redemption},
     desk::{Desk, PreparedTool, Window},
     ledger::{self, Entry},
     settings::Policy,
@@ -42,7 +42,7 @@ pub enum Leave {
     Approved(String),
     /// It was done before, and the answer did not arrive.
     Again {
-        approval: Option<String>,
+        approval: Option<InHand>,
         reply: Reply,
     },
     /// The client has to ask its user and call again.
@@ -195,10 +195,14 @@ impl Asking<'_> {
         }
         // Whether it was used is for the work's own store to say.
         match self.redeemed(before).await? {
-            Some(Some(reply)) => Ok(Some(Leave::Again {
-                approval: Some(before.id.clone()),
-                reply: redemption::reply(reply),
-            })),
+            Some(Some(reply)) => {
+                // Done since it was asked whether somebody has it: then the answer is theirs.
+                let in_hand = self.desk.approvals.take_if_free(&before.id);
+                Ok(in_hand.map(|in_hand| Leave::Again {
+                    approval: Some(in_hand),
+                    reply: redemption::reply(reply),
+                }))
+            }
             Some(None) => Err(unknown_outcome(before)),
             None if before.status == Status::Approved => {
                 Ok(Some(Leave::Approved(before.id.clone())))
