@@ -102,7 +102,7 @@ fn enter_wal(connection: &Connection, patience: Duration) -> rusqlite::Result<St
     }
 }
 
-fn create_directory(path: &Path) -> std::io::Result<()> {
+pub(super) fn create_directory(path: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

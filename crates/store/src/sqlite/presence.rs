@@ -9,6 +9,7 @@ use std::{
 
 use kit::{Presence, Result};
 
+use super::connection::create_directory;
 use crate::failure;
 
 /// The directory of the marks.
@@ -41,7 +42,7 @@ impl Marks {
         // Locked before it can be seen: a mark without a lock is of the dead.
         let hidden = self.0.join(format!(".{name}"));
         let made = || {
-            make_directory(&self.0)?;
+            create_directory(&self.0)?;
             let file = private().write(true).create_new(true).open(&hidden)?;
             file.lock()?;
             fs::rename(&hidden, &path)?;
@@ -92,12 +93,4 @@ fn private() -> OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
-}
-
-fn make_directory(path: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }
