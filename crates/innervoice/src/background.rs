@@ -10,7 +10,7 @@ use kit::{
 use serde_json::{Value, json};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{caldav, outbox::worker::Worker, voice::Voice};
+use crate::{voice::Voice, worker::Worker};
 
 /// How long something that is just being sent may keep the program from ending.
 const LAST_WAIT: Duration = Duration::from_secs(5);
@@ -39,14 +39,10 @@ impl Background for Night {
             Presence::unmarked()
         });
         let presence = Arc::new(presence);
-        let sender = Worker::new(&self.voice, &clock, &presence, &self.stop);
-        self.tasks.spawn(sender.send());
-        let reminder = Worker::new(&self.voice, &clock, &presence, &self.stop);
-        self.tasks.spawn(reminder.remind(announce));
-        if self.voice.caldav.is_some() {
-            let teller = caldav::Worker::new(&self.voice, &clock, &presence, &self.stop);
-            self.tasks.spawn(teller.tell());
-        }
+        let worker = || Worker::new(&self.voice, &clock, &presence, &self.stop);
+        self.tasks.spawn(worker().send());
+        self.tasks.spawn(worker().remind(announce));
+        self.tasks.spawn(worker().tell());
     }
 
     fn stop(&self) -> BoxFuture<'_, ()> {

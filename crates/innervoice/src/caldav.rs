@@ -4,15 +4,13 @@
 //! version it is. So an attempt whose answer was lost is recognised when it is
 //! made again, and a copy that somebody else changed is never overwritten.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::time::Duration;
 
-use futures::FutureExt as _;
-use kit::{Error, Presence, Result, Sql, lease, sql::Budget, time::Clock};
+use kit::{Error, Result, Sql, sql::Budget};
 use reqwest::{
     Client, Method, RequestBuilder, Response, StatusCode, Url,
     header::{CONTENT_TYPE, ETAG, IF_MATCH, IF_NONE_MATCH},
 };
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     Settings, resources,
@@ -20,19 +18,15 @@ use crate::{
         caldav::{self, Due, Outcome, Theirs},
         events::Event,
     },
-    voice::Voice,
+    worker::{Worker, pause_after},
 };
 
+/// It only spares work: every request has its condition, so that two processes
+/// which tell the server the same do no harm.
 const LEASE: &str = "innervoice-caldav";
 const CONNECT: Duration = Duration::from_secs(10);
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// It only spares work: every request has its condition, so that two processes
-/// which tell the server the same do no harm.
-const LEASE_MS: i64 = 10_000;
-const EVERY: Duration = Duration::from_secs(1);
 const BATCH: i64 = 8;
-const FIRST_RETRY_MS: i64 = 2_000;
-const LONGEST_RETRY_MS: i64 = 10 * 60_000;
 /// How far back the server is told, as with the feed.
 pub const PAST_MS: i64 = 366 * 24 * 60 * 60_000;
 
@@ -248,67 +242,19 @@ fn is_gone(status: StatusCode) -> bool {
     matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE)
 }
 
-pub struct Worker {
-    voice: Arc<Voice>,
-    clock: Clock,
-    presence: Arc<Presence>,
-    stop: CancellationToken,
-}
-
 impl Worker {
-    pub fn new(
-        voice: &Arc<Voice>,
-        clock: &Clock,
-        presence: &Arc<Presence>,
-        stop: &CancellationToken,
-    ) -> Self {
-        Self {
-            voice: Arc::clone(voice),
-            clock: clock.clone(),
-            presence: Arc::clone(presence),
-            stop: stop.clone(),
-        }
-    }
-
     /// Tells the server of every change until it is stopped.
     pub async fn tell(self) {
-        let Some(server) = &self.voice.caldav else {
-            return;
-        };
-        while !self.stop.is_cancelled() {
-            match AssertUnwindSafe(self.round(server)).catch_unwind().await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => {
-                    tracing::warn!(%error, cause = ?error.cause, "CalDAV: a round failed");
-                }
-                Err(_) => tracing::error!("CalDAV: a round panicked"),
-            }
-            tokio::select! {
-                () = tokio::time::sleep(EVERY) => {}
-                () = self.stop.cancelled() => {}
-            }
-        }
-        let holder = self.presence.name().to_owned();
-        let released = self
-            .voice
-            .store
-            .transaction(Budget::default(), move |sql| {
-                lease::release(sql, LEASE, &holder)
-            })
-            .await;
-        if let Err(error) = released {
-            tracing::warn!(%error, "a lease was not given back; it runs out by itself");
+        if let Some(server) = &self.voice.caldav {
+            self.repeat(LEASE, || self.tell_round(server)).await;
         }
     }
 
-    async fn round(&self, server: &Server) -> Result<()> {
-        let store = &self.voice.store;
-        let now = self.clock.now().as_millisecond();
+    async fn tell_round(&self, server: &Server) -> Result<()> {
+        let now = self.now();
         let read = move |sql: &mut dyn Sql| caldav::due(sql, now, now - PAST_MS, BATCH);
-        for due in store.query(Budget::default(), read).await? {
-            let (holder, now) = (self.presence.name(), self.clock.now().as_millisecond());
-            let holds = lease::take(store, LEASE, holder, now, LEASE_MS).await?;
-            if !holds || self.stop.is_cancelled() {
+        for due in self.store().query(Budget::default(), read).await? {
+            if !self.holds(LEASE).await? || self.stop.is_cancelled() {
                 return Ok(());
             }
             let outcome = server.tell(&due).await;
@@ -321,18 +267,10 @@ impl Worker {
                 ),
                 Outcome::Retry(why) => tracing::warn!(event, "CalDAV: {why} It is tried again."),
             }
-            let next = self.clock.now().as_millisecond() + pause_after(due.attempts);
+            let next = self.now() + pause_after(due.attempts + 1);
             let settle = move |sql: &mut dyn Sql| caldav::settle(sql, &due, &outcome, next);
-            store.transaction(Budget::default(), settle).await?;
+            self.store().transaction(Budget::default(), settle).await?;
         }
         Ok(())
     }
-}
-
-/// Two seconds, four, eight, …, ten minutes.
-fn pause_after(attempts: i64) -> i64 {
-    let doublings = u32::try_from(attempts).unwrap_or(0).min(20);
-    FIRST_RETRY_MS
-        .saturating_mul(1_i64 << doublings)
-        .min(LONGEST_RETRY_MS)
 }

@@ -3,8 +3,8 @@
 //!
 //! Which file to open: times, repetition and addresses are in `model`, the rows
 //! in `store`, whom somebody means in `recipients`, how things leave the house
-//! in `outbox`, when reminders fire in `reminders`, and each tool in a file of
-//! its own under `tools`.
+//! in `outbox`, when reminders fire in `reminders`, what a calendar server is told
+//! in `caldav`, and each tool in a file of its own under `tools`.
 
 mod answers;
 mod background;
@@ -21,6 +21,7 @@ mod settings;
 mod store;
 mod tools;
 mod voice;
+mod worker;
 
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
-//! The ways out of the house, and the worker that uses them.
+//! The ways out of the house, and the work that uses them.
 //!
 //! `mail` and `http` say of each attempt whether it went out, can be tried
-//! again, can never succeed, or may have gone out; `worker` keeps the rows.
+//! again, can never succeed, or may have gone out; `sending` keeps the rows.
 
 mod http;
 mod mail;
+mod sending;
 #[cfg(test)]
 mod tests;
-pub mod worker;
 
 use kit::Result;
 

@@ -1,6 +1,8 @@
 //! Firing reminders: each once, late if need be, and never a pile of them.
 
-use kit::{Result, Sql};
+use std::sync::Arc;
+
+use kit::{Result, Sql, counter::Announce, sql::Budget};
 use serde_json::json;
 
 use crate::{
@@ -12,6 +14,7 @@ use crate::{
         reminders::{self, Firing, Reminder},
     },
     voice::Voice,
+    worker::Worker,
 };
 
 /// Up to here a reminder counts as on time.
@@ -24,12 +27,41 @@ const BATCH: i64 = 100;
 const MOST_MISSED: usize = 100_000;
 const ID_LENGTH: usize = 20;
 
-pub fn is_due(sql: &mut dyn Sql, now: i64) -> Result<bool> {
+const LEASE: &str = "innervoice-reminders";
+
+impl Worker {
+    /// Fires reminders until it is stopped.
+    pub async fn remind(self, announce: Announce) {
+        self.repeat(LEASE, || self.remind_round(&announce)).await;
+    }
+
+    /// Everything that is due fires once.
+    pub async fn remind_round(&self, announce: &Announce) -> Result<()> {
+        loop {
+            let now = self.now();
+            let look = move |sql: &mut dyn Sql| is_due(sql, now);
+            let due = self.store().query(Budget::default(), look).await?;
+            if !due || !self.holds(LEASE).await? {
+                return Ok(());
+            }
+            let voice = Arc::clone(&self.voice);
+            let work = move |sql: &mut dyn Sql| fire(&voice, sql, now);
+            let fired = self.store().transaction(Budget::default(), work).await?;
+            if fired > 0 {
+                announce(kit::context::Change::Resource(
+                    crate::resources::REMINDERS.into(),
+                ));
+            }
+        }
+    }
+}
+
+fn is_due(sql: &mut dyn Sql, now: i64) -> Result<bool> {
     Ok(!reminders::due(sql, now, 1)?.is_empty())
 }
 
 /// Fires what is due, in the caller's transaction; says how many were dealt with.
-pub fn fire(voice: &Voice, sql: &mut dyn Sql, now: i64) -> Result<usize> {
+fn fire(voice: &Voice, sql: &mut dyn Sql, now: i64) -> Result<usize> {
     let due = reminders::due(sql, now, BATCH)?;
     for reminder in &due {
         fire_one(voice, sql, reminder, now)?;

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use self::server::{Server, Way};
-use super::worker::Worker;
+use crate::worker::Worker;
 use crate::{Settings, voice::Voice};
 
 struct House {

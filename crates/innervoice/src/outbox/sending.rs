@@ -1,8 +1,4 @@
-//! Sends what is in the outbox, and fires reminders.
-//!
-//! Both look with a cheap read whether anything is due; only then is the lease
-//! taken that says which process does it. The rows decide in any case: a
-//! message is claimed, a reminder moved on, by an `UPDATE` that only one wins.
+//! Sends what is in the outbox.
 //!
 //! A claim is renewed while its message is being sent. Whoever can't renew it
 //! breaks the sending off before the claim runs out, so that nobody sends what
@@ -12,14 +8,12 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt as _;
-use kit::{Presence, Result, Sql, Store, counter::Announce, lease, sql::Budget, time::Clock};
+use kit::{Result, Sql, sql::Budget};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use crate::{
-    reminders,
     store::outbox::{self, Item, Outcome},
-    voice::Voice,
+    worker::{EVERY, Worker, pause_after},
 };
 
 /// How long whoever sends something answers for it, counted anew each time the
@@ -31,104 +25,17 @@ const LOST: Duration = Duration::from_secs(15);
 const ATTEMPT: Duration = Duration::from_secs(90);
 /// Together shorter than what is left of a claim, with all the waiting for a lock.
 const SETTLE_TRIES: u32 = 4;
-/// It only spares work, so nobody has to wait for it long.
-const LEASE_MS: i64 = 5_000;
-const EVERY: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// What is sent at once.
 const BATCH: i64 = 8;
-const FIRST_RETRY_MS: i64 = 2_000;
-const LONGEST_RETRY_MS: i64 = 10 * 60_000;
 /// After so long nobody expects a message any more.
 pub const GIVE_UP_MS: i64 = 24 * 60 * 60_000;
 
-pub struct Worker {
-    voice: Arc<Voice>,
-    clock: Clock,
-    presence: Arc<Presence>,
-    /// Cancelled when nothing new is to be begun.
-    stop: CancellationToken,
-}
+const LEASE: &str = "innervoice-outbox";
 
 impl Worker {
-    pub fn new(
-        voice: &Arc<Voice>,
-        clock: &Clock,
-        presence: &Arc<Presence>,
-        stop: &CancellationToken,
-    ) -> Self {
-        Self {
-            voice: Arc::clone(voice),
-            clock: clock.clone(),
-            stop: stop.clone(),
-            presence: Arc::clone(presence),
-        }
-    }
-
     /// Sends until it is stopped.
     pub async fn send(self) {
-        self.repeat("innervoice-outbox", || self.send_round()).await;
-    }
-
-    /// Fires reminders until it is stopped.
-    pub async fn remind(self, announce: Announce) {
-        self.repeat("innervoice-reminders", || self.remind_round(&announce))
-            .await;
-    }
-
-    async fn repeat<F: Future<Output = Result<()>>>(
-        &self,
-        lease: &'static str,
-        round: impl Fn() -> F,
-    ) {
-        let mut pause = EVERY;
-        loop {
-            // A round is never broken off: a message half sent would be a claim
-            // that has to run out first.
-            // Nor does one that panics end the work for all that come after it.
-            pause = match AssertUnwindSafe(round()).catch_unwind().await {
-                Ok(Ok(())) => EVERY,
-                Ok(Err(error)) => {
-                    tracing::warn!(%error, cause = ?error.cause, lease, "a round failed");
-                    (pause * 2).min(LONGEST_PAUSE)
-                }
-                Err(_) => {
-                    tracing::error!(lease, "a round panicked");
-                    (pause * 2).min(LONGEST_PAUSE)
-                }
-            };
-            tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                () = self.stop.cancelled() => break,
-            }
-        }
-        let holder = self.holder();
-        let given_back = self
-            .store()
-            .transaction(Budget::default(), move |sql| {
-                lease::release(sql, lease, &holder)
-            })
-            .await;
-        if let Err(error) = given_back {
-            tracing::warn!(%error, lease, "a lease was not given back; it runs out by itself");
-        }
-    }
-
-    fn store(&self) -> &Arc<dyn Store> {
-        &self.voice.store
-    }
-
-    fn now(&self) -> i64 {
-        self.clock.now().as_millisecond()
-    }
-
-    fn holder(&self) -> String {
-        self.presence.name().to_owned()
-    }
-
-    async fn holds(&self, name: &'static str) -> Result<bool> {
-        let (holder, now) = (self.presence.name(), self.now());
-        lease::take(self.store(), name, holder, now, LEASE_MS).await
+        self.repeat(LEASE, || self.send_round()).await;
     }
 
     /// Everything that is due is sent once.
@@ -146,7 +53,7 @@ impl Worker {
                 .await?;
             holders.retain(|holder| self.store().is_gone(holder));
             let abandoned = has_run_out || !holders.is_empty();
-            if (due.is_empty() && !abandoned) || !self.holds("innervoice-outbox").await? {
+            if (due.is_empty() && !abandoned) || !self.holds(LEASE).await? {
                 return Ok(());
             }
             if abandoned {
@@ -230,34 +137,4 @@ impl Worker {
             }
         }
     }
-
-    /// Everything that is due fires once.
-    pub async fn remind_round(&self, announce: &Announce) -> Result<()> {
-        loop {
-            let now = self.now();
-            let is_due = move |sql: &mut dyn Sql| reminders::is_due(sql, now);
-            let due = self.store().query(Budget::default(), is_due).await?;
-            if !due || !self.holds("innervoice-reminders").await? {
-                return Ok(());
-            }
-            let voice = Arc::clone(&self.voice);
-            let fire = move |sql: &mut dyn Sql| reminders::fire(&voice, sql, now);
-            let fired = self.store().transaction(Budget::default(), fire).await?;
-            if fired > 0 {
-                announce(kit::context::Change::Resource(
-                    crate::resources::REMINDERS.into(),
-                ));
-            }
-        }
-    }
-}
-
-/// Two seconds, four, eight, …, ten minutes.
-fn pause_after(attempts: i64) -> i64 {
-    let doublings = u32::try_from(attempts.saturating_sub(1))
-        .unwrap_or(0)
-        .min(20);
-    FIRST_RETRY_MS
-        .saturating_mul(1_i64 << doublings)
-        .min(LONGEST_RETRY_MS)
 }
