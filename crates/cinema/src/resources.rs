@@ -9,7 +9,6 @@ use kit::{
     resource::{
         Body, Contents, Question, Reference, Resource, Resources, Template, escape, unescape,
     },
-    sql::Budget,
 };
 use serde::Serialize;
 
@@ -60,10 +59,7 @@ impl Shelf {
         job: impl FnOnce(&House, &Context, &mut dyn Sql) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (house, context) = (Arc::clone(&self.house), context.clone());
-        let budget = Budget {
-            deadline: context.deadline,
-            cancel: context.cancel.clone(),
-        };
+        let budget = context.budget();
         self.store
             .query(budget, move |sql| job(&house, &context, sql))
             .await

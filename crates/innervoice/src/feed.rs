@@ -5,7 +5,6 @@ use std::sync::Arc;
 use kit::{
     BoxFuture, Context, Result, Store,
     counter::{File, Files},
-    sql::Budget,
 };
 
 use crate::resources;
@@ -38,14 +37,10 @@ impl Files for Feed {
             if name != CALENDAR {
                 return Ok(None);
             }
-            let budget = Budget {
-                deadline: context.deadline,
-                cancel: context.cancel.clone(),
-            };
             let now = context.clock.now().as_millisecond();
             let read = self
                 .store
-                .query(budget, move |sql| resources::feed(sql, now));
+                .query(context.budget(), move |sql| resources::feed(sql, now));
             Ok(Some(File {
                 kind: "text/calendar; charset=utf-8",
                 bytes: read.await?.into_bytes(),

@@ -11,7 +11,6 @@ use kit::{
     resource::{
         Body, Contents, Question, Reference, Resource, Resources, Template, escape, unescape,
     },
-    sql::Budget,
 };
 
 use crate::{
@@ -99,11 +98,7 @@ impl Shelf {
         context: &Context,
         job: impl FnOnce(&mut dyn Sql) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let budget = Budget {
-            deadline: context.deadline,
-            cancel: context.cancel.clone(),
-        };
-        self.store.query(budget, job).await
+        self.store.query(context.budget(), job).await
     }
 
     /// Events that are not over.

@@ -10,7 +10,7 @@ use jiff::{civil::Date, tz::TimeZone};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{BoxFuture, Error, Result, ids::CallId, time::Clock};
+use crate::{BoxFuture, Error, Result, ids::CallId, sql::Budget, time::Clock};
 
 #[derive(Clone)]
 pub struct Context {
@@ -41,6 +41,14 @@ impl Context {
             deadline: None,
             client,
             changes: Arc::default(),
+        }
+    }
+
+    /// What work for this call may take.
+    pub fn budget(&self) -> Budget {
+        Budget {
+            deadline: self.deadline,
+            cancel: self.cancel.clone(),
         }
     }
 

@@ -52,8 +52,9 @@ pub async fn run(
         }
         Run::Query(handler) => {
             let (handler, inside) = (Arc::clone(handler), context.clone());
-            let work =
-                store(window)?.query(budget(context), move |sql| handler(&inside, sql, arguments));
+            let work = store(window)?.query(context.budget(), move |sql| {
+                handler(&inside, sql, arguments)
+            });
             within(limit + GRACE, work).await
         }
         Run::Transaction(handler) => {
@@ -64,7 +65,7 @@ pub async fn run(
                 id: id.to_owned(),
                 beside_its_row: desk.keeps_rows_in(store),
             });
-            let work = store.transaction(budget(context), move |sql| {
+            let work = store.transaction(context.budget(), move |sql| {
                 // A repeated attempt must not announce its changes twice.
                 inside.take_changes();
                 ledger::once(&entry, &inside, sql, |sql| {
@@ -113,7 +114,7 @@ async fn redeem_before(desk: &Desk, context: &Context, approval: &str) -> Result
     let inside = context.clone();
     let store = &desk.state.get().await?.store;
     store
-        .transaction(budget(context), move |sql| used.redeem(sql, &inside))
+        .transaction(context.budget(), move |sql| used.redeem(sql, &inside))
         .await
 }
 
@@ -141,13 +142,6 @@ fn late(tool: &PreparedTool) -> Error {
         return Error::timeout().next("Look whether it took effect before you try again.");
     }
     Error::timeout()
-}
-
-fn budget(context: &Context) -> Budget {
-    Budget {
-        deadline: context.deadline,
-        cancel: context.cancel.clone(),
-    }
 }
 
 fn store(window: &Window) -> Result<&Arc<dyn kit::Store>> {

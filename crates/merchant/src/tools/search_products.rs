@@ -203,10 +203,7 @@ async fn handle(shop: Arc<Shop>, context: Context, input: Input) -> Result<Outpu
         shop: &shop,
         input: &input,
         now: shop.now(&context),
-        budget: Budget {
-            deadline: context.deadline,
-            cancel: context.cancel.clone(),
-        },
+        budget: context.budget(),
     };
     // A list of everything is the database's to give; only it counts nothing.
     // Whoever gave the first page gives the others: the next may order otherwise.
