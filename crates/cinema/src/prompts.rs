@@ -33,6 +33,12 @@ pub fn box_office_clerk(house: &Arc<House>) -> Prompt {
                 required: false,
             },
         ],
+        tools: &[
+            "get_movie_list",
+            "get_show_schedule",
+            "get_seat_availability",
+            "reserve_seats",
+        ],
         render: Arc::new(move |context, arguments| {
             let rendered = render(&house, &context, &arguments);
             Box::pin(std::future::ready(rendered))

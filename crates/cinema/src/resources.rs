@@ -7,7 +7,7 @@ use kit::{
     BoxFuture, Context, Result, Sql, Store,
     page::{Page, unknown_cursor},
     resource::{
-        Body, Contents, Question, Reference, Resource, Resources, Template, escape, unescape,
+        Body, Contents, Question, Reference, Resource, Resources, Shows, Template, escape, unescape,
     },
 };
 use serde::Serialize;
@@ -23,6 +23,12 @@ use crate::{
 const FILMS: &str = "cinema://films";
 const SEATS_TEMPLATE: &str = "cinema://shows/{schedule_id}/seats";
 const JSON: &str = "application/json";
+const FILM_DATA: Shows = Shows::data_of(&["get_movie_list"]);
+/// An entry in the list names film, day and time, as the schedule does.
+const SEAT_DATA: Shows = Shows {
+    read: &["get_seat_availability"],
+    listed: &["get_show_schedule"],
+};
 const PAGE: usize = 50;
 /// Completion answers at most a hundred values; this many are looked through.
 const LOOKED_THROUGH: usize = 2_000;
@@ -67,6 +73,13 @@ impl Shelf {
 }
 
 impl Resources for Shelf {
+    fn shows(&self, uri: &str) -> Option<Shows> {
+        if uri == FILMS {
+            return Some(FILM_DATA);
+        }
+        schedule_of(uri).map(|_| SEAT_DATA)
+    }
+
     fn list<'a>(
         &'a self,
         context: &'a Context,
@@ -107,6 +120,7 @@ impl Resources for Shelf {
             title: "Seats of a screening",
             description: "Free and taken seats, as get_seat_availability answers them.",
             mime_type: JSON,
+            shows: SEAT_DATA,
         }]
     }
 

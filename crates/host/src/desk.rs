@@ -10,7 +10,9 @@ use std::{
 };
 
 use jsonschema::Validator;
-use kit::{About, Counter, Error, Result, Store, Tool, counter::Refusals, time::Clock};
+use kit::{
+    About, Counter, Error, Result, Store, Tool, counter::Refusals, resource::Shows, time::Clock,
+};
 use serde_json::Value;
 use tokio::sync::broadcast;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -224,6 +226,7 @@ impl Window {
             }
             tools.push(prepared);
         }
+        check_tools_of_reads(&counter)?;
         let definitions = Definitions::new(&counter, &tools);
         Ok(Self {
             counter,
@@ -260,6 +263,28 @@ impl Window {
         let names = self.tools.iter().flat_map(|tool| names(&tool.tool));
         kit::text::nearest(name, names)
     }
+}
+
+/// Prompts and templates are guarded by the tools they name, so these must exist.
+fn check_tools_of_reads(counter: &Counter) -> Result<()> {
+    let prompts = counter.prompts.iter();
+    let prompts = prompts.map(|prompt| (prompt.name, prompt.tools));
+    let templates = counter.resources.iter();
+    let templates = templates.flat_map(|resources| resources.templates());
+    let templates = templates.flat_map(|template| {
+        let Shows { read, listed } = template.shows;
+        [(template.name, read), (template.name, listed)]
+    });
+    for (name, tools) in prompts.chain(templates) {
+        if tools.is_empty() {
+            return Err(Error::internal(format!("{name} names no tool")));
+        }
+        if let Some(unknown) = tools.iter().find(|tool| counter.tool(tool).is_none()) {
+            let message = format!("{name} names {unknown}, which is no tool");
+            return Err(Error::internal(message));
+        }
+    }
+    Ok(())
 }
 
 fn names(tool: &Tool) -> impl Iterator<Item = &'static str> + use<> {

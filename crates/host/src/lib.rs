@@ -13,6 +13,7 @@ pub mod events;
 pub mod keys;
 pub mod ledger;
 pub mod log;
+pub mod methods;
 pub mod metrics;
 pub mod pipeline;
 pub mod settings;

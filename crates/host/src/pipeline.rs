@@ -7,12 +7,19 @@
 //! stations) and, when it is a tool call, [`Desk::call`] for the rest. What the
 //! protocol must refuse comes back as a [`Refusal`]; what the tool refuses comes
 //! back as an [`Answer`] that says so.
+//!
+//! Requests that show data without a tool call (resources, prompts, completion,
+//! subscriptions) pass [`Desk::read`] instead:
+//!
+//! `identify → limit → authorize → run → audit → answer`
 
 use std::{
+    panic::AssertUnwindSafe,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use futures::FutureExt;
 use kit::{Context, Error, Reply, context::Client, context::Language, ids::CallId};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -20,15 +27,19 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     approvals::InHand,
     desk::{Desk, Found, PreparedTool, Window},
+    methods::{self, Method},
     stations::{
         approve::{self, Asking, Leave},
         audit::{OpenRecord, Outcome, Record},
-        authorize,
+        authorize::{self, Target},
         identify::{Credentials, Identified},
         run, validate,
     },
     transport::language,
 };
+
+/// How long reading a resource, rendering a prompt or completing may take.
+const READ_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long an answer may be on its way.
 const ARRIVES_WITHIN: Duration = Duration::from_secs(2);
@@ -50,6 +61,14 @@ pub struct ToolCall {
     pub language: Option<Language>,
 }
 
+/// A request that shows data without a tool call.
+pub struct ReadRequest<'a> {
+    pub who: &'a Identified,
+    pub method: Method,
+    pub target: Target<'a>,
+    pub context: &'a Context,
+}
+
 /// The tool's reply, or its refusal; either way a result, not a protocol error.
 #[derive(Debug)]
 pub struct Answer {
@@ -65,6 +84,8 @@ pub enum Refusal {
     RateLimited {
         retry_after_ms: u64,
     },
+    /// Nothing here answers this method.
+    UnknownMethod(String),
     UnknownTool {
         call: CallId,
         name: String,
@@ -73,11 +94,12 @@ pub enum Refusal {
 }
 
 impl Desk {
-    /// The stations every request passes, whatever its method.
+    /// The stations every request passes.
     pub async fn admit(
         &self,
         window: &Window,
         credentials: &Credentials,
+        method: &str,
     ) -> Result<Admitted, Refusal> {
         let counter = window.counter.about.name;
 
@@ -93,7 +115,52 @@ impl Desk {
             self.audit.refused(Some(caller), counter, self.clock.now());
             return Err(Refusal::RateLimited { retry_after_ms });
         }
+        if !methods::is_known(method) {
+            self.audit.refused(Some(caller), counter, self.clock.now());
+            return Err(Refusal::UnknownMethod(method.to_owned()));
+        }
         Ok(Admitted { who })
+    }
+
+    /// The stations of a request that shows data without a tool call. `work`
+    /// begins only when its caller may see the target.
+    pub async fn read<T>(
+        &self,
+        window: &Window,
+        request: &ReadRequest<'_>,
+        work: impl Future<Output = kit::Result<T>>,
+    ) -> kit::Result<T> {
+        let _in_flight = self.under_way.token();
+        let (context, who) = (request.context, request.who);
+        let record = Record {
+            call: context.call,
+            caller: context.caller.clone(),
+            counter: window.counter.about.name,
+            tool: request.method.name,
+            writes: false,
+            started: Instant::now(),
+            outcome: Outcome::Abandoned,
+            approval: None,
+            kept: self.audit.kept_of_read(&request.target),
+        };
+        let record = self.audit.open(record, None).await;
+
+        // authorize, then run
+        let allowed = record
+            .may_run()
+            .and_then(|()| authorize::read(window, who, &request.target));
+        let result = match allowed {
+            Ok(()) => while_valid(who, &context.cancel, in_time(context, work)).await,
+            Err(error) => Err(error),
+        };
+
+        // audit
+        let outcome = match &result {
+            Ok(_) => Outcome::Done,
+            Err(error) => Outcome::of(Err(error)),
+        };
+        record.close(outcome).await;
+        result.map_err(|error| error.in_language(context.language))
     }
 
     /// The stations of a tool call.
@@ -235,6 +302,19 @@ impl Desk {
         let reply = run::run(self, window, tool, context, arguments, used).await?;
         validate::output(tool, &reply)?;
         Ok((reply, approval))
+    }
+}
+
+/// Ends work that takes too long or is cancelled, and answers when it panics.
+async fn in_time<T>(
+    context: &Context,
+    work: impl Future<Output = kit::Result<T>>,
+) -> kit::Result<T> {
+    let work = AssertUnwindSafe(work).catch_unwind();
+    tokio::select! {
+        result = work => result.unwrap_or_else(|_| Err(Error::internal("it panicked"))),
+        () = tokio::time::sleep(READ_LIMIT) => Err(Error::timeout()),
+        () = context.cancel.cancelled() => Err(Error::cancelled()),
     }
 }
 

@@ -9,7 +9,7 @@ use kit::{
     context::Language,
     page::{self, Page},
     resource::{
-        Body, Contents, Question, Reference, Resource, Resources, Template, escape, unescape,
+        Body, Contents, Question, Reference, Resource, Resources, Shows, Template, escape, unescape,
     },
 };
 
@@ -29,6 +29,8 @@ pub const REMINDERS: &str = "innervoice://reminders";
 const EVENT_TEMPLATE: &str = "innervoice://events/{id}.ics";
 const ICS: &str = "text/calendar";
 const JSON: &str = "application/json";
+const CALENDAR_DATA: Shows = Shows::data_of(&["calendar.list"]);
+const REMINDER_DATA: Shows = Shows::data_of(&["reminder.list"]);
 const PAGE: usize = 50;
 const COMPLETIONS: usize = 100;
 /// How far back a feed goes.
@@ -113,6 +115,14 @@ impl Shelf {
 }
 
 impl Resources for Shelf {
+    fn shows(&self, uri: &str) -> Option<Shows> {
+        match uri {
+            CALENDAR => Some(CALENDAR_DATA),
+            REMINDERS => Some(REMINDER_DATA),
+            _ => event_of(uri).map(|_| CALENDAR_DATA),
+        }
+    }
+
     fn list<'a>(
         &'a self,
         context: &'a Context,
@@ -138,6 +148,7 @@ impl Resources for Shelf {
             title: "An event",
             description: "One event as an iCalendar file.",
             mime_type: ICS,
+            shows: CALENDAR_DATA,
         }]
     }
 

@@ -4,14 +4,31 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::{BoxFuture, Context, Result, context::ClientRequest};
+use crate::{BoxFuture, Context, Error, Result, context::ClientRequest, error::INVALID_ARGUMENT};
 
 pub struct Prompt {
     pub name: &'static str,
     pub title: &'static str,
     pub description: &'static str,
     pub arguments: Vec<Argument>,
+    /// The tools that the prompt is about. A caller needs the right to all of
+    /// them; at least one.
+    pub tools: &'static [&'static str],
     pub render: Render,
+}
+
+impl Prompt {
+    pub fn check_arguments(&self, arguments: &Map<String, Value>) -> Result<()> {
+        let mut required = self.arguments.iter().filter(|argument| argument.required);
+        match required.find(|argument| !arguments.contains_key(argument.name)) {
+            None => Ok(()),
+            Some(missing) => Err(Error::new(
+                INVALID_ARGUMENT,
+                format!("The argument `{}` is missing.", missing.name),
+            )
+            .next("prompts/list names the arguments.")),
+        }
+    }
 }
 
 type Render =

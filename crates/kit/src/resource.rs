@@ -33,8 +33,33 @@ pub fn unescape(escaped: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// What a counter lets clients read. Every method may go to the store or disk.
+/// The tools whose data an address shows. A caller needs the right to all of
+/// them: what a key may not call, it may not read in another way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shows {
+    /// Tools whose data a reader or subscriber sees.
+    pub read: &'static [&'static str],
+    /// Tools whose data the address itself shows in a list or a completion.
+    pub listed: &'static [&'static str],
+}
+
+impl Shows {
+    /// Data of one tool, whether read or listed.
+    pub const fn data_of(tool: &'static [&'static str]) -> Self {
+        Self {
+            read: tool,
+            listed: tool,
+        }
+    }
+}
+
+/// What a counter lets clients read. The methods that return a future may go to
+/// the store or disk.
 pub trait Resources: Send + Sync {
+    /// Which tools' data the resource at this address shows; `None` when no
+    /// resource can be there. Nobody reads, lists or watches such an address.
+    fn shows(&self, uri: &str) -> Option<Shows>;
+
     /// The resources that exist now, in a fixed order.
     fn list<'a>(
         &'a self,
@@ -79,6 +104,7 @@ pub struct Template {
     pub title: &'static str,
     pub description: &'static str,
     pub mime_type: &'static str,
+    pub shows: Shows,
 }
 
 #[derive(Debug, Clone)]

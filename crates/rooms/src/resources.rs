@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use kit::{
     BoxFuture, Context, Result,
     page::{self, Page},
-    resource::{Body, Contents, Question, Reference, Resource, Resources, Template},
+    resource::{Body, Contents, Question, Reference, Resource, Resources, Shows, Template},
 };
 use serde::Serialize;
 
@@ -22,6 +22,14 @@ use crate::{
 const ROOM: &str = "rooms://{roomName}";
 const MESSAGES: &str = "rooms://{roomName}/messages";
 const JSON: &str = "application/json";
+const MEMBER_DATA: Shows = Shows {
+    read: &["list_room_users"],
+    listed: &["list_rooms"],
+};
+const MESSAGE_DATA: Shows = Shows {
+    read: &["get_messages"],
+    listed: &["list_rooms"],
+};
 const PAGE: usize = 50;
 const COMPLETIONS: usize = 100;
 
@@ -50,6 +58,10 @@ impl Shelf {
 }
 
 impl Resources for Shelf {
+    fn shows(&self, uri: &str) -> Option<Shows> {
+        parse(uri).map(|(_, messages)| if messages { MESSAGE_DATA } else { MEMBER_DATA })
+    }
+
     fn list<'a>(
         &'a self,
         _: &'a Context,
@@ -70,6 +82,7 @@ impl Resources for Shelf {
                 title: "A room",
                 description: "Its members, as list_room_users answers them.",
                 mime_type: JSON,
+                shows: MEMBER_DATA,
             },
             Template {
                 uri_template: MESSAGES,
@@ -77,6 +90,7 @@ impl Resources for Shelf {
                 title: "Messages of a room",
                 description: "The latest messages, as get_messages answers them.",
                 mime_type: JSON,
+                shows: MESSAGE_DATA,
             },
         ]
     }

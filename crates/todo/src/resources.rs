@@ -6,7 +6,7 @@ use kit::{
     BoxFuture, Context, Result,
     page::{self, Page},
     resource::{
-        Body, Contents, Question, Reference, Resource, Resources, Template, escape, unescape,
+        Body, Contents, Question, Reference, Resource, Resources, Shows, Template, escape, unescape,
     },
 };
 
@@ -21,6 +21,17 @@ const BASE: &str = "file://.todo/";
 const ADR_TEMPLATE: &str = "file://.todo/adr/{adr_id}.md";
 const CONTEXT_TEMPLATE: &str = "file://.todo/context/{task_id}.md";
 const MARKDOWN: &str = "text/markdown";
+/// The page names tasks and ADRs.
+const INDEX_DATA: Shows = Shows::data_of(&["list_tasks", "list_adrs"]);
+const TASK_DATA: Shows = Shows::data_of(&["list_tasks"]);
+const ADR_DATA: Shows = Shows {
+    read: &["get_adr"],
+    listed: &["list_adrs"],
+};
+const CONTEXT_DATA: Shows = Shows {
+    read: &["get_context"],
+    listed: &["list_tasks"],
+};
 const PAGE: usize = 50;
 const COMPLETIONS: usize = 100;
 
@@ -83,6 +94,16 @@ impl Shelf {
 }
 
 impl Resources for Shelf {
+    fn shows(&self, uri: &str) -> Option<Shows> {
+        let name = name_of(uri)?;
+        Some(match name.as_str() {
+            files::INDEX => INDEX_DATA,
+            files::TASKS => TASK_DATA,
+            _ if name.starts_with(files::ADRS) => ADR_DATA,
+            _ => CONTEXT_DATA,
+        })
+    }
+
     fn list<'a>(
         &'a self,
         _: &'a Context,
@@ -106,6 +127,7 @@ impl Resources for Shelf {
                 title: "ADR",
                 description: "個別ADRファイル",
                 mime_type: MARKDOWN,
+                shows: ADR_DATA,
             },
             Template {
                 uri_template: CONTEXT_TEMPLATE,
@@ -113,6 +135,7 @@ impl Resources for Shelf {
                 title: "Context of a task",
                 description: "個別タスクコンテキスト",
                 mime_type: MARKDOWN,
+                shows: CONTEXT_DATA,
             },
         ]
     }

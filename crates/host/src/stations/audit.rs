@@ -35,6 +35,7 @@ use crate::{
     desk::Found,
     metrics::ToolMetrics,
     settings::{self, KeepArguments},
+    stations::authorize::Target,
 };
 
 pub struct Audit {
@@ -126,6 +127,14 @@ impl Audit {
                 Kept::of(&asked, |_| true)
             }
         }
+    }
+
+    /// What is kept of a request that reads: what it asked for.
+    pub fn kept_of_read(&self, target: &Target<'_>) -> Kept {
+        if self.trail.is_none() || self.settings.arguments == KeepArguments::None {
+            return Kept::default();
+        }
+        Kept::of(&target.as_arguments(), |_| true)
     }
 
     /// Waits while too many records wait to be written; before a call that may

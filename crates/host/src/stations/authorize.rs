@@ -1,17 +1,61 @@
-//! May this caller use this tool here?
+//! May this caller use this tool here, or see its data in another way?
 
-use kit::{Caller, Effect, Error, Result};
+use kit::{
+    Caller, Effect, Error, Result,
+    resource::{Reference, Shows},
+};
+use serde_json::{Map, Value, json};
 
 use crate::{
-    desk::PreparedTool,
+    desk::{Found, PreparedTool, Window},
+    settings::Policy,
     stations::identify::{Identified, Scope, allows},
 };
+
+/// The code of a refusal for an address that holds no resource.
+pub const RESOURCE_NOT_FOUND: &str = "RESOURCE_NOT_FOUND";
+/// The code of a refusal for a caller who lacks the right.
+pub const FORBIDDEN: &str = "FORBIDDEN";
+
+/// The code of a refusal for a tool that the policy denies.
+pub const DENIED_BY_POLICY: &str = "DENIED_BY_POLICY";
+/// The code of a refusal for a tool that this desk does not offer.
+pub const TOOL_NOT_OFFERED: &str = "TOOL_NOT_OFFERED";
+
+/// Longer addresses belong to no resource of ours.
+pub const LONGEST_ADDRESS: usize = 2_048;
+
+/// What a request without a tool call wants to see.
+#[derive(Debug)]
+pub enum Target<'a> {
+    /// A list. Whoever makes it leaves out what [`may_see`] refuses.
+    List,
+    /// Addresses to read or to watch.
+    Resources(&'a [String]),
+    Prompt(&'a str),
+    /// Values for an argument of a prompt or a template.
+    Completion(&'a Reference),
+}
+
+impl Target<'_> {
+    /// For the audit.
+    pub fn as_arguments(&self) -> Map<String, Value> {
+        let (name, value) = match self {
+            Self::List => return Map::new(),
+            Self::Resources(uris) => ("uris", json!(uris)),
+            Self::Prompt(name) => ("prompt", json!(name)),
+            Self::Completion(Reference::Prompt(name)) => ("prompt", json!(name)),
+            Self::Completion(Reference::Template(template)) => ("template", json!(template)),
+        };
+        Map::from_iter([(name.to_owned(), value)])
+    }
+}
 
 pub fn check(who: &Identified, tool: &PreparedTool) -> Result<()> {
     let caller = &who.caller;
     if tool.tool.writes() && who.key.as_ref().is_some_and(|key| key.read_only) {
         return Err(Error::new(
-            "FORBIDDEN",
+            FORBIDDEN,
             format!(
                 "The key {} only reads, and {} changes something.",
                 caller.name, tool.listed_name
@@ -28,13 +72,13 @@ pub fn check(who: &Identified, tool: &PreparedTool) -> Result<()> {
     }
     if *caller == Caller::anonymous() {
         return Err(Error::new(
-            "FORBIDDEN",
+            FORBIDDEN,
             format!("{} needs a key that names it.", tool.listed_name),
         )
         .next("Ask the operator for a key with this tool in its scope."));
     }
     Err(Error::new(
-        "FORBIDDEN",
+        FORBIDDEN,
         format!("The key {} may not use {}.", caller.name, tool.listed_name),
     )
     .next("Ask the operator for a key with this tool in its scope."))
@@ -43,8 +87,113 @@ pub fn check(who: &Identified, tool: &PreparedTool) -> Result<()> {
 /// A tool that exists but is switched off on this desk.
 pub fn not_offered(name: &str, reason: &str) -> Error {
     Error::new(
-        "TOOL_NOT_OFFERED",
+        TOOL_NOT_OFFERED,
         format!("{name} is switched off here: {reason}."),
     )
     .next("Ask the operator, or use another tool.")
+}
+
+/// A read against the tools whose data it shows.
+pub fn read(window: &Window, who: &Identified, target: &Target<'_>) -> Result<()> {
+    match target {
+        Target::List => Ok(()),
+        Target::Resources(uris) => uris
+            .iter()
+            .try_for_each(|uri| data_of(window, who, shows(window, uri)?.read)),
+        Target::Prompt(name) => prompt(window, who, name),
+        Target::Completion(Reference::Prompt(name)) => prompt(window, who, name),
+        Target::Completion(Reference::Template(uri_template)) => {
+            let templates = window.counter.resources.iter();
+            let mut templates = templates.flat_map(|resources| resources.templates());
+            let template = templates.find(|template| template.uri_template == *uri_template);
+            let template = template.ok_or_else(|| {
+                Error::new("UNKNOWN_TEMPLATE", "There is no such resource template.")
+                    .next("resources/templates/list names those there are.")
+            })?;
+            data_of(window, who, template.shows.listed)
+        }
+    }
+}
+
+/// Whether a list shows this caller an entry with data of these tools.
+pub fn may_see(window: &Window, who: &Identified, tools: &[&str]) -> bool {
+    data_of(window, who, tools).is_ok()
+}
+
+/// Whether a list shows this caller the resource at an address.
+pub fn may_list(window: &Window, who: &Identified, uri: &str) -> bool {
+    shows(window, uri).is_ok_and(|shows| may_see(window, who, shows.listed))
+}
+
+/// Whether a list shows this caller a prompt.
+pub fn may_prompt(window: &Window, who: &Identified, name: &str) -> bool {
+    prompt(window, who, name).is_ok()
+}
+
+fn shows(window: &Window, uri: &str) -> Result<Shows> {
+    let resources = window.counter.resources.as_ref();
+    let is_short = uri.len() <= LONGEST_ADDRESS;
+    resources
+        .filter(|_| is_short)
+        .and_then(|resources| resources.shows(uri))
+        .ok_or_else(resource_not_found)
+}
+
+pub fn resource_not_found() -> Error {
+    Error::new(RESOURCE_NOT_FOUND, "There is no resource at this address.")
+        .next("resources/list names those there are.")
+}
+
+/// A person may have to be asked before a tool shows its data: then only the
+/// tool itself shows them.
+fn data_of(window: &Window, who: &Identified, tools: &[&str]) -> Result<()> {
+    tools.iter().try_for_each(|name| {
+        let tool = offered(window, who, name)?;
+        match tool.policy {
+            Policy::Allow => Ok(()),
+            Policy::Deny => Err(denied(tool)),
+            Policy::Ask => Err(Error::new(
+                FORBIDDEN,
+                format!(
+                    "This shows data of {}, for which the user is asked.",
+                    tool.listed_name
+                ),
+            )
+            .next(format!("Call {} instead.", tool.listed_name))),
+        }
+    })
+}
+
+/// A prompt shows no data: it is enough that its tools may be called.
+fn prompt(window: &Window, who: &Identified, name: &str) -> Result<()> {
+    let mut prompts = window.counter.prompts.iter();
+    let prompt = prompts.find(|prompt| prompt.name == name).ok_or_else(|| {
+        Error::new("UNKNOWN_PROMPT", "There is no such prompt.")
+            .next("prompts/list names those there are.")
+    })?;
+    prompt.tools.iter().try_for_each(|name| {
+        let tool = offered(window, who, name)?;
+        match tool.policy {
+            Policy::Allow | Policy::Ask => Ok(()),
+            Policy::Deny => Err(denied(tool)),
+        }
+    })
+}
+
+fn offered<'a>(window: &'a Window, who: &Identified, name: &str) -> Result<&'a PreparedTool> {
+    match window.find(name) {
+        Found::Tool(tool) => check(who, tool).map(|()| &**tool),
+        Found::Hidden { reason, .. } => Err(not_offered(name, reason)),
+        Found::Unknown => Err(Error::internal(format!("{name} is no tool of the counter"))),
+    }
+}
+
+pub fn denied(tool: &PreparedTool) -> Error {
+    let name = tool.listed_name;
+    Error::new(
+        DENIED_BY_POLICY,
+        format!("The desk's policy does not allow {name}."),
+    )
+    .next("Nothing was done. Do not retry; tell the user.")
+    .details(json!({ "tool": name }))
 }

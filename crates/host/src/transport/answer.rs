@@ -64,7 +64,7 @@ pub fn refusal(id: Option<&Value>, refusal: &Refusal) -> Response {
     let text = error_message(id, &Fault::from(refusal)).to_string();
     let status = match refusal {
         // The protocol knows this one; HTTP need not.
-        Refusal::UnknownTool { .. } => StatusCode::OK,
+        Refusal::UnknownTool { .. } | Refusal::UnknownMethod(_) => StatusCode::OK,
         _ => status(refusal),
     };
     with_headers(refusal, json(status.as_u16(), text))
@@ -83,7 +83,7 @@ pub fn status(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::InvalidKey => StatusCode::UNAUTHORIZED,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Refusal::UnknownTool { .. } => StatusCode::NOT_FOUND,
+        Refusal::UnknownTool { .. } | Refusal::UnknownMethod(_) => StatusCode::NOT_FOUND,
     }
 }
 
@@ -99,7 +99,7 @@ pub fn with_headers(refusal: &Refusal, mut response: Response) -> Response {
             let seconds = HeaderValue::from(retry_after_ms.div_ceil(1000));
             headers.insert(header::RETRY_AFTER, seconds);
         }
-        Refusal::UnknownTool { .. } => {}
+        Refusal::UnknownTool { .. } | Refusal::UnknownMethod(_) => {}
     }
     response
 }

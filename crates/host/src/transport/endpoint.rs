@@ -25,12 +25,16 @@ use super::{
 };
 use crate::{
     desk::{Desk, Window},
+    methods::SUBSCRIPTIONS_LISTEN,
     pipeline::{Admitted, Refusal},
     stations::identify::{Credentials, Identified},
     wire::{
+        STATELESS,
         direct::{self, Plain},
         handler::Handler,
         inbound::{self, Envelope},
+        outbound::Fault,
+        subscriptions,
     },
 };
 
@@ -120,7 +124,8 @@ impl Endpoint {
             && !inbound::too_deep(body)
             && let Some(plain) = Plain::read(&self.window, &parts.headers, body)
         {
-            return match self.desk.admit(&self.window, &credentials).await {
+            let admitted = self.desk.admit(&self.window, &credentials, plain.method());
+            return match admitted.await {
                 Ok(admitted) => {
                     let (desk, window) = (&self.desk, &self.window);
                     let (status, text) = plain.serve(desk, window, admitted, &parts.headers).await;
@@ -147,11 +152,19 @@ impl Endpoint {
         };
         let name = self.window.counter.about.name;
         let who = if envelope.is_request() {
-            match self.desk.admit(&self.window, credentials).await {
+            let method = envelope.method.as_deref().unwrap_or_default();
+            match self.desk.admit(&self.window, credentials, method).await {
                 Ok(admitted) => {
+                    if let Some(refused) = self.refuse_listen(&envelope, &admitted, body).await {
+                        return refused;
+                    }
                     let who = admitted.who.clone();
                     parts.extensions.insert(admitted);
                     who
+                }
+                Err(refusal @ Refusal::UnknownMethod(_)) if is_stateless(&parts.headers) => {
+                    let fault = Fault::from(&refusal);
+                    return answer::fault(StatusCode::NOT_FOUND, envelope.id().as_ref(), &fault);
                 }
                 Err(refusal) => return answer::refusal(envelope.id().as_ref(), &refusal),
             }
@@ -163,7 +176,7 @@ impl Endpoint {
         };
         let reads = Reads::of(&parts.headers);
         // A stream that never ends has no one message to give instead.
-        let listens = envelope.method.as_deref() == Some("subscriptions/listen");
+        let listens = envelope.method.as_deref() == Some(SUBSCRIPTIONS_LISTEN.name);
         if reads.stream() || (reads == Reads::JsonOnly && !listens) {
             accept::name_both(&mut parts.headers);
         }
@@ -195,6 +208,28 @@ impl Endpoint {
         while_valid(response, &who)
     }
 
+    /// A subscription that its caller may not have.
+    async fn refuse_listen(
+        &self,
+        envelope: &Envelope<'_>,
+        admitted: &Admitted,
+        body: &[u8],
+    ) -> Option<Response> {
+        if envelope.method.as_deref() != Some(SUBSCRIPTIONS_LISTEN.name) {
+            return None;
+        }
+        let filter = inbound::listen_filter(body)?;
+        let admitted =
+            subscriptions::admit_listen(&self.desk, &self.window, admitted, &filter).await;
+        let fault = Fault::from(admitted.err()?);
+        let status = if fault.code == 403 {
+            StatusCode::FORBIDDEN
+        } else {
+            StatusCode::BAD_REQUEST
+        };
+        Some(answer::fault(status, envelope.id().as_ref(), &fault))
+    }
+
     /// GET and DELETE belong to sessions of the handshake era.
     async fn not_a_call(&self, guard: &Guard, request: Request) -> Response {
         let credentials = guard.credentials(request.headers());
@@ -224,9 +259,17 @@ fn while_valid(response: Response, who: &Identified) -> Response {
 }
 
 fn is_of_the_oldest(headers: &HeaderMap) -> bool {
+    names_revision(headers, "2024-11-05")
+}
+
+fn is_stateless(headers: &HeaderMap) -> bool {
+    names_revision(headers, STATELESS)
+}
+
+fn names_revision(headers: &HeaderMap, revision: &str) -> bool {
     headers
         .get("mcp-protocol-version")
-        .is_some_and(|version| version == "2024-11-05")
+        .is_some_and(|version| version == revision)
 }
 
 fn owner(extensions: &Extensions) -> Owner {

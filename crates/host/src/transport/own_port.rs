@@ -22,6 +22,7 @@ use super::{
     websocket,
 };
 use crate::{
+    methods::{TOOLS_CALL, TOOLS_LIST},
     pipeline::{Admitted, Refusal},
     settings::Listener,
     wire::{outbound::Fault, plain},
@@ -124,7 +125,7 @@ async fn mcp(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
 }
 
 async fn list(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
-    let (_, body, _) = match port.admit(request).await {
+    let (_, body, _) = match port.admit(request, TOOLS_LIST.name).await {
         Ok(admitted) => admitted,
         Err(response) => return response,
     };
@@ -135,7 +136,7 @@ async fn list(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
 }
 
 async fn call(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
-    let (headers, body, admitted) = match port.admit(request).await {
+    let (headers, body, admitted) = match port.admit(request, TOOLS_CALL.name).await {
         Ok(admitted) => admitted,
         Err(response) => return response,
     };
@@ -152,7 +153,11 @@ async fn call(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
 
 impl OwnPort {
     /// The first stations, for a request that no protocol surrounds.
-    async fn admit(&self, request: Request) -> Result<(HeaderMap, Bytes, Admitted), Response> {
+    async fn admit(
+        &self,
+        request: Request,
+        method: &str,
+    ) -> Result<(HeaderMap, Bytes, Admitted), Response> {
         let (parts, body) = request.into_parts();
         let kind = parts.headers.get(header::CONTENT_TYPE);
         let is_json = kind.is_none_or(|kind| kind.as_bytes().starts_with(b"application/json"));
@@ -167,7 +172,7 @@ impl OwnPort {
         let credentials = self.guard.credentials(&parts.headers);
         let admitted = endpoint
             .desk
-            .admit(&endpoint.window, &credentials)
+            .admit(&endpoint.window, &credentials, method)
             .await
             .map_err(|refusal| refused(&refusal))?;
         Ok((parts.headers, body, admitted))

@@ -28,9 +28,11 @@ use super::{
     handler::Handler,
     inbound,
     outbound::{Fault, error_message, shorten},
+    subscriptions,
 };
 use crate::{
     desk::{Desk, Window},
+    methods::TOOLS_CALL,
     pipeline::{Admitted, Refusal},
     stations::identify::Credentials,
     transport::abuse::{Barred, Visit},
@@ -197,7 +199,7 @@ impl Intake {
             return false;
         };
         let id = serde_json::from_str(&call.id).ok();
-        let Some(admitted) = self.admit(id.as_ref()).await else {
+        let Some(admitted) = self.admit(id.as_ref(), TOOLS_CALL.name).await else {
             return true;
         };
         let Some(permit) = self.permit(id.as_ref()).await else {
@@ -246,7 +248,7 @@ impl Intake {
             _ => return Some(message),
         };
         let id = serde_json::to_value(&request.id).ok();
-        let admitted = self.admit(id.as_ref()).await?;
+        let admitted = self.admit(id.as_ref(), request.request.method()).await?;
         if matches!(&request.request, ClientRequest::InitializeRequest(_)) {
             self.initialized = true;
         } else if !self.era_is_known(&request.request) {
@@ -256,6 +258,18 @@ impl Intake {
                 data: None,
             };
             self.answer(id.as_ref(), &fault).await;
+            return None;
+        }
+        if let ClientRequest::SubscriptionsListenRequest(listen) = &request.request
+            && let Err(refused) = subscriptions::admit_listen(
+                &self.desk,
+                &self.window,
+                &admitted,
+                &listen.params.notifications,
+            )
+            .await
+        {
+            self.answer(id.as_ref(), &refused.into()).await;
             return None;
         }
         let permit = self.permit(id.as_ref()).await?;
@@ -280,14 +294,14 @@ impl Intake {
     }
 
     /// Who asks; `None` when they may not, and have been told so.
-    async fn admit(&mut self, id: Option<&Value>) -> Option<Admitted> {
+    async fn admit(&mut self, id: Option<&Value>, method: &str) -> Option<Admitted> {
         if let Err(barred) = self.ask_address() {
             self.answer(id, &Fault::from(barred)).await;
             return None;
         }
         let admitted = self
             .desk
-            .admit(&self.window, &self.channel.credentials)
+            .admit(&self.window, &self.channel.credentials, method)
             .await;
         match admitted {
             Ok(admitted) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kit::{Counter, Tool, counter::Refusals, prompt::Prompt};
+use kit::{Counter, Tool, counter::Refusals, prompt::Prompt, resource::Shows};
 use rmcp::model as mcp;
 use serde_json::{Value, json};
 
@@ -21,7 +21,8 @@ pub struct Definitions {
     /// Under the names that the counter's document gives them, for its own port.
     pub own_tools: Vec<mcp::Tool>,
     pub prompts: Vec<mcp::Prompt>,
-    pub templates: Vec<mcp::ResourceTemplate>,
+    /// Each with the tools whose data it shows.
+    pub templates: Vec<(Shows, mcp::ResourceTemplate)>,
     pub info: mcp::ServerConfig,
     /// `serverInfo` as JSON text, for stamping results.
     pub server_info: String,
@@ -67,10 +68,11 @@ impl Definitions {
                 .iter()
                 .flat_map(|resources| resources.templates())
                 .map(|template| {
-                    mcp::ResourceTemplate::new(template.uri_template, template.name)
+                    let shown = mcp::ResourceTemplate::new(template.uri_template, template.name)
                         .with_title(template.title)
                         .with_description(template.description)
-                        .with_mime_type(template.mime_type)
+                        .with_mime_type(template.mime_type);
+                    (template.shows, shown)
                 })
                 .collect(),
             info: info(counter),

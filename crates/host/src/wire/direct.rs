@@ -139,6 +139,10 @@ impl<'a> Plain<'a> {
         (plain && fits).then_some(Self(request))
     }
 
+    pub fn method(&self) -> &'a str {
+        self.0.method
+    }
+
     pub fn id(&self) -> Option<Value> {
         serde_json::from_str(self.0.id.get()).ok()
     }

@@ -1,9 +1,8 @@
 //! Every method of both protocol eras, for one counter. The protocol crate
 //! decides which era a request belongs to and calls these.
 
-use std::{borrow::Cow, collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-use futures::FutureExt;
 use kit::{
     Context, Error,
     context::Language,
@@ -24,18 +23,17 @@ use super::{
     client::{RemoteClient, is_stateless},
     definitions::{LIST_TTL_MS, PAGE},
     mistyped,
-    outbound::{self, Destination, Fault, quoted},
+    outbound::{self, Destination, Fault},
     seal,
     subscriptions::{self, Connection},
 };
 use crate::{
     desk::{Desk, Window},
-    pipeline::{Admitted, ToolCall},
+    methods::{self, Method},
+    pipeline::{Admitted, ReadRequest, ToolCall},
+    stations::authorize::{self, Target},
     transport::language,
 };
-
-/// How long reading a resource, rendering a prompt or completing may take.
-const READ_LIMIT: Duration = Duration::from_secs(30);
 
 /// Serves one connection, session or stateless request. Cheap to make.
 #[derive(Clone)]
@@ -98,32 +96,24 @@ impl Handler {
         is_stateless(request).then(|| self.window.definitions.server_info_meta.clone())
     }
 
-    /// Runs what a counter does outside the pipeline: in time, cancellable, and
-    /// answered even if it panics.
-    async fn guarded<T>(
+    /// A request that shows data passes the stations of the desk before `work`
+    /// begins.
+    async fn read<T>(
         &self,
+        request: &RequestContext<RoleServer>,
+        method: Method,
+        target: Target<'_>,
         context: &Context,
-        what: &str,
         work: impl Future<Output = kit::Result<T>>,
     ) -> Result<T, ErrorData> {
-        let work = AssertUnwindSafe(work).catch_unwind();
-        let result = tokio::select! {
-            result = work => result.unwrap_or_else(|_| Err(Error::internal("it panicked"))),
-            () = tokio::time::sleep(READ_LIMIT) => Err(Error::timeout()),
-            () = context.cancel.cancelled() => Err(Error::cancelled()),
+        let read = ReadRequest {
+            who: &admitted(request)?.who,
+            method,
+            target,
+            context,
         };
-        result.map_err(|error| {
-            let call = context.call;
-            if error.is_internal() {
-                let counter = self.window.counter.about.name;
-                tracing::error!(%call, counter, what, cause = ?error.cause, "request failed");
-                return ErrorData::internal_error(
-                    format!("Something went wrong on our side (reference {call})."),
-                    None,
-                );
-            }
-            ErrorData::invalid_params(error.text(), Some(error.structured()))
-        })
+        let result = self.desk.read(&self.window, &read, work).await;
+        result.map_err(|error| outbound::read_refused(error, context.call, &read.target))
     }
 }
 
@@ -176,6 +166,7 @@ impl ServerHandler for Handler {
         request: mcp::InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::InitializeResult, ErrorData> {
+        self.connection.admit();
         let result = self.negotiate_initialize(&request)?;
         // What was agreed on, not what was asked for, decides the era from now on.
         let mut agreed = request;
@@ -267,14 +258,30 @@ impl ServerHandler for Handler {
         request: Option<mcp::PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::ListPromptsResult, ErrorData> {
-        let prompts = &self.window.definitions.prompts;
-        let page = page::slice(prompts, cursor(request.as_ref()), PAGE).map_err(unknown_cursor)?;
+        let inside = self.context(&context)?;
+        let who = admitted(&context)?.who;
+        let prompts = async {
+            let prompts = self.window.definitions.prompts.iter();
+            let seen =
+                |prompt: &&mcp::Prompt| authorize::may_prompt(&self.window, &who, &prompt.name);
+            let seen: Vec<_> = prompts.filter(seen).cloned().collect();
+            page::slice(&seen, cursor(request.as_ref()), PAGE)
+        };
+        let page = self
+            .read(
+                &context,
+                methods::PROMPTS_LIST,
+                Target::List,
+                &inside,
+                prompts,
+            )
+            .await?;
         Ok(mcp::ListPromptsResult {
             result_type: Some(ResultType::COMPLETE),
             meta: self.stamp(&context),
             next_cursor: page.next_cursor,
             ttl_ms: Some(LIST_TTL_MS),
-            cache_scope: Some(mcp::CacheScope::Public),
+            cache_scope: Some(mcp::CacheScope::Private),
             prompts: page.items,
         })
     }
@@ -284,41 +291,30 @@ impl ServerHandler for Handler {
         request: mcp::GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::GetPromptResponse, ErrorData> {
-        let Some(prompt) = self
-            .window
-            .counter
-            .prompts
-            .iter()
-            .find(|prompt| prompt.name == request.name)
-        else {
-            return Err(ErrorData::invalid_params(
-                format!(
-                    "Unknown prompt: {}. prompts/list names those there are.",
-                    quoted(&request.name)
-                ),
-                None,
-            ));
-        };
         let arguments = request.arguments.unwrap_or_default();
-        for argument in &prompt.arguments {
-            if argument.required && !arguments.contains_key(argument.name) {
-                return Err(ErrorData::invalid_params(
-                    format!("The argument `{}` is missing.", argument.name),
-                    None,
-                ));
-            }
-        }
         let mut inside = self.context(&context)?;
         let caller = Arc::clone(&inside.caller.id);
-        let about = format!("{}/{}", self.window.counter.about.name, prompt.name);
+        let about = format!("{}/{}", self.window.counter.about.name, request.name);
         inside.client = Arc::new(RemoteClient::new(
             &context,
             &self.connection.log_level,
             request.input_responses.unwrap_or_default(),
             open_state(request.request_state.as_deref(), &caller, &about)?,
         ));
-        let work = (prompt.render)(inside.clone(), arguments);
-        match self.guarded(&inside, prompt.name, work).await? {
+        let mut prompts = self.window.counter.prompts.iter();
+        let prompt = prompts.find(|prompt| prompt.name == request.name);
+        let work = async {
+            // An unknown prompt was refused before the work began.
+            let prompt = prompt.ok_or_else(|| Error::internal("the prompt is gone"))?;
+            prompt.check_arguments(&arguments)?;
+            let rendered = (prompt.render)(inside.clone(), arguments).await?;
+            Ok((prompt, rendered))
+        };
+        let target = Target::Prompt(&request.name);
+        let (prompt, rendered) = self
+            .read(&context, methods::PROMPTS_GET, target, &inside, work)
+            .await?;
+        match rendered {
             Rendered::Messages(messages) => {
                 let messages: Vec<Value> = messages
                     .into_iter()
@@ -364,9 +360,22 @@ impl ServerHandler for Handler {
         };
         if let Some(resources) = &self.window.counter.resources {
             let inside = self.context(&context)?;
-            let cursor = cursor(request.as_ref());
-            let work = resources.list(&inside, cursor);
-            let page = self.guarded(&inside, "resources/list", work).await?;
+            let who = admitted(&context)?.who;
+            let work = async {
+                let mut page = resources.list(&inside, cursor(request.as_ref())).await?;
+                page.items
+                    .retain(|item| authorize::may_list(&self.window, &who, &item.uri));
+                Ok(page)
+            };
+            let page = self
+                .read(
+                    &context,
+                    methods::RESOURCES_LIST,
+                    Target::List,
+                    &inside,
+                    work,
+                )
+                .await?;
             result.next_cursor = page.next_cursor;
             result.ttl_ms = Some(resources.ttl_ms());
             result.resources = page
@@ -389,15 +398,30 @@ impl ServerHandler for Handler {
         request: Option<mcp::PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::ListResourceTemplatesResult, ErrorData> {
-        let templates = &self.window.definitions.templates;
-        let page =
-            page::slice(templates, cursor(request.as_ref()), PAGE).map_err(unknown_cursor)?;
+        let inside = self.context(&context)?;
+        let who = admitted(&context)?.who;
+        let templates = async {
+            let templates = self.window.definitions.templates.iter();
+            let seen =
+                templates.filter(|(shows, _)| authorize::may_see(&self.window, &who, shows.listed));
+            let seen: Vec<_> = seen.map(|(_, template)| template.clone()).collect();
+            page::slice(&seen, cursor(request.as_ref()), PAGE)
+        };
+        let page = self
+            .read(
+                &context,
+                methods::TEMPLATES_LIST,
+                Target::List,
+                &inside,
+                templates,
+            )
+            .await?;
         Ok(mcp::ListResourceTemplatesResult {
             result_type: Some(ResultType::COMPLETE),
             meta: self.stamp(&context),
             next_cursor: page.next_cursor,
             ttl_ms: Some(LIST_TTL_MS),
-            cache_scope: Some(mcp::CacheScope::Public),
+            cache_scope: Some(mcp::CacheScope::Private),
             resource_templates: page.items,
         })
     }
@@ -407,30 +431,27 @@ impl ServerHandler for Handler {
         request: mcp::ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::ReadResourceResponse, ErrorData> {
-        let uri = request.uri;
-        let not_found = || {
-            let uri = quoted(&uri);
-            ErrorData::resource_not_found(
-                format!("There is no resource {uri}. resources/list names those there are."),
-                Some(json!({ "uri": uri })),
-            )
-        };
-        let Some(resources) = &self.window.counter.resources else {
-            return Err(not_found());
-        };
         let inside = self.context(&context)?;
-        let work = resources.read(&inside, &uri);
-        let contents = self
-            .guarded(&inside, "resources/read", work)
-            .await?
-            .ok_or_else(not_found)?;
+        let uris = [request.uri];
+        let [uri] = &uris;
+        let resources = self.window.counter.resources.as_ref();
+        let work = async {
+            let resources = resources.ok_or_else(authorize::resource_not_found)?;
+            let contents = resources.read(&inside, uri).await?;
+            let contents = contents.ok_or_else(authorize::resource_not_found)?;
+            Ok((contents, resources.ttl_ms()))
+        };
+        let target = Target::Resources(&uris);
+        let (contents, ttl_ms) = self
+            .read(&context, methods::RESOURCES_READ, target, &inside, work)
+            .await?;
         let body = match contents.body {
-            Body::Text(text) => mcp::ResourceContents::text(text, &uri),
-            Body::Blob(blob) => mcp::ResourceContents::blob(blob, &uri),
+            Body::Text(text) => mcp::ResourceContents::text(text, uri),
+            Body::Blob(blob) => mcp::ResourceContents::blob(blob, uri),
         };
         let mut result =
             mcp::ReadResourceResult::new(vec![body.with_mime_type(contents.mime_type)]);
-        result.ttl_ms = Some(resources.ttl_ms());
+        result.ttl_ms = Some(ttl_ms);
         result.cache_scope = Some(mcp::CacheScope::Private);
         result.meta = self.stamp(&context);
         Ok(result.into())
@@ -461,7 +482,10 @@ impl ServerHandler for Handler {
                     .collect(),
             };
             let work = resources.complete(&inside, &question);
-            let mut values = self.guarded(&inside, "completion/complete", work).await?;
+            let target = Target::Completion(&question.about);
+            let mut values = self
+                .read(&context, methods::COMPLETE, target, &inside, work)
+                .await?;
             let total = values.len();
             values.truncate(mcp::CompletionInfo::MAX_VALUES);
             result.completion.has_more = Some(total > values.len());
@@ -491,7 +515,19 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.connection.watch(request.uri);
+        self.connection.admit();
+        let inside = self.context(&context)?;
+        let uris = [request.uri];
+        let work = async { self.connection.watch(&uris) };
+        let target = Target::Resources(&uris);
+        self.read(
+            &context,
+            methods::RESOURCES_SUBSCRIBE,
+            target,
+            &inside,
+            work,
+        )
+        .await?;
         self.connection.forward(&self.window, &context.peer);
         Ok(())
     }

@@ -1,6 +1,10 @@
 //! Bytes into messages, for every transport.
 
-use rmcp::{RoleServer, model::ClientRequest, service::RxJsonRpcMessage};
+use rmcp::{
+    RoleServer,
+    model::{ClientRequest, SubscriptionFilter},
+    service::RxJsonRpcMessage,
+};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
@@ -59,6 +63,18 @@ pub fn message(bytes: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Unreadable>
 /// JSON that is no message.
 pub fn no_message(envelope: &Envelope<'_>) -> Unreadable {
     (envelope.id(), fault(-32600, NO_MESSAGE))
+}
+
+/// What a request to `subscriptions/listen` asks for; `None` when it does not
+/// have the form of one.
+pub fn listen_filter(bytes: &[u8]) -> Option<SubscriptionFilter> {
+    match message(bytes) {
+        Ok(RxJsonRpcMessage::<RoleServer>::Request(request)) => match request.request {
+            ClientRequest::SubscriptionsListenRequest(listen) => Some(listen.params.notifications),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Whether a request to `initialize` has the form of one.

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use kit::{Error, Reply, context::ClientRequest, error::MISSING_CAPABILITY};
+use kit::{Error, Reply, context::ClientRequest, error::MISSING_CAPABILITY, ids::CallId};
 use rmcp::model as mcp;
 use serde_json::{Value, json, value::RawValue};
 
@@ -10,6 +10,9 @@ use super::seal;
 use crate::{
     desk::Window,
     pipeline::{Answer, Refusal},
+    stations::authorize::{
+        DENIED_BY_POLICY, FORBIDDEN, RESOURCE_NOT_FOUND, TOOL_NOT_OFFERED, Target,
+    },
     transport::abuse::Barred,
 };
 
@@ -76,6 +79,11 @@ impl From<&Refusal> for Fault {
                 message: "Rate limit exceeded".into(),
                 data: Some(json!({ "retry_after_ms": retry_after_ms })),
             },
+            Refusal::UnknownMethod(method) => Self {
+                code: -32601,
+                message: format!("Method not found: {}", quoted(method)),
+                data: None,
+            },
             Refusal::UnknownTool {
                 call,
                 name,
@@ -107,9 +115,42 @@ impl From<Barred> for Fault {
     }
 }
 
+impl From<mcp::ErrorData> for Fault {
+    fn from(error: mcp::ErrorData) -> Self {
+        Self {
+            code: error.code.0,
+            message: error.message.into_owned(),
+            data: error.data,
+        }
+    }
+}
+
 impl From<Fault> for mcp::ErrorData {
     fn from(fault: Fault) -> Self {
         Self::new(mcp::ErrorCode(fault.code), fault.message, fault.data)
+    }
+}
+
+/// A request that reads was refused, or went wrong.
+pub fn read_refused(error: Error, call: CallId, target: &Target<'_>) -> mcp::ErrorData {
+    if error.is_internal() {
+        let cause = error.cause;
+        tracing::error!(%call, ?cause, "a read failed");
+        let message = format!("Something went wrong on our side (reference {call}).");
+        return mcp::ErrorData::internal_error(message, None);
+    }
+    match (&*error.code, target) {
+        (RESOURCE_NOT_FOUND, Target::Resources([uri])) => {
+            let uri = quoted(uri);
+            mcp::ErrorData::resource_not_found(
+                format!("There is no resource {uri}. resources/list names those there are."),
+                Some(json!({ "uri": uri })),
+            )
+        }
+        (FORBIDDEN | TOOL_NOT_OFFERED | DENIED_BY_POLICY, _) => {
+            mcp::ErrorData::new(mcp::ErrorCode(403), error.text(), Some(error.structured()))
+        }
+        _ => mcp::ErrorData::invalid_params(error.text(), Some(error.structured())),
     }
 }
 

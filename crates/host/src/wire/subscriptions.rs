@@ -3,23 +3,78 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use kit::context::Change;
+use kit::{Context, Error, Result, context::Change};
 use rmcp::{
     RoleServer, ServiceError,
-    model::ResourceUpdatedNotificationParam,
+    model::{ErrorData, ResourceUpdatedNotificationParam, SubscriptionFilter},
     service::{Peer, SubscriptionContext},
 };
+use serde_json::json;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::client::LogLevel;
+use super::{
+    client::{LogLevel, PlainClient},
+    outbound,
+};
 use crate::{
     desk::{Desk, Window},
     events::Event,
+    methods::SUBSCRIPTIONS_LISTEN,
+    pipeline::{Admitted, ReadRequest},
+    stations::authorize::Target,
 };
+
+/// Addresses that one connection, or one `subscriptions/listen`, may watch.
+const MOST_WATCHED: usize = 100;
+
+/// Subscriptions of one connection that wait to be acknowledged. Each request
+/// under way begins at most one.
+const MOST_BEGINNING: usize = 256;
+
+/// The stations for `subscriptions/listen`. The protocol crate acknowledges a
+/// subscription without saying whose it is, so transports ask here before.
+pub async fn admit_listen(
+    desk: &Desk,
+    window: &Window,
+    admitted: &Admitted,
+    filter: &SubscriptionFilter,
+) -> Result<(), ErrorData> {
+    let who = &admitted.who;
+    let client = PlainClient {
+        capabilities: json!({}),
+        stateless: true,
+    };
+    let context = Context::new(who.caller.clone(), desk.clock.clone(), Arc::new(client));
+    let uris = filter.resource_subscriptions.as_deref().unwrap_or_default();
+    let read = ReadRequest {
+        who,
+        method: SUBSCRIPTIONS_LISTEN,
+        target: Target::Resources(uris),
+        context: &context,
+    };
+    let work = async { check_count(uris.len()) };
+    desk.read(window, &read, work)
+        .await
+        .map_err(|error| outbound::read_refused(error, context.call, &read.target))
+}
+
+fn check_count(watched: usize) -> Result<()> {
+    if watched <= MOST_WATCHED {
+        return Ok(());
+    }
+    Err(Error::new(
+        "TOO_MANY_SUBSCRIPTIONS",
+        format!("One connection watches at most {MOST_WATCHED} addresses."),
+    )
+    .next("End subscriptions that are no longer needed."))
+}
 
 /// Forwards changes until the client or the desk ends the subscription.
 pub async fn listen(desk: &Desk, mut events: Receiver<Event>, context: &SubscriptionContext) {
@@ -49,6 +104,8 @@ pub async fn listen(desk: &Desk, mut events: Receiver<Event>, context: &Subscrip
 #[derive(Default)]
 pub struct Connection {
     pub log_level: LogLevel,
+    /// Whether one of its requests was admitted. It hears nothing before.
+    is_admitted: AtomicBool,
     watched: Arc<Mutex<HashSet<String>>>,
     /// Ends the forwarding of changes when the connection does.
     forwarding: OnceLock<DropGuard>,
@@ -58,8 +115,17 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn watch(&self, uri: String) {
-        locked(&self.watched).insert(uri);
+    /// Called for a request that passed the first stations.
+    pub fn admit(&self) {
+        self.is_admitted.store(true, Ordering::Relaxed);
+    }
+
+    pub fn watch(&self, uris: &[String]) -> Result<()> {
+        let mut watched = locked(&self.watched);
+        let new = uris.iter().filter(|uri| !watched.contains(*uri)).count();
+        check_count(watched.len() + new)?;
+        watched.extend(uris.iter().cloned());
+        Ok(())
     }
 
     pub fn unwatch(&self, uri: &str) {
@@ -68,7 +134,12 @@ impl Connection {
 
     /// Called before a subscription is acknowledged.
     pub fn begin(&self, window: &Window) {
-        locked(&self.beginning).push(window.events.subscribe());
+        let mut beginning = locked(&self.beginning);
+        // One whose acknowledgement could not be sent was never fetched.
+        if beginning.len() == MOST_BEGINNING {
+            beginning.remove(0);
+        }
+        beginning.push(window.events.subscribe());
     }
 
     /// The events since [`Connection::begin`].
@@ -80,6 +151,9 @@ impl Connection {
 
     /// Starts telling the client about changes, once.
     pub fn forward(&self, window: &Window, peer: &Peer<RoleServer>) {
+        if !self.is_admitted.load(Ordering::Relaxed) {
+            return;
+        }
         self.forwarding.get_or_init(|| {
             let ended = CancellationToken::new();
             let guard = ended.clone().drop_guard();

@@ -6,6 +6,7 @@ mod connect;
 use std::{io::Read, process::ExitCode, sync::Arc};
 
 use host::{
+    methods::TOOLS_CALL,
     pipeline::ToolCall,
     stations::identify::Credentials,
     transport::language,
@@ -69,7 +70,7 @@ async fn local(
         .ok_or_else(|| Error::internal("the counter was opened but is not there"))?;
     let refused = |fault: Fault| Error::new("REFUSED", fault.message);
     let admitted = desk
-        .admit(window, &Credentials::LocalUser)
+        .admit(window, &Credentials::LocalUser, TOOLS_CALL.name)
         .await
         .map_err(|refusal| refused(Fault::from(&refusal)))?;
     let call = ToolCall {
