@@ -14,6 +14,7 @@ mod abuse;
 mod approvals;
 mod architecture;
 mod audit;
+mod authorization;
 mod cli;
 mod concurrency;
 mod conformance;
