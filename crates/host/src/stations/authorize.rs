@@ -14,6 +14,10 @@ use crate::{
 
 /// The code of a refusal for an address that holds no resource.
 pub const RESOURCE_NOT_FOUND: &str = "RESOURCE_NOT_FOUND";
+/// The code of a refusal for a prompt that there is not.
+pub const UNKNOWN_PROMPT: &str = "UNKNOWN_PROMPT";
+/// The code of a refusal for a resource template that there is not.
+pub const UNKNOWN_TEMPLATE: &str = "UNKNOWN_TEMPLATE";
 /// The code of a refusal for a caller who lacks the right.
 pub const FORBIDDEN: &str = "FORBIDDEN";
 
@@ -107,7 +111,7 @@ pub fn read(window: &Window, who: &Identified, target: &Target<'_>) -> Result<()
             let mut templates = templates.flat_map(|resources| resources.templates());
             let template = templates.find(|template| template.uri_template == *uri_template);
             let template = template.ok_or_else(|| {
-                Error::new("UNKNOWN_TEMPLATE", "There is no such resource template.")
+                Error::new(UNKNOWN_TEMPLATE, "There is no such resource template.")
                     .next("resources/templates/list names those there are.")
             })?;
             data_of(window, who, template.shows.listed)
@@ -168,7 +172,7 @@ fn data_of(window: &Window, who: &Identified, tools: &[&str]) -> Result<()> {
 fn prompt(window: &Window, who: &Identified, name: &str) -> Result<()> {
     let mut prompts = window.counter.prompts.iter();
     let prompt = prompts.find(|prompt| prompt.name == name).ok_or_else(|| {
-        Error::new("UNKNOWN_PROMPT", "There is no such prompt.")
+        Error::new(UNKNOWN_PROMPT, "There is no such prompt.")
             .next("prompts/list names those there are.")
     })?;
     prompt.tools.iter().try_for_each(|name| {

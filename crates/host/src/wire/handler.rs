@@ -483,9 +483,13 @@ impl ServerHandler for Handler {
             };
             let work = resources.complete(&inside, &question);
             let target = Target::Completion(&question.about);
-            let mut values = self
-                .read(&context, methods::COMPLETE, target, &inside, work)
-                .await?;
+            let values = self.read(&context, methods::COMPLETE, target, &inside, work);
+            let mut values = match values.await {
+                Ok(values) => values,
+                // Clients try what they know of other servers: there are no values.
+                Err(error) if outbound::is_unknown_reference(&error) => Vec::new(),
+                Err(error) => return Err(error),
+            };
             let total = values.len();
             values.truncate(mcp::CompletionInfo::MAX_VALUES);
             result.completion.has_more = Some(total > values.len());

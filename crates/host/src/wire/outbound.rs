@@ -11,7 +11,8 @@ use crate::{
     desk::Window,
     pipeline::{Answer, Refusal},
     stations::authorize::{
-        DENIED_BY_POLICY, FORBIDDEN, RESOURCE_NOT_FOUND, TOOL_NOT_OFFERED, Target,
+        DENIED_BY_POLICY, FORBIDDEN, RESOURCE_NOT_FOUND, TOOL_NOT_OFFERED, Target, UNKNOWN_PROMPT,
+        UNKNOWN_TEMPLATE,
     },
     transport::abuse::Barred,
 };
@@ -152,6 +153,12 @@ pub fn read_refused(error: Error, call: CallId, target: &Target<'_>) -> mcp::Err
         }
         _ => mcp::ErrorData::invalid_params(error.text(), Some(error.structured())),
     }
+}
+
+/// Whether a completion was asked for a prompt or template that is not there.
+pub fn is_unknown_reference(error: &mcp::ErrorData) -> bool {
+    let code = error.data.as_ref().map(|data| &data["error"]["code"]);
+    code.is_some_and(|code| code == UNKNOWN_PROMPT || code == UNKNOWN_TEMPLATE)
 }
 
 /// A whole JSON-RPC error message.
