@@ -8,7 +8,7 @@ use kit::{
     context::Language,
     page,
     prompt::{Rendered, Role},
-    resource::{Body, Question, Reference},
+    resource::{Body, Question, Reference, Resource, Shows},
 };
 #[expect(deprecated, reason = "clients of the handshake era still use these")]
 use rmcp::model::{SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams};
@@ -31,7 +31,10 @@ use crate::{
     desk::{Desk, Window},
     methods::{self, Method},
     pipeline::{Admitted, ReadRequest, ToolCall},
-    stations::authorize::{self, Target},
+    stations::{
+        authorize::{self, Target},
+        identify::Identified,
+    },
     transport::language,
 };
 
@@ -96,24 +99,40 @@ impl Handler {
         is_stateless(request).then(|| self.window.definitions.server_info_meta.clone())
     }
 
-    /// A request that shows data passes the stations of the desk before `work`
-    /// begins.
+    fn reader(&self, request: &RequestContext<RoleServer>) -> Result<Reader<'_>, ErrorData> {
+        Ok(Reader {
+            desk: &self.desk,
+            window: &self.window,
+            who: admitted(request)?.who,
+            context: self.context(request)?,
+        })
+    }
+}
+
+/// Whoever asks to see data without a tool call.
+struct Reader<'a> {
+    desk: &'a Desk,
+    window: &'a Window,
+    who: Identified,
+    context: Context,
+}
+
+impl Reader<'_> {
+    /// The stations of the desk come before `work` begins.
     async fn read<T>(
         &self,
-        request: &RequestContext<RoleServer>,
         method: Method,
         target: Target<'_>,
-        context: &Context,
         work: impl Future<Output = kit::Result<T>>,
     ) -> Result<T, ErrorData> {
         let read = ReadRequest {
-            who: &admitted(request)?.who,
+            who: &self.who,
             method,
             target,
-            context,
+            context: &self.context,
         };
-        let result = self.desk.read(&self.window, &read, work).await;
-        result.map_err(|error| outbound::read_refused(error, context.call, &read.target))
+        let result = self.desk.read(self.window, &read, work).await;
+        result.map_err(|error| outbound::read_refused(error, self.context.call, &read.target))
     }
 }
 
@@ -258,23 +277,16 @@ impl ServerHandler for Handler {
         request: Option<mcp::PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::ListPromptsResult, ErrorData> {
-        let inside = self.context(&context)?;
-        let who = admitted(&context)?.who;
-        let prompts = async {
+        let reader = self.reader(&context)?;
+        let may_see =
+            |prompt: &&mcp::Prompt| authorize::may_prompt(&self.window, &reader.who, &prompt.name);
+        let work = async {
             let prompts = self.window.definitions.prompts.iter();
-            let seen =
-                |prompt: &&mcp::Prompt| authorize::may_prompt(&self.window, &who, &prompt.name);
-            let seen: Vec<_> = prompts.filter(seen).cloned().collect();
+            let seen: Vec<_> = prompts.filter(may_see).cloned().collect();
             page::slice(&seen, cursor(request.as_ref()), PAGE)
         };
-        let page = self
-            .read(
-                &context,
-                methods::PROMPTS_LIST,
-                Target::List,
-                &inside,
-                prompts,
-            )
+        let page = reader
+            .read(methods::PROMPTS_LIST, Target::List, work)
             .await?;
         Ok(mcp::ListPromptsResult {
             result_type: Some(ResultType::COMPLETE),
@@ -292,10 +304,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::GetPromptResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let mut inside = self.context(&context)?;
-        let caller = Arc::clone(&inside.caller.id);
+        let mut reader = self.reader(&context)?;
+        let caller = Arc::clone(&reader.who.caller.id);
         let about = format!("{}/{}", self.window.counter.about.name, request.name);
-        inside.client = Arc::new(RemoteClient::new(
+        reader.context.client = Arc::new(RemoteClient::new(
             &context,
             &self.connection.log_level,
             request.input_responses.unwrap_or_default(),
@@ -307,13 +319,11 @@ impl ServerHandler for Handler {
             // An unknown prompt was refused before the work began.
             let prompt = prompt.ok_or_else(|| Error::internal("the prompt is gone"))?;
             prompt.check_arguments(&arguments)?;
-            let rendered = (prompt.render)(inside.clone(), arguments).await?;
+            let rendered = (prompt.render)(reader.context.clone(), arguments).await?;
             Ok((prompt, rendered))
         };
         let target = Target::Prompt(&request.name);
-        let (prompt, rendered) = self
-            .read(&context, methods::PROMPTS_GET, target, &inside, work)
-            .await?;
+        let (prompt, rendered) = reader.read(methods::PROMPTS_GET, target, work).await?;
         match rendered {
             Rendered::Messages(messages) => {
                 let messages: Vec<Value> = messages
@@ -359,22 +369,17 @@ impl ServerHandler for Handler {
             ..Default::default()
         };
         if let Some(resources) = &self.window.counter.resources {
-            let inside = self.context(&context)?;
-            let who = admitted(&context)?.who;
+            let reader = self.reader(&context)?;
+            let may_see =
+                |item: &Resource| authorize::may_list(&self.window, &reader.who, &item.uri);
             let work = async {
-                let mut page = resources.list(&inside, cursor(request.as_ref())).await?;
-                page.items
-                    .retain(|item| authorize::may_list(&self.window, &who, &item.uri));
+                let cursor = cursor(request.as_ref());
+                let mut page = resources.list(&reader.context, cursor).await?;
+                page.items.retain(may_see);
                 Ok(page)
             };
-            let page = self
-                .read(
-                    &context,
-                    methods::RESOURCES_LIST,
-                    Target::List,
-                    &inside,
-                    work,
-                )
+            let page = reader
+                .read(methods::RESOURCES_LIST, Target::List, work)
                 .await?;
             result.next_cursor = page.next_cursor;
             result.ttl_ms = Some(resources.ttl_ms());
@@ -398,23 +403,16 @@ impl ServerHandler for Handler {
         request: Option<mcp::PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::ListResourceTemplatesResult, ErrorData> {
-        let inside = self.context(&context)?;
-        let who = admitted(&context)?.who;
-        let templates = async {
+        let reader = self.reader(&context)?;
+        let may_see = |shows: &Shows| authorize::may_see(&self.window, &reader.who, shows.listed);
+        let work = async {
             let templates = self.window.definitions.templates.iter();
-            let seen =
-                templates.filter(|(shows, _)| authorize::may_see(&self.window, &who, shows.listed));
+            let seen = templates.filter(|(shows, _)| may_see(shows));
             let seen: Vec<_> = seen.map(|(_, template)| template.clone()).collect();
             page::slice(&seen, cursor(request.as_ref()), PAGE)
         };
-        let page = self
-            .read(
-                &context,
-                methods::TEMPLATES_LIST,
-                Target::List,
-                &inside,
-                templates,
-            )
+        let page = reader
+            .read(methods::TEMPLATES_LIST, Target::List, work)
             .await?;
         Ok(mcp::ListResourceTemplatesResult {
             result_type: Some(ResultType::COMPLETE),
@@ -431,20 +429,18 @@ impl ServerHandler for Handler {
         request: mcp::ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::ReadResourceResponse, ErrorData> {
-        let inside = self.context(&context)?;
+        let reader = self.reader(&context)?;
         let uris = [request.uri];
         let [uri] = &uris;
         let resources = self.window.counter.resources.as_ref();
         let work = async {
             let resources = resources.ok_or_else(authorize::resource_not_found)?;
-            let contents = resources.read(&inside, uri).await?;
+            let contents = resources.read(&reader.context, uri).await?;
             let contents = contents.ok_or_else(authorize::resource_not_found)?;
             Ok((contents, resources.ttl_ms()))
         };
         let target = Target::Resources(&uris);
-        let (contents, ttl_ms) = self
-            .read(&context, methods::RESOURCES_READ, target, &inside, work)
-            .await?;
+        let (contents, ttl_ms) = reader.read(methods::RESOURCES_READ, target, work).await?;
         let body = match contents.body {
             Body::Text(text) => mcp::ResourceContents::text(text, uri),
             Body::Blob(blob) => mcp::ResourceContents::blob(blob, uri),
@@ -465,7 +461,7 @@ impl ServerHandler for Handler {
         let mut result = mcp::CompleteResult::default();
         result.meta = self.stamp(&context);
         if let Some(resources) = &self.window.counter.resources {
-            let inside = self.context(&context)?;
+            let reader = self.reader(&context)?;
             let question = Question {
                 about: match request.r#ref {
                     mcp::Reference::Prompt(prompt) => Reference::Prompt(prompt.name),
@@ -481,10 +477,9 @@ impl ServerHandler for Handler {
                     .flatten()
                     .collect(),
             };
-            let work = resources.complete(&inside, &question);
+            let work = resources.complete(&reader.context, &question);
             let target = Target::Completion(&question.about);
-            let values = self.read(&context, methods::COMPLETE, target, &inside, work);
-            let mut values = match values.await {
+            let mut values = match reader.read(methods::COMPLETE, target, work).await {
                 Ok(values) => values,
                 // Clients try what they know of other servers: there are no values.
                 Err(error) if outbound::is_unknown_reference(&error) => Vec::new(),
@@ -520,18 +515,12 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.connection.admit();
-        let inside = self.context(&context)?;
         let uris = [request.uri];
         let work = async { self.connection.watch(&uris) };
         let target = Target::Resources(&uris);
-        self.read(
-            &context,
-            methods::RESOURCES_SUBSCRIBE,
-            target,
-            &inside,
-            work,
-        )
-        .await?;
+        self.reader(&context)?
+            .read(methods::RESOURCES_SUBSCRIBE, target, work)
+            .await?;
         self.connection.forward(&self.window, &context.peer);
         Ok(())
     }

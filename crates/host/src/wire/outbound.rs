@@ -157,7 +157,8 @@ pub fn read_refused(error: Error, call: CallId, target: &Target<'_>) -> mcp::Err
 
 /// Whether a completion was asked for a prompt or template that is not there.
 pub fn is_unknown_reference(error: &mcp::ErrorData) -> bool {
-    let code = error.data.as_ref().map(|data| &data["error"]["code"]);
+    let data = error.data.as_ref();
+    let code = data.and_then(|data| data.pointer("/error/code"));
     code.is_some_and(|code| code == UNKNOWN_PROMPT || code == UNKNOWN_TEMPLATE)
 }
 
