@@ -6,9 +6,9 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 use kit::{
     Context, Error,
     context::Language,
-    page,
+    page::{self, Page},
     prompt::{Rendered, Role},
-    resource::{Body, Question, Reference, Resource, Shows},
+    resource::{Body, Question, Reference, Resource, Resources, Shows},
 };
 #[expect(deprecated, reason = "clients of the handshake era still use these")]
 use rmcp::model::{SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams};
@@ -37,6 +37,10 @@ use crate::{
     },
     transport::language,
 };
+
+/// Pages of `resources/list` that end with a resource the caller may not see are
+/// passed over, this many at most.
+const MOST_HIDDEN_PAGES: usize = 40;
 
 /// Serves one connection, session or stateless request. Cheap to make.
 #[derive(Clone)]
@@ -118,6 +122,33 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// The next resources that the caller may see. A cursor can name the last
+    /// resource of its page, so pages that end with a hidden one are passed over.
+    async fn resources(
+        &self,
+        resources: &dyn Resources,
+        cursor: Option<&str>,
+    ) -> kit::Result<Page<Resource>> {
+        let may_see = |item: &Resource| authorize::may_list(self.window, &self.who, &item.uri);
+        let mut next_cursor = cursor.map(str::to_owned);
+        let mut items = Vec::new();
+        for _ in 0..MOST_HIDDEN_PAGES {
+            let page = resources
+                .list(&self.context, next_cursor.as_deref())
+                .await?;
+            let ends_visibly = page.items.last().is_none_or(may_see);
+            items.extend(page.items.into_iter().filter(|item| may_see(item)));
+            next_cursor = page.next_cursor;
+            if ends_visibly || next_cursor.is_none() {
+                return Ok(Page { items, next_cursor });
+            }
+        }
+        Ok(Page {
+            items,
+            next_cursor: None,
+        })
+    }
+
     /// The stations of the desk come before `work` begins.
     async fn read<T>(
         &self,
@@ -370,14 +401,7 @@ impl ServerHandler for Handler {
         };
         if let Some(resources) = &self.window.counter.resources {
             let reader = self.reader(&context)?;
-            let may_see =
-                |item: &Resource| authorize::may_list(&self.window, &reader.who, &item.uri);
-            let work = async {
-                let cursor = cursor(request.as_ref());
-                let mut page = resources.list(&reader.context, cursor).await?;
-                page.items.retain(may_see);
-                Ok(page)
-            };
+            let work = reader.resources(&**resources, cursor(request.as_ref()));
             let page = reader
                 .read(methods::RESOURCES_LIST, Target::List, work)
                 .await?;

@@ -336,6 +336,17 @@ async fn the_right_to_a_tool_opens_its_resources_and_no_others() {
 }
 
 #[tokio::test]
+async fn a_page_of_hidden_resources_gives_no_cursor_away() {
+    let desk = Desk::setup().demo().start().await;
+    let films = key(&desk.place, &["films", "--tools", "get_movie_list"]);
+    let mut client = Client::open(&desk, "cinema", &films, Way::HttpModern).await;
+    let answer = client.ask("resources/list", &json!({})).await;
+    let listed = &answer["result"]["resources"];
+    assert_eq!(listed.as_array().unwrap().len(), 1, "the films: {answer}");
+    assert_eq!(answer["result"].get("nextCursor"), None, "{answer}");
+}
+
+#[tokio::test]
 async fn what_the_desk_does_not_offer_or_the_policy_forbids_is_not_read_either() {
     let films = json!({ "uri": "cinema://films" });
     let excluded = Desk::setup()
