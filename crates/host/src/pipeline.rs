@@ -83,8 +83,7 @@ impl Desk {
 
         // identify
         let Some(who) = self.keyring.identify(credentials, counter).await else {
-            self.audit.refused(None, counter, self.clock.now());
-            return Err(Refusal::InvalidKey);
+            return Err(self.refuse_unidentified(window));
         };
 
         // limit
@@ -94,6 +93,13 @@ impl Desk {
             return Err(Refusal::RateLimited { retry_after_ms });
         }
         Ok(Admitted { who })
+    }
+
+    /// For a request of somebody who is not who they should be.
+    pub fn refuse_unidentified(&self, window: &Window) -> Refusal {
+        let counter = window.counter.about.name;
+        self.audit.refused(None, counter, self.clock.now());
+        Refusal::InvalidKey
     }
 
     /// The stations of a tool call.

@@ -177,6 +177,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::InitializeResult, ErrorData> {
         let result = self.negotiate_initialize(&request)?;
+        self.connection.admit(&admitted(&context)?.who);
         // What was agreed on, not what was asked for, decides the era from now on.
         let mut agreed = request;
         agreed.protocol_version = result.protocol_version.clone();
@@ -482,7 +483,9 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let events = self.connection.begun(&self.window);
-        subscriptions::listen(&self.desk, events, &context).await;
+        subscriptions::check(context.requested())?;
+        let revoked = admitted(context.request_context())?.who.revoked();
+        subscriptions::listen(&self.desk, events, &context, &revoked).await;
         Ok(())
     }
 
@@ -491,7 +494,8 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.connection.watch(request.uri);
+        self.connection.watch(request.uri)?;
+        self.connection.admit(&admitted(&context)?.who);
         self.connection.forward(&self.window, &context.peer);
         Ok(())
     }

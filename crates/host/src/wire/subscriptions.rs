@@ -8,8 +8,8 @@ use std::{
 
 use kit::context::Change;
 use rmcp::{
-    RoleServer, ServiceError,
-    model::ResourceUpdatedNotificationParam,
+    ErrorData, RoleServer, ServiceError,
+    model::{ResourceUpdatedNotificationParam, SubscriptionFilter},
     service::{Peer, SubscriptionContext},
 };
 use tokio::sync::broadcast::{Receiver, error::RecvError};
@@ -19,15 +19,23 @@ use super::client::LogLevel;
 use crate::{
     desk::{Desk, Window},
     events::Event,
+    stations::identify::Identified,
 };
 
-/// Forwards changes until the client or the desk ends the subscription.
-pub async fn listen(desk: &Desk, mut events: Receiver<Event>, context: &SubscriptionContext) {
+/// Forwards changes until the client or the desk ends the subscription, or the
+/// key it was made with is `revoked`.
+pub async fn listen(
+    desk: &Desk,
+    mut events: Receiver<Event>,
+    context: &SubscriptionContext,
+    revoked: &CancellationToken,
+) {
     let sink = context.sink();
     loop {
         let event = tokio::select! {
             event = events.recv() => event,
             () = context.cancelled() => return,
+            () = revoked.cancelled() => return,
             () = desk.stopping.cancelled() => return,
         };
         let change = match event {
@@ -45,11 +53,40 @@ pub async fn listen(desk: &Desk, mut events: Receiver<Event>, context: &Subscrip
     }
 }
 
+/// How many resources one connection may subscribe to, or one subscription name,
+const MOST_WATCHED: usize = 500;
+/// and how long the address of each may be.
+const LONGEST_URI: usize = 1024;
+
+/// Refuses a subscription that names too much.
+pub fn check(filter: &SubscriptionFilter) -> Result<(), ErrorData> {
+    let uris = filter.resource_subscriptions.as_deref().unwrap_or_default();
+    if uris.len() > MOST_WATCHED {
+        let text = format!(
+            "The filter names more than {MOST_WATCHED} resources. Name fewer, or send several."
+        );
+        return Err(ErrorData::invalid_params(text, None));
+    }
+    uris.iter().try_for_each(|uri| check_uri(uri))
+}
+
+fn check_uri(uri: &str) -> Result<(), ErrorData> {
+    if uri.len() <= LONGEST_URI {
+        return Ok(());
+    }
+    let text = format!(
+        "The uri is longer than {LONGEST_URI} bytes. resources/list names those there are."
+    );
+    Err(ErrorData::invalid_params(text, None))
+}
+
 /// What a client of the handshake era has set up on its connection.
 #[derive(Default)]
 pub struct Connection {
     pub log_level: LogLevel,
     watched: Arc<Mutex<HashSet<String>>>,
+    /// Of the key whose handshake was admitted. Nobody is told anything before.
+    revoked: OnceLock<CancellationToken>,
     /// Ends the forwarding of changes when the connection does.
     forwarding: OnceLock<DropGuard>,
     /// Of subscriptions that are being acknowledged. A change that comes right
@@ -58,8 +95,17 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn watch(&self, uri: String) {
-        locked(&self.watched).insert(uri);
+    pub fn watch(&self, uri: String) -> Result<(), ErrorData> {
+        check_uri(&uri)?;
+        let mut watched = locked(&self.watched);
+        if watched.len() >= MOST_WATCHED && !watched.contains(&uri) {
+            let text = format!(
+                "This connection is subscribed to {MOST_WATCHED} resources already. Unsubscribe from some of them first."
+            );
+            return Err(ErrorData::invalid_params(text, None));
+        }
+        watched.insert(uri);
+        Ok(())
     }
 
     pub fn unwatch(&self, uri: &str) {
@@ -78,8 +124,16 @@ impl Connection {
             .unwrap_or_else(|| window.events.subscribe())
     }
 
-    /// Starts telling the client about changes, once.
+    /// Notes that a handshake, or a subscription, was admitted.
+    pub fn admit(&self, who: &Identified) {
+        self.revoked.get_or_init(|| who.revoked());
+    }
+
+    /// Starts telling an admitted client about changes, once.
     pub fn forward(&self, window: &Window, peer: &Peer<RoleServer>) {
+        let Some(revoked) = self.revoked.get().cloned() else {
+            return;
+        };
         self.forwarding.get_or_init(|| {
             let ended = CancellationToken::new();
             let guard = ended.clone().drop_guard();
@@ -91,6 +145,7 @@ impl Connection {
                     let event = tokio::select! {
                         event = events.recv() => event,
                         () = ended.cancelled() => return,
+                        () = revoked.cancelled() => return,
                     };
                     let sent = match event {
                         Ok(Event(change)) => notify(&peer, &watched, change).await,
