@@ -105,8 +105,7 @@ impl Desk {
 
         // identify
         let Some(who) = self.keyring.identify(credentials, counter).await else {
-            self.audit.refused(None, counter, self.clock.now());
-            return Err(Refusal::InvalidKey);
+            return Err(self.refuse_unidentified(window));
         };
 
         // limit
@@ -161,6 +160,13 @@ impl Desk {
         };
         record.close(outcome).await;
         result.map_err(|error| error.in_language(context.language))
+    }
+
+    /// For a request of somebody who is not who they should be.
+    pub fn refuse_unidentified(&self, window: &Window) -> Refusal {
+        let counter = window.counter.about.name;
+        self.audit.refused(None, counter, self.clock.now());
+        Refusal::InvalidKey
     }
 
     /// The stations of a tool call.

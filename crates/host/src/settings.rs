@@ -58,7 +58,7 @@ pub struct Http {
     pub port: u16,
     /// Names under which clients may reach this listener (the Host header).
     pub allowed_hosts: Vec<String>,
-    /// Web origins that may call besides those of the allowed hosts, such as https://app.example.com.
+    /// Web origins whose pages may call, besides this listener's own (its allowed hosts at its own port, and `public_url`), such as https://app.example.com or http://localhost:3000.
     pub allowed_origins: Vec<String>,
     /// Whether every request needs a key.
     pub require_key: bool,
@@ -66,15 +66,29 @@ pub struct Http {
     pub public_url: String,
     /// Allows a non-loopback address without TLS and without required keys: a container network, or a proxy that ends TLS in front.
     pub trusted_network: bool,
+    /// Shows /metrics to everybody, although `require_key` is set.
+    pub public_metrics: bool,
+    /// The largest head of a request, that is its first line and headers, in bytes.
+    #[schemars(range(min = 1024, max = 1048576))]
+    pub max_head_bytes: usize,
     /// The largest request body, in bytes.
     #[schemars(range(min = 1, max = 1073741824))]
     pub max_body_bytes: usize,
-    /// How many connections may be open at once.
+    /// How many connections may be open at once. An eighth of them is kept for key holders.
     #[schemars(range(min = 1, max = 1000000))]
     pub max_connections: usize,
-    /// How many of them may come from one address (IPv6: one /64 network); 0 for no limit, as behind a proxy, from which everybody comes.
+    /// How many of them may come from one address (IPv6: one /64 network), with keys and without; 0 for no limit, as behind a proxy, from which everybody comes.
     #[schemars(range(min = 0, max = 1000000))]
     pub max_connections_per_address: usize,
+    /// How many connections may be open besides that have not shown a valid key where one is needed. For one more, the oldest is closed of the address that has the most.
+    #[schemars(range(min = 1, max = 4096))]
+    pub max_unidentified_connections: usize,
+    /// How long a connection may stay open without a valid key where one is needed, in seconds.
+    #[schemars(range(min = 1, max = 86400))]
+    pub identify_timeout_seconds: u64,
+    /// How long a client may go without reading anything of what is sent to it before its connection is closed, in seconds.
+    #[schemars(range(min = 1, max = 86400))]
+    pub write_timeout_seconds: u64,
     /// How long a client may take to send a request's headers, in seconds. Idle connections are closed after it too.
     #[schemars(range(min = 1, max = 86400))]
     pub header_timeout_seconds: u64,
@@ -90,7 +104,7 @@ pub struct Http {
     /// How many sessions of older clients may be open at once; one takes about 50 kB. Beyond it, the longest unused one ends.
     #[schemars(range(min = 1, max = 1000000))]
     pub max_sessions: usize,
-    /// How many of them one caller at one address may have.
+    /// How many of them one key may have, or one address without a key (IPv6: one /64 network).
     #[schemars(range(min = 1, max = 1000000))]
     pub max_sessions_per_caller: usize,
     /// Answers plain calls without the full protocol stack, on sockets too. Off only to compare the two.
@@ -107,9 +121,14 @@ impl Default for Http {
             require_key: false,
             public_url: String::new(),
             trusted_network: false,
+            public_metrics: false,
+            max_head_bytes: 64 * 1024,
             max_body_bytes: 4 * 1024 * 1024,
             max_connections: 1024,
             max_connections_per_address: 512,
+            max_unidentified_connections: 128,
+            identify_timeout_seconds: 10,
+            write_timeout_seconds: 30,
             header_timeout_seconds: 60,
             body_timeout_seconds: 30,
             shutdown_seconds: 30,
@@ -147,7 +166,7 @@ pub struct Listener {
     pub port: u16,
     /// Names under which clients may reach this listener (the Host header).
     pub allowed_hosts: Vec<String>,
-    /// Web origins that may call besides those of the allowed hosts, such as https://app.example.com.
+    /// Web origins whose pages may call, besides this listener's own (its allowed hosts at its own port, and `public_url`), such as https://app.example.com or http://localhost:3000.
     pub allowed_origins: Vec<String>,
     /// Whether every request needs a key.
     pub require_key: bool,
@@ -189,7 +208,7 @@ pub struct WebSocket {
     /// The largest frame, in bytes.
     #[schemars(range(min = 1, max = 1073741824))]
     pub max_frame_bytes: usize,
-    /// How many outgoing messages may wait for a slow client before the connection is closed.
+    /// How many outgoing messages may wait for a slow client. Then its calls wait, until `write_timeout_seconds` in [http] closes the connection.
     #[schemars(range(min = 1, max = 65536))]
     pub queue: usize,
     /// How often the server pings, in seconds; a client that stays silent for two pings is gone.

@@ -167,6 +167,9 @@ pub fn schema(counters: &[Registration]) -> Value {
                 );
                 object.insert("description".into(), about.into());
             }
+            if let Some(name) = port.host {
+                name_host(&mut section, name);
+            }
             properties.insert(port.section.into(), section);
         }
     }
@@ -181,6 +184,16 @@ pub fn schema(counters: &[Registration]) -> Value {
         return Value::Object(whole);
     }
     schema
+}
+
+/// Says how a listener is reached by the name its document gives it.
+fn name_host(section: &mut Value, name: &str) {
+    let about = section.pointer_mut("/properties/allowed_hosts/description");
+    if let Some(Value::String(about)) = about {
+        about.push_str(&format!(
+            " To be called by the name in its document: [\"localhost\", \"{name}\"]."
+        ));
+    }
 }
 
 /// Unknown keys by name, everything else by the schema.

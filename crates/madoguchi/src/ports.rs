@@ -17,7 +17,8 @@ pub struct OwnPort {
     /// What moves it, or switches it off, on the command line.
     pub flag: &'static str,
     pub port: u16,
-    /// A name its document knows it by, besides those of this machine.
+    /// The name its document knows it by. Clients may use it where the operator
+    /// puts it among the allowed hosts.
     pub host: Option<&'static str>,
     /// Whether it serves the files of `assets/` in the data directory.
     pub assets: bool,
@@ -60,13 +61,10 @@ static CONFIGURED: [OwnPort; 2] = [INNERVOICE, MERCHANT];
 
 impl OwnPort {
     pub fn default_listener(&self) -> Listener {
-        let mut listener = Listener {
+        Listener {
             port: self.port,
             ..Listener::default()
-        };
-        let hosts = self.host.into_iter().map(str::to_owned);
-        listener.allowed_hosts.extend(hosts);
-        listener
+        }
     }
 
     /// What is served there; `None` when the counter is not open.

@@ -17,7 +17,7 @@ mod words;
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::{Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
@@ -28,7 +28,11 @@ use kit::{Result, context::Language};
 
 use crate::{
     Desk,
-    transport::{answer, language},
+    transport::{
+        answer,
+        connections::{OpenConnection, Standing},
+        language,
+    },
 };
 use inbox::{Inbox, View};
 use session::Session;
@@ -209,7 +213,11 @@ async fn choose_language(headers: HeaderMap, uri: Uri) -> Response {
     ([(header::SET_COOKIE, cookie)], Redirect::to(back)).into_response()
 }
 
-async fn events(State(desk): State<Arc<Desk>>, headers: HeaderMap) -> Response {
+async fn events(
+    State(desk): State<Arc<Desk>>,
+    headers: HeaderMap,
+    Extension(open): Extension<Arc<OpenConnection>>,
+) -> Response {
     let visitor = match Visitor::of(&desk, &headers).await {
         Ok(visitor) => visitor,
         Err(error) => return trouble(&headers, &error),
@@ -223,7 +231,10 @@ async fn events(State(desk): State<Arc<Desk>>, headers: HeaderMap) -> Response {
         secret.is_some_and(|secret| session.knows(secret, token.unwrap_or_default()))
     };
     match visitor.session.filter(known) {
-        Some(session) => live::stream(desk, session, language),
+        Some(session) => match open.settle(Standing::Identified) {
+            Ok(()) => live::stream(desk, session, language),
+            Err(full) => full.answer(),
+        },
         None => html(StatusCode::UNAUTHORIZED, page::closed(words)),
     }
 }

@@ -129,6 +129,13 @@ pub fn may_list(window: &Window, who: &Identified, uri: &str) -> bool {
     shows(window, uri).is_ok_and(|shows| may_see(window, who, shows.listed))
 }
 
+/// Whether the list of resources can ever change for this caller.
+pub fn may_list_resources(window: &Window, who: &Identified) -> bool {
+    let templates = window.counter.resources.iter();
+    let mut templates = templates.flat_map(|resources| resources.templates());
+    templates.any(|template| may_see(window, who, template.shows.listed))
+}
+
 /// Whether a list shows this caller a prompt.
 pub fn may_prompt(window: &Window, who: &Identified, name: &str) -> bool {
     prompt(window, who, name).is_ok()

@@ -175,21 +175,37 @@ impl Keyring {
             }
             Credentials::Nothing { key_required } => {
                 let anonymous = Identified::without_key(Caller::anonymous());
-                let needed = *key_required || self.always_needed.contains(&counter);
+                let needed = *key_required || self.always_needs(counter);
                 return (!needed).then_some(anonymous);
             }
             Credentials::Key(key) | Credentials::LocalUserWith(key) => key,
         };
-        let found = match keys::id_of(key) {
-            None => self.find_configured(key),
-            Some(id) => self.find_or_look(id, key).await,
-        };
-        let found = self.used(found?, counter, None)?;
+        let found = self.find(key).await?;
+        let found = self.used(found, counter, None)?;
         Some(Identified {
             caller: found.caller.clone(),
             key: Some(found),
             is_local: matches!(credentials, Credentials::LocalUserWith(_)),
         })
+    }
+
+    /// Whether nobody reaches a counter over a network without a key.
+    pub fn always_needs(&self, counter: &str) -> bool {
+        self.always_needed.contains(&counter)
+    }
+
+    /// Whether somebody may see what belongs to no counter in particular: where
+    /// a key is needed, any that opens a counter will do.
+    pub async fn admits(&self, credentials: &Credentials) -> bool {
+        match credentials {
+            Credentials::LocalUser => true,
+            Credentials::Nothing { key_required } => !key_required,
+            Credentials::Key(key) | Credentials::LocalUserWith(key) => {
+                let now = self.clock.now().as_millisecond();
+                let found = self.find(key).await;
+                found.is_some_and(|found| found.file.is_none() && !found.has_expired(now))
+            }
+        }
     }
 
     /// Whether the key in an address opens this file.
@@ -222,6 +238,13 @@ impl Keyring {
             (None, _) => self.find_configured(key).is_some(),
             (Some(id), Some(state)) => self.find_in_memory(id, key, &state.keys).is_some(),
             (Some(_), None) => false,
+        }
+    }
+
+    async fn find(&self, key: &str) -> Option<Arc<Key>> {
+        match keys::id_of(key) {
+            None => self.find_configured(key),
+            Some(id) => self.find_or_look(id, key).await,
         }
     }
 
@@ -459,6 +482,8 @@ mod tests {
         let who = keyring.identify(&key, "cinema").await.unwrap();
         assert_eq!(&*who.caller.name, "phone");
         assert!(keyring.identify(&key, "rooms").await.is_none());
+        assert!(keyring.admits(&key).await, "what belongs to no counter");
+        assert!(!keyring.admits(&Credentials::Key("secre".into())).await);
         for scope in [Scope::Any, Scope::Named] {
             assert!(allows(&who, scope, |name| name == "get_movie_list"));
             assert!(!allows(&who, scope, |name| name == "reserve_seats"));

@@ -1,6 +1,7 @@
-//! Limits on addresses, for those who have no key to be limited by: connections,
-//! requests, and wrong keys. They are asked before anything else is done for a
-//! request, so a refusal costs a look into a table.
+//! Limits on addresses, for those who have no key to be limited by: requests and
+//! wrong keys. They are asked before anything else is done for a request, so a
+//! refusal costs a look into a table. How many connections an address may have
+//! is in `connections.rs`.
 //!
 //! An IPv6 address counts as its /64 network, which is what one household or one
 //! rented machine has to itself. The tables are bounded: when one is full, the
@@ -27,14 +28,12 @@ const MOST: usize = 16_384;
 
 /// What all addresses of a desk did lately.
 pub struct Addresses {
-    most_connections: usize,
-    connections: Mutex<HashMap<IpAddr, usize>>,
     requests: Minutes,
     wrong_keys: Minutes,
     refused: Counter,
 }
 
-/// An open connection from an address.
+/// Where a connection comes from.
 pub struct Visit {
     addresses: Arc<Addresses>,
     from: IpAddr,
@@ -67,35 +66,17 @@ impl Barred {
 impl Addresses {
     pub fn new(settings: &Settings, metrics: &Metrics) -> Arc<Self> {
         Arc::new(Self {
-            most_connections: settings.http.max_connections_per_address,
-            connections: Mutex::default(),
             requests: Minutes::new(settings.limits.requests_per_minute_per_address),
             wrong_keys: Minutes::new(settings.limits.wrong_keys_per_minute),
             refused: metrics.requests_refused.clone(),
         })
     }
 
-    /// `None` when too many connections from there are open.
-    pub fn enter(self: &Arc<Self>, peer: IpAddr) -> Option<Visit> {
-        let from = network(peer);
-        if self.most_connections != 0 {
-            let mut connections = self.connections();
-            let open = connections.entry(from).or_default();
-            if *open >= self.most_connections {
-                return None;
-            }
-            *open += 1;
-        }
-        Some(Visit {
+    pub fn visit(self: &Arc<Self>, peer: IpAddr) -> Visit {
+        Visit {
             addresses: Arc::clone(self),
-            from,
-        })
-    }
-
-    fn connections(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
-        self.connections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+            from: network(peer),
+        }
     }
 }
 
@@ -128,23 +109,8 @@ impl Visit {
     }
 }
 
-impl Drop for Visit {
-    fn drop(&mut self) {
-        if self.addresses.most_connections == 0 {
-            return;
-        }
-        let mut connections = self.addresses.connections();
-        if let Some(open) = connections.get_mut(&self.from) {
-            *open -= 1;
-            if *open == 0 {
-                connections.remove(&self.from);
-            }
-        }
-    }
-}
-
 /// What of an address one owner can't change at will.
-fn network(address: IpAddr) -> IpAddr {
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();
@@ -332,27 +298,12 @@ mod tests {
     }
 
     #[test]
-    fn connections_are_counted_while_they_last() {
-        let mut settings = Settings::default();
-        settings.http.max_connections_per_address = 2;
-        let addresses = Addresses::new(&settings, &Metrics::new());
-        let first = addresses.enter(v4(1)).unwrap();
-        let second = addresses.enter(v4(1)).unwrap();
-        assert!(addresses.enter(v4(1)).is_none());
-        assert!(addresses.enter(v4(2)).is_some());
-        drop(first);
-        assert!(addresses.enter(v4(1)).is_some());
-        drop(second);
-        assert!(addresses.connections().is_empty());
-    }
-
-    #[test]
     fn wrong_keys_bar_those_alone_who_bring_one() {
         let mut settings = Settings::default();
         settings.limits.wrong_keys_per_minute = 2;
         settings.limits.requests_per_minute_per_address = 3;
         let addresses = Addresses::new(&settings, &Metrics::new());
-        let visit = addresses.enter(v4(1)).unwrap();
+        let visit = addresses.visit(v4(1));
         assert_eq!(visit.request(|| true), Ok(()));
         visit.wrong_key();
         assert_eq!(visit.request(|| true), Ok(()));
@@ -360,7 +311,7 @@ mod tests {
         assert!(matches!(visit.request(|| true), Err(Barred::WrongKeys(_))));
         assert_eq!(visit.request(|| false), Ok(()));
         assert!(matches!(visit.request(|| false), Err(Barred::Requests(_))));
-        let other = addresses.enter(v4(2)).unwrap();
+        let other = addresses.visit(v4(2));
         assert_eq!(other.request(|| true), Ok(()));
     }
 }

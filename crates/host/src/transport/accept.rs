@@ -15,6 +15,14 @@ use super::answer;
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
+/// Whether a request says that its body is JSON.
+pub fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default();
+    kind.trim().eq_ignore_ascii_case(JSON)
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
     /// Both, by name: as the protocol wants it.

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use axum::{
     body::Body,
     extract::Request,
-    http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
+    http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, request::Parts},
     response::Response,
 };
 use bytes::Bytes;
@@ -19,8 +19,8 @@ use rmcp::transport::{
 use super::{
     accept::{self, Reads},
     answer, batch,
+    connections::OpenConnection,
     guard::Guard,
-    listener::OpenConnection,
     sessions::{Book, OWNER, Owner, Sessions},
 };
 use crate::{
@@ -96,6 +96,12 @@ impl Endpoint {
     }
 
     pub async fn handle(&self, guard: &Guard, request: Request) -> Response {
+        let name = self.window.counter.about.name;
+        let settled = guard.settle(name, request.headers(), request.extensions());
+        if let Err(full) = settled.await {
+            answer::hear_out(request.into_body()).await;
+            return full;
+        }
         if is_of_the_oldest(request.headers()) {
             return answer::refuse(
                 StatusCode::BAD_REQUEST,
@@ -186,11 +192,8 @@ impl Endpoint {
         } else {
             &self.without_session
         };
-        let is_json = parts
-            .headers
-            .get(header::CONTENT_TYPE)
-            .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-        let owner = owner(&parts.extensions);
+        let is_json = accept::is_json(&parts.headers);
+        let owner = owner(&who, &parts.extensions);
         let request = http::Request::from_parts(parts, Full::new(body.clone()));
         let response = OWNER.scope(owner, service.handle(request)).await;
         let response = response.map(Body::new);
@@ -237,15 +240,31 @@ impl Endpoint {
         let Some(who) = self.desk.keyring.identify(&credentials, name).await else {
             return answer::refusal(None, &Refusal::InvalidKey);
         };
+        let owner = owner(&who, request.extensions());
+        if request.method() == Method::DELETE {
+            return OWNER.scope(owner, self.end_session(request)).await;
+        }
+        let response = OWNER.scope(owner, self.with_session.handle(request)).await;
+        while_valid(response.map(Body::new), &who)
+    }
+
+    async fn end_session(&self, request: Request) -> Response {
         let session = request.headers().get("mcp-session-id");
-        if request.method() == Method::DELETE
-            && let Some(Ok(id)) = session.map(HeaderValue::to_str)
+        if let Some(Ok(id)) = session.map(HeaderValue::to_str)
             && !matches!(self.sessions.has_session(&id.into()).await, Ok(true))
         {
-            return answer::refuse(StatusCode::NOT_FOUND, "Not Found: Session not found");
+            // The words of the protocol crate, which does not ask here itself.
+            return Response::builder()
+                .status(StatusCode::NOT_FOUND)
+                .body("Not Found: Session not found".into())
+                .unwrap_or_default();
         }
-        let response = self.with_session.handle(request).await;
-        while_valid(response.map(Body::new), &who)
+        let mut response = self.with_session.handle(request).await.map(Body::new);
+        if response.status() == StatusCode::ACCEPTED {
+            // It is done, and some clients take 202 for a failure.
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
+        response
     }
 }
 
@@ -272,16 +291,9 @@ fn names_revision(headers: &HeaderMap, revision: &str) -> bool {
         .is_some_and(|version| version == revision)
 }
 
-fn owner(extensions: &Extensions) -> Owner {
-    let caller = extensions
-        .get::<Admitted>()
-        .map(|admitted| Arc::clone(&admitted.who.caller.id));
-    Owner {
-        caller: caller.unwrap_or_else(|| "unknown".into()),
-        address: extensions
-            .get::<Arc<OpenConnection>>()
-            .map(|connection| connection.peer),
-    }
+fn owner(who: &Identified, extensions: &Extensions) -> Owner {
+    let connection = extensions.get::<Arc<OpenConnection>>();
+    Owner::new(who, connection.map(|connection| connection.peer))
 }
 
 /// A session's answers are streams, so it is for those who asked for them.

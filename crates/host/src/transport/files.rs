@@ -14,7 +14,10 @@ use axum::{
 use kit::Context;
 use sha2::{Digest, Sha256};
 
-use super::answer;
+use super::{
+    answer,
+    connections::{OpenConnection, Standing},
+};
 use crate::{
     desk::{Desk, Window},
     state::hex,
@@ -22,12 +25,18 @@ use crate::{
 
 const TIME_LIMIT: Duration = Duration::from_secs(15);
 
+/// The key in the address of a file.
+pub fn key_in_path(path: &str) -> Option<&str> {
+    path.strip_prefix("/files/")?.split('/').nth(1)
+}
+
 pub async fn serve(
     desk: &Arc<Desk>,
     window: &Window,
     key: &str,
     name: &str,
     request: &HeaderMap,
+    open: &OpenConnection,
 ) -> Response {
     let counter = &window.counter;
     let Some(files) = &counter.files else {
@@ -35,7 +44,12 @@ pub async fn serve(
     };
     let keyring = &desk.keyring;
     if !keyring.opens_file(key, counter.about.name, name).await {
+        open.visit.wrong_key();
         return no_such_file();
+    }
+    // Before it is read, for a slow client may take longer than strangers have.
+    if let Err(full) = open.settle(Standing::Identified) {
+        return full.answer();
     }
     let _under_way = desk.under_way.token();
     let mut context = Context::of_the_desk(desk.clock.clone());

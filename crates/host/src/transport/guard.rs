@@ -1,18 +1,29 @@
 //! Who may reach a listener at all: the Host and Origin checks that keep web
 //! pages from calling a desk on the same machine, and where the key is found.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use axum::{
     extract::{Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use http::{HeaderMap, StatusCode, Uri, header, uri::Authority};
+use http::{Extensions, HeaderMap, StatusCode, Uri, header, uri::Authority};
 
 use kit::{Error, Result};
 
-use super::{answer, listener::OpenConnection};
+use super::{
+    answer,
+    connections::{OpenConnection, Standing},
+    files,
+    origin::{Origin, Scheme, normalised},
+};
 use crate::{
     settings::Listener,
     stations::identify::{Credentials, Keyring},
@@ -28,10 +39,17 @@ pub struct Guard {
     /// Where its listener is configured.
     section: &'static str,
     hosts: Vec<String>,
-    origins: Vec<String>,
-    key_required: bool,
+    scheme: Scheme,
+    port: u16,
+    /// Besides its own: what the operator allows, and where a proxy serves it.
+    origins: Vec<Origin>,
+    pub key_required: bool,
     keyring: Arc<Keyring>,
 }
+
+/// Whether the wrong key of a request was counted before it was answered.
+#[derive(Clone, Default)]
+struct WrongKeyCounted(Arc<AtomicBool>);
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Barred {
@@ -42,26 +60,30 @@ pub enum Barred {
 }
 
 impl Guard {
-    pub fn new(section: &'static str, listener: &Listener, keyring: &Arc<Keyring>) -> Self {
+    pub fn new(
+        section: &'static str,
+        listener: &Listener,
+        encrypted: bool,
+        keyring: &Arc<Keyring>,
+    ) -> Self {
         let mut hosts: Vec<String> = listener
             .allowed_hosts
             .iter()
             .map(|host| normalised(host))
             .collect();
         hosts.push(normalised(&listener.address));
-        if let Ok(public) = listener.public_url.parse::<Uri>()
-            && let Some(host) = public.host()
-        {
-            hosts.push(normalised(host));
+        let allowed = listener.allowed_origins.iter();
+        let mut origins: Vec<Origin> = allowed.filter_map(|text| Origin::parse(text)).collect();
+        if let Ok(public) = listener.public_url.parse::<Uri>() {
+            hosts.extend(public.host().map(normalised));
+            origins.extend(Origin::of_address(&public));
         }
         Self {
             section,
             hosts,
-            origins: listener
-                .allowed_origins
-                .iter()
-                .map(|origin| origin.trim_end_matches('/').to_ascii_lowercase())
-                .collect(),
+            scheme: Scheme::of(encrypted),
+            port: listener.port,
+            origins,
             key_required: listener.require_key,
             keyring: Arc::clone(keyring),
         }
@@ -77,17 +99,16 @@ impl Guard {
             Some(host) => host.to_str().ok().and_then(|host| host.parse().ok()),
             None => uri.authority().cloned(),
         };
-        if !host.is_some_and(|host: Authority| self.knows(host.host())) {
+        let Some(host) = host.filter(|host: &Authority| self.knows(host.host())) else {
             return Err(Barred::Host);
-        }
+        };
         let mut origins = headers.get_all(header::ORIGIN).iter();
         let Some(origin) = origins.next() else {
             return Ok(());
         };
-        let allowed = origins.next().is_none()
-            && origin
-                .to_str()
-                .is_ok_and(|origin| self.trusts(&origin.to_ascii_lowercase()));
+        let origin = origin.to_str().ok().and_then(Origin::parse);
+        let allowed =
+            origins.next().is_none() && origin.is_some_and(|origin| self.trusts(&origin, &host));
         if allowed { Ok(()) } else { Err(Barred::Origin) }
     }
 
@@ -123,15 +144,48 @@ impl Guard {
         self.hosts.contains(&host)
     }
 
-    fn trusts(&self, origin: &str) -> bool {
-        if self.origins.iter().any(|allowed| allowed == origin) {
-            return true;
-        }
-        let Ok(uri) = origin.parse::<Uri>() else {
-            return false;
+    /// Whether a page may call: one of the listener's own origin, or of one that
+    /// is allowed. Where a tunnel or a container's port leads here, the own
+    /// origin is what the request names as its host: no page can change that.
+    fn trusts(&self, origin: &Origin, host: &Authority) -> bool {
+        let is_own =
+            origin.scheme == self.scheme && self.knows(&origin.host) && origin.port == self.port;
+        is_own
+            || self.origins.contains(origin)
+            || Origin::new(self.scheme, host).is_some_and(|called| called == *origin)
+    }
+
+    /// Notes who sends on a connection, by the head of a request: its body may
+    /// take a while. An answer when there is no room for the connection.
+    pub async fn settle(
+        &self,
+        counter: &str,
+        headers: &HeaderMap,
+        extensions: &Extensions,
+    ) -> Result<(), Response> {
+        let Some(open) = extensions.get::<Arc<OpenConnection>>() else {
+            return Ok(());
         };
-        matches!(uri.scheme_str(), Some("http" | "https"))
-            && uri.host().is_some_and(|host| self.knows(host))
+        let brings_key = Self::brings_key(headers);
+        let is_settled =
+            open.is(Standing::Identified) || (open.is(Standing::Anonymous) && !brings_key);
+        if is_settled {
+            return Ok(());
+        }
+        let credentials = self.credentials(headers);
+        match self.keyring.identify(&credentials, counter).await {
+            Some(who) => open
+                .settle(Standing::of(&who))
+                .map_err(|full| full.answer()),
+            None => {
+                // Now, for the connection may end before the request is answered.
+                if let Some(counted) = extensions.get::<WrongKeyCounted>() {
+                    counted.0.store(true, Ordering::Relaxed);
+                    open.visit.wrong_key();
+                }
+                Ok(())
+            }
+        }
     }
 
     fn recognises(&self, headers: &HeaderMap) -> bool {
@@ -185,13 +239,6 @@ fn carries_key(uri: &Uri) -> bool {
 
 /// Names and origins that could never match would silently keep everybody out.
 pub fn check_names(listener: &Listener, section: &str) -> Result<()> {
-    let is_origin = |text: &str| {
-        text.parse::<Uri>().is_ok_and(|uri| {
-            matches!(uri.scheme_str(), Some("http" | "https"))
-                && uri.host().is_some()
-                && matches!(uri.path(), "" | "/")
-        })
-    };
     let is_address = |text: &str| {
         text.parse::<Uri>()
             .is_ok_and(|uri| uri.scheme().is_some() && uri.host().is_some())
@@ -213,7 +260,7 @@ pub fn check_names(listener: &Listener, section: &str) -> Result<()> {
     if let Some(origin) = listener
         .allowed_origins
         .iter()
-        .find(|text| !is_origin(text))
+        .find(|text| Origin::parse(text).is_none())
     {
         let next = "Write it like https://app.example.com, without a path.";
         return invalid("allowed_origins", origin, next);
@@ -226,23 +273,31 @@ pub fn check_names(listener: &Listener, section: &str) -> Result<()> {
 }
 
 /// Keeps out what the guard bars, and addresses that ask too much.
-pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+pub async fn check(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     let brings_key = Guard::brings_key(request.headers());
     let open = request.extensions().get::<Arc<OpenConnection>>().cloned();
     let visit = open.as_ref().map(|open| &open.visit);
     let refused = guard.refuse(&request).or_else(|| {
         // A right key is no guess, whoever else guesses from there.
-        let may_guess = || brings_key && !guard.recognises(request.headers());
+        let may_guess = || {
+            let wrong_file_key = files::key_in_path(request.uri().path())
+                .is_some_and(|key| !guard.keyring.recognises(&Credentials::Key(key.to_owned())));
+            wrong_file_key || (brings_key && !guard.recognises(request.headers()))
+        };
         Some(answer::barred(visit?.request(may_guess).err()?))
     });
     if let Some(response) = refused {
         answer::hear_out(request.into_body()).await;
         return response;
     }
+    let Some(visit) = visit.filter(|_| brings_key) else {
+        return next.run(request).await;
+    };
+    let counted = WrongKeyCounted::default();
+    request.extensions_mut().insert(counted.clone());
     let response = next.run(request).await;
-    if let Some(visit) = visit.filter(|_| brings_key)
-        && response.status() == StatusCode::UNAUTHORIZED
-    {
+    let is_wrong = response.status() == StatusCode::UNAUTHORIZED;
+    if is_wrong && !counted.0.load(Ordering::Relaxed) {
         visit.wrong_key();
     }
     response
@@ -251,12 +306,6 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, key) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
-}
-
-fn normalised(host: &str) -> String {
-    host.trim_start_matches('[')
-        .trim_end_matches(']')
-        .to_ascii_lowercase()
 }
 
 #[cfg(test)]
@@ -283,10 +332,12 @@ mod tests {
     #[test]
     fn only_known_hosts_and_origins_pass() {
         let listener = Listener {
+            port: 8010,
             allowed_origins: vec!["https://app.example.com".into()],
+            public_url: "https://desk.example/inside".into(),
             ..Listener::default()
         };
-        let guard = Guard::new("http", &listener, &nobody());
+        let guard = Guard::new("http", &listener, false, &nobody());
         let check = |pairs: &[_]| guard.check(&Uri::from_static("/mcp/cinema"), &headers(pairs));
         assert_eq!(check(&[("host", "localhost:8010")]), Ok(()));
         assert_eq!(check(&[("host", "[::1]:8010")]), Ok(()));
@@ -301,17 +352,41 @@ mod tests {
             check(&[("host", "localhost.evil.example")]),
             Err(Barred::Host)
         );
-        let with = |origin| check(&[("host", "localhost"), ("origin", origin)]);
-        assert_eq!(with("http://localhost:5173"), Ok(()));
+        let to = |host, origin| check(&[("host", host), ("origin", origin)]);
+        let with = |origin| to("localhost:8010", origin);
+        assert_eq!(with("http://localhost:8010"), Ok(()));
+        assert_eq!(with("http://127.0.0.1:8010"), Ok(()));
+        assert_eq!(with("http://[::1]:8010"), Ok(()));
         assert_eq!(with("https://app.example.com"), Ok(()));
-        assert_eq!(with("https://evil.example"), Err(Barred::Origin));
-        assert_eq!(with("null"), Err(Barred::Origin));
-        assert_eq!(with("http://localhost.evil.example"), Err(Barred::Origin));
+        assert_eq!(with("https://desk.example"), Ok(()));
+        // A port of a tunnel or a container, and a page that came from there.
+        assert_eq!(to("localhost:9000", "http://localhost:9000"), Ok(()));
+        for other in [
+            "http://localhost:3000",
+            "http://localhost",
+            "https://localhost:8010",
+            "http://127.0.0.1:3000",
+            "http://app.example.com",
+            "https://app.example.com:8443",
+            "https://desk.example:8443",
+            "http://desk.example",
+            "https://evil.example",
+            "http://evil.example:8010",
+            "http://localhost.evil.example:8010",
+            "null",
+            "",
+        ] {
+            assert_eq!(with(other), Err(Barred::Origin), "{other}");
+        }
+        let from = to("localhost:9000", "http://localhost:3000");
+        assert_eq!(from, Err(Barred::Origin));
+        let from = to("evil.example:8010", "http://evil.example:8010");
+        assert_eq!(from, Err(Barred::Host));
     }
 
     #[test]
     fn keys_come_in_a_header_or_a_subprotocol_never_in_an_address() {
-        let guard = Guard::new("http", &Listener::default(), &nobody());
+        let guard = Guard::new("http", &Listener::default(), false, &nobody());
         let credentials = |pairs: &[_]| guard.credentials(&headers(pairs));
         let key = |key: &str| Credentials::Key(key.into());
         assert_eq!(credentials(&[("authorization", "Bearer abc")]), key("abc"));

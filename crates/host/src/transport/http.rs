@@ -14,14 +14,14 @@ use axum::{
 use tokio::sync::Mutex;
 
 use super::{
-    answer::refuse,
+    answer::{self, refuse},
+    connections::{OpenConnection, Standing},
     endpoint::Endpoints,
     files,
     guard::{self, Guard},
-    listener::OpenConnection,
     websocket,
 };
-use crate::{console, desk::Desk};
+use crate::{console, desk::Desk, pipeline::Refusal, stations::identify::Credentials};
 
 /// What every request on the listener needs. Shared, built once.
 pub struct Shared {
@@ -37,7 +37,8 @@ struct Health {
 }
 
 pub fn router(desk: &Arc<Desk>, endpoints: &Endpoints) -> Router {
-    let guard = Guard::new("http", &desk.settings.http.listener(), &desk.keyring);
+    let listener = desk.settings.http.listener();
+    let guard = Guard::new("http", &listener, desk.settings.tls.is_set(), &desk.keyring);
     let shared = Arc::new(Shared {
         desk: Arc::clone(desk),
         guard: Arc::new(guard),
@@ -86,7 +87,7 @@ async fn ws(
                 window: &endpoint.window,
                 is_own_port: false,
             };
-            websocket::accept(&to, &headers, open, upgrade)
+            websocket::accept(&to, &headers, open, upgrade).await
         }
         None => no_such_counter(&shared, &counter),
     }
@@ -96,9 +97,13 @@ async fn file(
     State(shared): State<Arc<Shared>>,
     Path((counter, key, file)): Path<(String, String, String)>,
     headers: HeaderMap,
+    Extension(open): Extension<Arc<OpenConnection>>,
 ) -> Response {
     match shared.endpoints.get(counter.as_str()) {
-        Some(endpoint) => files::serve(&shared.desk, &endpoint.window, &key, &file, &headers).await,
+        Some(endpoint) => {
+            let (desk, window) = (&shared.desk, &endpoint.window);
+            files::serve(desk, window, &key, &file, &headers, &open).await
+        }
         None => no_such_counter(&shared, &counter),
     }
 }
@@ -142,41 +147,61 @@ async fn index(State(shared): State<Arc<Shared>>, headers: HeaderMap, uri: Uri) 
 }
 
 /// Ready when every store answers. Asked at most once a second, however often
-/// probes come.
-async fn readyz(State(shared): State<Arc<Shared>>) -> Response {
+/// probes come. Whether it is ready everybody hears; what is wrong, and how the
+/// counters are, is for those who may come in.
+async fn readyz(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    Extension(open): Extension<Arc<OpenConnection>>,
+) -> Response {
+    let credentials = shared.guard.credentials(&headers);
+    let admitted = shared.desk.keyring.admits(&credentials).await;
+    let brings_key = matches!(credentials, Credentials::Key(_));
+    if brings_key && !admitted {
+        open.visit.wrong_key();
+    }
+    let (status, text) = match is_ready(&shared).await {
+        Ok(()) if admitted => (StatusCode::OK, ready(&shared.desk, brings_key)),
+        Ok(()) => (StatusCode::OK, "ready\n".to_owned()),
+        Err(what) if admitted => (StatusCode::SERVICE_UNAVAILABLE, format!("{what}\n")),
+        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "not ready\n".to_owned()),
+    };
+    (status, text).into_response()
+}
+
+async fn is_ready(shared: &Shared) -> Result<(), String> {
     if shared.desk.stopping.is_cancelled() {
-        return refuse(StatusCode::SERVICE_UNAVAILABLE, "stopping");
+        return Err("stopping".to_owned());
     }
     let audit = &shared.desk.audit;
     if let (Some(trouble), true) = (audit.trouble(), audit.is_required()) {
-        return (StatusCode::SERVICE_UNAVAILABLE, format!("{trouble}\n")).into_response();
+        return Err(trouble.to_string());
     }
     let mut health = shared.health.lock().await;
-    let fresh = health
-        .checked
-        .as_ref()
-        .is_some_and(|(at, _)| at.elapsed() < Duration::from_secs(1));
-    if !fresh {
-        let result = stores_answer(&shared.desk).await;
-        health.checked = Some((std::time::Instant::now(), result));
-    }
     match &health.checked {
-        Some((_, Err(what))) => {
-            (StatusCode::SERVICE_UNAVAILABLE, format!("{what}\n")).into_response()
+        Some((at, result)) if at.elapsed() < Duration::from_secs(1) => result.clone(),
+        _ => {
+            let result = stores_answer(&shared.desk).await;
+            health.checked = Some((std::time::Instant::now(), result.clone()));
+            result
         }
-        _ => ready(&shared.desk).into_response(),
     }
 }
 
-/// The word, and what counters have to say of themselves.
-fn ready(desk: &Desk) -> String {
+/// The word, and what counters have to say of themselves; those that always
+/// need a key say it to key holders alone.
+fn ready(desk: &Desk, has_key: bool) -> String {
     let mut text = String::from("ready\n");
     if let Some(trouble) = desk.audit.trouble() {
         text.push_str(&format!("{trouble}\n"));
     }
     for window in &desk.windows {
+        let name = window.counter.about.name;
+        if !has_key && desk.keyring.always_needs(name) {
+            continue;
+        }
         if let Some(health) = window.health() {
-            text.push_str(&format!("{}: {health}\n", window.counter.about.name));
+            text.push_str(&format!("{name}: {health}\n"));
         }
     }
     text
@@ -202,7 +227,20 @@ async fn stores_answer(desk: &Desk) -> Result<(), String> {
     Ok(())
 }
 
-async fn metrics(State(shared): State<Arc<Shared>>) -> Response {
+async fn metrics(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    Extension(open): Extension<Arc<OpenConnection>>,
+) -> Response {
+    let credentials = shared.guard.credentials(&headers);
+    let brings_key = matches!(credentials, Credentials::Key(_));
+    let is_public = shared.desk.settings.http.public_metrics && !brings_key;
+    if !is_public && !shared.desk.keyring.admits(&credentials).await {
+        return answer::refusal(None, &Refusal::InvalidKey);
+    }
+    if brings_key && let Err(full) = open.settle(Standing::Identified) {
+        return full.answer();
+    }
     match shared.desk.metrics.text() {
         Ok(text) => (
             [(

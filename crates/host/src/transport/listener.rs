@@ -1,5 +1,5 @@
-//! Accepts connections: a limited number, with time-outs, and lets those in
-//! flight finish when the program stops.
+//! Accepts connections, with time-outs, and lets calls in flight finish when the
+//! program stops. How many may be open is in `connections.rs`.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -7,39 +7,29 @@ use std::{
     time::Duration,
 };
 
-use axum::{
-    Router,
-    http::{HeaderValue, StatusCode, header},
-    response::Response,
-};
+use axum::Router;
 use hyper::{Request, body::Incoming, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use kit::{Error, Result};
-use prometheus_client::metrics::gauge::Gauge;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
 use super::{
-    abuse::{Addresses, Visit},
-    answer,
+    connections::{Connections, OpenConnection},
     tls::Tls,
+    write_timeout::WriteTimeout,
 };
 use crate::{Desk, settings};
 
 /// How long connections have to close once all their streams have ended.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// Connections beyond the limit that are still listened to: a probe that finds a
-/// busy desk must not take it for a dead one.
-const SPARE: usize = 16;
-
-/// They have this long to ask.
-const SPARE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The HTTP library takes no smaller buffer.
+const MIN_BUFFER: usize = 8 * 1024;
 
 /// A bound port. Binding is apart from serving so that a port that is taken is
 /// reported before anything else starts.
@@ -49,31 +39,12 @@ pub struct Listener {
     pub address: SocketAddr,
 }
 
-/// Counts a connection for as long as somebody holds it: the HTTP server, and
-/// after an upgrade the socket.
-pub struct OpenConnection {
-    _slot: OwnedSemaphorePermit,
-    open: Gauge,
-    pub peer: IpAddr,
-    pub visit: Arc<Visit>,
-}
-
-impl OpenConnection {
-    fn new(slot: OwnedSemaphorePermit, open: Gauge, peer: IpAddr, visit: Visit) -> Self {
-        open.inc();
-        Self {
-            _slot: slot,
-            open,
-            peer,
-            visit: Arc::new(visit),
-        }
-    }
-}
-
-impl Drop for OpenConnection {
-    fn drop(&mut self) {
-        self.open.dec();
-    }
+/// A bound port and what is served there.
+pub struct Site {
+    pub listener: Listener,
+    pub router: Router,
+    /// Whether nobody is served there without a key.
+    pub needs_key: bool,
 }
 
 impl Listener {
@@ -112,13 +83,14 @@ impl Listener {
         let encrypted = if self.tls.is_some() { "s" } else { "" };
         format!("{plain}{encrypted}")
     }
+}
 
-    async fn accept(self, router: Router, hall: Hall) {
+impl Site {
+    async fn serve(self, hall: Hall) {
         let desk = &hall.desk;
-        let limit = header_timeout(desk);
         loop {
             let (stream, peer) = tokio::select! {
-                accepted = self.listener.accept() => match accepted {
+                accepted = self.listener.listener.accept() => match accepted {
                     Ok((stream, peer)) => (stream, peer.ip()),
                     Err(error) => {
                         // Out of file handles, most likely: give others time to close.
@@ -132,26 +104,23 @@ impl Listener {
             // Without it an answer in two parts waits for the client's
             // acknowledgement, 40 ms each.
             let _ = stream.set_nodelay(true);
-            let (tls, router, hall) = (self.tls.clone(), router.clone(), hall.clone());
-            match hall.admit(peer) {
-                Ok(open) => hall.connections.clone().spawn(async move {
+            let open = Arc::new(hall.connections.enter(peer, self.needs_key));
+            let (tls, router) = (self.listener.tls.clone(), self.router.clone());
+            let desk = Arc::clone(desk);
+            hall.tasks.spawn(async move {
+                let limit = Duration::from_secs(desk.settings.http.identify_timeout_seconds);
+                let held = Arc::clone(&open);
+                let served = async {
+                    let limit = header_timeout(&desk);
                     if let Some(stream) = encrypted(tls, stream, limit).await {
-                        attend(stream, router, &hall.desk, open).await;
+                        attend(stream, router, &desk, held).await;
                     }
-                }),
-                Err(full) => match hall.spare(full) {
-                    Some(slot) => hall.connections.clone().spawn(async move {
-                        if let Some(stream) = encrypted(tls, stream, limit).await {
-                            turn_away(stream, router, &hall.desk, full).await;
-                        }
-                        drop(slot);
-                    }),
-                    None => {
-                        desk.metrics.connections_refused.inc();
-                        continue;
-                    }
-                },
-            };
+                };
+                tokio::select! {
+                    () = served => {}
+                    () = open.overdue(limit) => {}
+                }
+            });
         }
     }
 }
@@ -177,16 +146,19 @@ fn header_timeout(desk: &Desk) -> Duration {
 }
 
 /// Every request of a connection, until either side ends it.
-async fn attend(stream: Box<dyn Bytes>, router: Router, desk: &Desk, open: OpenConnection) {
-    let open = Arc::new(open);
-    let held = Arc::clone(&open);
+async fn attend(stream: Box<dyn Bytes>, router: Router, desk: &Desk, open: Arc<OpenConnection>) {
+    let http = &desk.settings.http;
     let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(Arc::clone(&held));
+        request.extensions_mut().insert(Arc::clone(&open));
         router.clone().call(request)
     });
+    let stream = WriteTimeout::new(stream, Duration::from_secs(http.write_timeout_seconds));
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(header_timeout(desk))
+        .max_header_size(http.max_head_bytes)
+        // A head that has not ended yet is found to be too large by this.
+        .max_buf_size(http.max_head_bytes.saturating_mul(2).max(MIN_BUFFER))
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     let mut connection = std::pin::pin!(connection);
@@ -198,109 +170,29 @@ async fn attend(stream: Box<dyn Bytes>, router: Router, desk: &Desk, open: OpenC
             let _ = connection.await;
         }
     }
-    drop(open);
 }
 
-/// One request of a connection for which there is no room: answered when it is a
-/// probe, refused otherwise.
-async fn turn_away(stream: Box<dyn Bytes>, router: Router, desk: &Desk, full: Full) {
-    let refused = desk.metrics.connections_refused.clone();
-    let service = service_fn(move |request: Request<Incoming>| {
-        let is_probe = matches!(request.uri().path(), "/livez" | "/readyz" | "/metrics");
-        let (mut router, refused) = (router.clone(), refused.clone());
-        async move {
-            if is_probe {
-                return router.call(request).await;
-            }
-            refused.inc();
-            answer::hear_out(request.into_body()).await;
-            Ok(full.answer())
-        }
-    });
-    let connection = hyper::server::conn::http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(SPARE_TIMEOUT)
-        .keep_alive(false)
-        .serve_connection(TokioIo::new(stream), service);
-    let _ = tokio::time::timeout(SPARE_TIMEOUT * 2, connection).await;
-}
-
-/// Why there is no room for a connection.
-#[derive(Clone, Copy)]
-enum Full {
-    Desk,
-    /// Its own address has too many.
-    Address,
-}
-
-impl Full {
-    fn answer(self) -> Response {
-        let (status, text) = match self {
-            Self::Desk => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "Too many connections are open. Try again in a moment.",
-            ),
-            Self::Address => (
-                StatusCode::TOO_MANY_REQUESTS,
-                "Too many connections from your address are open. Close some of them.",
-            ),
-        };
-        let mut response = answer::refuse(status, text);
-        let second = HeaderValue::from_static("1");
-        response.headers_mut().insert(header::RETRY_AFTER, second);
-        response
-    }
-}
-
-/// What the listeners of one desk share.
+/// What the sites of one desk share.
 #[derive(Clone)]
 struct Hall {
     desk: Arc<Desk>,
-    slots: Arc<Semaphore>,
-    spare: Arc<Semaphore>,
-    addresses: Arc<Addresses>,
-    connections: TaskTracker,
-}
-
-impl Hall {
-    fn admit(&self, peer: IpAddr) -> Result<OpenConnection, Full> {
-        let visit = self.addresses.enter(peer).ok_or(Full::Address)?;
-        let slot = Arc::clone(&self.slots).try_acquire_owned();
-        let slot = slot.map_err(|_| Full::Desk)?;
-        let open = self.desk.metrics.connections.clone();
-        Ok(OpenConnection::new(slot, open, peer, visit))
-    }
-
-    /// Room to be turned away in. One address can't take all of it.
-    fn spare(&self, full: Full) -> Option<OwnedSemaphorePermit> {
-        let kept = match full {
-            Full::Desk => 0,
-            Full::Address => SPARE / 2,
-        };
-        if self.spare.available_permits() <= kept {
-            return None;
-        }
-        Arc::clone(&self.spare).try_acquire_owned().ok()
-    }
+    connections: Arc<Connections>,
+    tasks: TaskTracker,
 }
 
 /// Serves until the desk stops; then waits for what is in flight.
-pub async fn serve(desk: Arc<Desk>, listeners: Vec<(Listener, Router)>) {
+pub async fn serve(desk: Arc<Desk>, sites: Vec<Site>) {
     let hall = Hall {
-        slots: Arc::new(Semaphore::new(desk.settings.http.max_connections.max(1))),
-        spare: Arc::new(Semaphore::new(SPARE)),
-        addresses: Addresses::new(&desk.settings, &desk.metrics),
-        connections: TaskTracker::new(),
+        connections: Connections::new(&desk.settings, &desk.metrics),
+        tasks: TaskTracker::new(),
         desk,
     };
-    let listening = listeners
-        .into_iter()
-        .map(|(listener, router)| listener.accept(router, hall.clone()));
-    futures::future::join_all(listening).await;
-    hall.connections.close();
+    let serving = sites.into_iter().map(|site| site.serve(hall.clone()));
+    futures::future::join_all(serving).await;
+    hall.tasks.close();
     hall.desk.finish().await;
     // Connections that are idle or whose streams have ended close at once.
-    let _ = tokio::time::timeout(CLOSING, hall.connections.wait()).await;
+    let _ = tokio::time::timeout(CLOSING, hall.tasks.wait()).await;
 }
 
 /// The address, when it is one and safe to listen on.

@@ -15,10 +15,10 @@ use axum::{
 use bytes::Bytes;
 
 use super::{
-    answer, assets,
+    accept, answer, assets,
+    connections::{OpenConnection, Standing},
     endpoint::{Endpoint, read_body},
     guard::{self, Guard},
-    listener::OpenConnection,
     websocket,
 };
 use crate::{
@@ -40,9 +40,13 @@ pub struct OwnPort {
 
 impl OwnPort {
     pub fn new(endpoint: &Arc<Endpoint>, section: &'static str, listener: &Listener) -> Self {
+        let desk = &endpoint.desk;
+        let mut guard = Guard::new(section, listener, desk.settings.tls.is_set(), &desk.keyring);
+        let name = endpoint.window.counter.about.name;
+        guard.key_required |= desk.keyring.always_needs(name);
         Self {
             endpoint: Arc::clone(endpoint),
-            guard: Arc::new(Guard::new(section, listener, &endpoint.desk.keyring)),
+            guard: Arc::new(guard),
             assets: None,
             socket: false,
         }
@@ -88,7 +92,7 @@ async fn socket(
         window: &port.endpoint.window,
         is_own_port: true,
     };
-    websocket::accept(&to, &headers, open, upgrade)
+    websocket::accept(&to, &headers, open, upgrade).await
 }
 
 async fn not_a_socket() -> Response {
@@ -159,15 +163,21 @@ impl OwnPort {
         method: &str,
     ) -> Result<(HeaderMap, Bytes, Admitted), Response> {
         let (parts, body) = request.into_parts();
-        let kind = parts.headers.get(header::CONTENT_TYPE);
-        let is_json = kind.is_none_or(|kind| kind.as_bytes().starts_with(b"application/json"));
-        if !is_json {
-            return Err(answer::refuse(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "Send JSON, with Content-Type: application/json.",
-            ));
+        // Pages of other origins can send a body of any other type, or of none,
+        // without asking first.
+        if !accept::is_json(&parts.headers) {
+            let fault = Fault {
+                code: 415,
+                message: "The request has no Content-Type: application/json. Send JSON, and that header with it.".into(),
+                data: None,
+            };
+            answer::hear_out(body).await;
+            return Err(answer::json(415, plain::error(&fault)));
         }
         let endpoint = &self.endpoint;
+        let name = endpoint.window.counter.about.name;
+        let settled = self.guard.settle(name, &parts.headers, &parts.extensions);
+        settled.await?;
         let body = read_body(&endpoint.desk, body).await?;
         let credentials = self.guard.credentials(&parts.headers);
         let admitted = endpoint
@@ -193,13 +203,16 @@ async fn asset(
     State(port): State<Arc<OwnPort>>,
     Path(path): Path<String>,
     headers: HeaderMap,
+    Extension(open): Extension<Arc<OpenConnection>>,
 ) -> Response {
     let endpoint = &port.endpoint;
     let credentials = port.guard.credentials(&headers);
     let name = endpoint.window.counter.about.name;
-    let keyring = &endpoint.desk.keyring;
-    if keyring.identify(&credentials, name).await.is_none() {
+    let Some(who) = endpoint.desk.keyring.identify(&credentials, name).await else {
         return refused(&Refusal::InvalidKey);
+    };
+    if let Err(full) = open.settle(Standing::of(&who)) {
+        return full.answer();
     }
     match &port.assets {
         Some(directory) => assets::serve(directory.clone(), path, &headers).await,

@@ -1,7 +1,8 @@
-//! Sessions of the handshake era, not too many of them. A session takes about
-//! 50 kB for as long as its client might come back, which most never do: when
-//! there are too many, the one that was idle longest ends, and should its client
-//! come back after all, it is told to start anew.
+//! Sessions of the handshake era, not too many of them, and each for the caller
+//! alone that began it. A session takes about 50 kB for as long as its client
+//! might come back, which most never do: when there are too many, the one that
+//! was idle longest ends, and should its client come back after all, it is told
+//! to start anew.
 
 use std::{
     collections::HashMap,
@@ -22,18 +23,35 @@ use rmcp::{
     },
 };
 
-use crate::settings::Http;
+use super::abuse::network;
+use crate::{settings::Http, stations::identify::Identified};
 
 tokio::task_local! {
-    /// Who is asking: the protocol crate opens sessions without saying for whom.
+    /// Who is asking: the protocol crate opens and looks up sessions without
+    /// saying for whom.
     pub static OWNER: Owner;
 }
 
-/// A caller, at an address: those without keys are told apart at least by that.
+/// Whose sessions are counted together: those of a key, or, as callers without
+/// keys are all the same caller, those of an address.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Owner {
-    pub caller: Arc<str>,
-    pub address: Option<IpAddr>,
+    caller: Arc<str>,
+    address: Option<IpAddr>,
+}
+
+impl Owner {
+    pub fn new(who: &Identified, peer: Option<IpAddr>) -> Self {
+        Self {
+            caller: Arc::clone(&who.caller.id),
+            address: peer.filter(|_| who.key.is_none()).map(network),
+        }
+    }
+
+    /// `None` is nobody, and owns nothing.
+    fn asking() -> Option<Self> {
+        OWNER.try_with(Clone::clone).ok()
+    }
 }
 
 /// The sessions of one counter. The book is common to all.
@@ -86,12 +104,15 @@ impl Book {
     ) -> Vec<(SessionId, Arc<LocalSessionManager>)> {
         let mut open = self.open();
         let mut leaving = Vec::new();
-        let of_owner = open.entries.values().filter(|e| e.owner == owner).count();
-        if of_owner >= self.most_of_one {
+        let counts = open.counts();
+        if counts.get(&owner).copied().unwrap_or_default() >= self.most_of_one {
             leaving.extend(open.remove_idlest(|entry| entry.owner == owner));
         }
         if open.entries.len() >= self.most {
-            leaving.extend(open.remove_idlest(|_| true));
+            // Whoever has the most makes room, so that nobody can push out others.
+            let most = counts.values().copied().max();
+            let has_most = |entry: &Entry| counts.get(&entry.owner).copied() == most;
+            leaving.extend(open.remove_idlest(has_most));
         }
         open.uses += 1;
         let entry = Entry {
@@ -102,6 +123,13 @@ impl Book {
         };
         open.entries.insert(id.clone(), entry);
         leaving
+    }
+
+    /// Whether this caller began the session.
+    fn is_of(&self, id: &SessionId, caller: &Owner) -> bool {
+        let open = self.open();
+        let entry = open.entries.get(id);
+        entry.is_some_and(|entry| entry.owner.caller == caller.caller)
     }
 
     fn use_it(&self, id: &SessionId) {
@@ -115,6 +143,14 @@ impl Book {
 }
 
 impl Open {
+    fn counts(&self) -> HashMap<Owner, usize> {
+        let mut counts = HashMap::new();
+        for entry in self.entries.values() {
+            *counts.entry(entry.owner.clone()).or_default() += 1;
+        }
+        counts
+    }
+
     /// Without open streams before those with, and the longest unused first.
     fn remove_idlest(
         &mut self,
@@ -184,8 +220,8 @@ impl SessionManager for Sessions {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         let (id, transport) = self.inner.create_session().await?;
-        let owner = OWNER.try_with(Clone::clone).unwrap_or_else(|_| Owner {
-            caller: "unknown".into(),
+        let owner = Owner::asking().unwrap_or_else(|| Owner {
+            caller: "nobody".into(),
             address: None,
         });
         for (leaving, manager) in self.book.enter(&id, owner, &self.inner) {
@@ -204,8 +240,11 @@ impl SessionManager for Sessions {
         self.inner.initialize_session(id, message).await
     }
 
+    /// Asked before anything is done in a session, whatever the method. Whoever
+    /// did not begin it can't tell that it is there.
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
-        self.inner.has_session(id).await
+        let is_own = Owner::asking().is_some_and(|owner| self.book.is_of(id, &owner));
+        Ok(is_own && self.inner.has_session(id).await?)
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {

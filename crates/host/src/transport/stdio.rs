@@ -44,6 +44,7 @@ pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credential
         incoming,
         outgoing,
         credentials,
+        is_identified: true,
         bare_dialect: false,
         own_dialect: false,
         language: language::of_environment(),

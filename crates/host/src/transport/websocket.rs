@@ -19,13 +19,21 @@ use futures::{
     SinkExt, StreamExt,
     stream::{SplitSink, SplitStream},
 };
-use tokio::{sync::mpsc, time::Instant};
+use kit::context::Language;
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 
-use super::{guard::Guard, language, listener::OpenConnection};
+use super::{
+    connections::{OpenConnection, Standing},
+    guard::Guard,
+    language,
+};
 use crate::{
     desk::{Desk, Window},
-    settings,
+    stations::identify::{Credentials, Identified},
     wire::channel::{self, Breach, Channel, Outgoing},
 };
 
@@ -34,6 +42,11 @@ const BUFFER: usize = 4 * 1024;
 
 /// Requests read ahead while earlier ones are being taken up.
 const READ_AHEAD: usize = 16;
+
+/// How a socket is closed: a code and the reason.
+type Farewell = (u16, &'static str);
+
+const INVALID_KEY: Farewell = (close_code::POLICY, "Invalid API key");
 
 /// Where a socket leads.
 pub struct To<'a> {
@@ -44,17 +57,32 @@ pub struct To<'a> {
     pub is_own_port: bool,
 }
 
-pub fn accept(
+/// Whoever it is, the upgrade is accepted: a client without a valid key learns
+/// from the answer to its first request why it is let go.
+pub async fn accept(
     to: &To<'_>,
     headers: &HeaderMap,
     open: Arc<OpenConnection>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    let settings = to.desk.settings.websocket.clone();
+    let settings = &to.desk.settings.websocket;
     let credentials = to.guard.credentials(headers);
-    let language = language::of_headers(headers);
-    let (desk, window) = (Arc::clone(to.desk), Arc::clone(to.window));
-    let own_dialect = to.is_own_port;
+    let name = to.window.counter.about.name;
+    let who = to.desk.keyring.identify(&credentials, name).await;
+    if let Some(who) = &who
+        && let Err(full) = open.settle(Standing::of(who))
+    {
+        return full.answer();
+    }
+    let accepted = Accepted {
+        desk: Arc::clone(to.desk),
+        window: Arc::clone(to.window),
+        open,
+        credentials,
+        who,
+        language: language::of_headers(headers),
+        own_dialect: to.is_own_port,
+    };
     upgrade
         .protocols(["mcp"])
         // The library's own are 128 KiB each, for every socket that idles.
@@ -62,72 +90,95 @@ pub fn accept(
         .write_buffer_size(BUFFER)
         .max_message_size(settings.max_message_bytes)
         .max_frame_size(settings.max_frame_bytes)
-        .on_upgrade(move |socket| async move {
-            let (to_wire, incoming) = mpsc::channel(READ_AHEAD);
-            let (outgoing, from_wire) = mpsc::channel(settings.queue.max(1));
-            let channel = Channel {
-                incoming,
-                outgoing,
-                credentials,
-                bare_dialect: true,
-                own_dialect,
-                language,
-                visit: Some(Arc::clone(&open.visit)),
-            };
-            serve(desk, window, socket, settings, channel, to_wire, from_wire).await;
-            drop(open);
-        })
+        .on_upgrade(move |socket| accepted.serve(socket))
 }
 
-async fn serve(
+/// A socket on which nothing was said yet.
+struct Accepted {
     desk: Arc<Desk>,
     window: Arc<Window>,
-    socket: WebSocket,
-    settings: settings::WebSocket,
-    channel: Channel,
-    to_wire: mpsc::Sender<Bytes>,
-    from_wire: mpsc::Receiver<Outgoing>,
-) {
-    let (sink, stream) = socket.split();
-    let outgoing = channel.outgoing.clone();
-    let name = window.counter.about.name;
-    let who = desk.keyring.identify(&channel.credentials, name).await;
-    let revoked = who.map_or_else(CancellationToken::new, |who| who.revoked());
-    let ping = Duration::from_secs(settings.ping_seconds.max(1));
-    let heard = Arc::new(Mutex::new(Instant::now()));
-    let mut writer = tokio::spawn(write(
-        sink,
-        from_wire,
-        ping,
-        Arc::clone(&heard),
-        desk.stopping.clone(),
-    ));
-    // Tells calls under way that their client has gone.
-    let gone = CancellationToken::new();
-    let work = channel::serve(Arc::clone(&desk), window, channel, gone.clone());
-    let mut work = desk.under_way.spawn(work);
-    let (mut written, mut worked) = (false, false);
-    tokio::select! {
-        () = read(stream, to_wire, outgoing.clone(), heard) => gone.cancel(),
-        () = revoked.cancelled() => {
-            let _ = outgoing.send(Outgoing::Unauthorized).await;
-            gone.cancel();
+    open: Arc<OpenConnection>,
+    credentials: Credentials,
+    /// `None` when the handshake brought no valid key where one is needed.
+    who: Option<Identified>,
+    language: Option<Language>,
+    own_dialect: bool,
+}
+
+impl Accepted {
+    async fn serve(self, socket: WebSocket) {
+        let settings = &self.desk.settings.websocket;
+        let (to_wire, incoming) = mpsc::channel(READ_AHEAD);
+        let (outgoing, from_wire) = mpsc::channel(settings.queue.max(1));
+        let channel = Channel {
+            incoming,
+            outgoing: outgoing.clone(),
+            credentials: self.credentials.clone(),
+            is_identified: self.who.is_some(),
+            bare_dialect: true,
+            own_dialect: self.own_dialect,
+            language: self.language,
+            visit: Some(Arc::clone(&self.open.visit)),
+        };
+        let (sink, stream) = socket.split();
+        let ping = Duration::from_secs(settings.ping_seconds.max(1));
+        let heard = Arc::new(Mutex::new(Instant::now()));
+        let (close, told_to_close) = oneshot::channel();
+        let mut writer = tokio::spawn(write(
+            sink,
+            from_wire,
+            told_to_close,
+            ping,
+            Arc::clone(&heard),
+            self.desk.stopping.clone(),
+        ));
+        // Tells calls under way that their client has gone.
+        let gone = CancellationToken::new();
+        let (desk, window) = (Arc::clone(&self.desk), Arc::clone(&self.window));
+        let work = channel::serve(desk, window, channel, gone.clone());
+        let mut work = self.desk.under_way.spawn(work);
+        let (mut written, mut worked) = (false, false);
+        tokio::select! {
+            () = read(stream, to_wire, outgoing.clone(), heard) => gone.cancel(),
+            farewell = self.must_end() => {
+                // At once: what still waits is not for somebody without a key.
+                let _ = close.send(farewell);
+                gone.cancel();
+            }
+            _ = &mut writer => {
+                written = true;
+                gone.cancel();
+            }
+            // The desk is stopping, and everything under way has been answered.
+            _ = &mut work => worked = true,
         }
-        _ = &mut writer => {
-            written = true;
-            gone.cancel();
+        drop(outgoing);
+        // Whichever is left ends by itself: the work when it learns that the client
+        // has gone, the writer when nobody can send to it any more.
+        if !worked {
+            let _ = work.await;
         }
-        // The desk is stopping, and everything under way has been answered.
-        _ = &mut work => worked = true,
+        if !written {
+            let _ = writer.await;
+        }
     }
-    drop(outgoing);
-    // Whichever is left ends by itself: the work when it learns that the client
-    // has gone, the writer when nobody can send to it any more.
-    if !worked {
-        let _ = work.await;
-    }
-    if !written {
-        let _ = writer.await;
+
+    /// When the desk ends the socket, and how.
+    async fn must_end(&self) -> Farewell {
+        if let Some(who) = &self.who {
+            who.revoked().cancelled().await;
+            return INVALID_KEY;
+        }
+        let limit = Duration::from_secs(self.desk.settings.http.identify_timeout_seconds);
+        let farewell = tokio::select! {
+            () = tokio::time::sleep(limit) => INVALID_KEY,
+            () = self.open.evicted() => (close_code::AGAIN, "too many connections without a key"),
+        };
+        // The key was not asked about, but that it is wrong can be told from this.
+        if matches!(self.credentials, Credentials::Key(_)) {
+            self.open.visit.wrong_key();
+        }
+        farewell
     }
 }
 
@@ -173,7 +224,7 @@ fn breach(error: axum::Error) -> Option<Breach> {
     })
 }
 
-fn farewell(breach: Breach) -> (u16, &'static str) {
+fn farewell(breach: Breach) -> Farewell {
     match breach {
         Breach::TooLarge => (close_code::SIZE, "the message is too large"),
         Breach::NotText => (close_code::INVALID, "the text is not UTF-8"),
@@ -184,16 +235,27 @@ fn farewell(breach: Breach) -> (u16, &'static str) {
 async fn write(
     mut sink: SplitSink<WebSocket, Message>,
     mut from_wire: mpsc::Receiver<Outgoing>,
+    told_to_close: oneshot::Receiver<Farewell>,
     ping: Duration,
     heard: Arc<Mutex<Instant>>,
     stopping: CancellationToken,
 ) {
     let mut pings = tokio::time::interval_at(Instant::now() + ping, ping);
+    let told_to_close = async {
+        match told_to_close.await {
+            Ok(farewell) => farewell,
+            // Nobody will.
+            Err(_) => std::future::pending().await,
+        }
+    };
+    let mut told_to_close = std::pin::pin!(told_to_close);
     let farewell = loop {
         let message = tokio::select! {
+            biased;
+            farewell = &mut told_to_close => break farewell,
             outgoing = from_wire.recv() => match outgoing {
                 Some(Outgoing::Message(text)) => Message::Text(Utf8Bytes::from(text)),
-                Some(Outgoing::Unauthorized) => break (close_code::POLICY, "Invalid API key"),
+                Some(Outgoing::Unauthorized) => break INVALID_KEY,
                 Some(Outgoing::Broken(breach)) => break farewell(breach),
                 None if stopping.is_cancelled() => break (close_code::AWAY, "the desk is stopping"),
                 None => break (close_code::NORMAL, ""),
@@ -209,10 +271,14 @@ async fn write(
                 Message::Ping(Bytes::new())
             }
         };
-        // A client that does not read at all is given up on.
-        match tokio::time::timeout(ping * 2, sink.send(message)).await {
-            Ok(Ok(())) => {}
-            _ => return,
+        // A client that does not read is given up on, here when it reads too
+        // slowly, by `WriteTimeout` when it reads nothing.
+        let sent = tokio::select! {
+            sent = tokio::time::timeout(ping * 2, sink.send(message)) => sent,
+            farewell = &mut told_to_close => break farewell,
+        };
+        if !matches!(sent, Ok(Ok(()))) {
+            return;
         }
     };
     let (code, reason) = farewell;

@@ -70,6 +70,9 @@ pub struct Channel {
     pub incoming: mpsc::Receiver<Bytes>,
     pub outgoing: mpsc::Sender<Outgoing>,
     pub credentials: Credentials,
+    /// Whether they were good when the connection began. If not, they never
+    /// are: nobody would close it when a key that came later is revoked.
+    pub is_identified: bool,
     /// Whether requests without handshake and metadata are served.
     pub bare_dialect: bool,
     /// Whether it speaks as the counter's document has it: tools under the names
@@ -245,7 +248,9 @@ impl Intake {
             {
                 return None;
             }
-            _ => return Some(message),
+            // Until a request was admitted nobody knows who this is, and no
+            // message may make the protocol crate tell them anything.
+            _ => return self.admitted.then_some(message),
         };
         let id = serde_json::to_value(&request.id).ok();
         let admitted = self.admit(id.as_ref(), request.request.method()).await?;
@@ -299,10 +304,12 @@ impl Intake {
             self.answer(id, &Fault::from(barred)).await;
             return None;
         }
-        let admitted = self
-            .desk
-            .admit(&self.window, &self.channel.credentials, method)
-            .await;
+        let admitted = if self.channel.is_identified {
+            let credentials = &self.channel.credentials;
+            self.desk.admit(&self.window, credentials, method).await
+        } else {
+            Err(self.desk.refuse_unidentified(&self.window))
+        };
         match admitted {
             Ok(admitted) => {
                 self.admitted = true;

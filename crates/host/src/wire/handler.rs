@@ -216,8 +216,8 @@ impl ServerHandler for Handler {
         request: mcp::InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::InitializeResult, ErrorData> {
-        self.connection.admit();
         let result = self.negotiate_initialize(&request)?;
+        self.connection.admit(&admitted(&context)?.who);
         // What was agreed on, not what was asked for, decides the era from now on.
         let mut agreed = request;
         agreed.protocol_version = result.protocol_version.clone();
@@ -529,7 +529,8 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let events = self.connection.begun(&self.window);
-        subscriptions::listen(&self.desk, events, &context).await;
+        let who = admitted(context.request_context())?.who;
+        subscriptions::listen(&self.desk, &self.window, events, &context, &who).await;
         Ok(())
     }
 
@@ -538,13 +539,13 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.connection.admit();
         let uris = [request.uri];
         let work = async { self.connection.watch(&uris) };
         let target = Target::Resources(&uris);
         self.reader(&context)?
             .read(methods::RESOURCES_SUBSCRIBE, target, work)
             .await?;
+        self.connection.admit(&admitted(&context)?.who);
         self.connection.forward(&self.window, &context.peer);
         Ok(())
     }

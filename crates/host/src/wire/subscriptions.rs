@@ -3,10 +3,7 @@
 
 use std::{
     collections::HashSet,
-    sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use kit::{Context, Error, Result, context::Change};
@@ -28,7 +25,10 @@ use crate::{
     events::Event,
     methods::SUBSCRIPTIONS_LISTEN,
     pipeline::{Admitted, ReadRequest},
-    stations::authorize::Target,
+    stations::{
+        authorize::{self, Target},
+        identify::Identified,
+    },
 };
 
 /// Addresses that one connection, or one `subscriptions/listen`, may watch.
@@ -76,13 +76,23 @@ fn check_count(watched: usize) -> Result<()> {
     .next("End subscriptions that are no longer needed."))
 }
 
-/// Forwards changes until the client or the desk ends the subscription.
-pub async fn listen(desk: &Desk, mut events: Receiver<Event>, context: &SubscriptionContext) {
+/// Forwards changes until the client or the desk ends the subscription, or the
+/// key it was made with is revoked.
+pub async fn listen(
+    desk: &Desk,
+    window: &Window,
+    mut events: Receiver<Event>,
+    context: &SubscriptionContext,
+    who: &Identified,
+) {
     let sink = context.sink();
+    let revoked = who.revoked();
+    let hears_of_lists = authorize::may_list_resources(window, who);
     loop {
         let event = tokio::select! {
             event = events.recv() => event,
             () = context.cancelled() => return,
+            () = revoked.cancelled() => return,
             () = desk.stopping.cancelled() => return,
         };
         let change = match event {
@@ -93,6 +103,7 @@ pub async fn listen(desk: &Desk, mut events: Receiver<Event>, context: &Subscrip
         // A change the subscriber did not ask for is refused by the sink.
         let _ = match change {
             Change::Resource(uri) => sink.notify_resource_updated(uri).await,
+            Change::ResourceList if !hears_of_lists => continue,
             Change::ResourceList => sink.notify_resource_list_changed().await,
             Change::ToolList => sink.notify_tool_list_changed().await,
             Change::PromptList => sink.notify_prompt_list_changed().await,
@@ -104,9 +115,9 @@ pub async fn listen(desk: &Desk, mut events: Receiver<Event>, context: &Subscrip
 #[derive(Default)]
 pub struct Connection {
     pub log_level: LogLevel,
-    /// Whether one of its requests was admitted. It hears nothing before.
-    is_admitted: AtomicBool,
     watched: Arc<Mutex<HashSet<String>>>,
+    /// Whose handshake or subscription was admitted. Nobody is told anything before.
+    who: OnceLock<Identified>,
     /// Ends the forwarding of changes when the connection does.
     forwarding: OnceLock<DropGuard>,
     /// Of subscriptions that are being acknowledged. A change that comes right
@@ -115,11 +126,6 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Called for a request that passed the first stations.
-    pub fn admit(&self) {
-        self.is_admitted.store(true, Ordering::Relaxed);
-    }
-
     pub fn watch(&self, uris: &[String]) -> Result<()> {
         let mut watched = locked(&self.watched);
         let new = uris.iter().filter(|uri| !watched.contains(*uri)).count();
@@ -149,11 +155,18 @@ impl Connection {
             .unwrap_or_else(|| window.events.subscribe())
     }
 
-    /// Starts telling the client about changes, once.
+    /// Notes that a handshake, or a subscription, was admitted.
+    pub fn admit(&self, who: &Identified) {
+        self.who.get_or_init(|| who.clone());
+    }
+
+    /// Starts telling an admitted client about changes, once.
     pub fn forward(&self, window: &Window, peer: &Peer<RoleServer>) {
-        if !self.is_admitted.load(Ordering::Relaxed) {
+        let Some(who) = self.who.get() else {
             return;
-        }
+        };
+        let revoked = who.revoked();
+        let hears_of_lists = authorize::may_list_resources(window, who);
         self.forwarding.get_or_init(|| {
             let ended = CancellationToken::new();
             let guard = ended.clone().drop_guard();
@@ -165,8 +178,10 @@ impl Connection {
                     let event = tokio::select! {
                         event = events.recv() => event,
                         () = ended.cancelled() => return,
+                        () = revoked.cancelled() => return,
                     };
                     let sent = match event {
+                        Ok(Event(Change::ResourceList)) if !hears_of_lists => Ok(()),
                         Ok(Event(change)) => notify(&peer, &watched, change).await,
                         Err(RecvError::Lagged(_)) => Ok(()),
                         Err(RecvError::Closed) => return,

@@ -8,7 +8,7 @@ use host::{
     log, settings,
     transport::{
         endpoint, http,
-        listener::{self, Listener},
+        listener::{self, Listener, Site},
         own_port,
         tls::Tls,
     },
@@ -59,11 +59,15 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
         background::start(&desk);
         tokio::spawn(stop_on_signal(desk.stopping.clone()));
         let endpoints = endpoint::endpoints(&desk);
-        let mut listeners = Vec::new();
+        let mut sites = Vec::new();
         if let Some(main) = main {
             announce(&main, &desk);
             announce_console(&desk).await?;
-            listeners.push((main, http::router(&desk, &endpoints)));
+            sites.push(Site {
+                listener: main,
+                router: http::router(&desk, &endpoints),
+                needs_key: desk.settings.http.require_key,
+            });
         }
         let data = open::data_directory(global.data.as_deref()).ok();
         for (port, settings, listener) in own {
@@ -75,11 +79,15 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
                     let http = listener.scheme("http");
                     tracing::info!("{}: {http}://{address}/mcp", port.counter);
                 }
-                listeners.push((listener, own_port::router(served)));
+                sites.push(Site {
+                    listener,
+                    needs_key: served.guard.key_required,
+                    router: own_port::router(served),
+                });
             }
         }
         tracing::info!("ready");
-        listener::serve(desk, listeners).await;
+        listener::serve(desk, sites).await;
         opened.close().await?;
         tracing::info!("stopped");
         Ok(ExitCode::SUCCESS)

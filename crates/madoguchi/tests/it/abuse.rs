@@ -1,28 +1,27 @@
 //! Addresses that ask too much, and keys where they do not belong.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpSocket, TcpStream},
+    net::TcpStream,
 };
 use tokio_tungstenite::{
     connect_async,
     tungstenite::{Error, client::IntoClientRequest, http::HeaderValue},
 };
 
-use crate::harness::{Answer, Desk, Socket, plain, request, request_over, result};
+use crate::harness::{
+    Answer, Desk, Output, Socket, configured_keys, connect_from, plain, request, request_over,
+    result,
+};
 
 const KEY: &str = "correct horse battery staple";
-/// SHA-256 of `KEY`.
-const DIGEST: &str = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a";
 
 async fn desk(limits: &str) -> Desk {
-    let config = format!(
-        "[http]\nrequire_key = true\n[limits]\n{limits}\n\
-         [identity]\nkeys = [{{ name = \"phone\", sha256 = \"{DIGEST}\" }}]\n"
-    );
+    let keys = configured_keys(&[("phone", KEY)]);
+    let config = format!("[http]\nrequire_key = true\n[limits]\n{limits}\n{keys}");
     Desk::setup().config(&config).start().await
 }
 
@@ -35,14 +34,6 @@ async fn with_key(desk: &Desk, key: &str) -> Answer {
     let headers = [("authorization", bearer.as_str())];
     let list = list().to_string();
     request(desk.port, "POST", "/mcp/fixture", &headers, list).await
-}
-
-/// A connection from another address of this machine.
-async fn elsewhere(desk: &Desk) -> TcpStream {
-    let socket = TcpSocket::new_v4().unwrap();
-    socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
-    let to = SocketAddr::from(([127, 0, 0, 1], desk.port));
-    socket.connect(to).await.unwrap()
 }
 
 /// The status with which an upgrade is refused; `None` when it is not.
@@ -114,13 +105,15 @@ async fn after_thirty_wrong_keys_only_right_ones_pass_from_there() {
     is_barred_message(&serde_json::from_str(&body.unwrap()).unwrap());
     // Who brings none has nothing to guess, and others are others.
     assert_eq!(desk.get("/readyz").await.status, 200);
-    let metrics = desk.get("/metrics").await.text();
+    let bearer = format!("Bearer {KEY}");
+    let key = [("authorization", bearer.as_str())];
+    let metrics = request(desk.port, "GET", "/metrics", &key, "").await.text();
     let counted = "madoguchi_requests_refused_total 5\n";
     assert!(metrics.contains(counted), "{metrics}");
     let list = list().to_string();
     let answer = request(desk.port, "POST", "/mcp/fixture", &[], list.clone()).await;
     assert_eq!(answer.status, 401);
-    let stream = elsewhere(&desk).await;
+    let stream = connect_from("127.0.0.2", desk.port).await;
     let answer = request_over(stream, desk.port, "POST", "/mcp/fixture", &headers, list).await;
     assert_eq!(answer.unwrap().status, 401);
     // One line, and no key in it.
@@ -154,6 +147,63 @@ async fn wrong_keys_on_websockets_count_too() {
     assert_eq!(with_key(&desk, KEY).await.status, 200);
     result(&waiting.request(&list()).await);
     result(&right.request(&list()).await);
+}
+
+/// An address with a key in it can be guessed like any other key.
+#[tokio::test]
+async fn wrong_keys_in_the_addresses_of_files_count_too() {
+    let desk = desk("wrong_keys_per_minute = 3").await;
+    let create = [
+        "keys",
+        "create",
+        "reader",
+        "--file",
+        "innervoice/calendar.ics",
+    ];
+    let mut command = desk.place.command();
+    command
+        .args(create)
+        .arg("--json")
+        .arg("--config")
+        .arg(desk.config());
+    let made = Output::of(&mut command, "").ok().json();
+    let right = format!(
+        "/files/innervoice/{}/calendar.ics",
+        made["key"].as_str().unwrap()
+    );
+    assert_eq!(desk.get(&right).await.status, 200);
+    for guess in ["guess", "mdg_000000000000_00000000000000000000000000", "x"] {
+        let path = format!("/files/innervoice/{guess}/calendar.ics");
+        assert_eq!(desk.get(&path).await.status, 404);
+    }
+    is_barred(&desk.get("/files/innervoice/guess/calendar.ics").await);
+    is_barred(&with_key(&desk, "guess").await);
+    assert_eq!(upgrade(&desk, "/ws/fixture", "guess").await.unwrap().0, 429);
+    // Right keys pass as before.
+    assert_eq!(desk.get(&right).await.status, 200);
+    assert_eq!(with_key(&desk, KEY).await.status, 200);
+}
+
+/// A socket that says nothing is closed when its key is wrong, and stays when
+/// it is right: that tells as much as an answer.
+#[tokio::test]
+async fn wrong_keys_of_silent_connections_count_too() {
+    let keys = configured_keys(&[("phone", KEY)]);
+    let config = format!(
+        "[http]\nrequire_key = true\nidentify_timeout_seconds = 1\n\
+         [limits]\nwrong_keys_per_minute = 2\n{keys}"
+    );
+    let desk = Desk::setup().config(&config).start().await;
+    let mut silent = Socket::with_bearer(&desk, "fixture", "guess").await;
+    assert_eq!(u16::from(silent.closed().await.unwrap().code), 1008);
+    // Half a request: its connection ends before it could be answered.
+    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    let head = "POST /mcp/fixture HTTP/1.1\r\nhost: 127.0.0.1\r\n\
+        authorization: Bearer guess\r\ncontent-length: 100\r\n\r\n{";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let _ = stream.read_to_end(&mut Vec::new()).await;
+    is_barred(&with_key(&desk, "guess").await);
+    assert_eq!(with_key(&desk, KEY).await.status, 200);
 }
 
 #[tokio::test]
@@ -246,7 +296,7 @@ async fn requests_from_one_address() {
     assert!(refused.text().contains("requests"), "{}", refused.text());
     is_barred_message(&socket.request(&list()).await);
     assert_eq!(upgrade(&desk, "/ws/fixture", "").await.unwrap().0, 429);
-    let stream = elsewhere(&desk).await;
+    let stream = connect_from("127.0.0.2", desk.port).await;
     let body = list().to_string();
     let answer = request_over(stream, desk.port, "POST", "/mcp/fixture", &[], body).await;
     assert_eq!(answer.unwrap().status, 200);
@@ -272,7 +322,7 @@ async fn connections_from_one_address() {
     for path in ["/livez", "/readyz"] {
         assert_eq!(desk.get(path).await.status, 200, "{path}");
     }
-    let stream = elsewhere(&desk).await;
+    let stream = connect_from("127.0.0.2", desk.port).await;
     let body = list().to_string();
     let answer = request_over(stream, desk.port, "POST", "/mcp/fixture", &[], body).await;
     assert_eq!(answer.unwrap().status, 200);
@@ -288,10 +338,8 @@ async fn connections_from_one_address() {
 
 #[tokio::test]
 async fn a_key_in_an_address_is_refused_and_kept_nowhere() {
-    let config = format!(
-        "[http]\nrequire_key = true\n[log]\nlevel = \"trace\"\n\
-         [identity]\nkeys = [{{ name = \"phone\", sha256 = \"{DIGEST}\" }}]\n"
-    );
+    let keys = configured_keys(&[("phone", KEY)]);
+    let config = format!("[http]\nrequire_key = true\n[log]\nlevel = \"trace\"\n{keys}");
     let desk = Desk::setup()
         .config(&config)
         .own_port("--fixture-port")
@@ -334,7 +382,9 @@ async fn a_key_in_an_address_is_refused_and_kept_nowhere() {
     assert_eq!(with_key(&desk, "wrong-horse").await.status, 401);
     let log = whole_log(&desk).await;
     assert!(log.contains("TRACE") || log.contains("DEBUG"), "{log}");
-    for kept in [secret, KEY, DIGEST, "wrong-horse", "some-query"] {
+    let digest = keys.rsplit('"').nth(1).unwrap();
+    assert_eq!(digest.len(), 64);
+    for kept in [secret, KEY, digest, "wrong-horse", "some-query"] {
         assert!(!log.contains(kept), "{kept} is in\n{log}");
     }
 }

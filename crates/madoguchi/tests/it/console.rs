@@ -466,6 +466,23 @@ async fn a_stream_ends_with_its_session() {
     ends(long).await;
 }
 
+/// Where keys are required, a person who is signed in needs none to stay.
+#[tokio::test]
+async fn a_visitor_without_a_key_goes_on_listening() {
+    let config = "[http]\nrequire_key = true\nidentify_timeout_seconds = 1\n";
+    let desk = Desk::setup().config(config).start().await;
+    let visitor = Visitor::enter(&desk).await;
+    let other = Visitor::enter(&desk).await;
+    let (_, mut stream) = visitor.listen().await.unwrap();
+    // A stranger who came later is gone.
+    ends(TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap()).await;
+    let body = format!("form={}", other.token);
+    other.post("/console/sign-out", &body, &[]).await;
+    let mut more = [0; 1000];
+    let read = tokio::time::timeout(Duration::from_secs(20), stream.read(&mut more));
+    assert_ne!(read.await.expect("nothing is said").unwrap(), 0);
+}
+
 #[tokio::test]
 async fn a_session_outlives_a_restart_and_a_stream_does_not_hold_it_up() {
     let mut desk = asking_desk().await;

@@ -31,31 +31,35 @@ async fn hosts_and_origins_of_others_are_refused() {
         status(&desk, &[("origin", "https://app.example")]).await,
         200
     );
-    assert_eq!(
-        status(&desk, &[("origin", "http://desk.example:3000")]).await,
-        200
-    );
-    assert_eq!(
-        status(&desk, &[("origin", "https://evil.example")]).await,
-        403
-    );
-    assert_eq!(status(&desk, &[("origin", "null")]).await, 403);
+    for host in ["desk.example", "127.0.0.1"] {
+        let own = format!("http://{host}:{}", desk.port);
+        assert_eq!(status(&desk, &[("origin", &own)]).await, 200, "{own}");
+        for other in [
+            format!("http://{host}:3000"),
+            format!("http://{host}"),
+            format!("https://{host}:{}", desk.port),
+        ] {
+            assert_eq!(status(&desk, &[("origin", &other)]).await, 403, "{other}");
+        }
+    }
+    for other in ["https://evil.example", "https://app.example:8443", "null"] {
+        assert_eq!(status(&desk, &[("origin", other)]).await, 403, "{other}");
+    }
     let twice = [("host", "desk.example"), ("host", "127.0.0.1")];
     assert_eq!(status(&desk, &twice).await, 400);
     // WebSockets know no same-origin policy, so the check is ours alone.
-    let headers = [
-        ("origin", "https://evil.example"),
-        ("connection", "upgrade"),
-        ("upgrade", "websocket"),
-        ("sec-websocket-version", "13"),
-        ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
-    ];
-    assert_eq!(
-        request(desk.port, "GET", "/ws/cinema", &headers, "")
-            .await
-            .status,
-        403
-    );
+    for origin in ["https://evil.example", "http://127.0.0.1:3000"] {
+        let headers = [
+            ("origin", origin),
+            ("connection", "upgrade"),
+            ("upgrade", "websocket"),
+            ("sec-websocket-version", "13"),
+            ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ];
+        let answer = request(desk.port, "GET", "/ws/cinema", &headers, "").await;
+        assert_eq!(answer.status, 403, "{origin}");
+        assert!(answer.text().contains("allowed_origins in [http]"));
+    }
     // A probe may come by any name.
     let headers = [("host", "10.0.0.7")];
     assert_eq!(
@@ -63,6 +67,38 @@ async fn hosts_and_origins_of_others_are_refused() {
             .await
             .status,
         200
+    );
+}
+
+#[tokio::test]
+async fn large_heads_are_refused() {
+    let config = "[http]\nmax_head_bytes = 10000\n";
+    let desk = Desk::setup().config(config).start().await;
+    let get = async |length: usize| {
+        let padding = "x".repeat(length);
+        let headers = [("x-padding", padding.as_str())];
+        request(desk.port, "GET", "/readyz", &headers, "")
+            .await
+            .status
+    };
+    assert_eq!(get(9_000).await, 200);
+    assert_eq!(get(11_000).await, 431);
+    // One that never ends, too.
+    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    stream
+        .write_all(b"GET /readyz HTTP/1.1\r\nx-padding: ")
+        .await
+        .unwrap();
+    let endless = async { while stream.write_all(&[b'x'; 1000]).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(20), endless)
+        .await
+        .expect("still read");
+    // So are too many headers.
+    let many: Vec<String> = (0..150).map(|n| format!("x-{n}")).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|name| (name.as_str(), "1")).collect();
+    assert_eq!(
+        request(desk.port, "GET", "/readyz", &many, "").await.status,
+        431
     );
 }
 

@@ -5,9 +5,14 @@ use std::{fs, os::unix::fs::symlink};
 
 use serde_json::{Value, json};
 
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
 use crate::harness::{
-    Answer, Desk, LEGACY, initialize, initialized, modern, plain, refused, request, result,
-    structured,
+    Answer, Desk, LEGACY, configured_keys, initialize, initialized, modern, plain, refused,
+    request, result, structured, upgrade_head,
 };
 
 const FLAG: &str = "--fixture-port";
@@ -140,15 +145,27 @@ async fn tools_without_the_protocol() {
     }
     let deep = format!(r#"{{"name":"x","arguments":{{"a":{}"#, "[".repeat(100));
     assert_eq!(post(&desk, "/mcp/tools/call", &deep).await.status, 400);
-    let answer = request(
-        desk.own_port,
-        "POST",
-        "/mcp/tools/call",
-        &[("content-type", "text/plain")],
-        sum().to_string(),
-    )
-    .await;
-    assert_eq!(answer.status, 415);
+    // A page of another origin can send these without asking; "" is none at all.
+    for path in ["/mcp/tools/call", "/mcp/tools/list"] {
+        for kind in [
+            "text/plain",
+            "",
+            "application/jsonx",
+            "application/x-www-form-urlencoded",
+        ] {
+            let headers = [("content-type", kind)];
+            let answer = request(desk.own_port, "POST", path, &headers, sum().to_string()).await;
+            assert_eq!(answer.status, 415, "{path} {kind}");
+            let message = answer.message();
+            assert_eq!(message["isError"], true, "{message}");
+            let text = message["error"]["message"].as_str().unwrap();
+            assert!(text.contains("application/json"), "{text}");
+        }
+    }
+    let headers = [("content-type", "Application/JSON; charset=utf-8")];
+    let call = sum().to_string();
+    let answer = request(desk.own_port, "POST", "/mcp/tools/call", &headers, call).await;
+    assert_eq!(answer.message()["sum"], 3);
     let answer = request(desk.own_port, "GET", "/mcp/tools/call", &[], "").await;
     assert_eq!(answer.status, 405);
 }
@@ -289,9 +306,18 @@ async fn the_guard_of_an_own_port_names_its_section() {
             answer.text()
         );
     }
-    let origin = [("origin", "https://evil.example")];
-    let answer = request(desk.own_port, "POST", "/mcp/tools/list", &origin, "{}").await;
-    assert_eq!(answer.status, 403);
+    let own = format!("http://127.0.0.1:{}", desk.own_port);
+    let main = format!("http://127.0.0.1:{}", desk.port);
+    for (origin, status) in [
+        (own.as_str(), 200),
+        (main.as_str(), 403),
+        ("http://localhost:3000", 403),
+        ("https://evil.example", 403),
+    ] {
+        let origin = [("origin", origin)];
+        let answer = request(desk.own_port, "POST", "/mcp/tools/list", &origin, "{}").await;
+        assert_eq!(answer.status, status, "{origin:?}");
+    }
 }
 
 #[tokio::test]
@@ -358,11 +384,69 @@ async fn the_merchants_port() {
     let own: Value = serde_json::from_str(text).unwrap();
     assert_eq!(own["products"][0]["id"], products[0]["id"]);
 
-    // By the name it has in its own compose file, and by no other.
-    for (host, status) in [("merchant_agent_mcp:8011", 200), ("evil.example", 403)] {
+    // Other names are for the operator to allow.
+    for host in ["merchant_agent_mcp:8011", "evil.example"] {
         let headers = [("host", host)];
         let answer = request(desk.own_port, "POST", "/mcp/tools/list", &headers, "{}").await;
-        assert_eq!(answer.status, status, "{host}: {}", answer.text());
+        assert_eq!(answer.status, 403, "{host}: {}", answer.text());
+        assert!(
+            answer
+                .text()
+                .contains("allowed_hosts in [merchant_listener]")
+        );
+    }
+}
+
+/// The container example lets agents call the shop as its document does.
+#[tokio::test]
+async fn the_merchant_in_a_container_has_the_name_of_its_document() {
+    let example = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/examples/container.toml"
+    );
+    let example = fs::read_to_string(example).unwrap();
+    let desk = Desk::setup()
+        .config(&example)
+        // Not on all of this machine's addresses.
+        .env("MADOGUCHI_HTTP__ADDRESS", "127.0.0.1")
+        .env("MADOGUCHI_MERCHANT_LISTENER__ADDRESS", "127.0.0.1")
+        .own_port("--merchant-port")
+        .start()
+        .await;
+    let headers = [("host", "merchant_agent_mcp:8011")];
+    let search = json!({ "name": "search_products", "arguments": { "keywords": ["むぎぼー"] } });
+    let call = search.to_string();
+    let found = request(desk.own_port, "POST", "/mcp/tools/call", &headers, call).await;
+    assert_eq!(found.status, 200, "{}", found.text());
+    assert!(!found.message()["products"].as_array().unwrap().is_empty());
+    let call = plain(1, "tools/call", search).to_string();
+    let found = request(desk.own_port, "POST", "/", &headers, call).await;
+    assert_eq!(found.status, 200, "{}", found.text());
+    // By no other name, and the rest of the desk asks for keys.
+    let headers = [("host", "evil.example")];
+    let answer = request(desk.own_port, "POST", "/mcp/tools/list", &headers, "{}").await;
+    assert_eq!(answer.status, 403);
+    let list = desk.rpc("merchant", "tools/list", json!({})).await;
+    assert_eq!(list["error"]["code"], 401, "{list}");
+}
+
+/// The name in the InnerVoice document, where the operator allows it.
+#[tokio::test]
+async fn innervoice_has_the_name_of_its_document_when_the_operator_says_so() {
+    let flag = "--innervoice-port";
+    let keys = configured_keys(&[("phone", "phone key")]);
+    let named = format!("[innervoice_listener]\nallowed_hosts = [\"mcp.innervoice.app\"]\n{keys}");
+    for (config, expected) in [(named, "HTTP/1.1 101"), (keys, "HTTP/1.1 403")] {
+        let desk = Desk::setup().config(&config).own_port(flag).start().await;
+        let head = upgrade_head("/", "authorization: Bearer phone key\r\n");
+        let head = head.replace("host: 127.0.0.1", "host: mcp.innervoice.app");
+        let mut stream = TcpStream::connect(("127.0.0.1", desk.own_port))
+            .await
+            .unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).await.unwrap();
+        assert_eq!(std::str::from_utf8(&status).unwrap(), expected);
     }
 }
 

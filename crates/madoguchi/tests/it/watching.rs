@@ -62,3 +62,42 @@ async fn bookings_of_another_process_reach_subscribers_of_both_eras() {
     notified(&mut newer, "notifications/resources/updated").await;
     notified(&mut older, "notifications/resources/updated").await;
 }
+
+/// A process that a key narrows hears nothing more once the key is revoked.
+#[tokio::test]
+async fn a_process_whose_key_is_revoked_hears_of_no_more_changes() {
+    let desk = Desk::start().await;
+    let show = show_to_book(&desk, "M001", 0).await;
+    let schedule = show["schedule_id"].as_str().unwrap();
+    let uri = format!("cinema://shows/{schedule}/seats");
+    let book = async |seat: &str| {
+        let arguments = json!({ "schedule_id": schedule, "seat_ids": [seat] });
+        structured(&desk.call("cinema", "reserve_seats", arguments).await);
+    };
+    let made = desk.place.run(&["keys", "create", "narrow", "--json"]);
+    let key = made.ok().json()["key"].as_str().unwrap().to_owned();
+    let watch = |key: &str| {
+        let mut command = desk.place.command();
+        command.args(["stdio", "cinema"]).env("MADOGUCHI_KEY", key);
+        let mut pipe = Pipe::start(&mut command);
+        result(&pipe.request(&initialize(1, "2025-06-18")));
+        pipe.send(&initialized());
+        let subscribe = plain(2, "resources/subscribe", json!({ "uri": uri }));
+        result(&pipe.request(&subscribe));
+        pipe
+    };
+    let is_update = |message: &Value| message["method"] == "notifications/resources/updated";
+    let hears = |pipe: &mut Pipe| while !is_update(&pipe.receive().unwrap()) {};
+    let (mut narrowed, mut free) = (watch(&key), watch(""));
+    book("A1").await;
+    hears(&mut narrowed);
+    hears(&mut free);
+
+    desk.place.run(&["keys", "revoke", "narrow"]).ok();
+    let list = plain(3, "tools/list", json!({}));
+    while narrowed.request(&list).get("result").is_some() {}
+    book("A2").await;
+    hears(&mut free);
+    let (rest, ..) = narrowed.finish();
+    assert!(!rest.iter().any(is_update), "{rest:?}");
+}

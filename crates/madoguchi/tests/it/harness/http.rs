@@ -1,6 +1,6 @@
 //! Plain HTTP, and a session of the handshake era over it.
 
-use std::error::Error;
+use std::{error::Error, net::SocketAddr};
 
 use http_body_util::{BodyExt, Full};
 use hyper::{HeaderMap, Request, body::Bytes};
@@ -8,7 +8,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
 };
 
 use super::{Desk, initialize, initialized, plain};
@@ -113,6 +113,25 @@ pub async fn request_over(
         headers: parts.headers,
         body,
     })
+}
+
+/// A connection from another address of this machine.
+pub async fn connect_from(address: &str, port: u16) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket
+        .bind(format!("{address}:0").parse().unwrap())
+        .unwrap();
+    let to = SocketAddr::from(([127, 0, 0, 1], port));
+    socket.connect(to).await.unwrap()
+}
+
+/// What opens a WebSocket, byte for byte; `more` are whole lines.
+pub fn upgrade_head(path: &str, more: &str) -> String {
+    format!(
+        "GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\n\
+         upgrade: websocket\r\nsec-websocket-version: 13\r\n\
+         sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n{more}\r\n"
+    )
 }
 
 /// A client of the handshake era, after its handshake.

@@ -18,10 +18,11 @@ mod socket;
 pub mod tls;
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 pub use cinema::{day_after_tomorrow, free_seats, seats_of, show_to_book};
 pub use desk::{Desk, modern_headers};
-pub use http::{Answer, Session, request, request_over, try_request};
+pub use http::{Answer, Session, connect_from, request, request_over, try_request, upgrade_head};
 pub use mail::MailServer;
 pub use peer::Peer;
 pub use pipe::Pipe;
@@ -32,6 +33,17 @@ pub use socket::Socket;
 pub const MODERN: &str = "2026-07-28";
 /// The newest revision with them.
 pub const LEGACY: &str = "2025-11-25";
+
+/// The section of the configuration that makes keys: the name of each, and the
+/// key itself.
+pub fn configured_keys(keys: &[(&str, &str)]) -> String {
+    let keys = keys.iter().map(|(name, key)| {
+        let digest = Sha256::digest(key.as_bytes());
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("[[identity.keys]]\nname = \"{name}\"\nsha256 = \"{digest}\"\n")
+    });
+    keys.collect()
+}
 
 /// A request of the modern era.
 pub fn modern(id: u64, method: &str, mut params: Value) -> Value {

@@ -75,6 +75,17 @@ impl Socket {
         }
     }
 
+    /// To any port and path, without a key.
+    pub async fn keyless(port: u16, path: &str) -> Self {
+        let (stream, _) = connect_async(format!("ws://127.0.0.1:{port}{path}"))
+            .await
+            .unwrap();
+        Self {
+            stream,
+            protocol: None,
+        }
+    }
+
     pub async fn send(&mut self, message: &Value) {
         self.send_frame(Message::text(message.to_string())).await;
     }
