@@ -278,36 +278,6 @@ async fn a_connection_has_at_most_256_requests_under_way() {
     assert_eq!(structured(result(&answered))["text"], "x");
 }
 
-#[tokio::test]
-async fn a_connection_subscribes_to_at_most_500_resources() {
-    let desk = Desk::start().await;
-    let mut socket = Socket::open(&desk, "fixture").await;
-    result(&socket.request(&initialize(1, "2025-06-18")).await);
-    let subscribe =
-        |number: u64, uri: String| plain(number, "resources/subscribe", json!({ "uri": uri }));
-    for number in 2..502 {
-        let uri = format!("test://{number}");
-        result(&socket.request(&subscribe(number, uri)).await);
-    }
-    let refused = socket.request(&subscribe(502, "test://502".into())).await;
-    assert_eq!(refused["error"]["code"], -32602, "{refused}");
-    // Those it has can be named again, and make room for others.
-    result(&socket.request(&subscribe(503, "test://2".into())).await);
-    let leave = plain(504, "resources/unsubscribe", json!({ "uri": "test://2" }));
-    result(&socket.request(&leave).await);
-    result(&socket.request(&subscribe(505, "test://502".into())).await);
-    let long = format!("test://{}", "x".repeat(2000));
-    let refused = socket.request(&subscribe(506, long)).await;
-    assert_eq!(refused["error"]["code"], -32602, "{refused}");
-    // One subscription of the newer kind names no more than that either.
-    let uris: Vec<String> = (0..501).map(|number| format!("test://{number}")).collect();
-    let filter = json!({ "notifications": { "resourceSubscriptions": uris } });
-    let listen = modern(507, "subscriptions/listen", filter);
-    let mut other = Socket::open(&desk, "fixture").await;
-    let refused = other.request(&listen).await;
-    assert_eq!(refused["error"]["code"], -32602, "{refused}");
-}
-
 /// Until one of its requests was admitted, a socket hears nothing but the answer
 /// that refuses it.
 #[tokio::test]
