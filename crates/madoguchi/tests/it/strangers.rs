@@ -11,8 +11,8 @@ use tokio::{
 };
 
 use crate::harness::{
-    Desk, Socket, configured_keys, connect_from, initialize, initialized, modern, plain, request,
-    result, structured, tls, upgrade_head,
+    Desk, Socket, configured_keys, connect_from, initialize, initialized, plain, request, result,
+    structured, tls, upgrade_head,
 };
 
 const KEY: &str = "phone key";
