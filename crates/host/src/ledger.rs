@@ -94,26 +94,39 @@ impl Entry {
     }
 }
 
-/// What a call with the same key and the same arguments answered.
+/// What a call with the same key and the same arguments answered. An error when
+/// the key belongs to other arguments: then nobody needs to be asked.
 pub fn kept(entry: &Entry, caller: &Caller, sql: &mut dyn Sql) -> Result<Option<Reply>> {
     let Some(key) = &entry.key else {
         return Ok(None);
     };
     let row = sql.query_one(
-        "SELECT reply FROM desk_replies
+        "SELECT arguments_digest, reply FROM desk_replies
          WHERE caller = $1 AND counter = $2 AND tool = $3 AND idempotency_key = $4
-           AND arguments_digest = $5 AND at_ms >= $6",
+           AND at_ms >= $5",
         &[
             (&*caller.id).into(),
             entry.counter.into(),
             entry.tool.into(),
             key.into(),
-            (&entry.digest).into(),
             (entry.at_ms - KEPT_MS).into(),
         ],
     )?;
-    let reply = row.map(|row| row.opt_text(0)).transpose()?.flatten();
-    Ok(reply.map(Reply::Structured))
+    let Some(row) = row else {
+        return Ok(None);
+    };
+    if row.text(0)? != entry.digest {
+        return Err(reused());
+    }
+    Ok(row.opt_text(1)?.map(Reply::Structured))
+}
+
+fn reused() -> Error {
+    Error::new(
+        "IDEMPOTENCY_KEY_REUSED",
+        "This idempotency key was used for a call with other arguments.",
+    )
+    .next("Use a new key for a new call, and the same key only to retry.")
 }
 
 /// Runs `work` unless a call with the same key already did, and notes it.
@@ -202,11 +215,7 @@ fn claim(entry: &Entry, context: &Context, key: &str, sql: &mut dyn Sql) -> Resu
         )?
         .ok_or_else(|| Error::internal("a claimed idempotency key has no row"))?;
     if row.text(0)? != entry.digest {
-        return Err(Error::new(
-            "IDEMPOTENCY_KEY_REUSED",
-            "This idempotency key was used for a call with other arguments.",
-        )
-        .next("Use a new key for a new call, and the same key only to retry."));
+        return Err(reused());
     }
     row.opt_text(1)?
         .map(Reply::Structured)
@@ -235,7 +244,12 @@ pub async fn purge(store: &Arc<dyn Store>, now_ms: i64) -> Result<()> {
 pub fn digest(arguments: &Value) -> String {
     let mut canonical = String::new();
     write_sorted(arguments, &mut canonical);
-    Sha256::digest(canonical.as_bytes())
+    hex(canonical.as_bytes())
+}
+
+/// SHA-256 in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()

@@ -325,10 +325,13 @@ impl Default for Approval {
 }
 
 impl Approval {
+    /// A tool may be named by any of its names; of several settings the
+    /// strictest holds.
     pub fn policy(&self, counter: &str, tool: &Tool) -> Policy {
         std::iter::once(tool.name)
             .chain(tool.aliases.iter().copied())
-            .find_map(|name| self.tools.get(&format!("{counter}.{name}")).copied())
+            .filter_map(|name| self.tools.get(&format!("{counter}.{name}")).copied())
+            .max()
             .unwrap_or(match tool.effect {
                 Effect::Outside => Policy::Ask,
                 Effect::Read | Effect::Write | Effect::Manage => Policy::Allow,
@@ -336,7 +339,10 @@ impl Approval {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+// In order of strictness; not a doc comment, which would be published.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
     Allow,

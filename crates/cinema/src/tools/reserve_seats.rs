@@ -121,6 +121,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
         meta: None,
         personal: &[],
         card: Some(card(house)),
+        inner_calls: None,
         run: Run::transaction(house, handle),
     }
 }
@@ -228,6 +229,7 @@ fn card(house: &Arc<House>) -> Describe {
             summary,
             recipient: None,
             lines: lines.map(|(label, text)| Line::new(label, text)).collect(),
+            once_only: false,
         })
     })
 }

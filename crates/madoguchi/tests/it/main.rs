@@ -47,5 +47,6 @@ mod tls;
 mod todo;
 mod trouble;
 mod typescript_client;
+mod unknown_arguments;
 mod watching;
 mod websocket;

@@ -129,6 +129,7 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         meta: None,
         personal: &["shipping_address"],
         card: None,
+        inner_calls: None,
         run: Run::transaction(shop, handle),
     }
 }
