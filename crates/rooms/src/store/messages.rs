@@ -8,7 +8,6 @@ use kit::Result;
 use super::{
     Place, Position, Room, Store,
     index::{Files, Index},
-    packed::Ascending,
     reads,
 };
 use crate::{
@@ -21,6 +20,8 @@ use crate::{
 
 /// A page ends before it grows larger than this, with a cursor to go on.
 const PAGE_BYTES: usize = 1_000_000;
+/// How many messages that only seem to mention somebody a page makes up for.
+const SEEMING: usize = 64;
 /// Messages looked through at a time, so that others can use the index between.
 const SEARCHED_AT_ONCE: usize = 128;
 
@@ -75,34 +76,30 @@ impl Store {
                     None => return Ok(None),
                 },
             };
-            let before = |numbers: usize, position: &dyn Fn(usize) -> usize| match until {
-                Ok(number) => position(number),
-                Err(offset) => numbers.saturating_sub(offset),
-            };
-            let (messages, until) = match pick.mentions_of {
+            let (read, until) = match pick.mentions_of {
                 None => {
-                    let until = before(index.count(), &|number| number);
-                    let numbers = (0..until).rev().take(pick.limit);
-                    (read_each(index, files, numbers)?, until)
+                    let until = until.unwrap_or_else(|offset| index.count().saturating_sub(offset));
+                    let numbers = (0..until).rev();
+                    (read_each(index, files, numbers, pick.limit, None)?, until)
                 }
                 Some(agent) => {
-                    let none = Ascending::default();
-                    let all = index.mentions_of(agent).unwrap_or(&none);
-                    let until = before(all.len(), &|number| {
-                        all.below(u32::try_from(number).unwrap_or(u32::MAX))
-                    });
-                    let from = until.saturating_sub(pick.limit);
-                    let numbers: Vec<u32> = all.from(from).take(until - from).collect();
-                    let numbers = numbers.into_iter().rev().map(|number| number as usize);
-                    (read_each(index, files, numbers)?, until)
+                    let all = || index.mentions_of(agent, 0);
+                    let until = match until {
+                        Ok(number) => all().take_while(|mention| *mention < number).count(),
+                        Err(offset) => all().count().saturating_sub(offset),
+                    };
+                    let from = until.saturating_sub(pick.limit + SEEMING);
+                    let numbers: Vec<usize> = all().take(until).skip(from).collect();
+                    let numbers = numbers.into_iter().rev();
+                    let read = read_each(index, files, numbers, pick.limit, Some(agent))?;
+                    (read, until)
                 }
             };
+            let last = read.messages.last();
             Ok(Some(Page {
-                has_more: until > messages.len(),
-                next: messages
-                    .last()
-                    .map(|(number, line)| index.place(&line.id, *number)),
-                messages: messages.into_iter().map(|(_, line)| line).collect(),
+                has_more: until > read.passed,
+                next: last.map(|(number, line)| index.place(&line.id, *number)),
+                messages: read.messages.into_iter().map(|(_, line)| line).collect(),
             }))
         })?;
         page.ok_or_else(kit::page::unknown_cursor)
@@ -126,18 +123,14 @@ impl Store {
         let reads = self.reads(room)?;
         room.look(|index, files| {
             let (read, seen) = reads::position(room, agent, index, files, &reads)?;
-            let numbers: Vec<usize> = if mentions {
-                let all = index.mentions_of(agent).into_iter();
-                let unseen = all.flat_map(|all| {
-                    let seen = all.below(u32::try_from(seen).unwrap_or(u32::MAX));
-                    all.from(seen).map(|number| number as usize)
-                });
+            let messages = if mentions {
+                let unseen = index.mentions_of(agent, seen);
                 let others = unseen.filter(|number| index.is_by_others(agent, *number));
-                others.take(limit).collect()
+                read_each(index, files, others, limit, Some(agent))?
             } else {
-                index.by_others(agent, read).take(limit).collect()
-            };
-            let messages = read_each(index, files, numbers.iter().copied())?;
+                read_each(index, files, index.by_others(agent, read), limit, None)?
+            }
+            .messages;
             let last = messages.last();
             let place = last.map(|(number, line)| index.place(&line.id, *number));
             let position = if mentions {
@@ -259,25 +252,45 @@ impl Search {
     }
 }
 
-/// The messages with these numbers in this order, up to a page's size; at least
-/// one, so that paging always goes on.
+/// Messages that were read, with their numbers.
+struct Read {
+    messages: Vec<(usize, Line)>,
+    /// How many numbers were passed on the way.
+    passed: usize,
+}
+
+/// The messages with these numbers in this order, up to a limit and a page's
+/// size; at least one, so that paging always goes on. With `mentioning` only
+/// those that do.
 fn read_each(
     index: &Index,
     files: &Files,
     numbers: impl Iterator<Item = usize>,
-) -> io::Result<Vec<(usize, Line)>> {
-    let mut lines = Vec::new();
+    limit: usize,
+    mentioning: Option<&str>,
+) -> io::Result<Read> {
+    let mut read = Read {
+        messages: Vec::new(),
+        passed: 0,
+    };
     let mut reader = index.reader(files);
     let mut bytes = 0;
     for number in numbers {
-        let Some(text) = reader.text(number)? else {
-            continue;
-        };
-        bytes += text.len();
-        if bytes > PAGE_BYTES && !lines.is_empty() {
+        if read.messages.len() == limit {
             break;
         }
-        lines.extend(Line::parse(text).map(|line| (number, line)));
+        let text = reader.text(number)?.unwrap_or_default();
+        let line = Line::parse(text).filter(|line| {
+            mentioning.is_none_or(|agent| line.mentions.iter().any(|name| canonical(name) == agent))
+        });
+        if let Some(line) = line {
+            bytes += text.len();
+            if bytes > PAGE_BYTES && !read.messages.is_empty() {
+                break;
+            }
+            read.messages.push((number, line));
+        }
+        read.passed += 1;
     }
-    Ok(lines)
+    Ok(read)
 }

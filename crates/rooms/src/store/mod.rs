@@ -19,6 +19,7 @@ mod files;
 mod index;
 mod lock;
 mod members;
+mod mentioned;
 mod messages;
 mod packed;
 mod process;
