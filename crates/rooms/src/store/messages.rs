@@ -55,6 +55,45 @@ pub struct Search {
     pub limit: usize,
 }
 
+/// What was found, newest first.
+#[derive(Default)]
+pub struct Found {
+    pub lines: Vec<(Line, usize)>,
+    bytes: usize,
+    /// There was more than fits.
+    pub has_more: bool,
+}
+
+impl Found {
+    /// Adds a line of so many bytes if it fits; returns whether it did.
+    pub fn add(&mut self, line: Line, bytes: usize, limit: usize) -> bool {
+        let is_first = self.lines.is_empty();
+        self.has_more |= self.lines.len() >= limit || !is_first && self.bytes + bytes > PAGE_BYTES;
+        if self.has_more {
+            return false;
+        }
+        self.bytes += bytes;
+        self.lines.push((line, bytes));
+        true
+    }
+
+    /// The newest of both, up to a limit and a page's size.
+    pub fn merge(self, other: Self, limit: usize) -> Self {
+        let has_more = self.has_more || other.has_more;
+        let mut lines = self.lines;
+        lines.extend(other.lines);
+        lines.sort_by_key(|(line, _)| std::cmp::Reverse(line.time()));
+        let mut merged = Self::default();
+        for (line, bytes) in lines {
+            if !merged.add(line, bytes, limit) {
+                break;
+            }
+        }
+        merged.has_more |= has_more;
+        merged
+    }
+}
+
 /// What an agent has not read yet.
 pub struct News {
     /// Oldest first.
@@ -190,24 +229,25 @@ impl Store {
         self.unread(room, agent)
     }
 
-    /// What is looked for, newest first, and one more than the limit if there is.
+    /// What is looked for, newest first, up to the limit and a page's size.
     pub fn search(
         &self,
         room: &Room,
         search: &Search,
         keep_on: impl Fn() -> Result<()>,
-    ) -> Result<Vec<Line>> {
-        let mut found: Vec<Line> = Vec::new();
+    ) -> Result<Found> {
+        let mut found = Found::default();
         let mut until = self.count(room)?;
-        while until > 0 && found.len() <= search.limit {
+        while until > 0 {
             keep_on()?;
-            let from = until.saturating_sub(SEARCHED_AT_ONCE);
             // Reopened each time: a message keeps its number, not its file.
             let mut texts = Vec::new();
             room.look(|index, files| {
                 let mut reader = index.reader(files);
-                for number in from..until.min(index.count()) {
-                    texts.extend_from_slice(reader.text(number)?.unwrap_or_default());
+                let from = until.saturating_sub(SEARCHED_AT_ONCE);
+                while until > from && texts.len() < PAGE_BYTES {
+                    until -= 1;
+                    texts.extend_from_slice(reader.text(until)?.unwrap_or_default());
                     texts.push(b'\n');
                 }
                 Ok(())
@@ -215,10 +255,13 @@ impl Store {
             let fitting = texts
                 .split(|byte| *byte == b'\n')
                 .filter(|text| Glance::parse(text).is_some_and(|glance| search.fits(&glance)));
-            let lines: Vec<Line> = fitting.filter_map(Line::parse).collect();
-            let wanted = search.limit + 1 - found.len();
-            found.extend(lines.into_iter().rev().take(wanted));
-            until = from;
+            for text in fitting {
+                if let Some(line) = Line::parse(text)
+                    && !found.add(line, text.len(), search.limit)
+                {
+                    return Ok(found);
+                }
+            }
         }
         Ok(found)
     }
