@@ -135,13 +135,13 @@ async fn what_a_search_answers_is_cut_like_a_page() {
     let desk = Desk::new();
     for room in ["r", "s", "t"] {
         desk.room(room, &["a"]).await;
-        for number in 0..60 {
+        for number in 0..40 {
             let text = format!("{number} {}", "あ".repeat(9_990));
             desk.send(room, "a", &text).await;
         }
     }
     for only in [json!({}), json!({"roomName": "s"})] {
-        let mut arguments = json!({"query": "あ", "limit": 1000});
+        let mut arguments = json!({"limit": 1000});
         let object = arguments.as_object_mut().unwrap();
         object.extend(only.as_object().unwrap().clone());
         let found = desk.ok("search_messages", arguments).await;
@@ -149,7 +149,7 @@ async fn what_a_search_answers_is_cut_like_a_page() {
         let bytes = found.to_string().len();
         assert!((900_000..1_000_000).contains(&bytes), "{bytes}");
         let first = found["messages"][0]["message"].as_str().unwrap();
-        assert!(first.starts_with("59 "), "{first:.10}");
+        assert!(first.starts_with("39 "), "{first:.10}");
     }
     let few = desk.ok("search_messages", json!({"limit": 5})).await;
     let rooms = few["messages"].as_array().unwrap().iter();
