@@ -435,9 +435,12 @@ mod tests {
         }
         assert_eq!(reader.line(count).unwrap(), None);
         for position in [0, 100, count - 1] {
-            let mentioned: Vec<usize> = index.mentions_of("m3", position).collect();
+            let mentioned = index.mentions_of("m3", position).filter(|number| {
+                let line = reader.line(*number).unwrap().unwrap();
+                line.mentions.iter().any(|name| name == "m3")
+            });
             let expected = (position..count).filter(|number| number % 21 == 3);
-            assert_eq!(mentioned, expected.collect::<Vec<_>>());
+            assert!(mentioned.eq(expected));
         }
         let sent = (0..AUTHORS).map(|author| index.sent_by(&format!("a{author}")));
         assert_eq!(sent.sum::<u64>(), count as u64);
@@ -470,9 +473,14 @@ mod tests {
         assert_eq!(index.mentions.len(), MESSAGES * MAX_MENTIONS);
         let bytes = index.mentions.bytes();
         assert!(bytes <= 4 * index.mentions.len(), "{bytes}");
-        let found = |name: &str| index.mentions_of(name, 0).collect::<Vec<_>>();
-        assert!(found("mentioned-7-99").contains(&7));
-        assert!(!found("mentioned-7-100").contains(&7));
+        let is_found = |n: &usize| {
+            let name = format!("mentioned-7-{n}");
+            index.mentions_of(&name, 0).any(|message| message == 7)
+        };
+        assert!((0..100).all(|n| is_found(&n)));
+        // The others only seem to be mentioned, and few of them.
+        let seeming = (100..2_000).filter(is_found).count();
+        assert!(seeming < 100, "{seeming}");
     }
 
     #[test]

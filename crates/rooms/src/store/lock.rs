@@ -41,10 +41,7 @@ fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
         match file.try_lock() {
             Ok(()) if is_at(&file, &path) => return Ok(Held { _file: file }),
             // It was cleared away meanwhile: others lock the one that is there now.
-            Ok(()) => {
-                file = open(&directory, name).map_err(errors::storage)?;
-                continue;
-            }
+            Ok(()) => file = open(&directory, name).map_err(errors::storage)?,
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(errors::storage(error)),
         }

@@ -115,28 +115,29 @@ impl Store {
                     None => return Ok(None),
                 },
             };
-            let (read, until) = match pick.mentions_of {
+            let read = match pick.mentions_of {
                 None => {
                     let until = until.unwrap_or_else(|offset| index.count().saturating_sub(offset));
-                    let numbers = (0..until).rev();
-                    (read_each(index, files, numbers, pick.limit, None)?, until)
+                    read_each(index, files, (0..until).rev(), pick.limit, None)?
                 }
                 Some(agent) => {
                     let all = || index.mentions_of(agent, 0);
                     let until = match until {
                         Ok(number) => all().take_while(|mention| *mention < number).count(),
+                        // Also over messages that only seem to mention the agent.
                         Err(offset) => all().count().saturating_sub(offset),
                     };
                     let from = until.saturating_sub(pick.limit + SEEMING);
                     let numbers: Vec<usize> = all().take(until).skip(from).collect();
                     let numbers = numbers.into_iter().rev();
-                    let read = read_each(index, files, numbers, pick.limit, Some(agent))?;
-                    (read, until)
+                    let mut read = read_each(index, files, numbers, pick.limit, Some(agent))?;
+                    read.has_more |= from > 0;
+                    read
                 }
             };
             let last = read.messages.last();
             Ok(Some(Page {
-                has_more: until > read.passed,
+                has_more: read.has_more,
                 next: last.map(|(number, line)| index.place(&line.id, *number)),
                 messages: read.messages.into_iter().map(|(_, line)| line).collect(),
             }))
@@ -296,10 +297,10 @@ impl Search {
 }
 
 /// Messages that were read, with their numbers.
+#[derive(Default)]
 struct Read {
     messages: Vec<(usize, Line)>,
-    /// How many numbers were passed on the way.
-    passed: usize,
+    has_more: bool,
 }
 
 /// The messages with these numbers in this order, up to a limit and a page's
@@ -312,28 +313,22 @@ fn read_each(
     limit: usize,
     mentioning: Option<&str>,
 ) -> io::Result<Read> {
-    let mut read = Read {
-        messages: Vec::new(),
-        passed: 0,
-    };
+    let mut read = Read::default();
     let mut reader = index.reader(files);
     let mut bytes = 0;
     for number in numbers {
-        if read.messages.len() == limit {
-            break;
-        }
         let text = reader.text(number)?.unwrap_or_default();
         let line = Line::parse(text).filter(|line| {
             mentioning.is_none_or(|agent| line.mentions.iter().any(|name| canonical(name) == agent))
         });
-        if let Some(line) = line {
-            bytes += text.len();
-            if bytes > PAGE_BYTES && !read.messages.is_empty() {
-                break;
-            }
-            read.messages.push((number, line));
+        let Some(line) = line else { continue };
+        bytes += text.len();
+        let is_full = bytes > PAGE_BYTES && !read.messages.is_empty();
+        if is_full || read.messages.len() == limit {
+            read.has_more = true;
+            break;
         }
-        read.passed += 1;
+        read.messages.push((number, line));
     }
     Ok(read)
 }
