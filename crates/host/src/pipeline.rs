@@ -309,6 +309,9 @@ impl Desk {
     ) -> Result<(Result<Reply, Error>, Option<InHand>), Error> {
         // authorize
         authorize::check(who, tool)?;
+        let key = who.key.as_ref();
+        context.key_names_tool =
+            key.is_some_and(|key| key.names(|name| tool.tool.answers_to(name)));
 
         // normalise
         (tool.tool.normalise)(context, &mut arguments);
