@@ -28,6 +28,7 @@ mod keys;
 mod ledger;
 mod limits;
 mod merchant;
+mod merchant_carts;
 mod merchant_index;
 mod merchant_mandates;
 mod mistakes;
