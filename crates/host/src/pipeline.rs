@@ -157,7 +157,7 @@ impl Desk {
             .await;
 
         // answer
-        let result = result.map_err(|error| error.in_language(context.language));
+        let result = result.map_err(|error| error.in_language(context.language).shortened());
         let result = result.map(|(reply, approval)| {
             if let Some(approval) = approval {
                 self.delivered(approval.answered());

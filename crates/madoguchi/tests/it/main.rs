@@ -19,6 +19,7 @@ mod concurrency;
 mod conformance;
 mod console;
 mod documents;
+mod fuzz;
 mod hardening;
 mod harness;
 mod innervoice;

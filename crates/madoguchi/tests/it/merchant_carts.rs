@@ -73,7 +73,7 @@ async fn one_caller_cannot_reserve_all_stock_of_the_shop() {
     assert!(codes.contains(&json!("TOO_MUCH_RESERVED")), "{codes:?}");
     // One of everything, as long as it goes.
     let too_many = loop {
-        let answer = call(&desk, "", "build_cart_mandates", cart(&[(9, 1)])).await;
+        let answer = call(&desk, "", "build_cart_mandates", cart(&[(30, 1)])).await;
         if answer["isError"] == true {
             break answer;
         }
@@ -87,7 +87,7 @@ async fn one_caller_cannot_reserve_all_stock_of_the_shop() {
     let before = shelf.iter().filter(|(_, count)| *count == 0).count();
     assert!(sold_out <= before + 10, "{left:?}");
     // Somebody else still gets things.
-    structured(&call(&desk, "alice", "build_cart_mandates", cart(&[(9, 1)])).await);
+    structured(&call(&desk, "alice", "build_cart_mandates", cart(&[(30, 1)])).await);
 }
 
 #[tokio::test]
