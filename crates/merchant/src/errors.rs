@@ -89,18 +89,16 @@ pub fn not_your_cart() -> Error {
 }
 
 /// `open` are the caller's carts that hold goods, first those that expire first.
-/// `details`: `{open, most, free_at, carts?: [{cart_id, expires_at}]}`.
+/// `details`: `{open, most, free_at, carts: [{cart_id, expires_at}]}`, or no `carts`
+/// (null) when the caller must not know them.
 pub fn too_many_carts(most: usize, open: &[OpenCart], may_name: bool) -> Error {
-    let named: Vec<Value> = open
+    let named = open
         .iter()
         .take(MOST_NAMED)
-        .map(|cart| json!({ "cart_id": cart.id, "expires_at": time(cart.expires_at) }))
-        .collect();
+        .map(|cart| json!({ "cart_id": cart.id, "expires_at": time(cart.expires_at) }));
+    let named: Option<Vec<Value>> = may_name.then(|| named.collect());
     let free_at = open.first().map(|cart| time(cart.expires_at));
-    let mut details = json!({ "open": open.len(), "most": most, "free_at": free_at });
-    if may_name {
-        details["carts"] = named.into();
-    }
+    let details = json!({ "open": open.len(), "most": most, "free_at": free_at, "carts": named });
     Error::new(
         "TOO_MANY_CARTS",
         format!(

@@ -23,8 +23,10 @@ const COUNTERS: [&str; 5] = ["cinema", "innervoice", "merchant", "rooms", "todo"
 const KEY: &str = "fuzz";
 /// Official clients refuse a little more than this many bytes.
 const MOST_BYTES: usize = 256 * 1024;
-/// A WebSocket takes frames of 1 MiB; larger messages go over HTTP.
-const LARGEST_FRAME: usize = 1_000_000;
+/// In bytes. A WebSocket takes frames of 1 MiB.
+const LARGEST: usize = 1_000_000;
+/// How a text with the six characters `\ud800` is written in JSON.
+const SURROGATE: &str = "\\\\ud800";
 /// Of the tests; `MADOGUCHI_FUZZ_CALLS` makes it more.
 const CALLS: usize = 1000;
 const SEED: u64 = 20_251_115;
@@ -177,18 +179,9 @@ impl Customer {
         });
         let mut generator = Generator::new(own);
         for number in 0..calls {
-            let tool = self.next_tool(&mut generator);
-            let name = text(&tool, "name");
-            let mut arguments = generator.arguments(&tool["inputSchema"]);
-            if arguments.contains_key("timeout") || name.contains("wait") {
-                arguments.insert("timeout".into(), 1.into());
-            }
-            let params = json!({ "name": name, "arguments": arguments });
-            let sent = params.to_string();
-            let transport = match sent.len() {
-                0..LARGEST_FRAME => generator.random.below(3),
-                _ => 0,
-            };
+            let (tool, params) = self.next_call(&mut generator);
+            let (name, sent) = (text(&tool, "name"), params.to_string());
+            let transport = generator.random.below(3);
             let shown: String = sent.chars().take(2000).collect();
             let what = format!(
                 "call {number} of {}, transport {transport}, seed {seed}: {shown}",
@@ -200,7 +193,11 @@ impl Customer {
                 1 => self.over_websocket(params).await,
                 _ => self.over_stdio(params),
             };
-            if let Some(wrong) = wrong_with(&answer, &validators[name]) {
+            let wrong = match transport == 0 && sent.contains(SURROGATE) {
+                true => wrong_with_error(&answer),
+                false => wrong_with(&answer, &validators[name]),
+            };
+            if let Some(wrong) = wrong {
                 let answer: String = answer.to_string().chars().take(2000).collect();
                 panic!("{wrong}; the answer is {answer}");
             }
@@ -215,12 +212,22 @@ impl Customer {
         calls
     }
 
-    fn next_tool(&self, generator: &mut Generator) -> Value {
+    /// A tool, and the parameters to call it with.
+    fn next_call(&self, generator: &mut Generator) -> (Value, Value) {
         loop {
             let tool = generator.random.pick(&self.tools).clone();
-            // One that waits takes a second each time.
-            if !text(&tool, "name").contains("wait") || generator.random.chance(10) {
-                return tool;
+            let name = text(&tool, "name");
+            let mut arguments = generator.arguments(&tool["inputSchema"]);
+            if name.contains("wait") {
+                // It takes a second each time.
+                if !generator.random.chance(10) {
+                    continue;
+                }
+                arguments.insert("timeout".into(), 1.into());
+            }
+            let params = json!({ "name": name, "arguments": arguments });
+            if params.to_string().len() < LARGEST {
+                return (tool, params);
             }
         }
     }
@@ -244,6 +251,8 @@ impl Customer {
         headers.push(("authorization", &authorization));
         let path = format!("/mcp/{}", self.counter);
         let body = modern(self.requests, method, params).to_string();
+        // Half of a pair, which no JSON text may hold.
+        let body = body.replace(SURROGATE, "\\ud800");
         let answer = request(self.desk.port, "POST", &path, &headers, body);
         let answer = tokio::time::timeout(Duration::from_secs(60), answer).await;
         answer.expect("no answer over HTTP").message()
@@ -298,5 +307,13 @@ fn wrong_with(answer: &Value, output: &jsonschema::Validator) -> Option<String> 
         Some("INTERNAL_ERROR" | "TIMEOUT") => Some("the desk failed".into()),
         Some(_) => None,
         None => Some("a refusal without a code".into()),
+    }
+}
+
+/// What is wrong with the answer to something that is no JSON, if anything.
+fn wrong_with_error(answer: &Value) -> Option<String> {
+    match answer["error"]["code"].as_i64() {
+        Some(-32700 | -32600 | -32602) => None,
+        _ => Some("what is no JSON is answered with a protocol error".into()),
     }
 }
