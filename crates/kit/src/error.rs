@@ -108,7 +108,7 @@ impl Error {
         self
     }
 
-    /// With no text longer than [`LONGEST_TEXT`]. Many refusals quote what they
+    /// With no text longer than 2,000 characters. Many refusals quote what they
     /// refuse, and a client should not get a megabyte of its own text back.
     #[must_use]
     pub fn shortened(mut self) -> Self {

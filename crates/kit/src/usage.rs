@@ -40,7 +40,7 @@ pub struct Bound {
     pub subject: &'static str,
     /// How long one item is kept, in milliseconds.
     pub kept_ms: i64,
-    /// How many; together they may take [`BYTES_PER_ITEM`] each on average.
+    /// How many; together they may take 4 kB each on average.
     pub items: i64,
 }
 
