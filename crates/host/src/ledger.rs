@@ -6,12 +6,14 @@
 //! idempotency key, so that a retry gets the first answer instead of doing the
 //! work again.
 
-use std::sync::Arc;
+use std::{num::NonZeroU32, sync::Arc};
 
+use jiff::Timestamp;
 use kit::{
     Caller, Context, Error, Reply, Result, Sql, Store,
     counter::Migrations,
     sql::{Budget, Migration},
+    usage,
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -62,6 +64,8 @@ pub struct Entry {
     digest: String,
     key: Option<String>,
     process: String,
+    /// How many answers one caller may have kept.
+    most_kept: NonZeroU32,
 }
 
 impl Entry {
@@ -84,6 +88,7 @@ impl Entry {
             digest: digest(arguments),
             key,
             process: desk.process.clone(),
+            most_kept: desk.settings.limits.kept_answers_per_caller,
         }
     }
 }
@@ -158,6 +163,7 @@ pub fn once(
         ],
     )?;
     if let (Some(key), Reply::Structured(json)) = (&entry.key, &reply) {
+        count_kept(entry, &context.caller, json.len(), sql)?;
         sql.execute(
             "UPDATE desk_replies SET reply = $1
              WHERE caller = $2 AND counter = $3 AND tool = $4 AND idempotency_key = $5",
@@ -171,6 +177,32 @@ pub fn once(
         )?;
     }
     Ok(reply)
+}
+
+/// Counts one more kept answer. Beyond the bound a call with a new key is
+/// refused: to drop an older answer instead could do its work a second time.
+fn count_kept(entry: &Entry, caller: &Caller, bytes: usize, sql: &mut dyn Sql) -> Result<()> {
+    let items = i64::from(entry.most_kept.get());
+    let bound = usage::Bound {
+        subject: "kept answers",
+        kept_ms: KEPT_MS,
+        items,
+    };
+    let Err(exceeded) = bound.add(sql, &caller.id, bytes, entry.at_ms)? else {
+        return Ok(());
+    };
+    let free_at = Timestamp::from_millisecond(exceeded.free_at).map_err(Error::internal)?;
+    Err(Error::new(
+        "TOO_MANY_IDEMPOTENCY_KEYS",
+        format!(
+            "Nothing was done: the answers to as many calls with an idempotency key as one \
+             caller may have ({items}, of 4 kB on average) are already kept."
+        ),
+    )
+    .next(format!(
+        "Call without a key, or wait until {free_at}. Retries with a key used before still work."
+    ))
+    .details(serde_json::json!({ "most": items, "free_at": free_at.to_string() })))
 }
 
 /// Takes the key for this call, or returns what the call that had it answered.
@@ -234,7 +266,7 @@ pub async fn purge(store: &Arc<dyn Store>, now_ms: i64) -> Result<()> {
             ] {
                 sql.execute(delete, &[(now_ms - KEPT_MS).into()])?;
             }
-            Ok(())
+            usage::purge(sql, now_ms)
         })
         .await
 }

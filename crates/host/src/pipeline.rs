@@ -277,7 +277,7 @@ impl Desk {
         // answer
         let answer = Answer {
             call: context.call,
-            result: result.map_err(|error| error.in_language(context.language)),
+            result: result.map_err(|error| error.in_language(context.language).shortened()),
         };
         Ok((answer, approval))
     }

@@ -83,12 +83,12 @@ pub fn warn(tool: &PreparedTool, unknown: &[String], reply: Reply) -> Result<Rep
             let own = fields.entry("warnings").or_insert_with(|| json!([]));
             if let Some(own) = own.as_array_mut() {
                 let as_texts = wants_texts(tool);
-                own.extend(warnings.into_iter().map(|warning| match as_texts {
-                    true => json!(format!(
-                        "{UNKNOWN_ARGUMENT}: {}",
-                        warning["message"].as_str().unwrap_or_default()
-                    )),
-                    false => warning,
+                own.extend(warnings.into_iter().map(|warning| {
+                    let message = warning.get("message").and_then(Value::as_str);
+                    match message.filter(|_| as_texts) {
+                        Some(message) => json!(format!("{UNKNOWN_ARGUMENT}: {message}")),
+                        None => warning,
+                    }
                 }));
             }
             Reply::Structured(answer.to_string())

@@ -3,8 +3,8 @@
 
 use std::process::ExitCode;
 
-use host::{console::text::hides, keys};
-use kit::{Error, Result};
+use host::keys;
+use kit::{Error, Result, text::visible};
 use rooms::{HeldName, HeldNames, KeyRef};
 
 use super::{on_one_thread, print, table};
@@ -103,19 +103,6 @@ fn shown(held: &[HeldName]) -> String {
         ]
     });
     table(["name", "key", "shared with", "since"], rows)
-}
-
-/// Agents choose their names; what cannot be seen in one is shown as its code.
-fn visible(name: &str) -> String {
-    let mut before = ' ';
-    let shown = name.chars().map(|character| {
-        let is_hidden = hides(std::mem::replace(&mut before, character), character);
-        match is_hidden {
-            true => character.escape_unicode().to_string(),
-            false => character.to_string(),
-        }
-    });
-    shown.collect()
 }
 
 fn print_json(value: &impl serde::Serialize) -> Result<ExitCode> {

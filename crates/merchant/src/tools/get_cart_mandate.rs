@@ -66,6 +66,9 @@ fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Re
     if stored.expires_at <= now.as_millisecond() {
         return Err(errors::cart_expired());
     }
+    if stored.is_cancelled {
+        return Err(errors::cart_cancelled());
+    }
     let cart: Cart = serde_json::from_str(&stored.cart).map_err(Error::internal)?;
     let format = match input.format {
         Some(format) => format,

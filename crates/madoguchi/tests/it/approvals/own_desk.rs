@@ -95,7 +95,8 @@ impl OwnDesk {
         let credentials = Credentials::Nothing {
             key_required: false,
         };
-        let admitted = self.desk.admit(window, &credentials).await.unwrap();
+        let method = host::methods::TOOLS_CALL.name;
+        let admitted = self.desk.admit(window, &credentials, method).await.unwrap();
         let call = ToolCall {
             admitted,
             name: tool.into(),
