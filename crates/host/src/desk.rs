@@ -73,6 +73,9 @@ pub struct PreparedTool {
     input: OnceLock<Validator>,
     output: OnceLock<Validator>,
     pub policy: Policy,
+    /// Whether the operator wrote down that policy. It then holds for every
+    /// call, also for those that the tool itself would exempt.
+    pub policy_is_configured: bool,
     pub metrics: ToolMetrics,
 }
 
@@ -278,6 +281,10 @@ impl PreparedTool {
             output: OnceLock::new(),
             listed_name: tool.client_safe_name(),
             policy: settings.approval.policy(counter.about.name, &tool),
+            policy_is_configured: settings
+                .approval
+                .configured(counter.about.name, &tool)
+                .is_some(),
             metrics: metrics.of_tool(counter.about.name, tool.client_safe_name()),
             tool,
         };

@@ -214,11 +214,15 @@ impl Desk {
             arguments: &arguments,
         };
         let approval = match approve::check(&asking).await? {
-            Leave::Free { grant } => {
+            Leave::Free { grant, card } => {
                 record.set_approval(grant);
+                context.card = card.map(Arc::new);
                 None
             }
-            Leave::Approved(approval) => Some(approval),
+            Leave::Approved(approval) => {
+                context.card = Some(Arc::new(approval.card));
+                Some(approval.id)
+            }
             Leave::Again { approval, reply } => {
                 record.set_approval(approval.as_ref().map(|approval| approval.id.clone()));
                 return Ok((reply, approval));

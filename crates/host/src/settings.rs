@@ -307,13 +307,17 @@ impl Default for Approval {
 
 impl Approval {
     pub fn policy(&self, counter: &str, tool: &Tool) -> Policy {
+        self.configured(counter, tool).unwrap_or(match tool.effect {
+            Effect::Outside => Policy::Ask,
+            Effect::Read | Effect::Write | Effect::Manage => Policy::Allow,
+        })
+    }
+
+    /// What the operator wrote about the tool.
+    pub fn configured(&self, counter: &str, tool: &Tool) -> Option<Policy> {
         std::iter::once(tool.name)
             .chain(tool.aliases.iter().copied())
             .find_map(|name| self.tools.get(&format!("{counter}.{name}")).copied())
-            .unwrap_or(match tool.effect {
-                Effect::Outside => Policy::Ask,
-                Effect::Read | Effect::Write | Effect::Manage => Policy::Allow,
-            })
     }
 }
 

@@ -76,6 +76,9 @@ pub struct Rule {
 }
 
 type StoreHandler = Arc<dyn Fn(&Context, &mut dyn Sql, Value) -> Result<Reply> + Send + Sync>;
+/// Work for a transaction, with everything ready that could be worked out before.
+pub type Ready = Box<dyn FnMut(&mut dyn Sql) -> Result<Reply> + Send>;
+type Prepare = Arc<dyn Fn(&Context, &mut dyn Sql, Value) -> Result<Ready> + Send + Sync>;
 type AsyncHandler = Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<Reply>> + Send + Sync>;
 
 /// How the desk runs a tool.
@@ -86,6 +89,10 @@ pub enum Run {
     /// Runs inside a transaction that the desk opened and in which the desk's
     /// own writes take part: all of it happens, or none.
     Transaction(StoreHandler),
+    /// A transaction that begins with expensive reading or computing: that part
+    /// runs first, beside other readers, so that it does not hold up the writer.
+    /// What it read may have changed when the transaction begins.
+    Prepared(Prepare),
     /// Anything else. It may wait, ask the client and report progress.
     Async(AsyncHandler),
 }
@@ -113,6 +120,28 @@ impl Run {
         O: Serialize + 'static,
     {
         Self::Transaction(store_handler(state, handler))
+    }
+
+    /// `prepare` beside other readers, then `write` in a transaction.
+    pub fn prepared<S, I, P, O>(
+        state: &Arc<S>,
+        prepare: fn(&S, &Context, &mut dyn Sql, I) -> Result<P>,
+        write: fn(&S, &Context, &mut dyn Sql, &P) -> Result<O>,
+    ) -> Self
+    where
+        S: Send + Sync + 'static,
+        I: DeserializeOwned + 'static,
+        P: Send + 'static,
+        O: Serialize + 'static,
+    {
+        let state = Arc::clone(state);
+        Self::Prepared(Arc::new(move |context, sql, arguments| {
+            let plan = prepare(&state, context, sql, typed(arguments)?)?;
+            let (state, context) = (Arc::clone(&state), context.clone());
+            Ok(Box::new(move |sql: &mut dyn Sql| {
+                Reply::structured(&write(&state, &context, sql, &plan)?)
+            }))
+        }))
     }
 
     /// A handler that waits for something besides the store.

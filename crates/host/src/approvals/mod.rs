@@ -257,6 +257,9 @@ impl Approvals {
                     (Status::Denied, reason)
                 }
             };
+            if decision == Decision::Always && !one(sql, &id, now)?.card.allows_standing_grant() {
+                return Err(no_standing_grant());
+            }
             let changed = sql.execute(
                 "UPDATE desk_approvals
                  SET status = $1, decided_at = $2, decided_by = $3, reason = $4
@@ -289,7 +292,14 @@ impl Approvals {
             if let Some(waiting) = latest(sql, &question, now)?
                 && waiting.status == Status::Pending
             {
-                return Ok(waiting);
+                if waiting.card.state == question.card.state {
+                    return Ok(waiting);
+                }
+                // It shows what is no longer so: nobody should decide about that.
+                sql.execute(
+                    "UPDATE desk_approvals SET expires_at = $1 WHERE id = $2 AND status = 'pending'",
+                    &[now.into(), (&waiting.id).into()],
+                )?;
             }
             let waiting = sql.query_one(
                 "SELECT COUNT(*) FROM desk_approvals
@@ -489,6 +499,14 @@ fn approval(row: &Row, now: i64) -> Result<Approval> {
         reason: row.opt_text(13)?,
         delivered_at: row.opt_int(14)?,
     })
+}
+
+fn no_standing_grant() -> Error {
+    Error::new(
+        "NO_STANDING_GRANT",
+        "This changes something that exists, and each such change is decided by itself.",
+    )
+    .next("Nothing was decided. Approve it for this time only, or deny it.")
 }
 
 fn too_late(approval: &Approval) -> Error {

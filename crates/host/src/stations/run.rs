@@ -1,10 +1,14 @@
 //! Runs the tool: within its time limit, cancellable, and answered whatever
 //! happens, a panic included.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures::FutureExt;
-use kit::{Context, Error, Reply, Result, Run, Sql, sql::Budget};
+use kit::{Context, Error, Reply, Result, Run, Sql, sql::Budget, tool::Ready};
 use serde_json::Value;
 
 use crate::{
@@ -16,7 +20,7 @@ use crate::{
 
 /// The store keeps to the time limit by itself. Should it be stuck, the caller
 /// is told so this much later, and that the outcome is not known.
-const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(5);
 
 pub async fn run(
     desk: &Desk,
@@ -58,32 +62,69 @@ pub async fn run(
             within(limit + GRACE, work).await
         }
         Run::Transaction(handler) => {
-            let store = store(window)?;
             let (handler, inside) = (Arc::clone(handler), context.clone());
             let entry = Entry::new(desk, window, tool, &arguments);
-            let approval = approval.map(|id| Used {
-                id: id.to_owned(),
-                beside_its_row: desk.keeps_rows_in(store),
+            let work: Ready = Box::new(move |sql| handler(&inside, sql, arguments.clone()));
+            transact(desk, store(window)?, entry, context, approval, limit, work).await
+        }
+        Run::Prepared(prepare) => {
+            let (prepare, inside) = (Arc::clone(prepare), context.clone());
+            let entry = Entry::new(desk, window, tool, &arguments);
+            let prepared = store(window)?.query(context.budget(), move |sql| {
+                prepare(&inside, sql, arguments)
             });
-            let work = store.transaction(context.budget(), move |sql| {
-                // A repeated attempt must not announce its changes twice.
-                inside.take_changes();
-                ledger::once(&entry, &inside, sql, |sql| {
-                    if let Some(approval) = &approval {
-                        approval.redeem(sql, &inside)?;
-                    }
-                    let reply = handler(&inside, sql, arguments.clone())?;
-                    if let Some(approval) = &approval {
-                        redemption::keep(sql, &approval.id, &reply)?;
-                    }
-                    Ok(reply)
-                })
-            });
-            within(limit + GRACE, work).await
+            let work = match within(limit + GRACE, prepared).await {
+                Ok(ready) => ready,
+                // A retry with its idempotency key has its answer already, also
+                // when the work could no longer be done.
+                Err(error) => refusing(error),
+            };
+            transact(desk, store(window)?, entry, context, approval, limit, work).await
         }
     }?;
     window.publish(context.take_changes());
     Ok(reply)
+}
+
+/// Runs the work in a transaction in which the desk's own rows take part.
+async fn transact(
+    desk: &Desk,
+    store: &Arc<dyn kit::Store>,
+    entry: Entry,
+    context: &Context,
+    approval: Option<&str>,
+    limit: Duration,
+    mut work: Ready,
+) -> Result<Reply> {
+    let inside = context.clone();
+    let approval = approval.map(|id| Used {
+        id: id.to_owned(),
+        beside_its_row: desk.keeps_rows_in(store),
+    });
+    let done = store.transaction(context.budget(), move |sql| {
+        // A repeated attempt must not announce its changes twice.
+        inside.take_changes();
+        ledger::once(&entry, &inside, sql, |sql| {
+            if let Some(approval) = &approval {
+                approval.redeem(sql, &inside)?;
+            }
+            let reply = work(sql)?;
+            if let Some(approval) = &approval {
+                redemption::keep(sql, &approval.id, &reply)?;
+            }
+            Ok(reply)
+        })
+    });
+    within(limit + GRACE, done).await
+}
+
+/// Work that only says why it can't be done.
+fn refusing(error: Error) -> Ready {
+    let mut error = Some(error);
+    Box::new(move |_| {
+        let error = error.take();
+        Err(error.unwrap_or_else(|| Error::internal("a refused call was repeated")))
+    })
 }
 
 /// An approval that the work's own transaction uses up.
@@ -152,7 +193,7 @@ fn store(window: &Window) -> Result<&Arc<dyn kit::Store>> {
         .ok_or_else(|| Error::internal("a tool wants the store of a counter that has none"))
 }
 
-async fn within<T>(limit: std::time::Duration, work: impl Future<Output = Result<T>>) -> Result<T> {
+async fn within<T>(limit: Duration, work: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
         Err(Error::new(
             kit::error::TIMEOUT,

@@ -99,11 +99,11 @@ fn request(context: &Context, approval: &Approval) -> ClientRequest {
     for line in &card.lines {
         message.push_str(&format!("\n{}: {}", line.label, line.text));
     }
-    let choices = json!([
-        { "const": "once", "title": words.once },
-        { "const": "always", "title": words.always },
-        { "const": "deny", "title": words.deny },
-    ]);
+    let mut choices = vec![json!({ "const": "once", "title": words.once })];
+    if card.allows_standing_grant() {
+        choices.push(json!({ "const": "always", "title": words.always }));
+    }
+    choices.push(json!({ "const": "deny", "title": words.deny }));
     // No `mode`: older revisions do not know it, and a form is the default.
     ClientRequest {
         method: "elicitation/create".into(),
