@@ -1,6 +1,7 @@
 //! The InnerVoice counter from outside: its document's frames on its own port,
 //! keys, limits, approvals, mail and repetition.
 
+mod changes;
 mod crash;
 mod mail;
 mod reminders;
