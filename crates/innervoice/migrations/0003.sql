@@ -17,3 +17,6 @@ UPDATE innervoice_caldav SET outcome = 'waiting', sequence = -1 WHERE outcome = 
 CREATE INDEX innervoice_events_by_caller ON innervoice_events (caller, ends_at);
 CREATE INDEX innervoice_reminders_by_caller ON innervoice_reminders (caller, status);
 CREATE INDEX innervoice_outbox_by_caller ON innervoice_outbox (caller, status);
+
+-- What old firings sent goes with them.
+CREATE INDEX innervoice_outbox_by_firing ON innervoice_outbox (firing_id);

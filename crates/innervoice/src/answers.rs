@@ -17,7 +17,7 @@ use crate::{
 pub struct Done {
     pub status: &'static str,
     pub id: String,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     pub message: String,
 }
 

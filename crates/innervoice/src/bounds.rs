@@ -14,6 +14,9 @@ pub const MOST_REMINDERS: i64 = 1_000;
 /// Messages of one caller that have yet to be sent.
 pub const MOST_MESSAGES: i64 = 1_000;
 
+/// Firings that are kept of one reminder, with what they sent.
+pub const MOST_FIRINGS: i64 = 100;
+
 /// Steps (days looked at, times found) that the rule of one call may take. It is
 /// enough for each day of eighty years.
 pub const STEPS_OF_A_CALL: u32 = 30_000;
@@ -32,6 +35,12 @@ pub const LONGEST_KEY: usize = 1_000;
 /// Names that are nearly alike are looked for up to this length, letters of the
 /// folded name: comparing takes the product of both lengths, for each contact.
 pub const LONGEST_COMPARED: usize = 64;
+
+/// Letters of a contact's name.
+pub const LONGEST_NAME: usize = 200;
+/// Other names, and addresses, of one contact.
+pub const MOST_NAMES: usize = 50;
+pub const MOST_ADDRESSES: usize = 50;
 
 /// Whether the caller may have one event more.
 pub fn check_events(sql: &mut dyn Sql, caller: &str, now: i64) -> Result<()> {

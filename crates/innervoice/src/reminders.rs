@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     answers::timestamp,
-    bounds::STEPS_OF_A_FIRING,
+    bounds::{MOST_FIRINGS, STEPS_OF_A_FIRING},
     model::{
         repeat::{Steps, TooCostly},
         when,
@@ -136,7 +136,11 @@ impl Due {
             outcome,
             coalesced: i64::try_from(self.coalesced).unwrap_or(i64::MAX),
         };
-        if !reminders::record(sql, &firing)? || outcome == "missed" {
+        if !reminders::record(sql, &firing)? {
+            return Ok(());
+        }
+        reminders::forget_old(sql, &reminder.id, MOST_FIRINGS)?;
+        if outcome == "missed" {
             return Ok(());
         }
         for (channel, address) in voice.channels.for_reminders() {

@@ -247,6 +247,35 @@ pub fn record(sql: &mut dyn Sql, firing: &Firing) -> Result<bool> {
     Ok(inserted == 1)
 }
 
+/// Forgets all firings of a reminder but the newest `most`, and what they sent,
+/// unless that has yet to leave.
+pub fn forget_old(sql: &mut dyn Sql, id: &str, most: i64) -> Result<()> {
+    let newest_old = sql.query_one(
+        "SELECT due_at FROM innervoice_firings WHERE reminder_id = $1 \
+         ORDER BY due_at DESC LIMIT 1 OFFSET $2",
+        &[Param::Text(id), Param::Int(most)],
+    )?;
+    let Some(newest_old) = newest_old else {
+        return Ok(());
+    };
+    let old = "FROM innervoice_firings WHERE reminder_id = $1 AND due_at <= $2";
+    let sent = format!(
+        "FROM innervoice_outbox WHERE status NOT IN ('queued', 'sending') \
+         AND firing_id IN (SELECT id {old})"
+    );
+    for statement in [
+        format!("DELETE FROM innervoice_attempts WHERE outbox_id IN (SELECT id {sent})"),
+        format!("DELETE {sent}"),
+        format!("DELETE {old}"),
+    ] {
+        sql.execute(
+            &statement,
+            &[Param::Text(id), Param::Int(newest_old.int(0)?)],
+        )?;
+    }
+    Ok(())
+}
+
 /// When it last fired: for which time, when, and how.
 pub fn last_firing(sql: &mut dyn Sql, id: &str) -> Result<Option<(i64, i64, String, i64)>> {
     let row = sql.query_one(

@@ -77,7 +77,7 @@ pub struct Output {
     status: &'static str,
     /// The event's id.
     id: String,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     event: EventView,
     /// Events at the same time.

@@ -56,7 +56,7 @@ fn input() -> Value {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     status: &'static str,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     events: Vec<Listed>,
     has_more: bool,

@@ -87,7 +87,7 @@ fn input() -> Value {
 pub struct Output {
     status: &'static str,
     id: String,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     event: EventView,
     /// Other events at the same time.

@@ -66,7 +66,7 @@ pub struct Output {
     status: &'static str,
     /// The message's id.
     id: String,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     /// To whom: the contact's name and the address.
     recipient: String,

@@ -69,7 +69,7 @@ pub struct Output {
     status: &'static str,
     /// The reminder's id.
     id: String,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     repeat: Option<RepeatView>,

@@ -175,3 +175,13 @@ async fn a_list_of_costly_rules_shows_the_next_time_of_each() {
         assert_eq!(reminder["next"][0], "2044-02-29T07:00:00+00:00");
     }
 }
+
+/// What may take long is done beside other readers, not by the one writer.
+#[tokio::test]
+async fn rules_and_names_are_looked_up_before_the_transaction() {
+    let assistant = one().await;
+    for name in ["reminder.create", "reminder.update", "message.send"] {
+        let tool = assistant.counter.tool(name).unwrap();
+        assert!(matches!(tool.run, kit::Run::Prepared(_)), "{name}");
+    }
+}
