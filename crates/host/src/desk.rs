@@ -11,8 +11,7 @@ use std::{
 
 use jsonschema::Validator;
 use kit::{
-    About, Counter, Error, Result, Run, Store, Tool, counter::Refusals, resource::Shows,
-    time::Clock,
+    About, Counter, Error, Result, Store, Tool, counter::Refusals, resource::Shows, time::Clock,
 };
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -76,6 +75,9 @@ pub struct PreparedTool {
     input: OnceLock<Validator>,
     output: OnceLock<Validator>,
     pub policy: Policy,
+    /// Whether the operator wrote down that policy. It then holds for every
+    /// call, also for those that the tool itself would exempt.
+    pub policy_is_configured: bool,
     pub metrics: ToolMetrics,
 }
 
@@ -256,7 +258,7 @@ impl Window {
             return false;
         };
         let may_ask = tool.policy == Policy::Ask || tool.tool.inner_calls.is_some();
-        may_ask && !matches!(tool.tool.run, Run::Transaction(_))
+        may_ask && !tool.tool.run.is_transaction()
     }
 
     /// The shape in which its tools say no.
@@ -314,6 +316,10 @@ impl PreparedTool {
             output: OnceLock::new(),
             listed_name: tool.client_safe_name(),
             policy: settings.approval.policy(counter.about.name, &tool),
+            policy_is_configured: settings
+                .approval
+                .configured(counter.about.name, &tool)
+                .is_some(),
             metrics: metrics.of_tool(counter.about.name, tool.client_safe_name()),
             tool,
         };

@@ -335,11 +335,15 @@ impl Desk {
             inner: &inner,
         };
         let approval = match approve::check(&asking).await? {
-            Leave::Free { grant } => {
+            Leave::Free { grant, card } => {
                 record.set_approval(grant);
+                context.card = card.map(Arc::new);
                 None
             }
-            Leave::Approved(approval) => Some(approval),
+            Leave::Approved(approval) => {
+                context.card = Some(Arc::new(approval.card));
+                Some(approval.id)
+            }
             Leave::Again { approval, answer } => {
                 record.set_approval(approval.as_ref().map(|approval| approval.id.clone()));
                 let answer = answer.and_then(|reply| unknown::warn(tool, &unknown, reply));

@@ -330,17 +330,20 @@ impl Default for Approval {
 }
 
 impl Approval {
-    /// A tool may be named by any of its names; of several settings the
-    /// strictest holds.
     pub fn policy(&self, counter: &str, tool: &Tool) -> Policy {
+        self.configured(counter, tool).unwrap_or(match tool.effect {
+            Effect::Outside => Policy::Ask,
+            Effect::Read | Effect::Write | Effect::Manage => Policy::Allow,
+        })
+    }
+
+    /// What the operator wrote about the tool, by any of its names. Of several
+    /// settings the strictest holds.
+    pub fn configured(&self, counter: &str, tool: &Tool) -> Option<Policy> {
         std::iter::once(tool.name)
             .chain(tool.aliases.iter().copied())
             .filter_map(|name| self.tools.get(&format!("{counter}.{name}")).copied())
             .max()
-            .unwrap_or(match tool.effect {
-                Effect::Outside => Policy::Ask,
-                Effect::Read | Effect::Write | Effect::Manage => Policy::Allow,
-            })
     }
 }
 

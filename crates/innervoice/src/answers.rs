@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    model::when::rfc3339_millis,
+    model::{repeat::Steps, when::rfc3339_millis},
     store::{events::Event, outbox::Item, reminders::Reminder},
 };
 
@@ -17,7 +17,7 @@ use crate::{
 pub struct Done {
     pub status: &'static str,
     pub id: String,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     pub message: String,
 }
 
@@ -86,7 +86,7 @@ pub struct MessageView {
     pub platform: String,
     pub address: String,
     pub text: String,
-    /// queued, sending, sent, failed, unknown (a text that may have gone out) or cancelled
+    /// unknown: a text that may have gone out
     pub status: String,
     /// Why a queued message stays where it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,12 +175,10 @@ impl ReminderView {
         reminder: &Reminder,
         language: Language,
         last: Option<(i64, i64, String, i64)>,
+        steps: &Steps,
     ) -> Self {
         let zone = reminder.zone();
-        let next = match reminder.next_fire_at {
-            Some(at) => reminder.times_after(at - 1, NEXT),
-            None => Vec::new(),
-        };
+        let next = next_times(reminder, steps);
         Self {
             id: reminder.id.clone(),
             note: reminder.note.clone(),
@@ -196,6 +194,17 @@ impl ReminderView {
             }),
         }
     }
+}
+
+/// When a reminder comes next. When the steps run out before that is known, the
+/// time that its row has.
+pub fn next_times(reminder: &Reminder, steps: &Steps) -> Vec<i64> {
+    let Some(at) = reminder.next_fire_at else {
+        return Vec::new();
+    };
+    reminder
+        .times_after(at - 1, NEXT, steps)
+        .unwrap_or_else(|_| vec![at])
 }
 
 pub fn timestamp(millis: i64) -> Timestamp {

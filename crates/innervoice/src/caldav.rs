@@ -15,7 +15,7 @@ use reqwest::{
 use crate::{
     Settings, resources,
     store::{
-        caldav::{self, Due, Outcome, Theirs},
+        caldav::{self, Due, Outcome, ServerCopy, Theirs},
         events::Event,
     },
     worker::{Worker, pause_after},
@@ -115,25 +115,27 @@ impl Server {
             return written(&response);
         }
         let Some(there) = self.read(event).await? else {
-            return Ok(Outcome::Conflict(Theirs::Deleted));
+            return Ok(Outcome::Conflict(Theirs::Deleted, None));
         };
-        match there.version(event) {
+        match version(&there, event) {
             Version::Ours => Ok(Outcome::Done { etag: there.etag }),
-            // Ours of before, from an attempt whose answer was lost.
-            Version::Older if due.etag.is_none() => self.replace(event, &there).await,
-            _ if due.overwrites => self.replace(event, &there).await,
-            Version::Older | Version::Foreign => Ok(Outcome::Conflict(Theirs::Changed)),
+            // Ours of before, from an attempt whose answer was lost. What the user
+            // wants replaced was shown to them, and this is something else.
+            Version::Older if due.etag.is_none() && !due.overwrites => {
+                self.replace(event, there).await
+            }
+            Version::Older | Version::Foreign => Ok(changed(there)),
         }
     }
 
     /// Writes over the copy that was read, and over no later one.
-    async fn replace(&self, event: &Event, there: &There) -> Result<Outcome, Trouble> {
+    async fn replace(&self, event: &Event, there: ServerCopy) -> Result<Outcome, Trouble> {
         let Some(etag) = &there.etag else {
-            return Ok(Outcome::Conflict(Theirs::Changed));
+            return Ok(changed(there));
         };
         let response = self.write(event, Some(etag)).await?;
         match response.status() {
-            StatusCode::PRECONDITION_FAILED => Ok(Outcome::Conflict(Theirs::Changed)),
+            StatusCode::PRECONDITION_FAILED => Ok(changed(there)),
             _ => written(&response),
         }
     }
@@ -151,7 +153,7 @@ impl Server {
         Ok(request.send().await?)
     }
 
-    async fn read(&self, event: &Event) -> Result<Option<There>, Trouble> {
+    async fn read(&self, event: &Event) -> Result<Option<ServerCopy>, Trouble> {
         let response = self.request(Method::GET, event)?.send().await?;
         if is_gone(response.status()) {
             return Ok(None);
@@ -159,23 +161,31 @@ impl Server {
         if !response.status().is_success() {
             return Err(refused(response.status()));
         }
-        Ok(Some(There {
+        Ok(Some(ServerCopy {
             etag: etag_of(&response),
             text: response.text().await?,
         }))
     }
 
     async fn delete(&self, due: &Due) -> Result<Outcome, Trouble> {
-        let mut request = self.request(Method::DELETE, &due.event)?;
-        if let Some(etag) = &due.etag {
-            request = request.header(IF_MATCH, etag);
-        }
-        let response = request.send().await?;
+        let etag = match &due.etag {
+            Some(etag) if !due.overwrites => etag.clone(),
+            // Nothing of ours is there for certain: only what we wrote is deleted.
+            _ => match self.read(&due.event).await? {
+                None => return Ok(Outcome::Done { etag: None }),
+                Some(there) => match (version(&there, &due.event), &there.etag) {
+                    (Version::Ours | Version::Older, Some(etag)) if !due.overwrites => etag.clone(),
+                    _ => return Ok(changed(there)),
+                },
+            },
+        };
+        let request = self.request(Method::DELETE, &due.event)?;
+        let response = request.header(IF_MATCH, etag).send().await?;
         match response.status() {
             status if status.is_success() || is_gone(status) => Ok(Outcome::Done { etag: None }),
             // Servers answer so to a condition on what is not there, too.
             StatusCode::PRECONDITION_FAILED => Ok(match self.read(&due.event).await? {
-                Some(_) => Outcome::Conflict(Theirs::Changed),
+                Some(there) => changed(there),
                 None => Outcome::Done { etag: None },
             }),
             status => Err(refused(status)),
@@ -183,10 +193,9 @@ impl Server {
     }
 }
 
-/// The server's copy.
-struct There {
-    etag: Option<String>,
-    text: String,
+/// Somebody else changed the server's copy to this.
+fn changed(there: ServerCopy) -> Outcome {
+    Outcome::Conflict(Theirs::Changed, Some(there))
 }
 
 enum Version {
@@ -195,19 +204,17 @@ enum Version {
     Foreign,
 }
 
-impl There {
-    /// Whoever changes an event writes another DTSTAMP.
-    fn version(&self, event: &Event) -> Version {
-        let lines = || self.text.lines().map(str::trim_end);
-        let ours = resources::object(event);
-        let stamp = ours.lines().find(|line| line.starts_with("DTSTAMP"));
-        let sequence = lines().find_map(|line| line.strip_prefix("SEQUENCE:")?.parse::<i64>().ok());
-        let is_same = stamp.is_some_and(|stamp| lines().any(|line| line == stamp.trim_end()));
-        match sequence.unwrap_or(0) {
-            sequence if sequence == event.sequence && is_same => Version::Ours,
-            sequence if sequence < event.sequence => Version::Older,
-            _ => Version::Foreign,
-        }
+/// Whoever changes an event writes another DTSTAMP.
+fn version(there: &ServerCopy, event: &Event) -> Version {
+    let lines = || there.text.lines().map(str::trim_end);
+    let ours = resources::object(event);
+    let stamp = ours.lines().find(|line| line.starts_with("DTSTAMP"));
+    let sequence = lines().find_map(|line| line.strip_prefix("SEQUENCE:")?.parse::<i64>().ok());
+    let is_same = stamp.is_some_and(|stamp| lines().any(|line| line == stamp.trim_end()));
+    match sequence.unwrap_or(0) {
+        sequence if sequence == event.sequence && is_same => Version::Ours,
+        sequence if sequence < event.sequence => Version::Older,
+        _ => Version::Foreign,
     }
 }
 
@@ -261,7 +268,7 @@ impl Worker {
             let event = due.event.id.as_str();
             match &outcome {
                 Outcome::Done { .. } => {}
-                Outcome::Conflict(_) => tracing::warn!(
+                Outcome::Conflict(..) => tracing::warn!(
                     event,
                     "CalDAV: the server's copy was changed by somebody else and is left alone"
                 ),

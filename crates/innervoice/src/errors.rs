@@ -114,6 +114,41 @@ pub fn never_fires() -> Error {
     .japanese("この規則では一度も通知されません。曜日、日付、月、終わりを確認してください。")
 }
 
+pub fn rule_too_costly() -> Error {
+    Error::new(
+        "RULE_TOO_COSTLY",
+        "Finding the next times of this rule would take too long.",
+    )
+    .next(
+        "Use a rule that comes more often, UNTIL in place of COUNT, or a time nearer to today as \
+         its beginning.",
+    )
+    .japanese(
+        "この規則の次の日時を求めるには時間がかかりすぎます。もっと頻繁に来る規則にするか、COUNTの代わりに\
+         UNTILを使うか、開始日時を今日に近づけてください。",
+    )
+}
+
+pub fn too_many(what: &str, most: i64, cancel: &str) -> Error {
+    let (waiting, japanese) = match what {
+        "event" => ("events that are not over", "これからの予定"),
+        "reminder" => ("active reminders", "有効なリマインダー"),
+        _ => ("messages that have yet to be sent", "送信待ちのメッセージ"),
+    };
+    Error::new(
+        format!("TOO_MANY_{}S", what.to_uppercase()),
+        format!("You have {most} {waiting}, which is as many as a key may have."),
+    )
+    .next(format!(
+        "Nothing was done. Ask the user which are still needed; {cancel} takes one away."
+    ))
+    .japanese(format!(
+        "{japanese}が上限の{most}件に達しているため、何も行っていません。不要なものをユーザーに確認し、\
+         {cancel}で取り消してください。"
+    ))
+    .details(json!({ "most": most }))
+}
+
 #[derive(Debug, Clone, Serialize)]
 pub struct Candidate {
     pub contact_id: String,

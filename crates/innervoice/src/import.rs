@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::{
+    bounds::{LONGEST_NAME, MOST_ADDRESSES, MOST_NAMES},
     model::{
         address::{self, Platform},
         names,
@@ -53,7 +54,11 @@ async fn import(voice: &Voice, context: &Context, path: &Path) -> Result<Importe
     let cards = read(path, &voice.settings.country_code)?;
     let mut imported = Imported::default();
     let (mut usable, mut problems) = (Vec::new(), Vec::new());
-    for card in cards {
+    for mut card in cards {
+        card.other_names
+            .retain(|name| name.chars().count() <= LONGEST_NAME);
+        card.other_names.truncate(MOST_NAMES);
+        card.addresses.truncate(MOST_ADDRESSES);
         match problem(&card) {
             Some(why) => {
                 imported.skipped += 1;
@@ -103,6 +108,9 @@ async fn import(voice: &Voice, context: &Context, path: &Path) -> Result<Importe
 fn problem(card: &Card) -> Option<String> {
     if card.name.trim().is_empty() {
         return Some("There is no name.".into());
+    }
+    if card.name.chars().count() > LONGEST_NAME {
+        return Some(format!("The name is longer than {LONGEST_NAME} letters."));
     }
     if card.addresses.is_empty() {
         return Some(match card.unusable.first() {

@@ -8,7 +8,9 @@
 
 mod answers;
 mod background;
+mod bounds;
 mod caldav;
+mod cards;
 mod errors;
 mod feed;
 mod import;
@@ -48,6 +50,11 @@ pub const MIGRATIONS: Migrations = Migrations {
             name: "what a CalDAV server knows",
             sql: include_str!("../migrations/0002.sql"),
         },
+        Migration {
+            version: 3,
+            name: "who changed what, and the copy in a conflict",
+            sql: include_str!("../migrations/0003.sql"),
+        },
     ],
 };
 
@@ -59,7 +66,7 @@ const ABOUT: About = About {
     summary: "Calendar, messages and reminders for a voice assistant, with the user's approval.",
     instructions: "You speak for a person: plan events (calendar_create), send messages \
         (message_send) and set reminders (reminder_create). The person is asked before any of \
-        these is done; when a call says APPROVAL_REQUIRED, tell them and make the identical call \
+        these is done, and before something is changed; when a call says APPROVAL_REQUIRED, tell them and make the identical call \
         again once they agreed. Times are ISO 8601; without an offset they are meant in the \
         person's time zone. `message` in each answer is a sentence to read out. When a recipient \
         is unclear, details.candidates names who could be meant: ask, never guess. Notes, \

@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod ics;
+pub mod ics_read;
 pub mod names;
 #[cfg(test)]
 mod properties;

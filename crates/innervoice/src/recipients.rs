@@ -4,6 +4,7 @@
 use kit::{Result, Sql, text::similarity};
 
 use crate::{
+    bounds::LONGEST_COMPARED,
     errors::{self, Candidate},
     model::{
         address::{self, Platform},
@@ -138,6 +139,9 @@ fn near(sql: &mut dyn Sql, folded: &str) -> Result<Vec<Contact>> {
     let parts = contacts::like(sql, folded, CANDIDATES)?;
     if !parts.is_empty() {
         return Ok(parts);
+    }
+    if folded.chars().nth(LONGEST_COMPARED).is_some() {
+        return Ok(Vec::new());
     }
     let names = contacts::all_names(sql, LOOKED_THROUGH)?;
     let mut scored: Vec<(f64, &str)> = names

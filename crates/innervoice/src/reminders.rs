@@ -2,12 +2,17 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use kit::{Result, Sql, counter::Announce, sql::Budget};
 use serde_json::json;
 
 use crate::{
     answers::timestamp,
-    model::when,
+    bounds::{MOST_FIRINGS, STEPS_OF_A_FIRING},
+    model::{
+        repeat::{Steps, TooCostly},
+        when,
+    },
     outbox::subject_of,
     store::{
         outbox::{self, New},
@@ -23,8 +28,8 @@ const ON_TIME_MS: i64 = 60_000;
 const TOO_LATE_MS: i64 = 24 * 60 * 60_000;
 /// Of one transaction.
 const BATCH: i64 = 100;
-/// More missed times than this are not counted one by one.
-const MOST_MISSED: usize = 100_000;
+/// More missed times than this are not counted: a day of minutes, and some more.
+const MOST_MISSED: usize = 2_000;
 const ID_LENGTH: usize = 20;
 
 const LEASE: &str = "innervoice-reminders";
@@ -44,14 +49,22 @@ impl Worker {
             if !due || !self.holds(LEASE).await? {
                 return Ok(());
             }
+            // Rules are expanded beside other readers: the transaction only writes.
+            let plan = move |sql: &mut dyn Sql| {
+                let due = reminders::due(sql, now, BATCH)?;
+                Ok(due
+                    .into_iter()
+                    .filter_map(|one| Due::of(one, now))
+                    .collect())
+            };
+            let due: Vec<Due> = self.store().query(Budget::default(), plan).await?;
             let voice = Arc::clone(&self.voice);
-            let work = move |sql: &mut dyn Sql| fire(&voice, sql, now);
-            let fired = self.store().transaction(Budget::default(), work).await?;
-            if fired > 0 {
-                announce(kit::context::Change::Resource(
-                    crate::resources::REMINDERS.into(),
-                ));
-            }
+            let fire =
+                move |sql: &mut dyn Sql| due.iter().try_for_each(|one| one.fire(&voice, sql, now));
+            self.store().transaction(Budget::default(), fire).await?;
+            announce(kit::context::Change::Resource(
+                crate::resources::REMINDERS.into(),
+            ));
         }
     }
 }
@@ -60,75 +73,97 @@ fn is_due(sql: &mut dyn Sql, now: i64) -> Result<bool> {
     Ok(!reminders::due(sql, now, 1)?.is_empty())
 }
 
-/// Fires what is due, in the caller's transaction; says how many were dealt with.
-fn fire(voice: &Voice, sql: &mut dyn Sql, now: i64) -> Result<usize> {
-    let due = reminders::due(sql, now, BATCH)?;
-    for reminder in &due {
-        fire_one(voice, sql, reminder, now)?;
-    }
-    Ok(due.len())
+/// A reminder whose time has come, and when it comes again.
+struct Due {
+    reminder: Reminder,
+    /// The time it fires for: of several missed ones the last stands for all.
+    at: i64,
+    /// How many earlier ones it stands for, as far as they are counted.
+    coalesced: usize,
+    next: Option<i64>,
 }
 
-fn fire_one(voice: &Voice, sql: &mut dyn Sql, reminder: &Reminder, now: i64) -> Result<()> {
-    let Some(due) = reminder.next_fire_at else {
-        return Ok(());
-    };
-    // Of several missed times the last one stands for all.
-    let mut times = reminder.times_after(due, MOST_MISSED.min(missed_bound(reminder, due, now)));
-    times.retain(|at| *at <= now);
-    let stands_for = i64::try_from(times.len()).unwrap_or(i64::MAX);
-    let last = times.last().copied().unwrap_or(due);
-    let next = reminder.times_after(last.max(now), 1).first().copied();
-    if !reminders::advance(sql, &reminder.id, due, next, now)? {
-        return Ok(());
+impl Due {
+    fn of(reminder: Reminder, now: i64) -> Option<Self> {
+        let due = reminder.next_fire_at?;
+        let steps = Steps::new(STEPS_OF_A_FIRING);
+        let times_after = |after: i64, most: usize| {
+            let times = reminder.times_after(after, most, &steps);
+            times.unwrap_or_else(|TooCostly { found }| {
+                tracing::warn!(reminder = reminder.id, "its rule takes too many steps");
+                found.into_iter().map(Timestamp::as_millisecond).collect()
+            })
+        };
+        let missed = |after: i64| -> Vec<i64> {
+            let times = times_after(after, MOST_MISSED);
+            times.into_iter().filter(|at| *at <= now).collect()
+        };
+        let mut times = missed(due);
+        let coalesced = times.len();
+        if coalesced == MOST_MISSED {
+            // Of a longer time only the last day is looked at: what is older is
+            // too late for anybody to be told.
+            times.extend(missed(now - TOO_LATE_MS));
+        }
+        let at = times.last().copied().unwrap_or(due);
+        Some(Self {
+            next: times_after(at.max(now), 1).first().copied(),
+            at,
+            coalesced,
+            reminder,
+        })
     }
-    let outcome = if now - last <= ON_TIME_MS {
-        "on_time"
-    } else if now - last <= TOO_LATE_MS {
-        "late"
-    } else {
-        "missed"
-    };
-    let firing = Firing {
-        id: kit::ids::random("fir_", ID_LENGTH),
-        reminder_id: reminder.id.clone(),
-        note: reminder.note.clone(),
-        due_at: last,
-        fired_at: now,
-        outcome,
-        coalesced: stands_for,
-    };
-    if !reminders::record(sql, &firing)? || outcome == "missed" {
-        return Ok(());
-    }
-    for (channel, address) in voice.channels.for_reminders() {
-        let body = body(&firing, reminder, channel);
-        outbox::insert(
-            sql,
-            &New {
-                id: &format!("{}-{channel}", firing.id),
-                origin: "reminder",
-                firing_id: Some(&firing.id),
-                channel,
-                contact_id: None,
-                recipient_name: None,
-                address: &address,
-                subject: &subject_of(&reminder.note),
-                body: &body,
-                not_before: now,
-                caller: "desk",
-                created_at: now,
-            },
-        )?;
-    }
-    Ok(())
-}
 
-/// A series comes at most once an hour, so there is no need to look further.
-fn missed_bound(reminder: &Reminder, due: i64, now: i64) -> usize {
-    match reminder.rule {
-        None => 0,
-        Some(_) => usize::try_from((now - due) / 60_000 + 2).unwrap_or(MOST_MISSED),
+    /// In the caller's transaction.
+    fn fire(&self, voice: &Voice, sql: &mut dyn Sql, now: i64) -> Result<()> {
+        let (reminder, last) = (&self.reminder, self.at);
+        if !reminders::advance(sql, reminder, self.next, now)? {
+            return Ok(());
+        }
+        let outcome = if now - last <= ON_TIME_MS {
+            "on_time"
+        } else if now - last <= TOO_LATE_MS {
+            "late"
+        } else {
+            "missed"
+        };
+        let firing = Firing {
+            id: kit::ids::random("fir_", ID_LENGTH),
+            reminder_id: reminder.id.clone(),
+            note: reminder.note.clone(),
+            due_at: last,
+            fired_at: now,
+            outcome,
+            coalesced: i64::try_from(self.coalesced).unwrap_or(i64::MAX),
+        };
+        if !reminders::record(sql, &firing)? {
+            return Ok(());
+        }
+        reminders::forget_old(sql, &reminder.id, MOST_FIRINGS)?;
+        if outcome == "missed" {
+            return Ok(());
+        }
+        for (channel, address) in voice.channels.for_reminders() {
+            let body = body(&firing, reminder, channel);
+            outbox::insert(
+                sql,
+                &New {
+                    id: &format!("{}-{channel}", firing.id),
+                    origin: "reminder",
+                    firing_id: Some(&firing.id),
+                    channel,
+                    contact_id: None,
+                    recipient_name: None,
+                    address: &address,
+                    subject: &subject_of(&reminder.note),
+                    body: &body,
+                    not_before: now,
+                    caller: "desk",
+                    created_at: now,
+                },
+            )?;
+        }
+        Ok(())
     }
 }
 

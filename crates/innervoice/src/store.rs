@@ -6,6 +6,21 @@ pub mod events;
 pub mod outbox;
 pub mod reminders;
 
+use kit::{Param, Result, Sql};
+
+/// Whether something is as `caller` made it: made by it, and changed by nobody
+/// else since.
+fn is_of(caller: &str, made_by: &str, changed_by: Option<&str>) -> bool {
+    made_by == caller && changed_by.is_none_or(|by| by == caller)
+}
+
+/// How many rows there are, counted up to a limit, which is `$2`.
+fn count(sql: &mut dyn Sql, rows: &str, params: &[Param<'_>]) -> Result<i64> {
+    let text = format!("SELECT COUNT(*) FROM ({rows} LIMIT $2) AS counted");
+    sql.query_one(&text, params)?
+        .map_or(Ok(0), |row| row.int(0))
+}
+
 /// A folded text for `LIKE`, with its own wildcards taken literally.
 pub fn containing(folded: &str) -> String {
     let mut pattern = String::with_capacity(folded.len() + 2);

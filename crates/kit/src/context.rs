@@ -10,7 +10,7 @@ use jiff::{civil::Date, tz::TimeZone};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{BoxFuture, Error, Result, ids::CallId, sql::Budget, time::Clock};
+use crate::{BoxFuture, Error, Result, approval::Card, ids::CallId, sql::Budget, time::Clock};
 
 #[derive(Clone)]
 pub struct Context {
@@ -21,6 +21,9 @@ pub struct Context {
     pub clock: Clock,
     /// The counter's own time zone, in which "tomorrow" is meant.
     pub zone: TimeZone,
+    /// The card by which the desk let the call pass: what a person approved, or
+    /// what was found to need no question. `None` where the policy asks nobody.
+    pub card: Option<Arc<Card>>,
     /// Cancelled when the client gives up or goes away.
     pub cancel: CancellationToken,
     /// When the call's time limit runs out.
@@ -40,6 +43,7 @@ impl Context {
             language: Language::English,
             clock,
             zone: TimeZone::UTC,
+            card: None,
             cancel: CancellationToken::new(),
             deadline: None,
             client,
@@ -53,6 +57,16 @@ impl Context {
         Budget {
             deadline: self.deadline,
             cancel: self.cancel.clone(),
+        }
+    }
+
+    /// An error when this is not what the call was let pass for. Work that has a
+    /// recipient or changes something that exists asks in its transaction, for
+    /// both can change after the question.
+    pub fn check_card(&self, recipient: Option<&str>, state: Option<&str>) -> Result<()> {
+        match &self.card {
+            Some(card) => card.check(recipient, state),
+            None => Ok(()),
         }
     }
 

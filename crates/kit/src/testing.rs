@@ -44,6 +44,15 @@ pub async fn call(
                 })
                 .await?
         }
+        Run::Prepared(prepare) => {
+            let (store, context) = (store(counter)?, context.clone());
+            let ready = store
+                .query(Budget::default(), move |sql| {
+                    prepare(&context, sql, arguments)
+                })
+                .await?;
+            store.transaction(Budget::default(), ready).await?
+        }
         Run::Async(handler) => handler(context, arguments).await?,
     };
     match reply {

@@ -93,7 +93,10 @@ pub struct Rule {
     pub message: &'static str,
 }
 
-pub type StoreHandler = Arc<dyn Fn(&Context, &mut dyn Sql, Value) -> Result<Reply> + Send + Sync>;
+type StoreHandler = Arc<dyn Fn(&Context, &mut dyn Sql, Value) -> Result<Reply> + Send + Sync>;
+/// Work for a transaction, with everything ready that could be worked out before.
+pub type Ready = Box<dyn FnMut(&mut dyn Sql) -> Result<Reply> + Send>;
+type Prepare = Arc<dyn Fn(&Context, &mut dyn Sql, Value) -> Result<Ready> + Send + Sync>;
 type AsyncHandler = Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<Reply>> + Send + Sync>;
 
 /// How the desk runs a tool.
@@ -104,11 +107,20 @@ pub enum Run {
     /// Runs inside a transaction that the desk opened and in which the desk's
     /// own writes take part: all of it happens, or none.
     Transaction(StoreHandler),
+    /// A transaction that begins with expensive reading or computing: that part
+    /// runs first, beside other readers, so that it does not hold up the writer.
+    /// What it read may have changed when the transaction begins.
+    Prepared(Prepare),
     /// Anything else. It may wait, ask the client and report progress.
     Async(AsyncHandler),
 }
 
 impl Run {
+    /// Whether its changes happen in a transaction that the desk opens.
+    pub fn is_transaction(&self) -> bool {
+        matches!(self, Self::Transaction(_) | Self::Prepared(_))
+    }
+
     pub fn query<S, I, O>(
         state: &Arc<S>,
         handler: fn(&S, &Context, &mut dyn Sql, I) -> Result<O>,
@@ -131,6 +143,28 @@ impl Run {
         O: Serialize + 'static,
     {
         Self::Transaction(store_handler(state, handler))
+    }
+
+    /// `prepare` beside other readers, then `write` in a transaction.
+    pub fn prepared<S, I, P, O>(
+        state: &Arc<S>,
+        prepare: fn(&S, &Context, &mut dyn Sql, I) -> Result<P>,
+        write: fn(&S, &Context, &mut dyn Sql, &P) -> Result<O>,
+    ) -> Self
+    where
+        S: Send + Sync + 'static,
+        I: DeserializeOwned + 'static,
+        P: Send + 'static,
+        O: Serialize + 'static,
+    {
+        let state = Arc::clone(state);
+        Self::Prepared(Arc::new(move |context, sql, arguments| {
+            let plan = prepare(&state, context, sql, typed(arguments)?)?;
+            let (state, context) = (Arc::clone(&state), context.clone());
+            Ok(Box::new(move |sql: &mut dyn Sql| {
+                Reply::structured(&write(&state, &context, sql, &plan)?)
+            }))
+        }))
     }
 
     /// A handler that waits for something besides the store.

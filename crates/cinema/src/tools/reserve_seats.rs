@@ -248,9 +248,8 @@ fn card(house: &Arc<House>) -> Describe {
         let lines = labels.into_iter().zip(texts);
         Ok(Card {
             summary,
-            recipient: None,
             lines: lines.map(|(label, text)| Line::new(label, text)).collect(),
-            once_only: false,
+            ..Card::default()
         })
     })
 }

@@ -65,9 +65,8 @@ impl Approvals {
 
     /// The grant under which this call needs no question.
     pub async fn granted(&self, call: Granted, card: &Card) -> Result<Option<String>> {
-        let recipient = card.recipient.clone();
-        self.read(move |sql| call.find(sql, recipient.as_deref()))
-            .await
+        let card = card.clone();
+        self.read(move |sql| call.find(sql, &card)).await
     }
 }
 
@@ -80,7 +79,10 @@ pub struct Granted {
 
 impl Granted {
     /// The grant that is in force, in the store where the desk keeps its rows.
-    pub fn find(&self, sql: &mut dyn Sql, recipient: Option<&str>) -> Result<Option<String>> {
+    pub fn find(&self, sql: &mut dyn Sql, card: &Card) -> Result<Option<String>> {
+        if !card.allows_standing_grant() {
+            return Ok(None);
+        }
         let row = sql.query_one(
             "SELECT id FROM desk_grants
              WHERE caller = $1 AND counter = $2 AND tool = $3 AND recipient = $4
@@ -89,7 +91,7 @@ impl Granted {
                 (&*self.caller).into(),
                 self.counter.into(),
                 self.tool.into(),
-                recipient.unwrap_or_default().into(),
+                card.recipient.as_deref().unwrap_or_default().into(),
             ],
         )?;
         row.map(|row| row.text(0)).transpose()

@@ -228,6 +228,9 @@ impl Approvals {
                     (Status::Denied, reason)
                 }
             };
+            if decision == Decision::Always && !one(sql, &id, now)?.card.allows_standing_grant() {
+                return Err(once_only());
+            }
             let changed = sql.execute(
                 "UPDATE desk_approvals
                  SET status = $1, decided_at = $2, decided_by = $3, reason = $4
@@ -243,10 +246,6 @@ impl Approvals {
             let approval = one(sql, &id, now)?;
             if changed == 0 {
                 return Err(too_late(&approval));
-            }
-            if decision == Decision::Always && approval.card.once_only {
-                // Undoes the change above too.
-                return Err(once_only());
             }
             if decision == Decision::Always {
                 grants::insert(sql, &approval, &by, now)?;
@@ -269,7 +268,14 @@ impl Approvals {
             if let Some(waiting) = latest(sql, &question, now)?
                 && waiting.status == Status::Pending
             {
-                return Ok(waiting);
+                if waiting.card.state == question.card.state {
+                    return Ok(waiting);
+                }
+                // It shows what is no longer so: nobody should decide about that.
+                sql.execute(
+                    "UPDATE desk_approvals SET expires_at = $1 WHERE id = $2 AND status = 'pending'",
+                    &[now.into(), (&waiting.id).into()],
+                )?;
             }
             let waiting = sql.query_one(
                 "SELECT COUNT(*) FROM desk_approvals
@@ -475,7 +481,7 @@ fn approval(row: &Row, now: i64) -> Result<Approval> {
 fn once_only() -> Error {
     Error::new(
         "ONCE_ONLY",
-        "This call runs several tools, and can be approved this time only.",
+        "This call can be approved this time only: it runs several tools, or changes something that exists.",
     )
     .next("Nothing was decided. Approve it without a standing grant, or deny it.")
 }

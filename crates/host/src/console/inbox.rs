@@ -145,10 +145,10 @@ fn particulars(words: &Words, card: &Card) -> String {
     format!("<dl>{all}</dl>")
 }
 
-/// The rest of the buttons: a standing grant, where there can be one.
+/// The rest of the buttons' row: the choice to allow it for good, where there is one.
 fn always(words: &Words, tool: &str, approval: &Approval) -> String {
-    if approval.card.once_only {
-        return "</div>".into();
+    if !approval.card.allows_standing_grant() {
+        return "</div>".to_owned();
     }
     format!(
         r#"<button name="decision" value="always" aria-describedby="{id}-always">{always}</button></div>

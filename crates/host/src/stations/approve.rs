@@ -3,12 +3,13 @@
 //! The policy decides per tool. Where it says `ask`, a person is asked: by the
 //! client's own prompt where that can be trusted, else in the console or by
 //! `madoguchi approvals`, while the call is held for a while. An approval is
-//! bound to the caller, the tool and a digest of the exact arguments and the
-//! recipient they meant, and is used once, by the work itself (`run.rs`).
+//! bound to the caller, the tool, a digest of the exact arguments and the
+//! recipient they meant, and the state of what they change. It is used once, by
+//! the work itself (`run.rs`).
 
 use std::{sync::Arc, time::Duration};
 
-use kit::{Context, Error, Reply, Result, Run, approval::Card, sql::Budget};
+use kit::{Context, Error, Reply, Result, approval::Card, sql::Budget};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -35,10 +36,14 @@ const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 /// What the station says.
 #[derive(Debug)]
 pub enum Leave {
-    /// Nobody needs to be asked, or a standing grant answers for them.
-    Free { grant: Option<String> },
+    /// Nobody needs to be asked, or a standing grant answers for them; the card
+    /// says for what.
+    Free {
+        grant: Option<String>,
+        card: Option<Card>,
+    },
     /// A person said yes. The work uses it up.
-    Approved(String),
+    Approved(Box<Approval>),
     /// It was done before, and the answer did not arrive.
     Again {
         approval: Option<InHand>,
@@ -69,7 +74,10 @@ pub async fn check(asking: &Asking<'_>) -> Result<Leave> {
     }
     match tools.any(|tool| tool.policy == Policy::Ask) {
         true => asking.ask().await,
-        false => Ok(Leave::Free { grant: None }),
+        false => Ok(Leave::Free {
+            grant: None,
+            card: None,
+        }),
     }
 }
 
@@ -83,12 +91,13 @@ impl Asking<'_> {
         }
         let approvals = &self.desk.approvals;
         let (card, grant) = self.card_and_grant().await?;
-        if grant.is_some() {
-            return Ok(Leave::Free { grant });
+        if grant.is_some() || (card.exempt && !self.tool.policy_is_configured) {
+            let card = Some(card);
+            return Ok(Leave::Free { grant, card });
         }
         let question = self.question(card);
         if let Some(before) = approvals.latest(&question).await?
-            && let Some(leave) = self.settled_before(&before).await?
+            && let Some(leave) = self.settled_before(before, &question.card).await?
         {
             return Ok(leave);
         }
@@ -98,7 +107,7 @@ impl Asking<'_> {
         if self.who.trusts_client_prompts()
             && let Some(leave) = self.by_prompt(&approval).await?
         {
-            self.check_recipient(&approval).await?;
+            self.check_card(&approval).await?;
             return Ok(leave);
         }
         self.hold(approval).await
@@ -155,7 +164,7 @@ impl Asking<'_> {
             let arguments = self.arguments.clone();
             let read = move |sql: &mut dyn kit::Sql| {
                 let card = describe(&context, sql, &arguments)?;
-                let grant = granted.find(sql, card.recipient.as_deref())?;
+                let grant = granted.find(sql, &card)?;
                 Ok((card, grant))
             };
             return store.query(Budget::default(), read).await;
@@ -176,12 +185,17 @@ impl Asking<'_> {
         Ok(card::of_arguments(self))
     }
 
-    /// What an earlier question about the same call leads to, if anything.
-    async fn settled_before(&self, before: &Approval) -> Result<Option<Leave>> {
+    /// What an earlier question about the same call leads to, if anything. `card`
+    /// is what it would ask now.
+    async fn settled_before(&self, before: Approval, card: &Card) -> Result<Option<Leave>> {
         let now = self.desk.clock.now().as_millisecond();
         if before.status == Status::Denied {
             let fresh = before.decided_at.is_some_and(|at| now - at < DENIED_FOR_MS);
-            return if fresh { Err(denied(before)) } else { Ok(None) };
+            return if fresh {
+                Err(denied(&before))
+            } else {
+                Ok(None)
+            };
         }
         let was_approved = before.decided_at.is_some();
         if !was_approved || before.expires_at + LAPSES_MS <= now {
@@ -189,7 +203,7 @@ impl Asking<'_> {
         }
         let approvals = &self.desk.approvals;
         loop {
-            match approvals.holder(before) {
+            match approvals.holder(&before) {
                 Holder::Nobody => {}
                 Holder::Waits => return Ok(None),
                 // What it began goes on to its end, and this call gets the answer.
@@ -199,7 +213,7 @@ impl Asking<'_> {
                 },
             }
             // Whether it was used is for the work's own store to say.
-            return match self.redeemed(before).await? {
+            return match self.redeemed(&before).await? {
                 Some(Some(answer)) => {
                     // Done since it was asked whether somebody has it: then the answer is theirs.
                     let in_hand = approvals.take_if_free(&before.id, &self.context.cancel);
@@ -209,10 +223,12 @@ impl Asking<'_> {
                     }))
                 }
                 // Begun since then.
-                Some(None) if !matches!(approvals.holder(before), Holder::Nobody) => continue,
-                Some(None) => Err(unknown_outcome(before)),
+                Some(None) if !matches!(approvals.holder(&before), Holder::Nobody) => continue,
+                Some(None) => Err(unknown_outcome(&before)),
+                // What was approved has since become something else: that is another question.
+                None if before.card.state != card.state => Ok(None),
                 None if before.status == Status::Approved => {
-                    Ok(Some(Leave::Approved(before.id.clone())))
+                    Ok(Some(Leave::Approved(Box::new(before))))
                 }
                 None => Ok(None),
             };
@@ -220,8 +236,8 @@ impl Asking<'_> {
     }
 
     async fn redeemed(&self, approval: &Approval) -> Result<Option<Option<String>>> {
-        let store = match (&self.tool.tool.run, &self.window.counter.store) {
-            (Run::Transaction(_), Some(store)) => store,
+        let store = match &self.window.counter.store {
+            Some(store) if self.tool.tool.run.is_transaction() => store,
             _ => &self.desk.state.get().await?.store,
         };
         let id = approval.id.clone();
@@ -243,7 +259,7 @@ impl Asking<'_> {
             if let Some(leave) = settled(&now)? {
                 // The client may have gone in the very moment the answer came.
                 self.context.check_cancelled()?;
-                self.check_recipient(&now).await?;
+                self.check_card(&now).await?;
                 return Ok(leave);
             }
             if started.elapsed() >= hold || self.desk.stopping.is_cancelled() {
@@ -270,18 +286,15 @@ impl Asking<'_> {
         }
     }
 
-    /// What was approved is for whom the card said, also if the name has come to
-    /// mean somebody else while it was shown.
-    async fn check_recipient(&self, approved: &Approval) -> Result<()> {
-        let recipient = &approved.card.recipient;
-        if recipient.is_some() && self.card().await?.recipient != *recipient {
-            return Err(Error::new(
-                "RECIPIENT_CHANGED",
-                "The recipient is no longer the one that the user approved.",
-            )
-            .next("Nothing was done. Make the call again; the user is asked anew."));
+    /// What was approved is for whom, and about what, the card said, also if
+    /// either has changed while it was shown.
+    async fn check_card(&self, approved: &Approval) -> Result<()> {
+        let shown = &approved.card;
+        if shown.recipient.is_none() && shown.state.is_none() {
+            return Ok(());
         }
-        Ok(())
+        let now = self.card().await?;
+        shown.check(now.recipient.as_deref(), now.state.as_deref())
     }
 
     /// Where a person finds the question.
@@ -317,7 +330,7 @@ impl Asking<'_> {
 fn settled(approval: &Approval) -> Result<Option<Leave>> {
     match approval.status {
         Status::Pending => Ok(None),
-        Status::Approved => Ok(Some(Leave::Approved(approval.id.clone()))),
+        Status::Approved => Ok(Some(Leave::Approved(Box::new(approval.clone())))),
         Status::Denied => Err(denied(approval)),
         Status::Expired => Err(Error::new(
             "APPROVAL_EXPIRED",

@@ -1,10 +1,14 @@
 //! Runs the tool: within its time limit, cancellable, and answered whatever
 //! happens, a panic included.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures::FutureExt;
-use kit::{Context, Error, Reply, Result, Run, Sql, sql::Budget, tool::StoreHandler};
+use kit::{Context, Error, Reply, Result, Run, Sql, sql::Budget, tool::Ready};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +21,7 @@ use crate::{
 
 /// The store keeps to the time limit by itself. Should it be stuck, the caller
 /// is told so this much later, and that the outcome is not known.
-const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(5);
 
 /// What came of it.
 pub struct Ran {
@@ -42,8 +46,8 @@ pub async fn run(
     let _gone = context.cancel.clone().drop_guard();
 
     let ran = match (&tool.tool.run, approval) {
-        (Run::Transaction(handler), _) => {
-            let work = in_transaction(desk, window, tool, handler, context, arguments, approval);
+        (Run::Transaction(_) | Run::Prepared(_), _) => {
+            let work = in_transaction(desk, window, tool, context, arguments, approval);
             let result = work.await;
             Ran {
                 is_kept: approval.is_some() && result.is_ok(),
@@ -80,7 +84,9 @@ async fn outside_transaction(
                 () = context.cancel.cancelled() => Err(Error::cancelled()),
             }
         }
-        Run::Transaction(_) => Err(Error::internal("a transaction was to run outside of one")),
+        Run::Transaction(_) | Run::Prepared(_) => {
+            Err(Error::internal("a transaction was to run outside of one"))
+        }
         Run::Query(handler) => {
             let (handler, inside) = (Arc::clone(handler), context.clone());
             let work = store(window)?.query(context.budget(), move |sql| {
@@ -91,37 +97,68 @@ async fn outside_transaction(
     }
 }
 
+/// What a transaction will do. Whatever can be worked out before it begins is
+/// ready by then, so that the store's writer does not wait.
+async fn ready(
+    window: &Window,
+    tool: &PreparedTool,
+    context: &Context,
+    arguments: Value,
+) -> Result<Ready> {
+    let inside = context.clone();
+    match &tool.tool.run {
+        Run::Transaction(handler) => {
+            let handler = Arc::clone(handler);
+            Ok(Box::new(move |sql| {
+                handler(&inside, sql, arguments.clone())
+            }))
+        }
+        Run::Prepared(prepare) => {
+            let prepare = Arc::clone(prepare);
+            let prepared = store(window)?.query(context.budget(), move |sql| {
+                prepare(&inside, sql, arguments)
+            });
+            within(tool.tool.time_limit + GRACE, prepared).await
+        }
+        Run::Query(_) | Run::Async(_) => Err(Error::internal("this work has no transaction")),
+    }
+}
+
 async fn in_transaction(
     desk: &Desk,
     window: &Window,
     tool: &PreparedTool,
-    handler: &StoreHandler,
     context: &Context,
     arguments: Value,
     approval: Option<&str>,
 ) -> Result<Reply> {
-    let store = store(window)?;
-    let (handler, inside) = (Arc::clone(handler), context.clone());
     let entry = Entry::new(desk, window, tool, &arguments);
+    // A retry with its idempotency key has its answer already, also when the
+    // work could no longer be done.
+    let mut work = ready(window, tool, context, arguments)
+        .await
+        .unwrap_or_else(refusing);
+    let store = store(window)?;
+    let inside = context.clone();
     let approval = approval.map(|id| Used {
         id: id.to_owned(),
         beside_its_row: desk.keeps_rows_in(store),
     });
-    let work = store.transaction(context.budget(), move |sql| {
+    let done = store.transaction(context.budget(), move |sql| {
         // A repeated attempt must not announce its changes twice.
         inside.take_changes();
         ledger::once(&entry, &inside, sql, |sql| {
             if let Some(approval) = &approval {
                 approval.redeem(sql, &inside)?;
             }
-            let reply = handler(&inside, sql, arguments.clone())?;
+            let reply = work(sql)?;
             if let Some(approval) = &approval {
                 redemption::keep(sql, &approval.id, &redemption::text(Ok(&reply))?)?;
             }
             Ok(reply)
         })
     });
-    within(tool.tool.time_limit + GRACE, work).await
+    within(tool.tool.time_limit + GRACE, done).await
 }
 
 /// Beginning the work uses its approval up, whatever comes of it: it is done
@@ -155,6 +192,15 @@ async fn approved(
             }
         }
     }
+}
+
+/// Work that only says why it can't be done.
+fn refusing(error: Error) -> Ready {
+    let mut error = Some(error);
+    Box::new(move |_| {
+        let error = error.take();
+        Err(error.unwrap_or_else(|| Error::internal("a refused call was repeated")))
+    })
 }
 
 /// An approval that the work's own transaction uses up.
@@ -222,7 +268,7 @@ fn store(window: &Window) -> Result<&Arc<dyn kit::Store>> {
         .ok_or_else(|| Error::internal("a tool wants the store of a counter that has none"))
 }
 
-async fn within<T>(limit: std::time::Duration, work: impl Future<Output = Result<T>>) -> Result<T> {
+async fn within<T>(limit: Duration, work: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
         Err(Error::new(
             kit::error::TIMEOUT,

@@ -6,12 +6,15 @@
 
 mod expand;
 mod parse;
+mod steps;
 
 use jiff::{
     Timestamp,
     civil::{Date, DateTime, Weekday},
     tz::TimeZone,
 };
+
+pub use steps::{Steps, TooCostly};
 
 use super::when;
 
@@ -21,7 +24,8 @@ pub struct Rule {
     interval: i32,
     by_month: Vec<i8>,
     by_month_day: Vec<i8>,
-    /// A weekday, or the n-th one of a month (or, yearly without months, of a year).
+    /// A weekday, or the n-th one of a month (or, yearly without months, of a year);
+    /// in the order of [`day_key`].
     by_day: Vec<(Option<i8>, Weekday)>,
     by_hour: Vec<i8>,
     by_minute: Vec<i8>,
@@ -74,19 +78,31 @@ impl Rule {
         parse::rule(text)
     }
 
-    /// The next time after `after`.
-    pub fn next(&self, start: &Start, after: Timestamp) -> Option<Timestamp> {
-        self.times(start, after).next()
+    /// The next times after `after`, at most `count`. Fewer where the rule ends,
+    /// or comes no more within sixty years.
+    pub fn next_times(
+        &self,
+        start: &Start,
+        after: Timestamp,
+        count: usize,
+        steps: &Steps,
+    ) -> Result<Vec<Timestamp>, TooCostly> {
+        let found: Vec<Timestamp> = self.times(start, after, steps).take(count).collect();
+        match found.len() < count && steps.ran_out() {
+            true => Err(TooCostly { found }),
+            false => Ok(found),
+        }
     }
 
-    /// All times after `after`, in order, each once.
-    pub fn times<'a>(
+    /// All times after `after`, in order, each once, as far as the steps go.
+    fn times<'a>(
         &'a self,
         start: &'a Start,
         after: Timestamp,
+        steps: &'a Steps,
     ) -> impl Iterator<Item = Timestamp> + 'a {
         let mut last = after;
-        expand::civil(self, start, after)
+        expand::civil(self, start, after, steps)
             .map_while(move |found| {
                 let at = match found {
                     expand::Found::Local(local) => when::instant(local, &start.zone)?,
@@ -104,6 +120,12 @@ impl Rule {
             })
     }
 
+    /// Whether BYDAY has this weekday, with this number or without any.
+    fn names_day(&self, number: Option<i8>, weekday: Weekday) -> bool {
+        let key = day_key(&(number, weekday));
+        self.by_day.binary_search_by_key(&key, day_key).is_ok()
+    }
+
     fn is_over(&self, start: &Start, at: Timestamp) -> bool {
         let local = || at.to_zoned(start.zone.clone()).datetime();
         match self.until {
@@ -115,9 +137,21 @@ impl Rule {
     }
 }
 
+fn day_key((number, weekday): &(Option<i8>, Weekday)) -> (i8, Option<i8>) {
+    (weekday.to_monday_zero_offset(), *number)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// More than any of these rules takes.
+    const PLENTY: u32 = 1_000_000;
+
+    fn times(rule: &Rule, start: &Start, after: Timestamp, count: usize) -> Vec<Timestamp> {
+        let steps = Steps::new(PLENTY);
+        rule.next_times(start, after, count, &steps).unwrap()
+    }
 
     fn firings(zone: &str, start: &str, rule: &str, count: usize) -> Vec<String> {
         let zone = kit::time::zone(zone).unwrap();
@@ -128,8 +162,8 @@ mod tests {
         let before =
             when::instant(start.local, &zone).unwrap() - jiff::SignedDuration::from_secs(1);
         let rule = Rule::parse(rule).unwrap();
-        rule.times(&start, before)
-            .take(count)
+        times(&rule, &start, before, count)
+            .into_iter()
             .map(|at| when::rfc3339(at, &zone))
             .collect()
     }
@@ -202,7 +236,7 @@ mod tests {
         };
         let rule = Rule::parse("FREQ=DAILY;COUNT=3").unwrap();
         let later = "2026-01-02T12:00:00+09:00".parse().unwrap();
-        assert_eq!(rule.times(&start, later).count(), 1);
+        assert_eq!(times(&rule, &start, later, 9).len(), 1);
     }
 
     #[test]
@@ -231,12 +265,86 @@ mod tests {
             };
             let rule = Rule::parse(rule).unwrap();
             let from = when::instant(start.local, &zone).unwrap();
-            let all: Vec<Timestamp> = rule.times(&start, from).take(60).collect();
+            let all = times(&rule, &start, from, 60);
+            let next = |after| times(&rule, &start, after, 1).pop();
             for pair in all.windows(2) {
-                assert_eq!(rule.next(&start, pair[0]), Some(pair[1]), "{rule:?}");
+                assert_eq!(next(pair[0]), Some(pair[1]), "{rule:?}");
                 let just_before = pair[1] - jiff::SignedDuration::from_millis(1);
-                assert_eq!(rule.next(&start, just_before), Some(pair[1]), "{rule:?}");
+                assert_eq!(next(just_before), Some(pair[1]), "{rule:?}");
             }
         }
+    }
+
+    /// Steps that the next three times after `after` take, and those times.
+    fn steps(start: &str, rule: &str, after: &str) -> (u32, Vec<Timestamp>) {
+        let zone = kit::time::zone("Asia/Tokyo").unwrap();
+        let start = Start {
+            local: start.parse().unwrap(),
+            zone,
+        };
+        let rule = Rule::parse(rule).unwrap();
+        let steps = Steps::new(PLENTY);
+        let found = rule.next_times(&start, after.parse().unwrap(), 3, &steps);
+        (PLENTY - steps.left(), found.unwrap())
+    }
+
+    /// A rule may name every minute of a year; they are not written out.
+    #[test]
+    fn a_rule_costs_the_days_it_looks_at_and_the_times_it_finds() {
+        let all = |until: i32| {
+            let numbers: Vec<String> = (0..until).map(|number| number.to_string()).collect();
+            numbers.join(",")
+        };
+        let times = format!("BYHOUR={};BYMINUTE={}", all(24), all(60));
+        let days = "BYDAY=MO,TU,WE,TH,FR,SA,SU";
+        let numbered: Vec<String> = (1..=50).map(|number| format!("{number}MO")).collect();
+        for (rule, most) in [
+            (
+                format!("FREQ=YEARLY;{days};{times};BYSETPOS=1;COUNT=9999"),
+                5 * 366,
+            ),
+            (format!("FREQ=YEARLY;{days};{times}"), 4 * 366 + 3_000),
+            (format!("FREQ=YEARLY;{days};{times};BYSETPOS=-1"), 5 * 366),
+            // Clocks may have been set: the times of two days are looked through.
+            (format!("FREQ=DAILY;{times};COUNT=10000"), 3_000),
+            (format!("FREQ=YEARLY;BYDAY={}", numbered.join(",")), 5 * 366),
+            (
+                format!("FREQ=MONTHLY;BYDAY={}", ["MO"; 100].join(",")),
+                5 * 31,
+            ),
+            ("FREQ=HOURLY;COUNT=10000".to_owned(), 10),
+        ] {
+            let (taken, found) = steps("2026-01-01T08:00", &rule, "2026-01-03T00:00:00Z");
+            assert_eq!(found.len(), 3, "{rule}");
+            assert!(taken <= most, "{taken} steps for {rule}");
+        }
+        // Far into a series they are counted, and not looked at.
+        let (taken, _) = steps(
+            "2026-01-01T08:00",
+            "FREQ=HOURLY;COUNT=10000",
+            "2027-01-01T00:00:00Z",
+        );
+        assert!(taken <= 10, "{taken}");
+    }
+
+    #[test]
+    fn an_expansion_ends_when_its_steps_run_out() {
+        let zone = kit::time::zone("Asia/Tokyo").unwrap();
+        let start = Start {
+            local: "2026-01-01T08:00".parse().unwrap(),
+            zone,
+        };
+        let after = "2025-12-31T00:00:00Z".parse().unwrap();
+        let rule = Rule::parse("FREQ=WEEKLY;BYDAY=TH").unwrap();
+        let few = Steps::new(30);
+        let cut = rule.next_times(&start, after, 100, &few).unwrap_err();
+        assert_eq!(cut.found.len(), 3);
+        assert_eq!((few.left(), few.ran_out()), (0, true));
+        // Then there is nothing left for another one.
+        let none = rule.next_times(&start, after, 1, &few).unwrap_err();
+        assert_eq!(none.found, []);
+        // Who found enough does not mind.
+        let enough = Steps::new(30);
+        assert_eq!(rule.next_times(&start, after, 3, &enough).unwrap().len(), 3);
     }
 }

@@ -174,7 +174,7 @@ fn names(value: &str, into: &mut Vec<String>) {
 }
 
 /// Lines that belong together, with the number of the first.
-fn unfold(text: &str) -> Vec<(u64, String)> {
+pub(super) fn unfold(text: &str) -> Vec<(u64, String)> {
     let mut lines: Vec<(u64, String)> = Vec::new();
     for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let continues = lines.last().is_some_and(|(_, last)| {
@@ -196,7 +196,7 @@ fn unfold(text: &str) -> Vec<(u64, String)> {
     lines
 }
 
-fn split_unquoted(line: &str, separator: char) -> Option<(&str, &str)> {
+pub(super) fn split_unquoted(line: &str, separator: char) -> Option<(&str, &str)> {
     let mut quoted = false;
     for (at, letter) in line.char_indices() {
         match letter {
@@ -231,7 +231,7 @@ fn split_escaped(value: &str, separator: char) -> Vec<String> {
         .collect()
 }
 
-fn unescape(value: &str) -> String {
+pub(super) fn unescape(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     let mut letters = value.chars();
     while let Some(letter) = letters.next() {

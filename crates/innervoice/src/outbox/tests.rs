@@ -448,3 +448,92 @@ async fn a_reminder_changed_while_it_fires_keeps_the_change() {
         assert_eq!(house.firings().await.len(), 1);
     }
 }
+
+const EVERY_MINUTE: &str = "FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,\
+    21,22,23;BYMINUTE=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,\
+    29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59";
+
+/// However long nobody was there: what was missed is counted up to a bound, and
+/// the last of it is told.
+#[tokio::test]
+async fn a_long_absence_is_made_up_for_in_bounded_work() {
+    for house in both(&Settings::default()).await {
+        let reminder = json!({"time": "2026-11-15T12:00", "note": "x", "repeat": EVERY_MINUTE});
+        house.ok("reminder.create", reminder).await;
+        house
+            .context
+            .clock
+            .set("2027-11-15T12:00:30+09:00".parse().unwrap());
+        house.remind().await;
+        assert_eq!(house.firings().await, [("on_time".to_owned(), 2_000)]);
+        let list = house.ok("reminder.list", json!({})).await;
+        assert_eq!(list["reminders"][0]["next"][0], "2027-11-15T12:01:00+09:00");
+        let fired = &list["reminders"][0]["last_fired"];
+        assert_eq!(fired["due_at"], "2027-11-15T12:00:00+09:00");
+    }
+}
+
+#[tokio::test]
+async fn of_a_reminder_that_fires_for_ever_the_newest_firings_are_kept() {
+    for house in both(&Settings {
+        webhook_url: "http://127.0.0.1:1/".into(),
+        ..Settings::default()
+    })
+    .await
+    {
+        let hourly = json!({"time": "2026-11-15T11:00", "note": "x", "repeat": "hourly"});
+        house.ok("reminder.create", hourly).await;
+        let first: jiff::Timestamp = "2026-11-15T11:00:00+09:00".parse().unwrap();
+        for hour in 0..103 {
+            house
+                .context
+                .clock
+                .set(first + jiff::SignedDuration::from_hours(hour));
+            house.remind().await;
+            // All but the very first have been sent.
+            house
+                .sql(
+                    "UPDATE innervoice_outbox SET status = 'sent', next_attempt_at = NULL \
+                     WHERE created_at > (SELECT MIN(created_at) FROM innervoice_outbox) \
+                     RETURNING 1",
+                )
+                .await;
+        }
+        assert_eq!(house.firings().await.len(), 100);
+        // What has yet to leave stays.
+        let rows = house.sql("SELECT COUNT(*) FROM innervoice_outbox").await;
+        assert_eq!(rows[0].int(0).unwrap(), 101);
+    }
+}
+
+/// A reminder that is changed between the look at what is due and the transaction
+/// fires as it is by then.
+#[tokio::test]
+async fn what_was_changed_meanwhile_does_not_fire_as_it_was() {
+    for house in both(&Settings::default()).await {
+        let daily = json!({"time": "2026-11-15T12:00", "note": "x", "repeat": "daily"});
+        let id = house.ok("reminder.create", daily).await["id"].clone();
+        house.set("15T12:00:00");
+        let due = house
+            .store
+            .query(Budget::default(), |sql| {
+                crate::store::reminders::due(sql, i64::MAX, 10)
+            })
+            .await
+            .unwrap();
+        house
+            .ok("reminder.update", json!({"id": id, "note": "y"}))
+            .await;
+        let advanced = house
+            .store
+            .transaction(Budget::default(), move |sql| {
+                crate::store::reminders::advance(sql, &due[0], None, 0)
+            })
+            .await
+            .unwrap();
+        assert!(!advanced);
+        house.remind().await;
+        let rows = house.sql("SELECT note FROM innervoice_firings").await;
+        assert_eq!(rows[0].text(0).unwrap(), "y");
+    }
+}

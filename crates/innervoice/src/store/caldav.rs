@@ -10,7 +10,7 @@ pub struct Due {
     /// Of the copy that we left there.
     pub etag: Option<String>,
     pub attempts: i64,
-    /// The user wants our version there, whatever the copy says.
+    /// The user wants our version there in place of the copy with that tag.
     pub overwrites: bool,
 }
 
@@ -19,8 +19,9 @@ pub enum Outcome {
     Done {
         etag: Option<String>,
     },
-    /// Somebody else did this to the server's copy, which is left as it is.
-    Conflict(Theirs),
+    /// Somebody else did this to the server's copy, which is left as it is: as
+    /// it stands there, if it does.
+    Conflict(Theirs, Option<ServerCopy>),
     Retry(String),
 }
 
@@ -29,6 +30,17 @@ pub enum Theirs {
     Changed,
     Deleted,
 }
+
+/// What is on the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerCopy {
+    pub etag: Option<String>,
+    pub text: String,
+}
+
+/// Longer ones are cut: nobody reads more, and what is cut is not replaced unseen,
+/// for the tag is of all of it.
+const LONGEST_COPY: usize = 32 * 1024;
 
 /// How an event stands with the server.
 #[derive(Debug, PartialEq, Eq)]
@@ -74,14 +86,33 @@ pub fn left_there(sql: &mut dyn Sql, from: i64, to: i64, most: i64) -> Result<Ve
     rows.iter().map(Event::of).collect()
 }
 
-/// The next time the server is told, the copy in conflict is replaced.
-pub fn overwrite(sql: &mut dyn Sql, id: &str) -> Result<()> {
-    sql.execute(
-        "UPDATE innervoice_caldav SET etag = NULL, outcome = 'overwrite', next_attempt_at = NULL \
-         WHERE event_id = $1 AND outcome = 'conflict'",
-        &[Param::Text(id)],
+/// The server's copy that an overwrite of this event would replace: `None` when
+/// there is no conflict, `Some(None)` when somebody deleted the copy.
+pub fn in_conflict(sql: &mut dyn Sql, event: &Event) -> Result<Option<Option<ServerCopy>>> {
+    let row = sql.query_one(
+        "SELECT their_etag, their_copy FROM innervoice_caldav \
+         WHERE event_id = $1 AND outcome = 'conflict' AND sequence >= $2",
+        &[Param::Text(&event.id), Param::Int(event.sequence)],
     )?;
-    Ok(())
+    let read = |row: kit::Row| {
+        let etag = row.opt_text(0)?;
+        let text = row.opt_text(1)?;
+        Ok(text.map(|text| ServerCopy { etag, text }))
+    };
+    row.map(read).transpose()
+}
+
+/// The next time the server is told, this copy of it is replaced, and no other.
+/// `false` when it is not the one in conflict any more.
+pub fn overwrite(sql: &mut dyn Sql, id: &str, copy: Option<&ServerCopy>) -> Result<bool> {
+    let etag = copy.and_then(|copy| copy.etag.as_deref());
+    let changed = sql.execute(
+        "UPDATE innervoice_caldav SET etag = their_etag, outcome = 'overwrite', \
+         next_attempt_at = NULL, their_etag = NULL, their_copy = NULL \
+         WHERE event_id = $1 AND outcome = 'conflict' AND COALESCE(their_etag, '') = $2",
+        &[Param::Text(id), Param::Text(etag.unwrap_or_default())],
+    )?;
+    Ok(changed == 1)
 }
 
 fn columns() -> String {
@@ -109,9 +140,9 @@ pub fn due(sql: &mut dyn Sql, now: i64, since: i64, most: i64) -> Result<Vec<Due
     let read = |row: &kit::Row| {
         Ok(Due {
             event: Event::of(row)?,
-            etag: row.opt_text(11)?,
-            attempts: row.int(12)?,
-            overwrites: row.text(13)? == "overwrite",
+            etag: row.opt_text(13)?,
+            attempts: row.int(14)?,
+            overwrites: row.text(15)? == "overwrite",
         })
     };
     rows.iter().map(read).collect()
@@ -120,7 +151,7 @@ pub fn due(sql: &mut dyn Sql, now: i64, since: i64, most: i64) -> Result<Vec<Due
 pub fn settle(sql: &mut dyn Sql, due: &Due, outcome: &Outcome, next: i64) -> Result<()> {
     let (sequence, etag, word, attempts, next, error) = match outcome {
         Outcome::Done { etag } => (due.event.sequence, etag.as_deref(), "done", 0, None, None),
-        Outcome::Conflict(theirs) => (
+        Outcome::Conflict(theirs, _) => (
             due.event.sequence,
             due.etag.as_deref(),
             "conflict",
@@ -142,13 +173,23 @@ pub fn settle(sql: &mut dyn Sql, due: &Due, outcome: &Outcome, next: i64) -> Res
             Some(why.as_str()),
         ),
     };
+    let copy = match outcome {
+        Outcome::Conflict(_, copy) => copy.as_ref(),
+        Outcome::Done { .. } | Outcome::Retry(_) => None,
+    };
+    let text = copy.map(|copy| {
+        let end = copy.text.floor_char_boundary(LONGEST_COPY);
+        copy.text.get(..end).unwrap_or_default()
+    });
     sql.execute(
         "INSERT INTO innervoice_caldav \
-         (event_id, sequence, etag, outcome, attempts, next_attempt_at, last_error) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7) \
+         (event_id, sequence, etag, outcome, attempts, next_attempt_at, last_error, \
+         their_etag, their_copy) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
          ON CONFLICT (event_id) DO UPDATE SET etag = excluded.etag, outcome = excluded.outcome, \
          attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at, \
-         last_error = excluded.last_error, sequence = CASE WHEN excluded.sequence > \
+         last_error = excluded.last_error, their_etag = excluded.their_etag, \
+         their_copy = excluded.their_copy, sequence = CASE WHEN excluded.sequence > \
          innervoice_caldav.sequence THEN excluded.sequence ELSE innervoice_caldav.sequence END",
         &[
             Param::Text(&due.event.id),
@@ -158,6 +199,8 @@ pub fn settle(sql: &mut dyn Sql, due: &Due, outcome: &Outcome, next: i64) -> Res
             Param::Int(attempts),
             next.into(),
             error.into(),
+            copy.and_then(|copy| copy.etag.as_deref()).into(),
+            text.into(),
         ],
     )?;
     Ok(())

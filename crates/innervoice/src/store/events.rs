@@ -3,7 +3,7 @@
 use jiff::{Timestamp, tz::TimeZone};
 use kit::{Param, Result, Row, Sql};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     pub id: String,
     pub title: String,
@@ -16,10 +16,14 @@ pub struct Event {
     pub cancelled_at: Option<i64>,
     pub created_at: i64,
     pub updated_at: i64,
+    /// Who made it.
+    pub caller: String,
+    /// Who changed it last, if anybody did.
+    pub changed_by: Option<String>,
 }
 
 pub const COLUMNS: &str = "id, title, description, location, starts_at, ends_at, zone, sequence, \
-    cancelled_at, created_at, updated_at";
+    cancelled_at, created_at, updated_at, caller, changed_by";
 
 impl Event {
     pub fn of(row: &Row) -> Result<Self> {
@@ -35,6 +39,8 @@ impl Event {
             cancelled_at: row.opt_int(8)?,
             created_at: row.int(9)?,
             updated_at: row.int(10)?,
+            caller: row.text(11)?,
+            changed_by: row.opt_text(12)?,
         })
     }
 
@@ -49,9 +55,14 @@ impl Event {
     pub fn minutes(&self) -> i64 {
         (self.ends_at - self.starts_at) / 60_000
     }
+
+    /// Whether it is as this caller made it.
+    pub fn is_of(&self, caller: &str) -> bool {
+        super::is_of(caller, &self.caller, self.changed_by.as_deref())
+    }
 }
 
-pub fn insert(sql: &mut dyn Sql, event: &Event, caller: &str) -> Result<()> {
+pub fn insert(sql: &mut dyn Sql, event: &Event) -> Result<()> {
     sql.execute(
         "INSERT INTO innervoice_events (id, title, description, location, starts_at, ends_at, \
          zone, sequence, caller, created_at, updated_at) \
@@ -64,19 +75,19 @@ pub fn insert(sql: &mut dyn Sql, event: &Event, caller: &str) -> Result<()> {
             Param::Int(event.starts_at),
             Param::Int(event.ends_at),
             Param::Text(&event.zone),
-            Param::Text(caller),
+            Param::Text(&event.caller),
             Param::Int(event.created_at),
         ],
     )?;
     Ok(())
 }
 
-/// Changes it unless somebody cancelled it; `false` when nothing changed.
-pub fn update(sql: &mut dyn Sql, event: &Event, now: i64) -> Result<bool> {
+/// Changes it if it is still what was read; `false` when it is not.
+pub fn update(sql: &mut dyn Sql, event: &Event, by: &str, now: i64) -> Result<bool> {
     let changed = sql.execute(
         "UPDATE innervoice_events SET title = $2, description = $3, location = $4, \
-         starts_at = $5, ends_at = $6, zone = $7, sequence = sequence + 1, updated_at = $8 \
-         WHERE id = $1 AND cancelled_at IS NULL",
+         starts_at = $5, ends_at = $6, zone = $7, sequence = sequence + 1, updated_at = $8, \
+         changed_by = $9 WHERE id = $1 AND sequence = $10 AND cancelled_at IS NULL",
         &[
             Param::Text(&event.id),
             Param::Text(&event.title),
@@ -86,17 +97,23 @@ pub fn update(sql: &mut dyn Sql, event: &Event, now: i64) -> Result<bool> {
             Param::Int(event.ends_at),
             Param::Text(&event.zone),
             Param::Int(now),
+            Param::Text(by),
+            Param::Int(event.sequence),
         ],
     )?;
     Ok(changed == 1)
 }
 
-/// `false` when it was cancelled before, or never was.
-pub fn cancel(sql: &mut dyn Sql, id: &str, now: i64) -> Result<bool> {
+/// Cancels it if it is still what was read; `false` when it is not.
+pub fn cancel(sql: &mut dyn Sql, event: &Event, now: i64) -> Result<bool> {
     let changed = sql.execute(
         "UPDATE innervoice_events SET cancelled_at = $2, updated_at = $2, sequence = sequence + 1 \
-         WHERE id = $1 AND cancelled_at IS NULL",
-        &[Param::Text(id), Param::Int(now)],
+         WHERE id = $1 AND sequence = $3 AND cancelled_at IS NULL",
+        &[
+            Param::Text(&event.id),
+            Param::Int(now),
+            Param::Int(event.sequence),
+        ],
     )?;
     Ok(changed == 1)
 }
@@ -107,6 +124,16 @@ pub fn find(sql: &mut dyn Sql, id: &str) -> Result<Option<Event>> {
         &[Param::Text(id)],
     )?;
     row.as_ref().map(Event::of).transpose()
+}
+
+/// How many of a caller's events are not over, counted up to `most`.
+pub fn coming_of(sql: &mut dyn Sql, caller: &str, now: i64, most: i64) -> Result<i64> {
+    super::count(
+        sql,
+        "SELECT 1 FROM innervoice_events \
+         WHERE caller = $1 AND ends_at > $3 AND cancelled_at IS NULL",
+        &[Param::Text(caller), Param::Int(most), Param::Int(now)],
+    )
 }
 
 /// No event lasts longer, so one that began earlier is over.

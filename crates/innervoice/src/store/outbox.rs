@@ -21,10 +21,12 @@ pub struct Item {
     pub last_error: Option<String>,
     pub sent_at: Option<i64>,
     pub created_at: i64,
+    /// Who sent it.
+    pub caller: String,
 }
 
 const COLUMNS: &str = "id, channel, recipient_name, address, subject, body, status, \
-    attempts, undo_until, next_attempt_at, last_error, sent_at, created_at";
+    attempts, undo_until, next_attempt_at, last_error, sent_at, created_at, caller";
 
 impl Item {
     fn of(row: &Row) -> Result<Self> {
@@ -42,6 +44,7 @@ impl Item {
             last_error: row.opt_text(10)?,
             sent_at: row.opt_int(11)?,
             created_at: row.int(12)?,
+            caller: row.text(13)?,
         })
     }
 }
@@ -114,6 +117,16 @@ pub fn newest(sql: &mut dyn Sql, caller: &str) -> Result<Option<String>> {
         &[Param::Text(caller)],
     )?;
     row.map(|row| row.text(0)).transpose()
+}
+
+/// How many messages of a caller have yet to be sent, counted up to `most`.
+pub fn waiting_of(sql: &mut dyn Sql, caller: &str, most: i64) -> Result<i64> {
+    super::count(
+        sql,
+        "SELECT 1 FROM innervoice_outbox \
+         WHERE caller = $1 AND status = 'queued' AND origin = 'message'",
+        &[Param::Text(caller), Param::Int(most)],
+    )
 }
 
 /// `false` when it is being sent or was.

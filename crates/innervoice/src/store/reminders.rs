@@ -3,9 +3,9 @@
 use jiff::{Timestamp, tz::TimeZone};
 use kit::{Param, Result, Row, Sql};
 
-use crate::model::repeat::{Rule, Start};
+use crate::model::repeat::{Rule, Start, Steps, TooCostly};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reminder {
     pub id: String,
     pub note: String,
@@ -16,10 +16,16 @@ pub struct Reminder {
     pub status: String,
     pub next_fire_at: Option<i64>,
     pub created_at: i64,
+    /// How often what it says was changed.
+    pub version: i64,
+    /// Who made it.
+    pub caller: String,
+    /// Who changed it last, if anybody did.
+    pub changed_by: Option<String>,
 }
 
-const COLUMNS: &str =
-    "id, note, starts_local, starts_at, zone, rule, status, next_fire_at, created_at";
+const COLUMNS: &str = "id, note, starts_local, starts_at, zone, rule, status, next_fire_at, \
+    created_at, version, caller, changed_by";
 
 impl Reminder {
     fn of(row: &Row) -> Result<Self> {
@@ -33,6 +39,9 @@ impl Reminder {
             status: row.text(6)?,
             next_fire_at: row.opt_int(7)?,
             created_at: row.int(8)?,
+            version: row.int(9)?,
+            caller: row.text(10)?,
+            changed_by: row.opt_text(11)?,
         })
     }
 
@@ -51,21 +60,29 @@ impl Reminder {
         }
     }
 
+    /// Whether it is as this caller made it.
+    pub fn is_of(&self, caller: &str) -> bool {
+        super::is_of(caller, &self.caller, self.changed_by.as_deref())
+    }
+
     /// The next times after `after`, at most `count`.
-    pub fn times_after(&self, after: i64, count: usize) -> Vec<i64> {
+    pub fn times_after(
+        &self,
+        after: i64,
+        count: usize,
+        steps: &Steps,
+    ) -> Result<Vec<i64>, TooCostly> {
         let Some(rule) = self.rule.as_deref().and_then(|rule| Rule::parse(rule).ok()) else {
             let once = Some(self.starts_at).filter(|at| *at > after);
-            return once.into_iter().take(count).collect();
+            return Ok(once.into_iter().take(count).collect());
         };
         let after = Timestamp::from_millisecond(after).unwrap_or(Timestamp::UNIX_EPOCH);
-        rule.times(&self.start(), after)
-            .take(count)
-            .map(Timestamp::as_millisecond)
-            .collect()
+        let times = rule.next_times(&self.start(), after, count, steps)?;
+        Ok(times.into_iter().map(Timestamp::as_millisecond).collect())
     }
 }
 
-pub fn insert(sql: &mut dyn Sql, reminder: &Reminder, caller: &str) -> Result<()> {
+pub fn insert(sql: &mut dyn Sql, reminder: &Reminder) -> Result<()> {
     sql.execute(
         "INSERT INTO innervoice_reminders (id, note, starts_local, starts_at, zone, rule, status, \
          next_fire_at, caller, created_at, updated_at) \
@@ -78,39 +95,65 @@ pub fn insert(sql: &mut dyn Sql, reminder: &Reminder, caller: &str) -> Result<()
             Param::Text(&reminder.zone),
             reminder.rule.as_deref().into(),
             reminder.next_fire_at.into(),
-            Param::Text(caller),
+            Param::Text(&reminder.caller),
             Param::Int(reminder.created_at),
         ],
     )?;
     Ok(())
 }
 
-/// `false` when it is not active any more.
-pub fn update(sql: &mut dyn Sql, reminder: &Reminder, now: i64) -> Result<bool> {
+/// Changes it from what was read as `before`; `false` when it is something else
+/// by now, or has fired.
+pub fn update(
+    sql: &mut dyn Sql,
+    before: &Reminder,
+    after: &Reminder,
+    by: &str,
+    now: i64,
+) -> Result<bool> {
     let changed = sql.execute(
         "UPDATE innervoice_reminders SET note = $2, starts_local = $3, starts_at = $4, zone = $5, \
-         rule = $6, next_fire_at = $7, updated_at = $8 WHERE id = $1 AND status = 'active'",
+         rule = $6, next_fire_at = $7, updated_at = $8, changed_by = $9, version = version + 1 \
+         WHERE id = $1 AND version = $10 AND next_fire_at = $11 AND status = 'active'",
         &[
-            Param::Text(&reminder.id),
-            Param::Text(&reminder.note),
-            Param::Text(&reminder.starts_local),
-            Param::Int(reminder.starts_at),
-            Param::Text(&reminder.zone),
-            reminder.rule.as_deref().into(),
-            reminder.next_fire_at.into(),
+            Param::Text(&before.id),
+            Param::Text(&after.note),
+            Param::Text(&after.starts_local),
+            Param::Int(after.starts_at),
+            Param::Text(&after.zone),
+            after.rule.as_deref().into(),
+            after.next_fire_at.into(),
             Param::Int(now),
+            Param::Text(by),
+            Param::Int(before.version),
+            before.next_fire_at.into(),
         ],
     )?;
     Ok(changed == 1)
 }
 
-pub fn cancel(sql: &mut dyn Sql, id: &str, now: i64) -> Result<bool> {
+/// Cancels it if it says what was read; `false` when it does not, or is over.
+pub fn cancel(sql: &mut dyn Sql, reminder: &Reminder, now: i64) -> Result<bool> {
     let changed = sql.execute(
         "UPDATE innervoice_reminders SET status = 'cancelled', next_fire_at = NULL, \
-         updated_at = $2 WHERE id = $1 AND status = 'active'",
-        &[Param::Text(id), Param::Int(now)],
+         updated_at = $2, version = version + 1 \
+         WHERE id = $1 AND version = $3 AND status = 'active'",
+        &[
+            Param::Text(&reminder.id),
+            Param::Int(now),
+            Param::Int(reminder.version),
+        ],
     )?;
     Ok(changed == 1)
+}
+
+/// How many active reminders a caller has, counted up to `most`.
+pub fn active_of(sql: &mut dyn Sql, caller: &str, most: i64) -> Result<i64> {
+    super::count(
+        sql,
+        "SELECT 1 FROM innervoice_reminders WHERE caller = $1 AND status = 'active'",
+        &[Param::Text(caller), Param::Int(most)],
+    )
 }
 
 pub fn find(sql: &mut dyn Sql, id: &str) -> Result<Option<Reminder>> {
@@ -151,19 +194,25 @@ pub fn due(sql: &mut dyn Sql, now: i64, most: i64) -> Result<Vec<Reminder>> {
     rows.iter().map(Reminder::of).collect()
 }
 
-/// Moves it on from `due`; `false` when somebody else did, or changed it. This
-/// is what makes it fire once.
-pub fn advance(sql: &mut dyn Sql, id: &str, due: i64, next: Option<i64>, now: i64) -> Result<bool> {
+/// Moves it on to `next` from what was read; `false` when somebody else did, or
+/// changed it. This is what makes it fire once.
+pub fn advance(
+    sql: &mut dyn Sql,
+    reminder: &Reminder,
+    next: Option<i64>,
+    now: i64,
+) -> Result<bool> {
     let status = if next.is_some() { "active" } else { "done" };
     let changed = sql.execute(
         "UPDATE innervoice_reminders SET next_fire_at = $3, status = $4, updated_at = $5 \
-         WHERE id = $1 AND next_fire_at = $2 AND status = 'active'",
+         WHERE id = $1 AND next_fire_at = $2 AND version = $6 AND status = 'active'",
         &[
-            Param::Text(id),
-            Param::Int(due),
+            Param::Text(&reminder.id),
+            reminder.next_fire_at.into(),
             next.into(),
             Param::Text(status),
             Param::Int(now),
+            Param::Int(reminder.version),
         ],
     )?;
     Ok(changed == 1)
@@ -196,6 +245,35 @@ pub fn record(sql: &mut dyn Sql, firing: &Firing) -> Result<bool> {
         ],
     )?;
     Ok(inserted == 1)
+}
+
+/// Forgets all firings of a reminder but the newest `most`, and what they sent,
+/// unless that has yet to leave.
+pub fn forget_old(sql: &mut dyn Sql, id: &str, most: i64) -> Result<()> {
+    let newest_old = sql.query_one(
+        "SELECT due_at FROM innervoice_firings WHERE reminder_id = $1 \
+         ORDER BY due_at DESC LIMIT 1 OFFSET $2",
+        &[Param::Text(id), Param::Int(most)],
+    )?;
+    let Some(newest_old) = newest_old else {
+        return Ok(());
+    };
+    let old = "FROM innervoice_firings WHERE reminder_id = $1 AND due_at <= $2";
+    let sent = format!(
+        "FROM innervoice_outbox WHERE status NOT IN ('queued', 'sending') \
+         AND firing_id IN (SELECT id {old})"
+    );
+    for statement in [
+        format!("DELETE FROM innervoice_attempts WHERE outbox_id IN (SELECT id {sent})"),
+        format!("DELETE {sent}"),
+        format!("DELETE {old}"),
+    ] {
+        sql.execute(
+            &statement,
+            &[Param::Text(id), Param::Int(newest_old.int(0)?)],
+        )?;
+    }
+    Ok(())
 }
 
 /// When it last fired: for which time, when, and how.

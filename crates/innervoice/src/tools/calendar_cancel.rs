@@ -4,13 +4,23 @@ use std::sync::Arc;
 
 use kit::{
     Context, Effect, Result, Run, Sql, Tool,
+    approval::{self, Card, Describe},
     context::{Change, Language},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{CHANGES, OK, arguments};
-use crate::{answers::Done, errors, resources, store::events, voice::Voice};
+use crate::{
+    answers::{Done, timestamp},
+    bounds::LONGEST_ID,
+    cards::Lines,
+    errors,
+    model::when,
+    resources,
+    store::events::{self, Event},
+    voice::Voice,
+};
 
 #[derive(Deserialize)]
 pub struct Input {
@@ -21,7 +31,11 @@ fn input() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "id": { "type": "string", "description": "The event's id, evt_…" }
+            "id": {
+                "type": "string",
+                "description": "The event's id, evt_…",
+                "maxLength": LONGEST_ID
+            }
         },
         "required": ["id"]
     })
@@ -32,11 +46,11 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         name: "calendar.cancel",
         aliases: &["calendar_cancel"],
         title: "Cancel an event",
-        description: "Take an event out of the calendar.",
+        description: "Take an event out of the calendar; asks the user unless it is your own.",
         input: input(),
         output: kit::schema::output::<Done>(),
         hints: CHANGES,
-        effect: Effect::Write,
+        effect: Effect::Outside,
         time_limit: kit::tool::TIME_LIMIT,
         idempotency_key: None,
         rules: &[],
@@ -46,17 +60,24 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         },
         meta: None,
         personal: &[],
-        card: None,
+        card: Some(card()),
         inner_calls: None,
         run: Run::transaction(voice, handle),
     }
 }
 
+fn find(sql: &mut dyn Sql, id: &str) -> Result<Event> {
+    events::find(sql, id)?.ok_or_else(|| errors::not_found("event", id, "calendar_list"))
+}
+
 fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Done> {
-    let event = events::find(sql, &input.id)?
-        .ok_or_else(|| errors::not_found("event", &input.id, "calendar_list"))?;
+    let event = find(sql, &input.id)?;
+    context.check_card(None, Some(&event.sequence.to_string()))?;
     // Cancelling twice is what a retry does; the event is gone either way.
-    if events::cancel(sql, &event.id, voice.now(context).as_millisecond())? {
+    if event.cancelled_at.is_none() {
+        if !events::cancel(sql, &event, voice.now(context).as_millisecond())? {
+            return Err(approval::state_changed());
+        }
         context.changed(Change::Resource(resources::CALENDAR.into()));
         context.changed(Change::Resource(resources::event_uri(&event.id)));
     }
@@ -68,5 +89,34 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
         status: OK,
         id: event.id,
         message,
+    })
+}
+
+/// For a person who is asked about somebody else's event: what would be gone.
+fn card() -> Describe {
+    Arc::new(|context, sql, arguments| {
+        let input: Input = kit::tool::typed(arguments.clone())?;
+        let event = find(sql, &input.id)?;
+        let is_own = event.is_of(&context.caller.id);
+        let in_full = |at: i64| when::in_full(timestamp(at), &event.zone());
+        let mut lines = Lines::new(context.language);
+        lines.fact(("Title", "件名"), &event.title);
+        lines.fact(("Starts", "開始"), &in_full(event.starts_at));
+        lines.fact(("Ends", "終了"), &in_full(event.ends_at));
+        lines.fact(("Place", "場所"), &event.location);
+        lines.fact(("Description", "説明"), &event.description);
+        if !is_own {
+            lines.not_own();
+        }
+        Ok(Card {
+            summary: match context.language {
+                Language::English => format!("Cancel \"{}\" in the calendar", event.title),
+                Language::Japanese => format!("予定「{}」を取り消す", event.title),
+            },
+            lines: lines.done(),
+            state: Some(event.sequence.to_string()),
+            exempt: is_own || event.cancelled_at.is_some(),
+            ..Card::default()
+        })
     })
 }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::{ID_LENGTH, MAKES, OK, arguments};
 use crate::{
     answers::{Conflict, EventView},
+    bounds::{self, LONGEST_KEY, LONGEST_TIME},
     errors,
     model::when::{self, Moment},
     resources,
@@ -42,7 +43,8 @@ fn input() -> Value {
             },
             "start": {
                 "type": "string",
-                "description": "Start, ISO 8601; without an offset it is meant in the user's time zone"
+                "description": "Start, ISO 8601; without an offset in the user's time zone",
+                "maxLength": LONGEST_TIME
             },
             "duration_min": {
                 "type": "number",
@@ -62,7 +64,8 @@ fn input() -> Value {
             },
             "idempotency_key": {
                 "type": "string",
-                "description": "Any text of your own; reuse the same key when you retry, and nothing is created twice"
+                "description": "Give the same key when you retry, and nothing is created twice",
+                "maxLength": LONGEST_KEY
             }
         },
         "required": ["title", "start", "duration_min"]
@@ -74,7 +77,7 @@ pub struct Output {
     status: &'static str,
     /// The event's id.
     id: String,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     event: EventView,
     /// Events at the same time.
@@ -124,6 +127,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
 fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
     let (start, end) = span(voice, &input)?;
     let now = voice.now(context);
+    bounds::check_events(sql, &context.caller.id, now.as_millisecond())?;
     let (from, to) = (start.millis(), end.millis());
     let conflicts = events::between(sql, from, to, MOST_CONFLICTS)?;
     let event = Event {
@@ -138,8 +142,10 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
         cancelled_at: None,
         created_at: now.as_millisecond(),
         updated_at: now.as_millisecond(),
+        caller: (*context.caller.id).to_owned(),
+        changed_by: None,
     };
-    events::insert(sql, &event, &context.caller.id)?;
+    events::insert(sql, &event)?;
     context.changed(Change::Resource(resources::CALENDAR.into()));
     Ok(Output {
         status: OK,
@@ -168,6 +174,8 @@ fn card(voice: &Arc<Voice>) -> Describe {
     Arc::new(move |context, sql, arguments| {
         let input: Input = kit::tool::typed(arguments.clone())?;
         let (start, end) = span(&voice, &input)?;
+        let now = voice.now(context).as_millisecond();
+        bounds::check_events(sql, &context.caller.id, now)?;
         let conflicts = events::between(sql, start.millis(), end.millis(), MOST_CONFLICTS)?;
         let (summary, labels) = match context.language {
             Language::English => (
@@ -198,12 +206,11 @@ fn card(voice: &Arc<Voice>) -> Describe {
         let lines = labels.into_iter().zip(texts);
         Ok(Card {
             summary,
-            recipient: None,
             lines: lines
                 .filter(|(_, text)| !text.is_empty())
                 .map(|(label, text)| Line::new(label, text))
                 .collect(),
-            once_only: false,
+            ..Card::default()
         })
     })
 }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{LOOKS, OK, arguments};
 use crate::{
     answers::{EventView, sync},
+    bounds::LONGEST_TIME,
     caldav::PAST_MS,
     errors,
     model::when,
@@ -34,11 +35,13 @@ fn input() -> Value {
         "properties": {
             "from": {
                 "type": "string",
-                "description": "A day or a time, ISO 8601, or today or tomorrow; now unless given"
+                "description": "A day or a time, ISO 8601, or today or tomorrow; now unless given",
+                "maxLength": LONGEST_TIME
             },
             "to": {
                 "type": "string",
-                "description": "A day (which is included) or a time; a week after from unless given"
+                "description": "A day (which is included) or a time; a week after from unless given",
+                "maxLength": LONGEST_TIME
             },
             "limit": {
                 "type": "integer",
@@ -53,7 +56,7 @@ fn input() -> Value {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     status: &'static str,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     events: Vec<Listed>,
     has_more: bool,

@@ -1,9 +1,11 @@
-//! `calendar.update`: changes what is named, and leaves the rest as it is.
+//! `calendar.update`: changes what is named, and leaves the rest as it is. The
+//! user sees each field before and after.
 
 use std::sync::Arc;
 
 use kit::{
     Context, Effect, Result, Run, Sql, Tool,
+    approval::{self, Card, Describe},
     context::{Change, Language},
 };
 use schemars::JsonSchema;
@@ -12,10 +14,14 @@ use serde_json::{Value, json};
 
 use super::{CHANGES, OK, arguments, calendar_create::zone_name};
 use crate::{
-    answers::{Conflict, EventView},
-    errors, resources,
+    answers::{Conflict, EventView, timestamp},
+    bounds::{LONGEST_ID, LONGEST_TIME},
+    cards::Lines,
+    errors,
+    model::{ics_read, when},
+    resources,
     store::{
-        caldav,
+        caldav::{self, ServerCopy},
         events::{self, Event},
     },
     voice::Voice,
@@ -36,7 +42,11 @@ fn input() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "id": { "type": "string", "description": "The event's id, evt_…" },
+            "id": {
+                "type": "string",
+                "description": "The event's id, evt_…",
+                "maxLength": LONGEST_ID
+            },
             "title": {
                 "type": "string",
                 "description": "New title",
@@ -45,7 +55,8 @@ fn input() -> Value {
             },
             "start": {
                 "type": "string",
-                "description": "New start, ISO 8601; the duration stays unless it is given too"
+                "description": "New start, ISO 8601; the duration stays unless given",
+                "maxLength": LONGEST_TIME
             },
             "duration_min": {
                 "type": "number",
@@ -65,7 +76,7 @@ fn input() -> Value {
             },
             "overwrite": {
                 "type": "boolean",
-                "description": "After a conflict: the user wants this version on the calendar server"
+                "description": "After a conflict: replace the copy on the calendar server, which the user is shown"
             }
         },
         "required": ["id"]
@@ -76,7 +87,7 @@ fn input() -> Value {
 pub struct Output {
     status: &'static str,
     id: String,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     event: EventView,
     /// Other events at the same time.
@@ -88,11 +99,12 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         name: "calendar.update",
         aliases: &["calendar_update"],
         title: "Change an event",
-        description: "Change an event's title, time, place or description; what is not given stays.",
+        description: "Change an event's title, time, place or description; what is not given stays. \
+            The user is asked first.",
         input: input(),
         output: kit::schema::output::<Output>(),
         hints: CHANGES,
-        effect: Effect::Write,
+        effect: Effect::Outside,
         time_limit: kit::tool::TIME_LIMIT,
         idempotency_key: None,
         rules: &[
@@ -113,53 +125,195 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         },
         meta: None,
         personal: &["title", "description", "location"],
-        card: None,
+        card: Some(card(voice)),
         inner_calls: None,
         run: Run::transaction(voice, handle),
     }
 }
 
+/// What a call makes of an event.
+struct Update {
+    before: Event,
+    after: Event,
+    /// The copy on the server that is replaced, `Some(None)` where there is none
+    /// any more.
+    replaces: Option<Option<ServerCopy>>,
+}
+
+impl Update {
+    fn of(voice: &Voice, sql: &mut dyn Sql, input: Input) -> Result<Self> {
+        let before = events::find(sql, &input.id)?
+            .ok_or_else(|| errors::not_found("event", &input.id, "calendar_list"))?;
+        let overwrites = input.overwrite == Some(true) && voice.caldav.is_some();
+        let is_named = overwrites
+            || input.title.is_some()
+            || input.start.is_some()
+            || input.duration_min.is_some()
+            || input.description.is_some()
+            || input.location.is_some();
+        if !is_named {
+            return Err(errors::nothing_to_change());
+        }
+        if before.cancelled_at.is_some() {
+            return Err(errors::already_over("event", &before.id, "cancelled"));
+        }
+        let mut after = before.clone();
+        if let Some(start) = &input.start {
+            let start = voice.moment("start", start)?;
+            after.starts_at = start.millis();
+            after.zone = zone_name(&start);
+        }
+        let minutes = input.duration_min.unwrap_or_else(|| before.minutes());
+        after.ends_at = after.starts_at + minutes * 60_000;
+        after.title = input.title.unwrap_or(after.title);
+        after.description = input.description.unwrap_or(after.description);
+        after.location = input.location.unwrap_or(after.location);
+        let replaces = match overwrites {
+            true => caldav::in_conflict(sql, &before)?,
+            false => None,
+        };
+        Ok(Self {
+            before,
+            after,
+            replaces,
+        })
+    }
+
+    fn changes_anything(&self) -> bool {
+        self.before != self.after || self.replaces.is_some()
+    }
+
+    /// What a yes is given for: this version of the event, and this copy of it.
+    fn state(&self) -> String {
+        let copy = self.replaces.as_ref().map(|copy| match copy {
+            Some(copy) => copy.etag.as_deref().unwrap_or("no tag"),
+            None => "deleted",
+        });
+        format!("{}/{}", self.before.sequence, copy.unwrap_or_default())
+    }
+}
+
 fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
-    let mut event = events::find(sql, &input.id)?
-        .ok_or_else(|| errors::not_found("event", &input.id, "calendar_list"))?;
-    let overwrites = input.overwrite == Some(true) && voice.caldav.is_some();
-    let is_changed = overwrites
-        || input.title.is_some()
-        || input.start.is_some()
-        || input.duration_min.is_some()
-        || input.description.is_some()
-        || input.location.is_some();
-    if !is_changed {
-        return Err(errors::nothing_to_change());
+    let update = Update::of(voice, sql, input)?;
+    context.check_card(None, Some(&update.state()))?;
+    let event = &update.after;
+    if update.changes_anything() {
+        let now = voice.now(context).as_millisecond();
+        if !events::update(sql, event, &context.caller.id, now)? {
+            return Err(approval::state_changed());
+        }
+        if let Some(copy) = &update.replaces
+            && !caldav::overwrite(sql, &event.id, copy.as_ref())?
+        {
+            return Err(approval::state_changed());
+        }
+        context.changed(Change::Resource(resources::CALENDAR.into()));
+        context.changed(Change::Resource(resources::event_uri(&event.id)));
     }
-    let minutes = input.duration_min.unwrap_or_else(|| event.minutes());
-    if let Some(start) = &input.start {
-        let start = voice.moment("start", start)?;
-        event.starts_at = start.millis();
-        event.zone = zone_name(&start);
-    }
-    event.ends_at = event.starts_at + minutes * 60_000;
-    event.title = input.title.unwrap_or(event.title);
-    event.description = input.description.unwrap_or(event.description);
-    event.location = input.location.unwrap_or(event.location);
-    let now = voice.now(context);
-    if !events::update(sql, &event, now.as_millisecond())? {
-        return Err(errors::already_over("event", &event.id, "cancelled"));
-    }
-    if overwrites {
-        caldav::overwrite(sql, &event.id)?;
-    }
-    let mut conflicts = events::between(sql, event.starts_at, event.ends_at, 11)?;
-    conflicts.retain(|other| other.id != event.id);
-    context.changed(Change::Resource(resources::CALENDAR.into()));
-    context.changed(Change::Resource(resources::event_uri(&event.id)));
     Ok(Output {
         status: OK,
-        message: message(voice, context, &event),
-        event: EventView::from(&event),
-        conflicts: conflicts.iter().map(Conflict::from).collect(),
-        id: event.id,
+        message: message(voice, context, event),
+        event: EventView::from(event),
+        conflicts: others_then(sql, event)?
+            .iter()
+            .map(Conflict::from)
+            .collect(),
+        id: event.id.clone(),
     })
+}
+
+/// Other events at the same time.
+fn others_then(sql: &mut dyn Sql, event: &Event) -> Result<Vec<Event>> {
+    let mut others = events::between(sql, event.starts_at, event.ends_at, 11)?;
+    others.retain(|other| other.id != event.id);
+    Ok(others)
+}
+
+/// For a person who is asked: the event, and each field before and after.
+fn card(voice: &Arc<Voice>) -> Describe {
+    let voice = Arc::clone(voice);
+    Arc::new(move |context, sql, arguments| {
+        let update = Update::of(&voice, sql, kit::tool::typed(arguments.clone())?)?;
+        let (before, after) = (&update.before, &update.after);
+        let in_full = |at: i64, event: &Event| when::in_full(timestamp(at), &event.zone());
+        let mut lines = Lines::new(context.language);
+        lines.field(("Title", "件名"), &before.title, &after.title);
+        lines.field(
+            ("Starts", "開始"),
+            &in_full(before.starts_at, before),
+            &in_full(after.starts_at, after),
+        );
+        lines.field(
+            ("Ends", "終了"),
+            &in_full(before.ends_at, before),
+            &in_full(after.ends_at, after),
+        );
+        lines.change(("Place", "場所"), &before.location, &after.location);
+        lines.change(
+            ("Description", "説明"),
+            &before.description,
+            &after.description,
+        );
+        if (before.starts_at, before.ends_at) != (after.starts_at, after.ends_at) {
+            let others = others_then(sql, after)?;
+            let others: Vec<&str> = others.iter().map(|other| other.title.as_str()).collect();
+            lines.fact(("At the same time", "重なる予定"), &others.join(", "));
+        }
+        if let Some(copy) = &update.replaces {
+            on_the_server(&mut lines, copy.as_ref(), &voice);
+        }
+        let title = &before.title;
+        let replaces = update.replaces.is_some();
+        Ok(Card {
+            summary: match (context.language, replaces) {
+                (Language::English, false) => format!("Change \"{title}\" in the calendar"),
+                (Language::English, true) => {
+                    format!("Change \"{title}\" and replace its copy on the calendar server")
+                }
+                (Language::Japanese, false) => format!("予定「{title}」を変更する"),
+                (Language::Japanese, true) => {
+                    format!("予定「{title}」を変更し、カレンダーサーバー側の内容を置き換える")
+                }
+            },
+            lines: lines.done(),
+            state: Some(update.state()),
+            exempt: !update.changes_anything(),
+            ..Card::default()
+        })
+    })
+}
+
+/// More properties than a person reads of one event.
+const MOST_SHOWN: usize = 50;
+
+/// The copy that is lost.
+fn on_the_server(lines: &mut Lines, copy: Option<&ServerCopy>, voice: &Voice) {
+    let Some(copy) = copy else {
+        let deleted = lines.say((
+            "deleted there; it is put back",
+            "サーバー側で削除済み(再登録します)",
+        ));
+        lines.fact(("On the server", "サーバー側"), deleted);
+        return;
+    };
+    let fields = ics_read::fields(&copy.text, &voice.zone);
+    for field in fields.iter().take(MOST_SHOWN) {
+        let (english, japanese) = match field.name.as_str() {
+            "SUMMARY" => ("Title", "件名"),
+            "DTSTART" => ("Starts", "開始"),
+            "DTEND" => ("Ends", "終了"),
+            "LOCATION" => ("Place", "場所"),
+            "DESCRIPTION" => ("Description", "説明"),
+            other => (other, other),
+        };
+        let english = format!("{english} (on the server, replaced)");
+        let japanese = format!("{japanese} (サーバー側、置き換え前)");
+        lines.fact((&english, &japanese), &field.text);
+    }
+    let more = fields.len().saturating_sub(MOST_SHOWN);
+    if more > 0 {
+        lines.fact(("More fields", "その他の項目数"), &more.to_string());
+    }
 }
 
 fn message(voice: &Voice, context: &Context, event: &Event) -> String {

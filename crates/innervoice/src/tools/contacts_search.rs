@@ -38,7 +38,7 @@ fn input() -> Value {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     status: &'static str,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     contacts: Vec<View>,
 }

@@ -43,7 +43,7 @@ fn input() -> Value {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     status: &'static str,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     messages: Vec<MessageView>,
     has_more: bool,

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::{ID_LENGTH, MAKES, OK, arguments};
 use crate::{
+    bounds::{self, LONGEST_KEY},
     errors,
     model::{address::Platform, when::rfc3339_millis},
     outbox,
@@ -47,12 +48,13 @@ fn input() -> Value {
             },
             "platform": {
                 "type": "string",
-                "description": "How it is sent; unless given, by e-mail where there is an address",
+                "description": "Unless given, e-mail where there is an address",
                 "enum": ["sms", "email"]
             },
             "idempotency_key": {
                 "type": "string",
-                "description": "Any text of your own; reuse the same key when you retry, and nothing is sent twice"
+                "description": "Give the same key when you retry, and nothing is sent twice",
+                "maxLength": LONGEST_KEY
             }
         },
         "required": ["to", "text"]
@@ -64,12 +66,12 @@ pub struct Output {
     status: &'static str,
     /// The message's id.
     id: String,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     /// To whom: the contact's name and the address.
     recipient: String,
     platform: String,
-    /// queued, or not_configured: kept in the outbox, because this desk can't send it yet
+    /// queued, or not_configured: it stays in the outbox
     delivery: &'static str,
     /// Until then message_cancel takes it back for certain.
     undo_until: String,
@@ -102,12 +104,30 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         personal: &["to", "text"],
         card: Some(card(voice)),
         inner_calls: None,
-        run: Run::transaction(voice, handle),
+        run: Run::prepared(voice, prepare, handle),
     }
 }
 
-fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+/// Looking somebody up takes longer the more people there are, so that it is done
+/// before the transaction.
+fn prepare(
+    voice: &Voice,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<(Input, Recipient)> {
     let recipient = recipient(voice, sql, &input)?;
+    context.check_card(Some(&recipient.in_full()), None)?;
+    Ok((input, recipient))
+}
+
+fn handle(
+    voice: &Voice,
+    context: &Context,
+    sql: &mut dyn Sql,
+    (input, recipient): &(Input, Recipient),
+) -> Result<Output> {
+    bounds::check_messages(sql, &context.caller.id)?;
     let now = voice.now(context).as_millisecond();
     let undo_until = now + i64::from(voice.settings.undo_seconds) * 1_000;
     let id = kit::ids::random("msg_", ID_LENGTH);
@@ -132,7 +152,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     Ok(Output {
         status: OK,
         id,
-        message: message(voice, context.language, &recipient, is_sent),
+        message: message(voice, context.language, recipient, is_sent),
         recipient: recipient.in_full(),
         platform: recipient.platform.as_str().into(),
         delivery: if is_sent { "queued" } else { "not_configured" },
@@ -155,6 +175,7 @@ fn card(voice: &Arc<Voice>) -> Describe {
     Arc::new(move |context, sql, arguments| {
         let input: Input = kit::tool::typed(arguments.clone())?;
         let recipient = recipient(&voice, sql, &input)?;
+        bounds::check_messages(sql, &context.caller.id)?;
         let to = recipient.in_full();
         let (summary, labels, platform) = match (context.language, recipient.platform) {
             (Language::English, Platform::Email) => (
@@ -182,7 +203,7 @@ fn card(voice: &Arc<Voice>) -> Describe {
             summary,
             recipient: Some(to),
             lines: lines.map(|(label, text)| Line::new(label, text)).collect(),
-            once_only: false,
+            ..Card::default()
         })
     })
 }

@@ -15,8 +15,10 @@ use serde_json::{Value, json};
 use super::{ID_LENGTH, MAKES, OK, arguments, calendar_create::zone_name};
 use crate::{
     answers::{NEXT, RepeatView, timestamp},
+    bounds::{self, LONGEST_KEY, LONGEST_TIME},
     errors,
     model::{
+        repeat::Steps,
         when::{self, Moment, rfc3339_millis},
         words::{self, Repeat},
     },
@@ -38,7 +40,8 @@ fn input() -> Value {
         "properties": {
             "time": {
                 "type": "string",
-                "description": "When to remind, ISO 8601; without an offset it is meant in the user's time zone"
+                "description": "When to remind, ISO 8601; without an offset in the user's time zone",
+                "maxLength": LONGEST_TIME
             },
             "note": {
                 "type": "string",
@@ -53,7 +56,8 @@ fn input() -> Value {
             },
             "idempotency_key": {
                 "type": "string",
-                "description": "Any text of your own; reuse the same key when you retry, and nothing is created twice"
+                "description": "Give the same key when you retry, and nothing is created twice",
+                "maxLength": LONGEST_KEY
             }
         },
         "required": ["time", "note"]
@@ -65,7 +69,7 @@ pub struct Output {
     status: &'static str,
     /// The reminder's id.
     id: String,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     repeat: Option<RepeatView>,
@@ -101,19 +105,20 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         personal: &["note"],
         card: Some(card(voice)),
         inner_calls: None,
-        run: Run::transaction(voice, handle),
+        run: Run::prepared(voice, prepare, handle),
     }
 }
 
-fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+/// The rule is expanded here, before the transaction.
+fn prepare(
+    voice: &Voice,
+    context: &Context,
+    _: &mut dyn Sql,
+    input: Input,
+) -> Result<(Reminder, Vec<i64>)> {
     let now = voice.now(context);
-    let plan = plan(
-        voice,
-        &input.time,
-        input.repeat.as_deref(),
-        now,
-        context.language,
-    )?;
+    let repeat = input.repeat.as_deref();
+    let plan = plan(voice, &input.time, repeat, now, context.language)?;
     let mut reminder = Reminder {
         id: kit::ids::random("rmd_", ID_LENGTH),
         note: input.note,
@@ -124,19 +129,31 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
         zone: String::new(),
         rule: None,
         created_at: now.as_millisecond(),
+        version: 0,
+        caller: (*context.caller.id).to_owned(),
+        changed_by: None,
     };
     plan.apply(&mut reminder);
-    reminders::insert(sql, &reminder, &context.caller.id)?;
+    Ok((reminder, plan.next))
+}
+
+fn handle(
+    voice: &Voice,
+    context: &Context,
+    sql: &mut dyn Sql,
+    (reminder, next): &(Reminder, Vec<i64>),
+) -> Result<Output> {
+    bounds::check_reminders(sql, &context.caller.id)?;
+    reminders::insert(sql, reminder)?;
     context.changed(Change::Resource(resources::REMINDERS.into()));
     let zone = reminder.zone();
-    let next = reminder.times_after(plan.first - 1, NEXT);
     Ok(Output {
         status: OK,
-        message: message(voice, context, &reminder, plan.first),
-        repeat: RepeatView::of(&reminder, context.language),
+        message: message(voice, context, reminder),
+        repeat: RepeatView::of(reminder, context.language),
         next: next.iter().map(|at| rfc3339_millis(*at, &zone)).collect(),
-        time_zone: reminder.zone,
-        id: reminder.id,
+        time_zone: reminder.zone.clone(),
+        id: reminder.id.clone(),
     })
 }
 
@@ -146,6 +163,8 @@ pub struct Plan {
     rule: Option<String>,
     /// The first time it comes.
     pub first: i64,
+    /// The first times it comes, at most [`NEXT`].
+    pub next: Vec<i64>,
 }
 
 impl Plan {
@@ -183,6 +202,9 @@ pub fn plan(
         zone: zone_name(&start),
         rule: None,
         created_at: 0,
+        version: 0,
+        caller: String::new(),
+        changed_by: None,
     };
     if let Repeat::Rule(rule) = repeat {
         probe.rule = Some(rule);
@@ -199,20 +221,24 @@ pub fn plan(
     } else {
         start.millis() - 1
     };
-    let first = probe.times_after(from, 1);
-    let first = *first.first().ok_or_else(errors::never_fires)?;
+    let steps = Steps::new(bounds::STEPS_OF_A_CALL);
+    let next = probe.times_after(from, NEXT, &steps);
+    let next = next.map_err(|_| errors::rule_too_costly())?;
+    let first = *next.first().ok_or_else(errors::never_fires)?;
     Ok(Plan {
         start,
         rule: probe.rule,
         first,
+        next,
     })
 }
 
 /// For a person who is asked: what, when exactly, how often.
 fn card(voice: &Arc<Voice>) -> Describe {
     let voice = Arc::clone(voice);
-    Arc::new(move |context, _, arguments| {
+    Arc::new(move |context, sql, arguments| {
         let input: Input = kit::tool::typed(arguments.clone())?;
+        bounds::check_reminders(sql, &context.caller.id)?;
         let now = voice.now(context);
         let plan = plan(
             &voice,
@@ -222,10 +248,7 @@ fn card(voice: &Arc<Voice>) -> Describe {
             context.language,
         )?;
         let zone = &plan.start.zone;
-        let repeat = plan
-            .rule
-            .as_ref()
-            .map(|rule| format!("{} ({rule})", words::say(rule, context.language)));
+        let repeat = repetition(plan.rule.as_deref(), context.language);
         let (summary, labels) = match context.language {
             Language::English => (
                 format!("Remind you: {}", input.note),
@@ -239,23 +262,30 @@ fn card(voice: &Arc<Voice>) -> Describe {
         let texts = [
             input.note,
             when::in_full(timestamp(plan.first), zone),
-            repeat.unwrap_or_default(),
+            repeat,
         ];
         let lines = labels.into_iter().zip(texts);
         Ok(Card {
             summary,
-            recipient: None,
             lines: lines
                 .filter(|(_, text)| !text.is_empty())
                 .map(|(label, text)| Line::new(label, text))
                 .collect(),
-            once_only: false,
+            ..Card::default()
         })
     })
 }
 
-pub fn message(voice: &Voice, context: &Context, reminder: &Reminder, first: i64) -> String {
+/// A rule in words and in its own letters; empty where there is none.
+pub fn repetition(rule: Option<&str>, language: Language) -> String {
+    rule.map_or(String::new(), |rule| {
+        format!("{} ({rule})", words::say(rule, language))
+    })
+}
+
+pub fn message(voice: &Voice, context: &Context, reminder: &Reminder) -> String {
     let language = context.language;
+    let first = reminder.next_fire_at.unwrap_or(reminder.starts_at);
     let spoken = voice.spoken(context, first, &reminder.zone());
     let repeat = reminder
         .rule

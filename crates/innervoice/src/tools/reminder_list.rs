@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use super::{LOOKS, OK, arguments};
 use crate::{
     answers::ReminderView,
+    bounds::STEPS_OF_A_LIST,
+    model::repeat::Steps,
     store::reminders::{self, Reminder},
     voice::Voice,
 };
@@ -42,7 +44,7 @@ fn input() -> Value {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     status: &'static str,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     reminders: Vec<ReminderView>,
     has_more: bool,
@@ -95,10 +97,11 @@ pub fn views(
     found: &[Reminder],
     language: Language,
 ) -> Result<Vec<ReminderView>> {
+    let steps = Steps::new(STEPS_OF_A_LIST);
     let mut views = Vec::with_capacity(found.len());
     for reminder in found {
         let last = reminders::last_firing(sql, &reminder.id)?;
-        views.push(ReminderView::of(reminder, language, last));
+        views.push(ReminderView::of(reminder, language, last, &steps));
     }
     Ok(views)
 }

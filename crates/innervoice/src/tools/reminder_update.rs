@@ -1,19 +1,29 @@
 //! `reminder.update`: another time, note or repetition; what is not named stays.
+//! The user sees each field before and after.
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Run, Sql, Tool, context::Change};
+use kit::{
+    Context, Effect, Result, Run, Sql, Tool,
+    approval::{self, Card, Describe},
+    context::{Change, Language},
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{CHANGES, OK, arguments, reminder_create};
 use crate::{
-    answers::{NEXT, RepeatView},
+    answers::{RepeatView, next_times, timestamp},
+    bounds::{LONGEST_ID, LONGEST_TIME, STEPS_OF_A_CALL},
+    cards::Lines,
     errors,
-    model::when::rfc3339_millis,
+    model::{
+        repeat::Steps,
+        when::{self, rfc3339_millis},
+    },
     resources,
-    store::reminders,
+    store::reminders::{self, Reminder},
     voice::Voice,
 };
 
@@ -29,8 +39,16 @@ fn input() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "id": { "type": "string", "description": "The reminder's id, rmd_…" },
-            "time": { "type": "string", "description": "New time, ISO 8601" },
+            "id": {
+                "type": "string",
+                "description": "The reminder's id, rmd_…",
+                "maxLength": LONGEST_ID
+            },
+            "time": {
+                "type": "string",
+                "description": "New time, ISO 8601",
+                "maxLength": LONGEST_TIME
+            },
             "note": {
                 "type": "string",
                 "description": "New note",
@@ -39,7 +57,7 @@ fn input() -> Value {
             },
             "repeat": {
                 "type": "string",
-                "description": "New repetition, in the words of reminder_create; none to stop repeating",
+                "description": "As in reminder_create; none to stop repeating",
                 "maxLength": 500
             }
         },
@@ -51,7 +69,7 @@ fn input() -> Value {
 pub struct Output {
     status: &'static str,
     id: String,
-    /// One sentence to read out.
+    // One sentence to read out; the instructions say so.
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     repeat: Option<RepeatView>,
@@ -63,11 +81,12 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         name: "reminder.update",
         aliases: &["reminder_update"],
         title: "Change a reminder",
-        description: "Change a reminder's time, note or repetition; what is not given stays.",
+        description: "Change a reminder's time, note or repetition; what is not given stays. The \
+            user is asked first.",
         input: input(),
         output: kit::schema::output::<Output>(),
         hints: CHANGES,
-        effect: Effect::Write,
+        effect: Effect::Outside,
         time_limit: kit::tool::TIME_LIMIT,
         idempotency_key: None,
         rules: &[errors::NOTE_EMPTY],
@@ -81,58 +100,117 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         },
         meta: None,
         personal: &["note"],
-        card: None,
+        card: Some(card(voice)),
         inner_calls: None,
-        run: Run::transaction(voice, handle),
+        run: Run::prepared(voice, Update::of, handle),
     }
 }
 
-fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
-    let mut reminder = reminders::find(sql, &input.id)?
-        .ok_or_else(|| errors::not_found("reminder", &input.id, "reminder_list"))?;
-    if input.time.is_none() && input.note.is_none() && input.repeat.is_none() {
-        return Err(errors::nothing_to_change());
+/// What a call makes of a reminder.
+struct Update {
+    before: Reminder,
+    after: Reminder,
+    /// The next times it comes then.
+    next: Vec<i64>,
+    /// What a yes is given for: this version of the reminder.
+    state: String,
+}
+
+impl Update {
+    /// The rule is expanded here, before the transaction.
+    fn of(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Self> {
+        let before = reminders::find(sql, &input.id)?
+            .ok_or_else(|| errors::not_found("reminder", &input.id, "reminder_list"))?;
+        if input.time.is_none() && input.note.is_none() && input.repeat.is_none() {
+            return Err(errors::nothing_to_change());
+        }
+        if before.status != "active" {
+            return Err(errors::already_over("reminder", &before.id, &before.status));
+        }
+        let mut state = before.version.to_string();
+        let mut after = before.clone();
+        after.note = input.note.unwrap_or(after.note);
+        let next = if input.time.is_some() || input.repeat.is_some() {
+            // Without a new time a reminder goes on from when it would come next.
+            let time = input.time.unwrap_or_else(|| {
+                let next = before.next_fire_at.unwrap_or(before.starts_at);
+                state.push_str(&format!("/{next}"));
+                let local = timestamp(next).to_zoned(before.zone()).datetime();
+                format!("{local}[{}]", before.zone)
+            });
+            let repeat = input.repeat.as_deref().or(before.rule.as_deref());
+            let now = voice.now(context);
+            let plan = reminder_create::plan(voice, &time, repeat, now, context.language)?;
+            plan.apply(&mut after);
+            plan.next
+        } else {
+            next_times(&before, &Steps::new(STEPS_OF_A_CALL))
+        };
+        Ok(Self {
+            before,
+            after,
+            next,
+            state,
+        })
     }
-    if reminder.status != "active" {
-        return Err(errors::already_over(
-            "reminder",
-            &reminder.id,
-            &reminder.status,
-        ));
+
+    fn changes_anything(&self) -> bool {
+        self.before != self.after
     }
-    let now = voice.now(context);
-    if input.time.is_some() || input.repeat.is_some() {
-        // Without a new time a reminder goes on from when it would come next.
-        let time = input.time.clone().unwrap_or_else(|| {
-            let local = match (&input.repeat, reminder.next_fire_at) {
-                (Some(_), Some(next)) => crate::answers::timestamp(next)
-                    .to_zoned(reminder.zone())
-                    .datetime()
-                    .to_string(),
-                _ => reminder.starts_local.clone(),
-            };
-            format!("{local}[{}]", reminder.zone)
-        });
-        let repeat = input.repeat.as_deref().or(reminder.rule.as_deref());
-        let plan = reminder_create::plan(voice, &time, repeat, now, context.language)?;
-        plan.apply(&mut reminder);
+}
+
+fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, update: &Update) -> Result<Output> {
+    context.check_card(None, Some(&update.state))?;
+    let (before, after) = (&update.before, &update.after);
+    if update.changes_anything() {
+        let now = voice.now(context).as_millisecond();
+        if !reminders::update(sql, before, after, &context.caller.id, now)? {
+            return Err(approval::state_changed());
+        }
+        context.changed(Change::Resource(resources::REMINDERS.into()));
     }
-    reminder.note = input.note.unwrap_or(reminder.note);
-    if !reminders::update(sql, &reminder, now.as_millisecond())? {
-        return Err(errors::already_over("reminder", &reminder.id, "done"));
-    }
-    context.changed(Change::Resource(resources::REMINDERS.into()));
-    let zone = reminder.zone();
-    let first = reminder.next_fire_at.unwrap_or(reminder.starts_at);
+    let zone = after.zone();
+    let next = update.next.iter();
     Ok(Output {
         status: OK,
-        message: reminder_create::message(voice, context, &reminder, first),
-        repeat: RepeatView::of(&reminder, context.language),
-        next: reminder
-            .times_after(first - 1, NEXT)
-            .iter()
-            .map(|at| rfc3339_millis(*at, &zone))
-            .collect(),
-        id: reminder.id,
+        message: reminder_create::message(voice, context, after),
+        repeat: RepeatView::of(after, context.language),
+        next: next.map(|at| rfc3339_millis(*at, &zone)).collect(),
+        id: after.id.clone(),
     })
+}
+
+/// For a person who is asked: the reminder, and each field before and after.
+fn card(voice: &Arc<Voice>) -> Describe {
+    let voice = Arc::clone(voice);
+    Arc::new(move |context, sql, arguments| {
+        let input: Input = kit::tool::typed(arguments.clone())?;
+        let update = Update::of(&voice, context, sql, input)?;
+        let mut lines = Lines::new(context.language);
+        say(&mut lines, &update.before, &update.after, context.language);
+        let note = &update.before.note;
+        Ok(Card {
+            summary: match context.language {
+                Language::English => format!("Change the reminder: {note}"),
+                Language::Japanese => format!("リマインダーを変更する: {note}"),
+            },
+            lines: lines.done(),
+            exempt: !update.changes_anything(),
+            state: Some(update.state),
+            ..Card::default()
+        })
+    })
+}
+
+/// What a reminder says, before and after where that differs.
+pub fn say(lines: &mut Lines, before: &Reminder, after: &Reminder, language: Language) {
+    let when = |reminder: &Reminder| {
+        let at = reminder.next_fire_at.unwrap_or(reminder.starts_at);
+        when::in_full(timestamp(at), &reminder.zone())
+    };
+    let repeats =
+        |reminder: &Reminder| reminder_create::repetition(reminder.rule.as_deref(), language);
+    lines.field(("Note", "内容"), &before.note, &after.note);
+    lines.field(("When", "日時"), &when(before), &when(after));
+    lines.field(("Repeats", "繰り返し"), &repeats(before), &repeats(after));
 }

@@ -153,3 +153,50 @@ async fn old_forms_of_characters_are_the_same_name() {
         .await;
     assert_eq!(found["contacts"][0]["name"], "髙橋 一郎");
 }
+
+#[tokio::test]
+async fn a_contact_has_so_many_names_and_addresses_and_no_longer_ones() {
+    for assistant in both().await {
+        let many = |what: &str| {
+            let all: Vec<String> = (0..20_000).map(|at| format!("{what}{at}")).collect();
+            all.join(",")
+        };
+        let emails: String = (0..60)
+            .map(|at| format!("EMAIL:n{at}@example.com\n"))
+            .collect();
+        let file = format!(
+            "BEGIN:VCARD\nUID:1\nFN:Ann\nNICKNAME:{}\n{emails}END:VCARD\n\
+             BEGIN:VCARD\nUID:2\nFN:{}\nEMAIL:long@example.com\nEND:VCARD\n",
+            many("n"),
+            "x".repeat(201)
+        );
+        let imported = assistant.import("many.vcf", &file).await.unwrap();
+        assert_eq!((imported.imported, imported.skipped), (1, 1));
+        let problem = &imported.problems[0].problem;
+        assert!(problem.contains("longer than 200"), "{problem}");
+        assert_eq!(assistant.count("innervoice_contact_names").await, 51);
+        assert_eq!(assistant.count("innervoice_contact_addresses").await, 50);
+    }
+}
+
+/// Comparing takes the product of both lengths, for every name there is.
+#[tokio::test]
+async fn names_that_are_nearly_alike_are_looked_for_up_to_a_length() {
+    let assistant = one().await;
+    let name = |letters: usize| "abcdefghij".repeat(7)[..letters].to_owned();
+    let people = json!([
+        {"name": name(60), "email": "sixty@example.com"},
+        {"name": name(70), "email": "seventy@example.com"},
+    ]);
+    let people = people.to_string();
+    assistant.import("people.json", &people).await.unwrap();
+    let search = async |letters: usize| {
+        let query = format!("z{}", &name(letters)[1..]);
+        let found = assistant
+            .ok("contacts.search", json!({"query": query}))
+            .await;
+        found["contacts"].as_array().unwrap().len()
+    };
+    assert_eq!(search(60).await, 2);
+    assert_eq!(search(70).await, 0);
+}

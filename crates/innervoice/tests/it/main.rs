@@ -11,6 +11,7 @@
 )]
 
 mod assistant;
+mod bounds;
 mod calendar;
 mod contacts;
 mod messages;

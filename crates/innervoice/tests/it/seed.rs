@@ -58,17 +58,18 @@ async fn the_documents_call_gets_the_documents_answer() {
 }
 
 #[tokio::test]
-async fn what_acts_on_the_world_asks_first_and_the_rest_does_not() {
+async fn everything_that_writes_asks_and_the_rest_does_not() {
     let assistant = one().await;
     for tool in &assistant.counter.tools {
-        let asks = matches!(
+        let asks = tool.effect == kit::Effect::Outside;
+        assert_eq!(asks, tool.writes(), "{}", tool.name);
+        assert_eq!(tool.card.is_some(), asks, "{}", tool.name);
+        let creates = matches!(
             tool.name,
             "calendar.create" | "message.send" | "reminder.create"
         );
-        assert_eq!(tool.effect == kit::Effect::Outside, asks, "{}", tool.name);
-        assert_eq!(tool.card.is_some(), asks, "{}", tool.name);
         let retries = tool.idempotency_key.is_some();
-        assert_eq!(retries, asks, "{}", tool.name);
+        assert_eq!(retries, creates, "{}", tool.name);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The InnerVoice counter from outside: its document's frames on its own port,
 //! keys, limits, approvals, mail and repetition.
 
+mod changes;
 mod crash;
 mod mail;
 mod reminders;
@@ -279,6 +280,32 @@ async fn a_retry_with_its_key_creates_nothing_new() {
     let range = json!({ "name": "calendar.list", "arguments": { "from": "2025-09-19" } });
     let list = socket.request(&plain(9, "tools/call", range)).await;
     assert_eq!(result(&list)["events"].as_array().unwrap().len(), 1);
+}
+
+/// What can no longer be worked out was answered before.
+#[tokio::test]
+async fn a_retry_with_its_key_is_answered_although_its_recipient_is_gone() {
+    let desk = Desk::setup().config(ALLOWS).own_port(FLAG).start().await;
+    let import = |name: &str| {
+        let vcf = format!("BEGIN:VCARD\nUID:1\nFN:{name}\nEMAIL:taro@example.com\nEND:VCARD\n");
+        let file = desk.place.file("contacts.vcf", &vcf);
+        let file = file.to_str().unwrap();
+        desk.place.run(&["import", "innervoice", file]).ok();
+    };
+    import("Taro");
+    let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
+    let mut call = frame();
+    call["params"] = json!({
+        "name": "message.send",
+        "arguments": { "to": "Taro", "text": "hello", "idempotency_key": "k1" }
+    });
+    let first = socket.request(&call).await;
+    import("Somebody else");
+    let again = socket.request(&call).await;
+    assert_eq!(result(&first)["id"], result(&again)["id"]);
+    call["params"]["arguments"]["idempotency_key"] = "k2".into();
+    let other = socket.request(&call).await;
+    assert_eq!(result(&other)["code"], "RECIPIENT_NOT_FOUND");
 }
 
 #[tokio::test]

@@ -50,7 +50,9 @@ async fn read(desk: &Desk, path: &str, tag: &str) -> Answer {
     request(desk.port, "GET", path, &[("if-none-match", tag)], "").await
 }
 
-const ALLOWED: &str = "[approval]\ntools = { \"innervoice.calendar.create\" = \"allow\" }\n";
+const ALLOWED: &str = "[approval]\nhold_seconds = 0\n\
+    tools = { \"innervoice.calendar.create\" = \"allow\", \
+    \"innervoice.calendar.update\" = \"allow\" }\n";
 
 async fn is_subscribed_to(config: &str) {
     let desk = Desk::setup().config(config).start().await;

@@ -104,6 +104,7 @@ async fn list_tools(desk: &Desk, counter: &str, key: &str) -> crate::harness::An
 
 /// Asks nobody, in the spelling of the document.
 const ALLOWS: &str = "[approval]\ntools = { \"innervoice.calendar.create\" = \"allow\", \
+    \"innervoice.calendar.update\" = \"allow\", \
     \"innervoice.message.send\" = \"allow\", \"innervoice.reminder.create\" = \"allow\" }\n";
 
 fn key(place: &Place) -> String {

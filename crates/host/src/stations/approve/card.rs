@@ -9,11 +9,10 @@ pub(super) fn of_arguments(asking: &Asking<'_>) -> Card {
     let arguments = asking.arguments.as_object().into_iter().flatten();
     Card {
         summary: asking.tool.tool.title.to_owned(),
-        recipient: None,
         lines: arguments
             .map(|(name, value)| Line::new(name, text(value)))
             .collect(),
-        once_only: false,
+        ..Card::default()
     }
 }
 
@@ -42,9 +41,9 @@ pub(super) fn of_inner_calls(asking: &Asking<'_>) -> Card {
     let (title, count) = (asking.tool.tool.title, names.len());
     Card {
         summary: format!("{title} ({count}): {}", names.join(", ")),
-        recipient: None,
         lines,
         once_only: true,
+        ..Card::default()
     }
 }
 

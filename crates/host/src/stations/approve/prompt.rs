@@ -3,6 +3,7 @@
 
 use kit::{
     Reply, Result,
+    approval::Card,
     context::{ClientRequest, Language},
     text::{cut, visible, visible_lines},
 };
@@ -70,7 +71,7 @@ impl Asking<'_> {
     }
 
     async fn answered(&self, approval: &Approval, answer: &Value) -> Result<Option<Leave>> {
-        match decision(answer, approval.card.once_only) {
+        match decision(answer, &approval.card) {
             Some(decision) => decided(self, approval, decision).await,
             None => Ok(None),
         }
@@ -79,7 +80,7 @@ impl Asking<'_> {
 
 /// `None` when the user closed the prompt without an answer. What was not offered
 /// is a no.
-fn decision(answer: &Value, once_only: bool) -> Option<Decision> {
+fn decision(answer: &Value, card: &Card) -> Option<Decision> {
     let text = |field: &str| {
         let content = answer.get("content")?;
         content.get(field)?.as_str().map(str::to_owned)
@@ -90,7 +91,7 @@ fn decision(answer: &Value, once_only: bool) -> Option<Decision> {
     match answer.get("action")?.as_str()? {
         "accept" => Some(match text("decision").as_deref() {
             Some("once") => Decision::Once,
-            Some("always") if !once_only => Decision::Always,
+            Some("always") if card.allows_standing_grant() => Decision::Always,
             _ => deny(),
         }),
         "decline" => Some(deny()),
@@ -103,7 +104,7 @@ impl Asking<'_> {
         let words = words(self.context.language);
         let message = message(&words, approval, &self.address(approval));
         let mut choices = vec![json!({ "const": "once", "title": words.once })];
-        if !approval.card.once_only {
+        if approval.card.allows_standing_grant() {
             choices.push(json!({ "const": "always", "title": words.always }));
         }
         choices.push(json!({ "const": "deny", "title": words.deny }));
@@ -229,7 +230,7 @@ mod tests {
 
     #[test]
     fn only_a_plain_yes_is_a_yes() {
-        let of = |answer: Value| decision(&answer, false);
+        let of = |answer: Value| decision(&answer, &Card::default());
         let accept = |content: Value| json!({ "action": "accept", "content": content });
         assert_eq!(
             of(accept(json!({ "decision": "once" }))),
@@ -240,8 +241,12 @@ mod tests {
             Some(Decision::Always)
         );
         let always = accept(json!({ "decision": "always" }));
+        let once_only = Card {
+            once_only: true,
+            ..Card::default()
+        };
         assert!(matches!(
-            decision(&always, true),
+            decision(&always, &once_only),
             Some(Decision::Deny { .. })
         ));
         for no in [
@@ -270,7 +275,7 @@ mod tests {
                 summary: summary.into(),
                 recipient: None,
                 lines: lines.collect(),
-                once_only: false,
+                ..Card::default()
             },
             status: crate::approvals::Status::Pending,
             created_at: 0,

@@ -1,11 +1,17 @@
 //! From a rule to civil times, one period (day, week, month, year) after another.
+//!
+//! The times of a period are the product of its days, hours and minutes. They
+//! are not written out: each is computed from its index. So a rule that names
+//! every minute of a year costs its days and the times that somebody takes.
+
+use std::rc::Rc;
 
 use jiff::{
     Timestamp, ToSpan,
     civil::{Date, DateTime, Weekday, date},
 };
 
-use super::{Freq, HORIZON_YEARS, Rule, Start};
+use super::{Freq, HORIZON_YEARS, Rule, Start, Steps};
 use crate::model::when;
 
 pub enum Found {
@@ -13,16 +19,16 @@ pub enum Found {
     At(Timestamp),
 }
 
-/// The rule's times from its start on, in order. Those long before `after` may
-/// be left out where nobody counts them.
+/// The rule's times from its start on, in order. Those long before `after` are
+/// left out. Ends early when `steps` run out.
 pub fn civil<'a>(
     rule: &'a Rule,
     start: &'a Start,
     after: Timestamp,
+    steps: &'a Steps,
 ) -> Box<dyn Iterator<Item = Found> + 'a> {
-    let limit = rule.count.map_or(usize::MAX, |count| count as usize);
     if rule.freq == Freq::Hourly {
-        return Box::new(hours(rule, start, after).take(limit));
+        return Box::new(hours(rule, start, after, steps));
     }
     let from = after.to_zoned(start.zone.clone()).date();
     let skipped = match rule.count {
@@ -35,11 +41,26 @@ pub fn civil<'a>(
         .max(start.local.date())
         .year()
         .saturating_add(HORIZON_YEARS);
+    // A day of slack: a zone can set its clocks by as much.
+    let earliest = from.yesterday().unwrap_or(from).at(0, 0, 0, 0);
+    let of_day = Rc::new(TimesOfDay::new(rule, start));
+    let mut left = rule.count.map_or(usize::MAX, |count| count as usize);
     let times = (skipped..)
         .map_while(move |at| period(rule, start, at).filter(|first| first.year() <= end))
-        .flat_map(move |first| in_period(rule, start, first))
-        .filter(move |local| *local >= start.local)
-        .take(limit);
+        .map_while(move |first| {
+            if left == 0 {
+                return None;
+            }
+            let times = Times::of(rule, days(rule, start, first, steps)?, &of_day);
+            let first = times.position(start.local);
+            let end = times.len().min(first.saturating_add(left));
+            // Those that nobody asked for are counted without being looked at.
+            left -= end - first;
+            Some((times.position(earliest).max(first)..end, times))
+        })
+        .flat_map(move |(range, times)| {
+            range.map_while(move |at| times.get(at).filter(|_| steps.take(1)))
+        });
     Box::new(times.map(Found::Local))
 }
 
@@ -48,16 +69,18 @@ fn hours<'a>(
     rule: &'a Rule,
     start: &'a Start,
     after: Timestamp,
+    steps: &'a Steps,
 ) -> impl Iterator<Item = Found> + 'a {
     let first = when::instant(start.local, &start.zone);
     let step = i64::from(rule.interval) * 3_600;
-    let passed = match (first, rule.count) {
-        (Some(first), None) => ((after.as_second() - first.as_second()) / step).max(0),
-        _ => 0,
-    };
-    (passed..).map_while(move |nth| {
+    let passed = first.map_or(0, |first| {
+        ((after.as_second() - first.as_second()) / step).max(0)
+    });
+    let end = rule.count.map_or(i64::MAX, i64::from);
+    (passed..end).map_while(move |nth| {
         let at = first?.as_second().checked_add(nth.checked_mul(step)?)?;
-        Timestamp::from_second(at).ok().map(Found::At)
+        let at = Timestamp::from_second(at).ok().map(Found::At);
+        at.filter(|_| steps.take(1))
     })
 }
 
@@ -96,13 +119,15 @@ fn week_of(day: Date, week_start: Weekday) -> Option<Date> {
     day.checked_sub(i32::from(since).days()).ok()
 }
 
-fn in_period(rule: &Rule, start: &Start, first: Date) -> Vec<DateTime> {
+/// The days of a period that the rule names, in order. `None` when the steps
+/// ran out: each day that is looked at is one.
+fn days(rule: &Rule, start: &Start, first: Date, steps: &Steps) -> Option<Vec<Date>> {
     let mut days = match rule.freq {
         Freq::Hourly => Vec::new(),
-        Freq::Daily => vec![first],
-        Freq::Weekly => week(rule, start, first),
-        Freq::Monthly => month(rule, start, first),
-        Freq::Yearly => year(rule, start, first),
+        Freq::Daily => days_from(first, 1, steps)?,
+        Freq::Weekly => week(rule, start, days_from(first, 7, steps)?),
+        Freq::Monthly => month(rule, start, first, steps)?,
+        Freq::Yearly => year(rule, start, first, steps)?,
     };
     days.retain(|day| rule.by_month.is_empty() || rule.by_month.contains(&day.month()));
     if rule.freq == Freq::Daily {
@@ -110,81 +135,132 @@ fn in_period(rule: &Rule, start: &Start, first: Date) -> Vec<DateTime> {
     }
     days.sort_unstable();
     days.dedup();
-    let mut times = at_times(rule, start, &days);
-    if !rule.by_set_pos.is_empty() {
-        let mut picked: Vec<DateTime> = rule
-            .by_set_pos
-            .iter()
-            .filter_map(|at| nth(&times, *at))
-            .collect();
-        picked.sort_unstable();
-        picked.dedup();
-        times = picked;
-    }
-    times
+    Some(days)
 }
 
-fn at_times(rule: &Rule, start: &Start, days: &[Date]) -> Vec<DateTime> {
-    let or_start = |own: &[i8], start: i8| {
-        if own.is_empty() {
-            vec![start]
-        } else {
-            own.to_vec()
+/// When on each of its days a rule comes.
+struct TimesOfDay {
+    hours: Vec<i8>,
+    minutes: Vec<i8>,
+    second: i8,
+}
+
+impl TimesOfDay {
+    fn new(rule: &Rule, start: &Start) -> Self {
+        let or_start = |own: &[i8], start: i8| match own {
+            [] => vec![start],
+            own => own.to_vec(),
+        };
+        Self {
+            hours: or_start(&rule.by_hour, start.local.hour()),
+            minutes: or_start(&rule.by_minute, start.local.minute()),
+            second: match rule.by_minute.as_slice() {
+                [] => start.local.second(),
+                _ => 0,
+            },
         }
-    };
-    let hours = or_start(&rule.by_hour, start.local.hour());
-    let minutes = or_start(&rule.by_minute, start.local.minute());
-    let second = if rule.by_minute.is_empty() {
-        start.local.second()
-    } else {
-        0
-    };
-    let mut times = Vec::new();
-    for day in days {
-        for hour in &hours {
-            for minute in &minutes {
-                times.push(day.at(*hour, *minute, second, 0));
+    }
+
+    fn len(&self) -> usize {
+        self.hours.len() * self.minutes.len()
+    }
+
+    fn on(&self, day: Date, at: usize) -> Option<DateTime> {
+        let hour = self.hours.get(at / self.minutes.len())?;
+        let minute = self.minutes.get(at % self.minutes.len())?;
+        Some(day.at(*hour, *minute, self.second, 0))
+    }
+}
+
+/// All times of one period, in order.
+struct Times {
+    days: Vec<Date>,
+    of_day: Rc<TimesOfDay>,
+    /// Those that BYSETPOS picks.
+    picked: Option<Vec<usize>>,
+}
+
+impl Times {
+    fn of(rule: &Rule, days: Vec<Date>, of_day: &Rc<TimesOfDay>) -> Self {
+        let all = days.len() * of_day.len();
+        let picked = (!rule.by_set_pos.is_empty()).then(|| {
+            let positions = rule.by_set_pos.iter();
+            let mut picked: Vec<usize> = positions.filter_map(|at| index(all, *at)).collect();
+            picked.sort_unstable();
+            picked.dedup();
+            picked
+        });
+        Self {
+            days,
+            of_day: Rc::clone(of_day),
+            picked,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match &self.picked {
+            Some(picked) => picked.len(),
+            None => self.days.len() * self.of_day.len(),
+        }
+    }
+
+    fn get(&self, at: usize) -> Option<DateTime> {
+        let at = match &self.picked {
+            Some(picked) => *picked.get(at)?,
+            None => at,
+        };
+        let day = self.days.get(at / self.of_day.len())?;
+        self.of_day.on(*day, at % self.of_day.len())
+    }
+
+    /// How many come before `local`.
+    fn position(&self, local: DateTime) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.get(middle) {
+                Some(time) if time < local => low = middle + 1,
+                _ => high = middle,
             }
         }
+        low
     }
-    times
 }
 
-fn week(rule: &Rule, start: &Start, first: Date) -> Vec<Date> {
-    let wanted: Vec<Weekday> = if rule.by_day.is_empty() {
-        vec![start.local.weekday()]
-    } else {
-        rule.by_day.iter().map(|(_, day)| *day).collect()
-    };
-    days_from(first, 7)
-        .filter(|day| wanted.contains(&day.weekday()))
-        .collect()
+fn week(rule: &Rule, start: &Start, mut days: Vec<Date>) -> Vec<Date> {
+    days.retain(|day| match rule.by_day.as_slice() {
+        [] => day.weekday() == start.local.weekday(),
+        _ => is_weekday(rule, *day),
+    });
+    days
 }
 
-fn month(rule: &Rule, start: &Start, first: Date) -> Vec<Date> {
-    let days = || days_from(first, i32::from(first.days_in_month()));
-    if !rule.by_month_day.is_empty() {
-        let mut found: Vec<Date> = days().filter(|day| is_month_day(rule, *day)).collect();
-        if !rule.by_day.is_empty() {
-            let weekdays = weekdays_among(rule, &days().collect::<Vec<_>>());
-            found.retain(|day| weekdays.contains(day));
+fn month(rule: &Rule, start: &Start, first: Date, steps: &Steps) -> Option<Vec<Date>> {
+    let all = days_from(first, i32::from(first.days_in_month()), steps)?;
+    Some(match (&*rule.by_month_day, &*rule.by_day) {
+        ([], []) => {
+            let same = |day: &Date| day.day() == start.local.day();
+            all.into_iter().filter(same).collect()
         }
-        return found;
-    }
-    if !rule.by_day.is_empty() {
-        return weekdays_among(rule, &days().collect::<Vec<_>>());
-    }
-    days()
-        .filter(|day| day.day() == start.local.day())
-        .collect()
+        ([], _) => weekdays_among(rule, all),
+        (_, []) => {
+            let named = |day: &Date| is_month_day(rule, *day);
+            all.into_iter().filter(named).collect()
+        }
+        _ => {
+            let mut found = weekdays_among(rule, all);
+            found.retain(|day| is_month_day(rule, *day));
+            found
+        }
+    })
 }
 
-fn year(rule: &Rule, start: &Start, first: Date) -> Vec<Date> {
+fn year(rule: &Rule, start: &Start, first: Date, steps: &Steps) -> Option<Vec<Date>> {
     let selects_days = !rule.by_month_day.is_empty() || !rule.by_day.is_empty();
     // Numbered weekdays of a year that names no months are the year's.
     if rule.by_month.is_empty() && rule.by_month_day.is_empty() && !rule.by_day.is_empty() {
-        let days: Vec<Date> = days_from(first, i32::from(first.days_in_year())).collect();
-        return weekdays_among(rule, &days);
+        let days = days_from(first, i32::from(first.days_in_year()), steps)?;
+        return Some(weekdays_among(rule, days));
     }
     let months: Vec<i8> = if !rule.by_month.is_empty() {
         rule.by_month.clone()
@@ -193,31 +269,32 @@ fn year(rule: &Rule, start: &Start, first: Date) -> Vec<Date> {
     } else {
         vec![start.local.month()]
     };
-    months
-        .into_iter()
-        .flat_map(|of_year| month(rule, start, date(first.year(), of_year, 1)))
-        .collect()
+    let mut days = Vec::new();
+    for of_year in months {
+        days.extend(month(rule, start, date(first.year(), of_year, 1), steps)?);
+    }
+    Some(days)
 }
 
 /// Those of `days` (a whole month or year) that are a weekday of the rule.
-fn weekdays_among(rule: &Rule, days: &[Date]) -> Vec<Date> {
-    let mut found = Vec::new();
-    for (number, weekday) in &rule.by_day {
-        let of_it: Vec<Date> = days
-            .iter()
-            .copied()
-            .filter(|day| day.weekday() == *weekday)
-            .collect();
-        match number {
-            None => found.extend(of_it),
-            Some(number) => found.extend(nth(&of_it, i32::from(*number))),
-        }
-    }
-    found
+fn weekdays_among(rule: &Rule, days: Vec<Date>) -> Vec<Date> {
+    let last = days.len().saturating_sub(1);
+    // The how manieth Monday, Tuesday, … it is.
+    let number = |days: usize| i8::try_from(days / 7 + 1).ok();
+    days.into_iter()
+        .enumerate()
+        .filter(|(at, day)| {
+            let from_end = number(last - at).map(|number| -number);
+            [None, number(*at), from_end]
+                .into_iter()
+                .any(|number| rule.names_day(number, day.weekday()))
+        })
+        .map(|(_, day)| day)
+        .collect()
 }
 
 fn is_weekday(rule: &Rule, day: Date) -> bool {
-    rule.by_day.is_empty() || rule.by_day.iter().any(|(_, of)| *of == day.weekday())
+    rule.by_day.is_empty() || rule.names_day(None, day.weekday())
 }
 
 fn is_month_day(rule: &Rule, day: Date) -> bool {
@@ -227,17 +304,20 @@ fn is_month_day(rule: &Rule, day: Date) -> bool {
         || rule.by_month_day.contains(&from_end)
 }
 
-/// Counted from 1, or from -1 at the end.
-fn nth<T: Copy>(all: &[T], at: i32) -> Option<T> {
-    let index = if at > 0 {
-        usize::try_from(at - 1).ok()?
-    } else {
-        let from_end = usize::try_from(at.unsigned_abs()).ok()?;
-        all.len().checked_sub(from_end)?
+/// Of `len` items: counted from 1, or from -1 at the end.
+fn index(len: usize, at: i32) -> Option<usize> {
+    let steps = usize::try_from(at.unsigned_abs()).ok()?;
+    let index = match at > 0 {
+        true => steps - 1,
+        false => len.checked_sub(steps)?,
     };
-    all.get(index).copied()
+    (index < len).then_some(index)
 }
 
-fn days_from(first: Date, count: i32) -> impl Iterator<Item = Date> {
-    (0..count).map_while(move |at| first.checked_add(at.days()).ok())
+fn days_from(first: Date, count: i32, steps: &Steps) -> Option<Vec<Date>> {
+    if !steps.take(count.unsigned_abs()) {
+        return None;
+    }
+    let days = (0..count).map_while(|at| first.checked_add(at.days()).ok());
+    Some(days.collect())
 }

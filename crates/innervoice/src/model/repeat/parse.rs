@@ -47,6 +47,8 @@ pub fn rule(text: &str) -> Result<Rule, String> {
                 for day in value.split(',') {
                     rule.by_day.push(numbered_weekday(day.trim())?);
                 }
+                rule.by_day.sort_unstable_by_key(super::day_key);
+                rule.by_day.dedup();
             }
             "BYMONTH" => rule.by_month = small(numbers(name, value, 1, 12)?),
             "BYMONTHDAY" => rule.by_month_day = small(signed(name, value, 31)?),

@@ -1,7 +1,7 @@
 //! Repetition, as an independent implementation understands it.
 
 use innervoice::model::{
-    repeat::{Rule, Start},
+    repeat::{Rule, Start, Steps},
     when,
     words::{self, Repeat},
 };
@@ -53,7 +53,7 @@ const WORDS: [&str; 40] = [
     "6時間ごと",
 ];
 
-const RULES: [&str; 18] = [
+const RULES: [&str; 20] = [
     "FREQ=DAILY;INTERVAL=10",
     "FREQ=DAILY;BYHOUR=8,20;BYMINUTE=0,30",
     "FREQ=DAILY;BYDAY=MO,TU;BYMONTH=1,3,11",
@@ -72,6 +72,8 @@ const RULES: [&str; 18] = [
     "FREQ=YEARLY;BYDAY=20MO",
     "FREQ=YEARLY;BYMONTHDAY=13;BYDAY=FR",
     "FREQ=WEEKLY;BYDAY=MO;UNTIL=20270301T000000Z",
+    "FREQ=MONTHLY;BYDAY=MO,TU;BYHOUR=0,1,23;BYMINUTE=5,59;BYSETPOS=1,-1,9;COUNT=30",
+    "FREQ=YEARLY;BYDAY=1MO,-1FR,53FR;BYHOUR=3,4;BYSETPOS=-1,2,5",
 ];
 
 /// Each with a trap: an hour that is skipped or repeated, long and short months,
@@ -101,7 +103,9 @@ fn case(words: &str, zone: &str, start: &str) -> Value {
     let last = when::instant(until, &tz).unwrap();
     let times: Vec<String> = Rule::parse(&rule)
         .unwrap()
-        .times(&begin, just_before)
+        .next_times(&begin, just_before, 20_000, &Steps::new(1_000_000))
+        .unwrap()
+        .into_iter()
         .take_while(|at| *at <= last)
         .map(|at: Timestamp| at.to_string())
         .collect();

@@ -11,8 +11,8 @@ use kit::{Sql, Store, sql::Budget};
 use serde_json::{Value, json};
 use store::{Database, Options, testing::Postgres, url::DatabaseUrl};
 
-use super::{ALLOWED, call};
-use crate::harness::{Answer, Desk, Place, clients, request, try_request};
+use super::{ALLOWED, call, keys};
+use crate::harness::{Answer, Desk, Place, Socket, clients, plain, request, try_request};
 
 /// Ended when it goes out of scope.
 struct Server {
@@ -311,6 +311,73 @@ async fn what_somebody_else_changed_is_left_alone_and_shown() {
     server
         .has(&id, |answer| answer.text().contains("夕ラン"))
         .await;
+}
+
+/// `overwrite` is an argument that the model sets: the user is shown what is on
+/// the server, and nothing else is replaced.
+#[tokio::test]
+async fn the_servers_copy_is_replaced_after_the_user_saw_it() {
+    let server = Server::start().await;
+    let config = server.config();
+    let desk = Desk::setup().config(&config).start().await;
+    let id = plan(&desk, "朝ラン");
+    stands(&desk, &id, "done").await;
+    server.changed_by_somebody(&id, "朝ラン", "散歩").await;
+    rename(&desk, &id, "夜ラン");
+    stands(&desk, &id, "conflict").await;
+
+    // As it is unless an operator says otherwise: a change asks.
+    let update = "\"innervoice.calendar.update\" = \"allow\"";
+    assert!(config.contains(update));
+    let asking = config.replace(&format!(", {update}"), "");
+    let place = desk.place.clone();
+    drop(desk);
+    let desk = Desk::setup().place(&place).config(&asking);
+    let desk = desk.own_port("--innervoice-port").start().await;
+    let key = keys(&desk, &["create", "phone"])["key"].clone();
+    let mut socket = Socket::own_port(&desk, key.as_str().unwrap()).await;
+    let arguments = json!({ "id": id, "overwrite": true });
+    let params = json!({ "name": "calendar.update", "arguments": arguments });
+    let mut overwrite = async || {
+        let answer = socket
+            .request(&plain(1, "tools/call", params.clone()))
+            .await;
+        answer["result"].clone()
+    };
+    // The question that the answer names, after a yes to it.
+    let approve = |answer: Value| {
+        assert_eq!(answer["code"], "APPROVAL_REQUIRED", "{answer}");
+        let listed = place.run(&["approvals", "list", "--json"]).ok().json();
+        let asked = &answer["details"]["approval_id"];
+        let mut listed = listed.as_array().unwrap().iter();
+        let question = listed.find(|one| one["id"] == *asked).unwrap();
+        let id = question["id"].as_str().unwrap();
+        place.run(&["approvals", "approve", id]).ok();
+        question["lines"].to_string()
+    };
+    let shown = approve(overwrite().await);
+    assert!(
+        shown.contains("夜ラン") && shown.contains("散歩"),
+        "{shown}"
+    );
+    assert!(shown.contains("on the server, replaced"), "{shown}");
+    assert!(server.read(&id).await.text().contains("散歩"));
+
+    // What the user said yes to is gone before it is replaced: the copy that is
+    // there by now stays, and is shown.
+    let there = server.read(&id).await.text();
+    let other = there.replace("散歩", "昼寝");
+    let file = format!("{id}.ics");
+    let headers = [("content-type", "text/calendar")];
+    server.ask("PUT", &file, &headers, &other).await;
+    assert_eq!(overwrite().await["status"], "ok");
+    stands(&desk, &id, "conflict").await;
+    let shown = approve(overwrite().await);
+    assert!(shown.contains("昼寝"), "{shown}");
+    assert!(server.read(&id).await.text().contains("昼寝"));
+    assert_eq!(overwrite().await["status"], "ok");
+    stands(&desk, &id, "done").await;
+    assert!(server.read(&id).await.text().contains("夜ラン"));
 }
 
 #[tokio::test]

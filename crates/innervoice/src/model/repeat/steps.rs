@@ -1,0 +1,49 @@
+//! How much work the expansion of a rule may take.
+
+use std::cell::Cell;
+
+use jiff::Timestamp;
+
+/// Counts down with every day that is looked at and every time that is found, so
+/// that no rule takes longer than somebody is ready to wait for it.
+#[derive(Debug)]
+pub struct Steps {
+    left: Cell<u32>,
+    ran_out: Cell<bool>,
+}
+
+impl Steps {
+    pub fn new(most: u32) -> Self {
+        Self {
+            left: Cell::new(most),
+            ran_out: Cell::new(false),
+        }
+    }
+
+    /// `false` when there are not so many left; then there are none any more.
+    pub fn take(&self, count: u32) -> bool {
+        match self.left.get().checked_sub(count) {
+            Some(left) => self.left.set(left),
+            None => {
+                self.left.set(0);
+                self.ran_out.set(true);
+            }
+        }
+        !self.ran_out.get()
+    }
+
+    pub fn left(&self) -> u32 {
+        self.left.get()
+    }
+
+    pub fn ran_out(&self) -> bool {
+        self.ran_out.get()
+    }
+}
+
+/// The steps ran out before enough times were found.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TooCostly {
+    /// Those that were found.
+    pub found: Vec<Timestamp>,
+}
