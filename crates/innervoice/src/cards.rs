@@ -54,10 +54,10 @@ impl Lines {
         }
     }
 
-    /// Tells that somebody else made what the card is about.
+    /// Tells that somebody else made or changed what the card is about.
     pub fn not_own(&mut self) {
-        let by = self.say(("another key", "別のキー")).to_owned();
-        self.fact(("Made by", "作成者"), &by);
+        let by = self.say(("another key", "別のキー"));
+        self.fact(("Made or changed by", "作成・変更者"), by);
     }
 
     pub fn done(self) -> Vec<Line> {

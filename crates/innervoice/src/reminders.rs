@@ -86,8 +86,8 @@ struct Due {
 impl Due {
     fn of(reminder: Reminder, now: i64) -> Option<Self> {
         let due = reminder.next_fire_at?;
-        let steps = Steps::new(STEPS_OF_A_FIRING);
         let times_after = |after: i64, most: usize| {
+            let steps = Steps::new(STEPS_OF_A_FIRING);
             let times = reminder.times_after(after, most, &steps);
             times.unwrap_or_else(|TooCostly { found }| {
                 tracing::warn!(reminder = reminder.id, "its rule takes too many steps");

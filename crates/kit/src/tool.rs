@@ -79,7 +79,8 @@ pub enum Effect {
     /// Changes what only the counter's own people may: a key must name the
     /// tool, and nobody without a key gets at it over a network.
     Manage,
-    /// Acts on the outside world; the user is asked first.
+    /// Acts on the outside world, or changes what a person approved; the user is
+    /// asked first.
     Outside,
 }
 
