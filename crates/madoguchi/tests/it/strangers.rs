@@ -11,8 +11,8 @@ use tokio::{
 };
 
 use crate::harness::{
-    Desk, Socket, configured_keys, connect_from, initialize, initialized, modern, plain, request,
-    result, structured, tls, upgrade_head,
+    Desk, Socket, configured_keys, connect_from, initialize, initialized, plain, request, result,
+    structured, tls, upgrade_head,
 };
 
 const KEY: &str = "phone key";
@@ -278,34 +278,44 @@ async fn a_connection_has_at_most_256_requests_under_way() {
     assert_eq!(structured(result(&answered))["text"], "x");
 }
 
+/// What strangers send is refused anyway, so little of it is kept.
 #[tokio::test]
-async fn a_connection_subscribes_to_at_most_500_resources() {
-    let desk = Desk::start().await;
-    let mut socket = Socket::open(&desk, "fixture").await;
-    result(&socket.request(&initialize(1, "2025-06-18")).await);
-    let subscribe =
-        |number: u64, uri: String| plain(number, "resources/subscribe", json!({ "uri": uri }));
-    for number in 2..502 {
-        let uri = format!("test://{number}");
-        result(&socket.request(&subscribe(number, uri)).await);
-    }
-    let refused = socket.request(&subscribe(502, "test://502".into())).await;
-    assert_eq!(refused["error"]["code"], -32602, "{refused}");
-    // Those it has can be named again, and make room for others.
-    result(&socket.request(&subscribe(503, "test://2".into())).await);
-    let leave = plain(504, "resources/unsubscribe", json!({ "uri": "test://2" }));
-    result(&socket.request(&leave).await);
-    result(&socket.request(&subscribe(505, "test://502".into())).await);
-    let long = format!("test://{}", "x".repeat(2000));
-    let refused = socket.request(&subscribe(506, long)).await;
-    assert_eq!(refused["error"]["code"], -32602, "{refused}");
-    // One subscription of the newer kind names no more than that either.
-    let uris: Vec<String> = (0..501).map(|number| format!("test://{number}")).collect();
-    let filter = json!({ "notifications": { "resourceSubscriptions": uris } });
-    let listen = modern(507, "subscriptions/listen", filter);
-    let mut other = Socket::open(&desk, "fixture").await;
-    let refused = other.request(&listen).await;
-    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+async fn of_strangers_little_is_read() {
+    let desk = desk("require_key = true").await;
+    let echo = |length: usize| {
+        let text = "x".repeat(length);
+        plain(
+            7,
+            "tools/call",
+            json!({ "name": "fixture_echo", "arguments": { "text": text } }),
+        )
+    };
+    let post = async |length: usize, headers: &[(&str, &str)]| {
+        let body = echo(length).to_string();
+        let answer = request(desk.port, "POST", "/mcp/fixture", headers, body).await;
+        (answer.status, answer.message()["id"].clone())
+    };
+    assert_eq!(post(1_000, &[]).await, (401, json!(7)));
+    assert_eq!(post(100_000, &[]).await, (401, json!(null)));
+    let wrong = [("authorization", "Bearer wrong")];
+    assert_eq!(post(100_000, &wrong).await, (401, json!(null)));
+    assert_eq!(post(100_000, &[BEARER]).await, (200, json!(7)));
+    // A form of the console is small.
+    let origin = desk.url("");
+    let headers = [("origin", origin.as_str())];
+    let form = format!("token={}", "x".repeat(100_000));
+    let answer = request(desk.port, "POST", "/console/open", &headers, form).await;
+    assert_eq!(answer.status, 413);
+    // On a socket.
+    let mut keyless = Socket::open(&desk, "fixture").await;
+    keyless.send(&echo(100_000)).await;
+    assert_eq!(u16::from(keyless.closed().await.unwrap().code), 1009);
+    let mut keyed = Socket::with_bearer(&desk, "fixture", KEY).await;
+    let answer = keyed.request(&echo(100_000)).await;
+    assert_eq!(
+        structured(result(&answer))["text"].as_str().unwrap().len(),
+        100_000
+    );
 }
 
 /// Until one of its requests was admitted, a socket hears nothing but the answer
