@@ -21,7 +21,7 @@ use super::{
 use crate::{
     Desk,
     approvals::Decision,
-    transport::{answer, endpoint::read_body},
+    transport::{answer, endpoint::read_body, guard::Sender},
 };
 
 /// Who decided, as others read it.
@@ -262,7 +262,9 @@ impl Fields {
         if !session::is_from_here(headers, &desk.settings.http.public_url) {
             return Err(refused(words));
         }
-        let body = read_body(desk, body).await?;
+        // Forms are small, whoever sends them.
+        let body = read_body(desk, body, Sender::Stranger).await;
+        let body = body.map_err(IntoResponse::into_response)?;
         Ok(Self(form_urlencoded::parse(&body).into_owned().collect()))
     }
 

@@ -6,11 +6,11 @@ use axum::{
     body::Body,
     extract::Request,
     http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, request::Parts},
-    response::Response,
+    response::{IntoResponse, Response},
 };
 use bytes::Bytes;
 use futures::StreamExt;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use rmcp::transport::{
     StreamableHttpServerConfig, StreamableHttpService,
     streamable_http_server::session::SessionManager,
@@ -20,7 +20,7 @@ use super::{
     accept::{self, Reads},
     answer, batch,
     connections::OpenConnection,
-    guard::Guard,
+    guard::{Guard, Sender},
     sessions::{Book, OWNER, Owner, Sessions},
 };
 use crate::{
@@ -37,6 +37,10 @@ use crate::{
         subscriptions,
     },
 };
+
+/// As much is read of a request without a valid key where one is needed: enough
+/// for the answer to name the request, and too little to fill the memory.
+pub const MOST_OF_STRANGERS: usize = 64 * 1024;
 
 type Service = StreamableHttpService<Handler, Sessions>;
 
@@ -98,10 +102,13 @@ impl Endpoint {
     pub async fn handle(&self, guard: &Guard, request: Request) -> Response {
         let name = self.window.counter.about.name;
         let settled = guard.settle(name, request.headers(), request.extensions());
-        if let Err(full) = settled.await {
-            answer::hear_out(request.into_body()).await;
-            return full;
-        }
+        let sender = match settled.await {
+            Ok(sender) => sender,
+            Err(full) => {
+                answer::hear_out(request.into_body()).await;
+                return full;
+            }
+        };
         if is_of_the_oldest(request.headers()) {
             return answer::refuse(
                 StatusCode::BAD_REQUEST,
@@ -112,9 +119,10 @@ impl Endpoint {
             return self.not_a_call(guard, request).await;
         }
         let (parts, body) = request.into_parts();
-        let body = match read_body(&self.desk, body).await {
+        let body = match read_body(&self.desk, body, sender).await {
             Ok(body) => body,
-            Err(response) => return response,
+            Err(Unread::FromStranger) => return answer::refusal(None, &Refusal::InvalidKey),
+            Err(unread) => return unread.into_response(),
         };
         if batch::is_one(&parts.headers, &body) {
             return batch::answer(self, guard, &parts, &body).await;
@@ -304,22 +312,55 @@ fn asks_for_session(envelope: &Envelope<'_>, reads: Reads, body: &[u8]) -> bool 
 }
 
 /// The body, within its limits.
-pub async fn read_body(desk: &Desk, body: Body) -> Result<Bytes, Response> {
+pub async fn read_body(desk: &Desk, mut body: Body, sender: Sender) -> Result<Bytes, Unread> {
     let http = &desk.settings.http;
-    let body = Limited::new(body, http.max_body_bytes).collect();
-    match tokio::time::timeout(Duration::from_secs(http.body_timeout_seconds), body).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(answer::refuse(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "The body is larger than max_body_bytes in [http].",
-        )),
-        Ok(Err(_)) => Err(answer::refuse(
-            StatusCode::BAD_REQUEST,
-            "The body broke off.",
-        )),
-        Err(_) => Err(answer::refuse(
-            StatusCode::REQUEST_TIMEOUT,
-            "The body did not arrive in time.",
-        )),
+    let most = match sender {
+        Sender::Known => http.max_body_bytes,
+        Sender::Stranger => http.max_body_bytes.min(MOST_OF_STRANGERS),
+    };
+    let limited = Limited::new(&mut body, most).collect();
+    let within = Duration::from_secs(http.body_timeout_seconds);
+    match tokio::time::timeout(within, limited).await {
+        Ok(Ok(read)) => Ok(read.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            answer::hear_out(body).await;
+            Err(match sender {
+                Sender::Known => Unread::TooLarge,
+                Sender::Stranger => Unread::FromStranger,
+            })
+        }
+        Ok(Err(_)) => Err(Unread::BrokenOff),
+        Err(_) => Err(Unread::Late),
+    }
+}
+
+/// Why a body was not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unread {
+    TooLarge,
+    /// More than is read of somebody who has shown no valid key.
+    FromStranger,
+    BrokenOff,
+    Late,
+}
+
+impl IntoResponse for Unread {
+    fn into_response(self) -> Response {
+        let (status, text) = match self {
+            Self::TooLarge => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "The body is larger than max_body_bytes in [http].",
+            ),
+            Self::FromStranger => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "The body is larger than what is read without a key.",
+            ),
+            Self::BrokenOff => (StatusCode::BAD_REQUEST, "The body broke off."),
+            Self::Late => (
+                StatusCode::REQUEST_TIMEOUT,
+                "The body did not arrive in time.",
+            ),
+        };
+        answer::refuse(status, text)
     }
 }

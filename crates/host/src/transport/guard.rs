@@ -20,7 +20,7 @@ use kit::{Error, Result};
 
 use super::{
     answer,
-    connections::{OpenConnection, Standing},
+    connections::{Full, OpenConnection, Standing},
     files,
     origin::{Origin, Scheme, normalised},
 };
@@ -45,6 +45,14 @@ pub struct Guard {
     origins: Vec<Origin>,
     pub key_required: bool,
     keyring: Arc<Keyring>,
+}
+
+/// Who sends a request, as far as its head tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sender {
+    Known,
+    /// Somebody without a valid key where one is needed.
+    Stranger,
 }
 
 /// Whether the wrong key of a request was counted before it was answered.
@@ -162,30 +170,27 @@ impl Guard {
         counter: &str,
         headers: &HeaderMap,
         extensions: &Extensions,
-    ) -> Result<(), Response> {
+    ) -> Result<Sender, Response> {
         let Some(open) = extensions.get::<Arc<OpenConnection>>() else {
-            return Ok(());
+            return Ok(Sender::Known);
         };
         let brings_key = Self::brings_key(headers);
         let is_settled =
             open.is(Standing::Identified) || (open.is(Standing::Anonymous) && !brings_key);
         if is_settled {
-            return Ok(());
+            return Ok(Sender::Known);
         }
         let credentials = self.credentials(headers);
-        match self.keyring.identify(&credentials, counter).await {
-            Some(who) => open
-                .settle(Standing::of(&who))
-                .map_err(|full| full.answer()),
-            None => {
-                // Now, for the connection may end before the request is answered.
-                if let Some(counted) = extensions.get::<WrongKeyCounted>() {
-                    counted.0.store(true, Ordering::Relaxed);
-                    open.visit.wrong_key();
-                }
-                Ok(())
+        let Some(who) = self.keyring.identify(&credentials, counter).await else {
+            // Now, for the connection may end before the request is answered.
+            if let Some(counted) = extensions.get::<WrongKeyCounted>() {
+                counted.0.store(true, Ordering::Relaxed);
+                open.visit.wrong_key();
             }
-        }
+            return Ok(Sender::Stranger);
+        };
+        let settled = open.settle(Standing::of(&who));
+        settled.map_err(Full::answer).map(|()| Sender::Known)
     }
 
     fn recognises(&self, headers: &HeaderMap) -> bool {

@@ -9,7 +9,7 @@ use axum::{
     extract::{Path, Request, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
     http::{HeaderMap, Method, StatusCode, header},
     middleware,
-    response::Response,
+    response::{IntoResponse, Response},
     routing::{any, get, post},
 };
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use bytes::Bytes;
 use super::{
     accept, answer, assets,
     connections::{OpenConnection, Standing},
-    endpoint::{Endpoint, read_body},
+    endpoint::{Endpoint, Unread, read_body},
     guard::{self, Guard},
     websocket,
 };
@@ -177,8 +177,12 @@ impl OwnPort {
         let endpoint = &self.endpoint;
         let name = endpoint.window.counter.about.name;
         let settled = self.guard.settle(name, &parts.headers, &parts.extensions);
-        settled.await?;
-        let body = read_body(&endpoint.desk, body).await?;
+        let sender = settled.await?;
+        let body = read_body(&endpoint.desk, body, sender).await;
+        let body = body.map_err(|unread| match unread {
+            Unread::FromStranger => refused(&Refusal::InvalidKey),
+            unread => unread.into_response(),
+        })?;
         let credentials = self.guard.credentials(&parts.headers);
         let admitted = endpoint
             .desk

@@ -28,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     connections::{OpenConnection, Standing},
+    endpoint::MOST_OF_STRANGERS,
     guard::Guard,
     language,
 };
@@ -69,11 +70,22 @@ pub async fn accept(
     let credentials = to.guard.credentials(headers);
     let name = to.window.counter.about.name;
     let who = to.desk.keyring.identify(&credentials, name).await;
-    if let Some(who) = &who
-        && let Err(full) = open.settle(Standing::of(who))
-    {
-        return full.answer();
-    }
+    let most = match &who {
+        Some(who) => {
+            if let Err(full) = open.settle(Standing::of(who)) {
+                return full.answer();
+            }
+            settings.max_message_bytes
+        }
+        None => {
+            // Now, for that it is wrong can be told from how the socket ends.
+            if matches!(credentials, Credentials::Key(_)) {
+                open.visit.wrong_key();
+            }
+            // Its first request is refused, whatever else is in it.
+            settings.max_message_bytes.min(MOST_OF_STRANGERS)
+        }
+    };
     let accepted = Accepted {
         desk: Arc::clone(to.desk),
         window: Arc::clone(to.window),
@@ -88,8 +100,8 @@ pub async fn accept(
         // The library's own are 128 KiB each, for every socket that idles.
         .read_buffer_size(BUFFER)
         .write_buffer_size(BUFFER)
-        .max_message_size(settings.max_message_bytes)
-        .max_frame_size(settings.max_frame_bytes)
+        .max_message_size(most)
+        .max_frame_size(settings.max_frame_bytes.min(most))
         .on_upgrade(move |socket| accepted.serve(socket))
 }
 
@@ -170,15 +182,10 @@ impl Accepted {
             return INVALID_KEY;
         }
         let limit = Duration::from_secs(self.desk.settings.http.identify_timeout_seconds);
-        let farewell = tokio::select! {
+        tokio::select! {
             () = tokio::time::sleep(limit) => INVALID_KEY,
             () = self.open.evicted() => (close_code::AGAIN, "too many connections without a key"),
-        };
-        // The key was not asked about, but that it is wrong can be told from this.
-        if matches!(self.credentials, Credentials::Key(_)) {
-            self.open.visit.wrong_key();
         }
-        farewell
     }
 }
 

@@ -331,14 +331,18 @@ impl Intake {
         match &self.channel.visit {
             Some(visit) => {
                 let is_right = || self.desk.keyring.recognises(&self.channel.credentials);
-                visit.request(|| self.brings_key() && !self.admitted && !is_right())
+                // A key that was wrong from the beginning is not looked at again.
+                let may_guess = self.brings_key() && self.channel.is_identified;
+                visit.request(|| may_guess && !self.admitted && !is_right())
             }
             None => Ok(()),
         }
     }
 
+    /// One that was wrong when the connection began was counted then.
     fn note_wrong_key(&self) {
-        if let Some(visit) = self.channel.visit.as_ref().filter(|_| self.brings_key()) {
+        let became_wrong = self.channel.is_identified && self.brings_key();
+        if let Some(visit) = self.channel.visit.as_ref().filter(|_| became_wrong) {
             visit.wrong_key();
         }
     }

@@ -278,6 +278,46 @@ async fn a_connection_has_at_most_256_requests_under_way() {
     assert_eq!(structured(result(&answered))["text"], "x");
 }
 
+/// What strangers send is refused anyway, so little of it is kept.
+#[tokio::test]
+async fn of_strangers_little_is_read() {
+    let desk = desk("require_key = true").await;
+    let echo = |length: usize| {
+        let text = "x".repeat(length);
+        plain(
+            7,
+            "tools/call",
+            json!({ "name": "fixture_echo", "arguments": { "text": text } }),
+        )
+    };
+    let post = async |length: usize, headers: &[(&str, &str)]| {
+        let body = echo(length).to_string();
+        let answer = request(desk.port, "POST", "/mcp/fixture", headers, body).await;
+        (answer.status, answer.message()["id"].clone())
+    };
+    assert_eq!(post(1_000, &[]).await, (401, json!(7)));
+    assert_eq!(post(100_000, &[]).await, (401, json!(null)));
+    let wrong = [("authorization", "Bearer wrong")];
+    assert_eq!(post(100_000, &wrong).await, (401, json!(null)));
+    assert_eq!(post(100_000, &[BEARER]).await, (200, json!(7)));
+    // A form of the console is small.
+    let origin = desk.url("");
+    let headers = [("origin", origin.as_str())];
+    let form = format!("token={}", "x".repeat(100_000));
+    let answer = request(desk.port, "POST", "/console/open", &headers, form).await;
+    assert_eq!(answer.status, 413);
+    // On a socket.
+    let mut keyless = Socket::open(&desk, "fixture").await;
+    keyless.send(&echo(100_000)).await;
+    assert_eq!(u16::from(keyless.closed().await.unwrap().code), 1009);
+    let mut keyed = Socket::with_bearer(&desk, "fixture", KEY).await;
+    let answer = keyed.request(&echo(100_000)).await;
+    assert_eq!(
+        structured(result(&answer))["text"].as_str().unwrap().len(),
+        100_000
+    );
+}
+
 /// Until one of its requests was admitted, a socket hears nothing but the answer
 /// that refuses it.
 #[tokio::test]
