@@ -15,6 +15,7 @@ pub mod ledger;
 pub mod log;
 pub mod metrics;
 pub mod pipeline;
+pub mod private;
 pub mod settings;
 pub mod state;
 pub mod stations;
