@@ -34,6 +34,7 @@ mod mistakes;
 mod own_port;
 mod python_client;
 mod rooms;
+mod secrets;
 mod sessions;
 mod short_way;
 mod shutdown;
