@@ -84,6 +84,22 @@ async fn complete_audit(desk: &Desk) {
     }
 }
 
+/// Erases arguments that a process recorded as erased and died before it erased
+/// them.
+pub async fn finish_erasures(desk: &Desk) {
+    let Some(trail) = desk.audit.trail.clone() else {
+        return;
+    };
+    let finished = audit::blocking(move |_| audit::finish_erasures(&*trail.shelf)).await;
+    match finished {
+        Ok(0) => {}
+        Ok(records) => tracing::info!(records, "an erasure that was cut short is finished"),
+        Err(error) => {
+            tracing::warn!(error = %error.text(), cause = ?error.cause, "an erasure that was cut short could not be finished");
+        }
+    }
+}
+
 async fn drop_old_audit(desk: &Desk) {
     let Some(trail) = desk.audit.trail.clone() else {
         return;

@@ -101,7 +101,7 @@ impl Desk {
             process: kit::ids::random("", 16),
             windows,
             keyring: Arc::new(Keyring::new(&settings.identity, &abouts, &state, &clock)?),
-            limiter: Limiter::new(&settings.limits, &abouts, &state),
+            limiter: Limiter::new(&settings.limits, &abouts, &state, &clock),
             audit: Audit::new(&settings.audit, &clock, None),
             approvals: Approvals::new(&state, &clock),
             state,

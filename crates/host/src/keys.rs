@@ -9,6 +9,7 @@
 use kit::{
     Error, Result, Row, Sql,
     sql::{Budget, Param},
+    text::visible,
 };
 
 use crate::state::{self, Keyed, State};
@@ -116,15 +117,38 @@ pub async fn create_first(
         .await
 }
 
+/// What to do about a name that can't be.
+pub const NAME_RULE: &str = "Name it after who will use it, such as claude-desktop: 1 to 100 \
+     visible characters on one line, not beginning with `key:`, and none of the names of callers \
+     without a key.";
+
+/// Callers who have no key. A key of such a name would be taken for them in
+/// approvals and in the audit trail.
+const OTHER_CALLERS: [&str; 7] = [
+    "anonymous",
+    "desk",
+    "local",
+    "local user",
+    "madoguchi",
+    "the desk",
+    "unknown",
+];
+
+/// Whether a key may be called this.
+pub fn is_name(name: &str) -> bool {
+    let lower = name.trim().to_lowercase();
+    visible(name) == name
+        && (1..=100).contains(&name.chars().count())
+        && !lower.is_empty()
+        && !lower.starts_with("key:")
+        && !OTHER_CALLERS.contains(&lower.as_str())
+}
+
 fn checked(mut wanted: Wanted, now: i64) -> Result<Wanted> {
     wanted.name = wanted.name.trim().to_owned();
-    let name = &wanted.name;
-    if name.is_empty() || name.chars().count() > 100 || name.chars().any(char::is_control) {
-        return Err(Error::new(
-            "INVALID_KEY_NAME",
-            "A key's name has 1 to 100 characters, on one line.",
-        )
-        .next("Name it after who will use it, such as claude-desktop."));
+    if !is_name(&wanted.name) {
+        let what = "This can't be the name of a key.";
+        return Err(Error::new("INVALID_KEY_NAME", what).next(NAME_RULE));
     }
     if wanted.expires_at.is_some_and(|at| at <= now) {
         return Err(Error::new(

@@ -16,6 +16,7 @@ pub mod log;
 pub mod methods;
 pub mod metrics;
 pub mod pipeline;
+pub mod private;
 pub mod settings;
 pub mod state;
 pub mod stations;

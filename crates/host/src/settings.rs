@@ -1,7 +1,7 @@
 //! What can be configured about the desk. Each field's comment is its
 //! documentation: the default file and the schema are made from it.
 
-use std::{collections::BTreeMap, net::IpAddr, num::NonZeroU32};
+use std::{collections::BTreeMap, fmt, net::IpAddr, num::NonZeroU32};
 
 use kit::{Effect, Tool};
 use schemars::JsonSchema;
@@ -227,11 +227,18 @@ impl Default for WebSocket {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Database {
     /// postgres://… or sqlite:///path. Empty: `madoguchi.db` in the data directory.
     pub url: String,
+}
+
+/// Without the address, which may hold a password.
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database").finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -358,13 +365,22 @@ pub enum Policy {
     Deny,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Identity {
     /// What keys are hashed and cookies are signed with, at least 32 characters, for desks on one PostgreSQL that are not to keep it there. Empty: `desk.secret` beside the embedded database, or a row on PostgreSQL.
     pub secret: String,
     /// Keys by the SHA-256 digest of their secret: [{ name = "phone", sha256 = "…" }]. An empty `counters` or `tools` means all.
     pub keys: Vec<KeySettings>,
+}
+
+/// Without the secret.
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity")
+            .field("keys", &self.keys)
+            .finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

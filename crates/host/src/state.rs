@@ -3,7 +3,11 @@
 //! Opened when it is first needed, so that a process that serves files to the
 //! user who started it opens no database at all.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use hmac::{Hmac, KeyInit, Mac};
 use kit::{BoxFuture, Error, Result, Sql, Store};
@@ -33,6 +37,7 @@ type Open = Box<dyn Fn() -> BoxFuture<'static, Result<State>> + Send + Sync>;
 pub struct DeskState {
     open: Open,
     opened: OnceCell<State>,
+    limits: Option<PathBuf>,
 }
 
 impl DeskState {
@@ -42,7 +47,19 @@ impl DeskState {
         Self {
             open: Box::new(open),
             opened: OnceCell::new(),
+            limits: None,
         }
+    }
+
+    /// Counts callers' requests in files of this directory, instead of in rows.
+    pub fn with_limits_in(mut self, directory: PathBuf) -> Self {
+        self.limits = Some(directory);
+        self
+    }
+
+    /// `None`: they are counted in rows.
+    pub fn limits_directory(&self) -> Option<&Path> {
+        self.limits.as_deref()
     }
 
     /// A desk that keeps nothing.

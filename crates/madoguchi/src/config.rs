@@ -10,6 +10,7 @@ mod usable;
 
 use std::{
     collections::BTreeMap,
+    fmt,
     path::{Path, PathBuf},
 };
 
@@ -27,7 +28,7 @@ pub use usable::{listeners, usable};
 
 /// What was configured: the desk's sections, one for each counter, and one for
 /// each counter's own port.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Config {
     pub settings: Settings,
     pub counters: BTreeMap<String, toml::Table>,
@@ -36,7 +37,7 @@ pub struct Config {
 }
 
 /// Where settings come from besides the defaults.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Sources {
     /// A data directory that was named, which some counters keep files in.
     pub data: Option<PathBuf>,
@@ -55,6 +56,15 @@ impl Sources {
                 .or_else(|| beside.exists().then(|| beside.to_owned())),
             environment: std::env::vars().collect(),
         }
+    }
+}
+
+/// Without the counters' sections, which hold passwords.
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
     }
 }
 
@@ -207,9 +217,22 @@ fn check(table: &toml::Table, schema: &Value) -> Result<()> {
         Some(error) => {
             let key = error.instance_path().to_string();
             let key = key.trim_start_matches('/').replace('/', ".");
-            Err(invalid(format!("{key}: {error}.")))
+            Err(invalid(match holds_secret(&key) {
+                true => format!("{key}: {}.", error.masked()),
+                false => format!("{key}: {error}."),
+            }))
         }
     }
+}
+
+/// Whether a key may hold a secret, also as part of an address. What is wrong
+/// with it ends up in logs, so its value is not repeated.
+fn holds_secret(key: &str) -> bool {
+    [
+        "identity", "key", "password", "secret", "sha256", "token", "url",
+    ]
+    .iter()
+    .any(|part| key.contains(part))
 }
 
 fn unknown_keys(table: &toml::Table, schema: &Value, path: &str) -> Result<()> {

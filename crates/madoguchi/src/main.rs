@@ -13,6 +13,7 @@ mod ports;
 use std::process::ExitCode;
 
 use clap::Parser;
+use commands::output;
 
 fn main() -> ExitCode {
     memory::share();
@@ -23,9 +24,9 @@ fn main() -> ExitCode {
     match commands::run(cli) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {}", error.text());
+            output::tell(&format!("error: {}", error.text()));
             if let Some(cause) = &error.cause {
-                eprintln!("cause: {cause}");
+                output::tell(&format!("cause: {cause}"));
             }
             ExitCode::FAILURE
         }

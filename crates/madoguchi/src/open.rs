@@ -140,12 +140,21 @@ fn own_state(
     databases: &Databases,
 ) -> DeskState {
     let (url, data) = (config.settings.database.url.clone(), global.data.clone());
-    own_state::state(
+    let embedded = match database_url(&url, data.as_deref()) {
+        Ok(DatabaseUrl::Sqlite(path)) => Some(path),
+        // What is wrong with it is said when it is opened.
+        Ok(DatabaseUrl::Postgres(_)) | Err(_) => None,
+    };
+    let state = own_state::state(
         move || database_url(&url, data.as_deref()),
         config.settings.identity.secret.clone(),
         shared,
         databases,
-    )
+    );
+    match embedded {
+        Some(path) => state.with_limits_in(own_state::limits_directory(&path)),
+        None => state,
+    }
 }
 
 /// An open program: the desk, and the databases to close at the end.

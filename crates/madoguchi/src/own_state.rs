@@ -3,7 +3,7 @@
 
 use std::{
     io::Write,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -62,6 +62,13 @@ async fn secret(url: &DatabaseUrl, configured: &str, store: &Arc<dyn Store>) -> 
         DatabaseUrl::Sqlite(path) => in_file(&path.with_file_name("desk.secret")),
         DatabaseUrl::Postgres(_) => in_a_row(store).await,
     }
+}
+
+/// Where the requests of callers are counted, for all processes on a database.
+pub fn limits_directory(database: &Path) -> PathBuf {
+    let mut name = database.file_name().unwrap_or_default().to_owned();
+    name.push("-limits");
+    database.with_file_name(name)
 }
 
 /// The secret in a file that only its owner reads, made when it is not there.

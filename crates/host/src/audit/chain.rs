@@ -63,15 +63,6 @@ impl Chain {
                 };
                 self.add(record, *at)
             }
-            Entry::Erased { at, what, count } => {
-                let record = Record {
-                    kind: "erased".into(),
-                    what: Some(what.into()),
-                    count: Some(*count),
-                    ..Record::default()
-                };
-                self.add(record, *at)
-            }
             Entry::Lost { at, count } => {
                 let record = Record {
                     kind: "lost".into(),

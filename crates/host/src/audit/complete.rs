@@ -19,7 +19,7 @@ use super::{
     queue::Place,
     record::{Entry, Head, RecoveredEntry, parse},
     shelf::Shelf,
-    writer::seal,
+    writer::{CRASHED, seal},
 };
 
 /// A row's time is that of its call's beginning: it may be this much older than
@@ -78,7 +78,7 @@ fn one(trail: &Trail, segment: &str, rows: &[Rows], runtime: &Handle) -> Result<
         seq: last.seq,
         hash: last.hash.clone(),
     };
-    let mut sealed = seal(&head, start.at_ms(), last.at_ms(), "crashed");
+    let mut sealed = seal(&head, start.at_ms(), last.at_ms(), CRASHED);
     sealed.torn = (torn > 0).then_some(torn);
     shelf.checkpoint(vec![(sealed, trail.now())], Some(segment))?;
     tracing::warn!(

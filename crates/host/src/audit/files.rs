@@ -19,19 +19,24 @@ use std::{
 };
 
 use disk::{
-    broken, last_bytes, last_line, make_directory, milliseconds, private, read, seq_of,
-    sync_directory, unusable,
+    broken, last_bytes, last_line, make_directory, milliseconds, read, seq_of, sync_directory,
+    unusable,
 };
 use kit::Result;
 use pen::FilePen;
 
 use super::{
     chain::Chain,
+    erasures::Runs,
     record::{Beside, Head, Line, NOTHING, Record, parse},
     shelf::{CHECKPOINTS, Claim, Pen, Shelf, Stored},
 };
+use crate::private;
 
 const ENDING: &str = ".jsonl";
+
+/// More than the number at the beginning of a line takes.
+const SEQ_BYTES: usize = 32;
 
 /// A file's time may lag behind the clock, and a little behind its records.
 const COARSE_MS: i64 = 10_000;
@@ -64,7 +69,11 @@ impl Files {
     fn locked_checkpoints(&self) -> Result<File> {
         make_directory(&self.directory)?;
         let path = self.path(CHECKPOINTS);
-        let file = private().read(true).append(true).create(true).open(&path);
+        let file = private::options()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(&path);
         let file = file.map_err(|error| unusable(&path, error))?;
         file.lock().map_err(|error| unusable(&path, error))?;
         Ok(file)
@@ -192,6 +201,7 @@ impl Shelf for Files {
         Ok(Some(Stored {
             lines,
             torn: (text.len() - whole) as u64,
+            keeps_arguments: self.directory.join("text").exists(),
         }))
     }
 
@@ -283,7 +293,10 @@ impl Shelf for Files {
         // Locked before it can be seen: a segment without a lock is a dead one.
         let hidden = self.directory.join(format!(".{segment}.new"));
         let made = (|| {
-            let mut file = private().append(true).create_new(true).open(&hidden)?;
+            let mut file = private::options()
+                .append(true)
+                .create_new(true)
+                .open(&hidden)?;
             file.lock()?;
             let text = format!("{}\n", first.record);
             file.write_all(text.as_bytes())?;
@@ -324,7 +337,7 @@ impl Shelf for Files {
         let aside = self.directory.join("torn");
         make_directory(&aside)?;
         let aside = aside.join(segment);
-        let opened = private()
+        let opened = private::options()
             .write(true)
             .create(true)
             .truncate(true)
@@ -338,33 +351,42 @@ impl Shelf for Files {
         Ok(torn.len() as u64)
     }
 
-    fn erase(&self, segment: &str, records: &HashSet<u64>) -> Result<u64> {
+    fn erase(&self, segment: &str, records: &Runs) -> Result<u64> {
         let path = self.text(segment);
         let failed = |error| unusable(&path, error);
-        let Some(text) = read(&path)? else {
-            return Ok(0);
+        // As bytes: a line that a crash left half erased may not be text.
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+            Err(error) => return Err(failed(error)),
         };
-        let mut file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
-        let (mut at, mut erased) = (0u64, 0);
-        for line in text.split_inclusive('\n') {
-            let length = line.trim_end_matches('\n').len();
-            let beside = serde_json::from_str::<Beside>(line);
-            if let Ok(beside) = beside
-                && !beside.erased
-                && records.contains(&beside.seq)
-            {
+        let mut blanks: Vec<(u64, String)> = Vec::new();
+        let mut at = 0u64;
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let text = line.strip_suffix(b"\n").unwrap_or(line);
+            let length = text.len();
+            let begins = text.get(..length.min(SEQ_BYTES)).unwrap_or_default();
+            let seq = seq_of(&String::from_utf8_lossy(begins));
+            if records.contains(seq) {
                 // In place and of the same length: the process that adds to the
                 // file need not know, and no copy of the text is left behind.
-                let gone = format!("{{\"seq\":{},\"erased\":true}}", beside.seq);
-                let blank = format!("{gone:<length$}");
-                file.seek(SeekFrom::Start(at)).map_err(failed)?;
-                file.write_all(blank.as_bytes()).map_err(failed)?;
-                erased += 1;
+                let blank = format!("{:<length$}", Beside::erased(seq));
+                if blank.len() == length && blank.as_bytes() != text {
+                    blanks.push((at, blank));
+                }
             }
             at += line.len() as u64;
         }
+        if blanks.is_empty() {
+            return Ok(0);
+        }
+        let mut file = OpenOptions::new().write(true).open(&path).map_err(failed)?;
+        for (at, blank) in &blanks {
+            file.seek(SeekFrom::Start(*at)).map_err(failed)?;
+            file.write_all(blank.as_bytes()).map_err(failed)?;
+        }
         file.sync_data().map_err(failed)?;
-        Ok(erased)
+        Ok(blanks.len() as u64)
     }
 
     fn remove(&self, segment: &str) -> Result<()> {

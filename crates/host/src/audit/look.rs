@@ -6,8 +6,9 @@ use kit::Result;
 use serde_json::{Map, Value};
 
 use super::{
+    erasures,
     record::{Beside, Record, Salted, parse},
-    shelf::Shelf,
+    shelf::{CHECKPOINTS, Shelf},
 };
 
 /// What somebody wants to see; what is not set matters not.
@@ -63,6 +64,13 @@ pub struct Found {
 /// The records that `filter` wants, by time. `last`: only that many.
 pub fn find(shelf: &dyn Shelf, filter: &Filter, last: Option<usize>) -> Result<Vec<Found>> {
     let mut found: Vec<Found> = Vec::new();
+    for line in shelf.checkpoints()? {
+        if let Some(record) = erasures::recorded(&line)
+            && filter.wants(&record)
+        {
+            found.extend(shown(CHECKPOINTS, &record, &line, None, filter.personal));
+        }
+    }
     for (segment, touched) in shelf.touched(filter.since.unwrap_or(i64::MIN))? {
         if let Some(last) = last
             && found.len() >= last

@@ -5,11 +5,12 @@
 //! get there without calls waiting for each other; `files.rs` and `table.rs` where
 //! they stand (`shelf.rs` is what both can do); `complete.rs` what is done after a
 //! crash, `retain.rs` how old ones go; `verify.rs`, `look.rs` and `erase.rs` are
-//! behind the commands.
+//! behind the commands, `erasures.rs` is what the trail says was erased.
 
 mod chain;
 mod complete;
 mod erase;
+mod erasures;
 mod files;
 mod look;
 pub mod queue;
@@ -30,7 +31,7 @@ use kit::{Error, Result, time::Clock};
 use tokio::{runtime::Handle, sync::oneshot};
 
 pub use complete::{Rows, complete};
-pub use erase::{Which, erase};
+pub use erase::{Which, erase, finish_erasures};
 pub use look::{Filter, Found, find, find_new};
 pub use retain::drop_old;
 pub use shelf::{Place, Shelf};

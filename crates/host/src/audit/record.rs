@@ -10,7 +10,7 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::redact::Kept;
+use super::{erasures::Runs, redact::Kept};
 use crate::state::hex;
 
 /// What stands before the first record of a process.
@@ -59,12 +59,6 @@ pub enum Entry {
     },
     /// A call whose process died before it could record it.
     Recovered(Box<RecoveredEntry>),
-    /// Somebody erased arguments.
-    Erased {
-        at: i64,
-        what: String,
-        count: u64,
-    },
     /// Records that found no room while the trail could not be written.
     Lost {
         at: i64,
@@ -120,8 +114,8 @@ pub struct Record<'a> {
     pub seq: u64,
     pub prev: Cow<'a, str>,
     pub at: Cow<'a, str>,
-    /// `start`, `call`, `refused_count`, `erased`, `lost`, `end`; among the
-    /// checkpoints `sealed` and `dropped`.
+    /// `start`, `call`, `refused_count`, `lost`, `end`; among the checkpoints
+    /// `sealed`, `dropped` and `erased`.
     pub kind: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<Cow<'a, str>>,
@@ -171,9 +165,12 @@ pub struct Record<'a> {
     /// The last checkpoint at the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Head>,
-    /// The segment that is meant: completed, sealed or dropped.
+    /// The segment that is meant: completed, sealed, dropped or erased from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Cow<'a, str>>,
+    /// Of an erasure: the records of that segment whose arguments were erased.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records: Option<Runs>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -219,6 +216,13 @@ pub struct Beside {
     pub arguments: Option<Salted>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub personal: Option<Salted>,
+}
+
+impl Beside {
+    /// What stands there once it was erased.
+    pub fn erased(seq: u64) -> String {
+        format!("{{\"seq\":{seq},\"erased\":true}}")
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

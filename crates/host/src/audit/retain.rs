@@ -36,10 +36,10 @@ pub fn drop_old(shelf: &dyn Shelf, keep_days: u32, now: i64) -> Result<u64> {
         };
         let last = record.last.as_deref().and_then(|at| at.parse().ok());
         let last = last.map_or(now, |at: jiff::Timestamp| at.as_millisecond());
-        if record.kind == "dropped" {
-            dropped.insert(segment);
-        } else if last < before && there.contains(&segment) {
-            old.push(record);
+        match &*record.kind {
+            "dropped" => drop(dropped.insert(segment)),
+            "sealed" if last < before && there.contains(&segment) => old.push(record),
+            _ => {}
         }
     }
     // Said first, done after: should we die in between, the next round removes

@@ -8,6 +8,7 @@ use std::{collections::HashSet, path::PathBuf, sync::Arc};
 use kit::{Error, Result};
 
 use super::{
+    erasures::Runs,
     files::Files,
     record::{Head, Line, Record},
     table::Table,
@@ -44,6 +45,9 @@ pub struct Stored {
     pub lines: Vec<(String, Option<String>)>,
     /// Bytes after the last whole line.
     pub torn: u64,
+    /// Whether arguments are kept in this place at all. A copy of the chains
+    /// alone has none.
+    pub keeps_arguments: bool,
 }
 
 /// Whether a piece of a trail was taken.
@@ -106,7 +110,7 @@ pub trait Shelf: Send + Sync {
     fn put_torn_aside(&self, segment: &str) -> Result<u64>;
 
     /// Erases what stands beside these records; returns how many had anything.
-    fn erase(&self, segment: &str, records: &HashSet<u64>) -> Result<u64>;
+    fn erase(&self, segment: &str, records: &Runs) -> Result<u64>;
 
     /// Removes a segment that was dropped.
     fn remove(&self, segment: &str) -> Result<()>;

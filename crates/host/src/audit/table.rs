@@ -15,6 +15,7 @@ use tokio::runtime::Handle;
 
 use super::{
     chain::Chain,
+    erasures::Runs,
     record::{Head, Line, NOTHING, Record, parse},
     shelf::{Appended, CHECKPOINTS, Claim, Pen, Shelf, Stored},
 };
@@ -213,7 +214,11 @@ impl Shelf for Table {
 
     fn read(&self, segment: &str) -> Result<Option<Stored>> {
         let lines = self.lines(segment)?;
-        Ok((!lines.is_empty()).then_some(Stored { lines, torn: 0 }))
+        Ok((!lines.is_empty()).then_some(Stored {
+            lines,
+            torn: 0,
+            keeps_arguments: true,
+        }))
     }
 
     fn first(&self, segment: &str) -> Result<Option<String>> {
@@ -329,16 +334,18 @@ impl Shelf for Table {
         Ok(0)
     }
 
-    fn erase(&self, segment: &str, records: &HashSet<u64>) -> Result<u64> {
+    fn erase(&self, segment: &str, records: &Runs) -> Result<u64> {
         let (segment, records) = (segment.to_owned(), records.clone());
         self.transaction(move |sql| {
             let mut erased = 0;
-            for seq in &records {
-                let blank = format!("{{\"seq\":{seq},\"erased\":true}}");
+            for (first, last) in records.iter() {
+                // As `Beside::erased` writes it.
                 erased += sql.execute(
-                    "UPDATE desk_audit SET beside = $1
-                     WHERE segment = $2 AND seq = $3 AND beside IS NOT NULL AND beside <> $1",
-                    &[(&blank).into(), (&segment).into(), number(*seq).into()],
+                    "UPDATE desk_audit
+                     SET beside = '{\"seq\":' || CAST(seq AS TEXT) || ',\"erased\":true}'
+                     WHERE segment = $1 AND seq BETWEEN $2 AND $3 AND beside IS NOT NULL
+                       AND beside <> '{\"seq\":' || CAST(seq AS TEXT) || ',\"erased\":true}'",
+                    &[(&segment).into(), number(first).into(), number(last).into()],
                 )?;
             }
             Ok(erased)

@@ -3,7 +3,8 @@
 //! Each segment is checked record by record. That a segment is whole, or there
 //! at all, is known from what others say of it: the checkpoint that seals it, and
 //! the first records of processes that started later. Of the newest segment of a
-//! process that was killed nobody has said anything yet.
+//! process that was killed nobody has said anything yet. Arguments that are gone
+//! must be named by the record of an erasure.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,8 +12,10 @@ use kit::Result;
 use serde::Serialize;
 
 use super::{
+    erasures::Erasures,
     record::{Beside, Head, NOTHING, Record, Salted, parse},
     shelf::{CHECKPOINTS, Shelf, Stored},
+    writer::CRASHED,
 };
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -25,7 +28,10 @@ pub struct Report {
     pub records: u64,
     /// Records whose arguments were erased.
     pub erased: u64,
-    /// Records whose arguments are not there, though nobody erased them.
+    /// Records that are recorded as erased and still have arguments.
+    pub not_yet_erased: u64,
+    /// Records whose arguments are not there, though nobody erased them: a crash
+    /// of the machine lost them, or this is a copy of the chains alone.
     pub without_arguments: u64,
     /// Records completed after a crash.
     pub recovered: u64,
@@ -65,6 +71,7 @@ struct Claims {
     dropped: HashSet<String>,
     /// Who saw it, and up to which record.
     seen: HashMap<String, Vec<(String, Head)>>,
+    erasures: Erasures,
 }
 
 fn check(shelf: &dyn Shelf, report: &mut Report) -> Result<Checked<()>> {
@@ -123,24 +130,38 @@ fn check(shelf: &dyn Shelf, report: &mut Report) -> Result<Checked<()>> {
         there.insert(name.clone());
         report.segments += 1;
         report.live += u64::from(live);
-        if let Err(broken) = segment(name, &stored, live, &claims, report) {
-            return Ok(Err(broken));
+        let before = report.clone();
+        if segment(name, &stored, live, &claims, report).is_err() {
+            // What is missing may have been erased while we were reading, or by
+            // an earlier version.
+            *report = before;
+            claims.erasures = Erasures::everywhere(shelf)?;
+            if let Err(broken) = segment(name, &stored, live, &claims, report) {
+                return Ok(Err(broken));
+            }
         }
     }
     gone(shelf, &there, &claims)
 }
 
 fn sealed_and_dropped(lines: &[String]) -> Checked<Claims> {
-    let mut claims = Claims::default();
+    let mut claims = Claims {
+        erasures: Erasures::in_checkpoints(lines),
+        ..Claims::default()
+    };
     let mut prev = NOTHING.to_owned();
     for (line, number) in lines.iter().zip(1..) {
         let record = linked(CHECKPOINTS, line, number, &prev)?;
         prev.clone_from(&record.hash);
         let segment = record.segment.as_deref().unwrap_or_default().to_owned();
-        if record.kind == "dropped" {
-            claims.dropped.insert(segment);
-        } else {
-            claims.sealed.insert(segment, record);
+        match &*record.kind {
+            "sealed" => drop(claims.sealed.insert(segment, record)),
+            "dropped" => drop(claims.dropped.insert(segment)),
+            "erased" => {}
+            kind => {
+                let what = format!("a record of kind {kind} can't stand here");
+                return Err(broken(CHECKPOINTS, number, what));
+            }
         }
     }
     Ok(claims)
@@ -167,6 +188,9 @@ fn segment(
     claims: &Claims,
     report: &mut Report,
 ) -> Checked<()> {
+    let seal = claims.sealed.get(name);
+    // What a process wrote before a seal of its own is on disk.
+    let ended_in_order = seal.is_some_and(|seal| seal.what.as_deref() != Some(CRASHED));
     let mut prev = None;
     let mut hashes: Vec<String> = Vec::with_capacity(stored.lines.len());
     let mut ended = false;
@@ -187,7 +211,15 @@ fn segment(
         if record.kind == "lost" {
             report.lost += record.count.unwrap_or_default();
         }
-        kept(name, number, &record, beside.as_deref(), report)?;
+        let has_arguments = record.arguments.is_some() || record.personal.is_some();
+        if stored.keeps_arguments {
+            let is_recorded = has_arguments && claims.erasures.include(name, &record);
+            let how = (has_arguments, is_recorded, !ended_in_order);
+            kept(&record, beside.as_deref(), how, report)
+                .map_err(|what| broken(name, number, what.to_owned()))?;
+        } else {
+            report.without_arguments += u64::from(has_arguments);
+        }
         hashes.push(record.hash.clone());
         prev = Some(record.hash);
     }
@@ -197,7 +229,7 @@ fn segment(
             .ok()
             .and_then(|at| hashes.get(at.checked_sub(1)?))
     };
-    if let Some(seal) = claims.sealed.get(name) {
+    if let Some(seal) = seal {
         let sealed = seal.count.unwrap_or_default();
         if seal.torn.is_some() {
             report.torn.push(name.to_owned());
@@ -245,39 +277,47 @@ fn first_prev(line: &str) -> String {
     }
 }
 
-/// What stands beside a record is what it was made with, or erased.
+/// What stands beside a record must be what it was made with, or erased.
+/// `is_recorded`: its erasure is. `may_lack`: it may not be there, though nobody
+/// erased it.
 fn kept(
-    name: &str,
-    number: u64,
     record: &Record<'_>,
     beside: Option<&str>,
+    (has_arguments, is_recorded, may_lack): (bool, bool, bool),
     report: &mut Report,
-) -> Checked<()> {
-    if record.arguments.is_none() && record.personal.is_none() {
-        return Ok(());
-    }
+) -> std::result::Result<(), &'static str> {
     let Some(beside) = beside else {
-        report.without_arguments += 1;
+        match (has_arguments, is_recorded, may_lack) {
+            (false, ..) => {}
+            // A line that was half erased can't be read.
+            (true, true, _) => report.not_yet_erased += 1,
+            (true, false, true) => report.without_arguments += 1,
+            (true, false, false) => {
+                return Err("its arguments are not there, but no erasure is recorded");
+            }
+        }
         return Ok(());
     };
-    let Ok(beside) = serde_json::from_str::<Beside>(beside) else {
-        let what = "what is kept of its arguments can't be read".to_owned();
-        return Err(broken(name, number, what));
-    };
-    if beside.erased {
-        report.erased += 1;
-        return Ok(());
-    }
+    let beside: Beside =
+        serde_json::from_str(beside).map_err(|_| "what is kept of its arguments can't be read")?;
     let same = |kept: &Option<Salted>, said: Option<&str>| {
         kept.as_ref().map(Salted::commitment).as_deref() == said
     };
-    if same(&beside.arguments, record.arguments.as_deref())
-        && same(&beside.personal, record.personal.as_deref())
-    {
-        return Ok(());
+    if beside.erased && has_arguments && beside.arguments.is_none() && beside.personal.is_none() {
+        report.erased += 1;
+        return match is_recorded {
+            true => Ok(()),
+            false => Err("its arguments were erased, but no erasure is recorded"),
+        };
     }
-    let what = "what is kept of its arguments is not what it was made with".to_owned();
-    Err(broken(name, number, what))
+    if beside.erased
+        || !same(&beside.arguments, record.arguments.as_deref())
+        || !same(&beside.personal, record.personal.as_deref())
+    {
+        return Err("what is kept of its arguments is not what it was made with");
+    }
+    report.not_yet_erased += u64::from(is_recorded);
+    Ok(())
 }
 
 /// Segments that were there and are not.

@@ -300,6 +300,9 @@ impl Writer {
     }
 }
 
+/// Why a segment was sealed whose process died.
+pub const CRASHED: &str = "crashed";
+
 /// The checkpoint that says that nothing comes after this record.
 pub fn seal(head: &Head, first: i64, last: i64, why: &'static str) -> Record<'static> {
     Record {

@@ -374,4 +374,17 @@ mod tests {
         drop(audit.open(record(), None).await);
         assert_eq!(*seen.lock().unwrap(), [Outcome::Done, Outcome::Abandoned]);
     }
+    /// Whoever comes with made-up keys is one unknown caller.
+    #[test]
+    fn refusals_of_unknown_callers_take_one_place() {
+        let audit = Audit::new(&settings::Audit::default(), &Clock::system(), None);
+        let now = Timestamp::from_second(1_800_000_000).unwrap();
+        for _ in 0..100_000 {
+            audit.refused(None, "cinema", now);
+        }
+        audit.refused(Some(&"key:abc".into()), "cinema", now);
+        let refusals = audit.refusals.lock().unwrap();
+        assert_eq!(refusals.counts.len(), 2);
+        assert_eq!(refusals.counts[&("unknown".into(), "cinema")], 100_000);
+    }
 }

@@ -420,27 +420,33 @@ fn digests(row: &Kept, known: &[Digested]) -> Vec<Digested> {
 }
 
 fn configured(identity: &Identity) -> Result<Vec<([u8; 32], Arc<Key>)>> {
-    let names: Vec<&str> = identity.keys.iter().map(|key| key.name.as_str()).collect();
-    if let Some(name) = names.iter().enumerate().find_map(|(at, name)| {
-        let before = names.get(..at).unwrap_or_default();
-        before.contains(name).then_some(name)
-    }) {
-        // Callers are told apart by it.
-        return Err(
-            Error::new("INVALID_CONFIG", format!("Two keys are called `{name}`."))
-                .next("Give each a name of its own."),
-        );
-    }
-    let configured = identity.keys.iter().map(|key| {
+    let invalid = |what: String| Error::new("INVALID_CONFIG", what);
+    let mut configured: Vec<([u8; 32], Arc<Key>)> = Vec::new();
+    for key in &identity.keys {
+        let name = &key.name;
+        if !keys::is_name(name) {
+            return Err(invalid(format!("No key can be called `{name}`.")).next(keys::NAME_RULE));
+        }
         let digest = parse_hex(&key.sha256).ok_or_else(|| {
-            Error::new(
-                "INVALID_CONFIG",
-                format!("The sha256 of the key `{}` is not 64 hex digits.", key.name),
-            )
+            invalid(format!(
+                "The sha256 of the key `{name}` is not 64 hex digits."
+            ))
             .next("Make it with: printf %s KEY | sha256sum")
         })?;
+        for (other, same) in &configured {
+            let other_name = &same.caller.name;
+            if **other_name == **name {
+                // People tell them apart by it.
+                return Err(invalid(format!("Two keys are called `{name}`."))
+                    .next("Give each a name of its own."));
+            }
+            if *other == digest {
+                let what = format!("The keys `{other_name}` and `{name}` have the same sha256.");
+                return Err(invalid(what).next("Make another key for one of them."));
+            }
+        }
         let key = Key {
-            caller: Caller::with_key(&key.name, &key.name),
+            caller: Caller::with_key(&configured_id(name, &digest), name),
             counters: key.counters.clone(),
             tools: key.tools.clone(),
             file: None,
@@ -450,9 +456,18 @@ fn configured(identity: &Identity) -> Result<Vec<([u8; 32], Arc<Key>)>> {
             used_at: AtomicI64::new(0),
             revoked: CancellationToken::new(),
         };
-        Ok((digest, Arc::new(key)))
-    });
-    configured.collect()
+        configured.push((digest, Arc::new(key)));
+    }
+    Ok(configured)
+}
+
+/// Another desk on the same data may have another key of this name in its own
+/// configuration: limits, approvals, grants and kept replies belong to one of
+/// them. The `#` tells it from the id of a stored key.
+fn configured_id(name: &str, digest: &[u8; 32]) -> String {
+    let mut digest = state::hex(digest);
+    digest.truncate(8);
+    format!("{name}#{digest}")
 }
 
 #[cfg(test)]
@@ -493,6 +508,60 @@ mod tests {
             assert!(allows(&who, scope, |name| name == "get_movie_list"));
             assert!(!allows(&who, scope, |name| name == "reserve_seats"));
         }
+    }
+
+    fn settings(name: &str, secret: &str) -> KeySettings {
+        KeySettings {
+            name: name.into(),
+            sha256: state::hex(&Sha256::digest(secret.as_bytes())),
+            ..KeySettings::default()
+        }
+    }
+
+    #[test]
+    fn configured_keys_are_told_apart_by_name_and_secret() {
+        let id = |name: &str, secret: &str| {
+            let keys = vec![settings(name, secret)];
+            let identity = Identity {
+                keys,
+                ..Identity::default()
+            };
+            configured(&identity).unwrap()[0].1.caller.id.to_string()
+        };
+        assert_eq!(id("phone", "one"), id("phone", "one"));
+        assert_ne!(id("phone", "one"), id("phone", "two"));
+        assert_ne!(id("phone", "one"), id("tablet", "one"));
+        // Of twelve letters, as the id of a stored key.
+        assert_ne!(id("abcdefghijkl", "one"), "key:abcdefghijkl");
+    }
+
+    #[test]
+    fn names_that_mislead_are_refused() {
+        let refused = |keys: Vec<KeySettings>| {
+            let identity = Identity {
+                keys,
+                ..Identity::default()
+            };
+            configured(&identity).unwrap_err().message
+        };
+        for name in [
+            "",
+            "anonymous",
+            "Local User",
+            "the desk",
+            "unknown",
+            "key:abc",
+            "a\u{1b}b",
+            "a\nb",
+            "a\u{202e}b",
+        ] {
+            let what = refused(vec![settings(name, "one")]);
+            assert!(what.contains("No key can be called"), "{name:?}: {what}");
+        }
+        let what = refused(vec![settings("a", "one"), settings("a", "two")]);
+        assert_eq!(what, "Two keys are called `a`.");
+        let what = refused(vec![settings("a", "one"), settings("b", "one")]);
+        assert_eq!(what, "The keys `a` and `b` have the same sha256.");
     }
 
     #[test]

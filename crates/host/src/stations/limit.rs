@@ -1,45 +1,62 @@
 //! How many requests may a caller make?
 //!
-//! Exactly N in any 60 seconds, per caller and counter: the times of the last N
-//! admitted requests are kept, and a request passes when the oldest of them is a
-//! minute old. A token bucket would let nearly 2N through in the first minute.
+//! Exactly N in any 60 seconds, per caller and counter, for all processes on the
+//! same data together: the times of the last N admitted requests are kept, and a
+//! request passes when the oldest of them is a minute old. A token bucket would
+//! let nearly 2N through in the first minute.
 //!
-//! Several desks on one PostgreSQL share the count. There each of the N is a
-//! row, a slot that a request takes for a minute, by the server's clock; whoever
-//! finds none is refused, and its desk refuses by itself from then on until the
-//! next slot is due.
+//! On the embedded database the times are in a file beside it (`ring.rs`). On
+//! PostgreSQL each of the N is a row, a slot that a request takes for a minute,
+//! by the server's clock. Whoever finds none free is refused, and its desk
+//! refuses by itself from then on until the next one is due.
+
+mod ring;
 
 use std::{
-    collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, PoisonError},
+    collections::HashMap,
+    path::Path,
+    sync::{Arc, Mutex, Once, PoisonError},
     time::{Duration, Instant},
 };
 
-use kit::{About, Result, Store, sql::Budget};
+use kit::{About, Error, Result, Store, sql::Budget, time::Clock};
+use ring::Taken;
+use sha2::{Digest, Sha256};
 
-use crate::{settings::Limits, state::DeskState};
+use crate::{
+    settings::Limits,
+    state::{DeskState, hex},
+};
 
-const WINDOW: Duration = Duration::from_secs(60);
 const WINDOW_MS: i64 = 60_000;
 
 /// What a caller is told to wait when the shared count can't be read: it is let
 /// through by nobody.
 const UNREADABLE_MS: u64 = 1_000;
 
+/// How long a request waits while another process holds the file. It holds it
+/// for microseconds, unless it was stopped in the middle.
+const PATIENCE: Duration = Duration::from_secs(1);
+const TRY_AGAIN: Duration = Duration::from_millis(1);
+
 /// A caller's id and a counter's name.
 type Who = (Arc<str>, &'static str);
 
 pub struct Limiter {
     per_minute: HashMap<String, usize>,
-    admitted: Mutex<HashMap<Who, VecDeque<Instant>>>,
     /// Until when there is no slot for a caller, as far as this desk knows.
     full: Mutex<HashMap<Who, Instant>>,
+    /// Requests of one caller in this process take turns: trying again is for
+    /// what other processes do.
+    turns: Mutex<HashMap<Who, Arc<tokio::sync::Mutex<()>>>>,
+    swept: Once,
     state: Arc<DeskState>,
+    clock: Clock,
 }
 
 impl Limiter {
     /// What the configuration says comes before what a counter's document does.
-    pub fn new(limits: &Limits, counters: &[About], state: &Arc<DeskState>) -> Self {
+    pub fn new(limits: &Limits, counters: &[About], state: &Arc<DeskState>, clock: &Clock) -> Self {
         let own = counters.iter().filter_map(|about| {
             let limit = about.ways.requests_per_minute?;
             Some((about.name.to_owned(), limit as usize))
@@ -50,9 +67,11 @@ impl Limiter {
         per_minute.retain(|_, limit| *limit > 0);
         Self {
             per_minute,
-            admitted: Mutex::default(),
             full: Mutex::default(),
+            turns: Mutex::default(),
+            swept: Once::new(),
             state: Arc::clone(state),
+            clock: clock.clone(),
         }
     }
 
@@ -62,74 +81,85 @@ impl Limiter {
         let Some(limit) = self.per_minute.get(counter) else {
             return Ok(());
         };
-        match self.state.opened().map(|state| &state.store) {
-            Some(store) if store.engine() == "postgres" => {
-                self.admit_shared(store, caller, counter, *limit).await
-            }
-            _ => self.admit_at(caller, counter, *limit, Instant::now()),
-        }
-    }
-
-    async fn admit_shared(
-        &self,
-        store: &Arc<dyn Store>,
-        caller: &Arc<str>,
-        counter: &'static str,
-        limit: usize,
-    ) -> Result<(), u64> {
         let who = (Arc::clone(caller), counter);
-        let full = |map: &Mutex<HashMap<Who, Instant>>| {
-            let map = map.lock().unwrap_or_else(PoisonError::into_inner);
-            let until = map.get(&who)?;
-            until.checked_duration_since(Instant::now())
-        };
-        if let Some(wait) = full(&self.full).filter(|wait| !wait.is_zero()) {
-            return Err(millis(wait));
+        if let Some(wait) = self.is_full(&who) {
+            return Err(wait);
         }
-        match take_slot(store, &who, limit).await {
+        let taken = match self.state.limits_directory() {
+            Some(directory) => self.take_in_file(directory, &who, *limit).await,
+            None => match self.state.get().await {
+                Ok(state) => take_slot(&state.store, &who, *limit).await,
+                Err(error) => Err(error),
+            },
+        };
+        match taken {
             Ok(None) => Ok(()),
             Ok(Some(wait_ms)) => {
-                let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
-                let now = Instant::now();
-                full.retain(|_, until| *until > now);
-                full.insert(who, now + Duration::from_millis(wait_ms));
+                self.set_full(who, wait_ms);
                 Err(wait_ms)
             }
             Err(error) => {
                 tracing::error!(cause = ?error.cause, "the shared limit could not be read");
+                self.set_full(who, UNREADABLE_MS);
                 Err(UNREADABLE_MS)
             }
         }
     }
 
-    fn admit_at(
-        &self,
-        caller: &Arc<str>,
-        counter: &'static str,
-        limit: usize,
-        now: Instant,
-    ) -> Result<(), u64> {
-        let mut admitted = self.admitted.lock().unwrap_or_else(PoisonError::into_inner);
-        let times = admitted.entry((Arc::clone(caller), counter)).or_default();
-        while times
-            .front()
-            .is_some_and(|first| now.duration_since(*first) >= WINDOW)
-        {
-            times.pop_front();
-        }
-        if times.len() < limit {
-            times.push_back(now);
-            return Ok(());
-        }
-        let wait = times.front().map_or(WINDOW, |first| {
-            WINDOW.saturating_sub(now.duration_since(*first))
-        });
-        Err(millis(wait))
+    fn is_full(&self, who: &Who) -> Option<u64> {
+        let full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = full.get(who)?.checked_duration_since(Instant::now())?;
+        let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        Some(wait.max(1))
     }
-}
 
-fn millis(wait: Duration) -> u64 {
-    u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1)
+    fn set_full(&self, who: Who, wait_ms: u64) {
+        let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        full.retain(|_, until| *until > now);
+        full.insert(who, now + Duration::from_millis(wait_ms));
+    }
+
+    /// The milliseconds to wait, if it does not pass.
+    async fn take_in_file(&self, directory: &Path, who: &Who, limit: usize) -> Result<Option<u64>> {
+        let turn = {
+            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(turns.entry(who.clone()).or_default())
+        };
+        let _turn = turn.lock().await;
+        // Those who had their turn before may have found that there is none left.
+        if let Some(wait) = self.is_full(who) {
+            return Ok(Some(wait));
+        }
+        self.swept.call_once(|| {
+            let directory = directory.to_owned();
+            tokio::task::spawn_blocking(move || ring::sweep(&directory));
+        });
+        let (caller, counter) = who;
+        let digest = hex(&Sha256::digest(caller.as_bytes()));
+        let path = directory.join(ring::file_name(counter, &digest));
+        let began = Instant::now();
+        loop {
+            let (file, clock) = (path.clone(), self.clock.clone());
+            // It may have to wait for the disk.
+            let taken = tokio::task::spawn_blocking(move || {
+                ring::take(&file, limit as u64, || clock.now().as_millisecond())
+            });
+            match taken
+                .await
+                .map_err(Error::internal)?
+                .map_err(Error::internal)?
+            {
+                Taken::Yes => return Ok(None),
+                Taken::Wait(wait) => return Ok(Some(u64::try_from(wait).unwrap_or(1))),
+                Taken::Busy if began.elapsed() < PATIENCE => tokio::time::sleep(TRY_AGAIN).await,
+                Taken::Busy => {
+                    let what = format!("another process holds {}", path.display());
+                    return Err(Error::internal(what));
+                }
+            }
+        }
+    }
 }
 
 /// Takes a slot, or says how many milliseconds it is until the next one is due.
@@ -178,48 +208,19 @@ async fn take_slot(store: &Arc<dyn Store>, who: &Who, limit: usize) -> Result<Op
 mod tests {
     use super::*;
 
-    #[test]
-    fn admits_exactly_the_limit_in_any_minute() {
+    /// Nobody knows how many passed elsewhere.
+    #[tokio::test]
+    async fn where_nothing_can_be_counted_nobody_passes() {
         let limits = Limits {
             requests_per_minute: [("innervoice".to_owned(), 100)].into(),
             ..Limits::default()
         };
-        let limiter = Limiter::new(&limits, &[], &Arc::new(DeskState::none()));
-        let start = Instant::now();
-        let mut passed = Vec::new();
-        for tick in 0..3_000u64 {
-            let at = start + Duration::from_millis(tick * 50);
-            if limiter
-                .admit_at(&"key".into(), "innervoice", 100, at)
-                .is_ok()
-            {
-                passed.push(at);
-            }
-        }
-        for (index, at) in passed.iter().enumerate() {
-            let within = passed[index..]
-                .iter()
-                .take_while(|t| **t - *at < WINDOW)
-                .count();
-            assert!(within <= 100);
-        }
+        let state = Arc::new(DeskState::none());
+        let limiter = Limiter::new(&limits, &[], &state, &Clock::system());
         assert_eq!(
-            passed.len(),
-            300,
-            "150 seconds hold three full minutes' worth"
+            limiter.admit(&"key".into(), "innervoice").await,
+            Err(UNREADABLE_MS)
         );
-    }
-
-    #[test]
-    fn says_how_long_to_wait_and_counts_callers_apart() {
-        let limiter = Limiter::new(&Limits::default(), &[], &Arc::new(DeskState::none()));
-        let now = Instant::now();
-        assert_eq!(limiter.admit_at(&"a".into(), "c", 1, now), Ok(()));
-        assert_eq!(
-            limiter.admit_at(&"a".into(), "c", 1, now + Duration::from_secs(20)),
-            Err(40_000)
-        );
-        assert_eq!(limiter.admit_at(&"b".into(), "c", 1, now), Ok(()));
-        assert_eq!(limiter.admit_at(&"a".into(), "c", 1, now + WINDOW), Ok(()));
+        assert_eq!(limiter.admit(&"key".into(), "cinema").await, Ok(()));
     }
 }

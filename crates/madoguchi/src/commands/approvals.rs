@@ -15,7 +15,11 @@ use kit::{
 };
 use serde_json::{Value, json};
 
-use super::{on_one_thread, print, time};
+use super::{
+    on_one_thread,
+    output::{pretty, print, table},
+    time,
+};
 use crate::{
     cli::{ApprovalsAction, Global, Offer},
     open,
@@ -208,17 +212,13 @@ fn grants_table(grants: &[Grant]) -> String {
             time::local(grant.created_at),
         ]
     });
-    super::table(["id", "caller", "tool", "recipient", "since"], rows)
+    table(["id", "caller", "tool", "recipient", "since"], rows)
 }
 
 /// A text of a card. An agent writes these, and none of their lines may look like
 /// one of the card's own.
 fn text_of_card(text: &str) -> String {
     visible_lines(text, "    │ ")
-}
-
-fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
 #[cfg(test)]

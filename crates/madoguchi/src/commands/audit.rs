@@ -2,14 +2,26 @@
 //! All of it works beside a running desk.
 
 use std::{
-    collections::HashSet, io::Write, path::Path, process::ExitCode, sync::Arc, time::Duration,
+    collections::HashSet,
+    fs::{self, File},
+    io::{self, Write},
+    path::Path,
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
 };
 
-use host::audit::{self, Filter, Found, Report, Shelf, Trail, Which, queue::Place, record::Entry};
+use host::{
+    audit::{self, Filter, Found, Report, Shelf, Which},
+    private,
+};
 use kit::{Error, Result, time::Clock};
 use serde_json::{Value, json};
 
-use super::{on_one_thread, print};
+use super::{
+    on_one_thread,
+    output::{compact, pretty, print, tell},
+};
 use crate::{
     cli::{AuditAction, AuditErase, AuditExport, AuditTail, Global, Offer},
     open,
@@ -89,7 +101,7 @@ fn show(found: &[Found], as_json: bool) -> Result<()> {
         .iter()
         .map(|it| {
             if as_json {
-                it.json.to_string()
+                compact(&it.json)
             } else {
                 kit::text::visible(&plain(&it.json))
             }
@@ -160,7 +172,7 @@ async fn export(shelf: Arc<dyn Shelf>, arguments: &AuditExport) -> Result<ExitCo
     match &arguments.output {
         None => {
             for some in found.chunks(1000) {
-                let lines: Vec<String> = some.iter().map(|it| it.json.to_string()).collect();
+                let lines: Vec<String> = some.iter().map(|it| compact(&it.json)).collect();
                 print(&lines.join("\n"))?;
             }
         }
@@ -171,24 +183,35 @@ async fn export(shelf: Arc<dyn Shelf>, arguments: &AuditExport) -> Result<ExitCo
                     format!("{} can't be written: {error}.", path.display()),
                 )
             })?;
-            eprintln!("{} records in {}", found.len(), path.display());
+            tell(&format!("{} records in {}", found.len(), path.display()));
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn to_file(path: &Path, found: &[Found]) -> std::io::Result<()> {
-    let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
-    for it in found {
-        writeln!(file, "{}", it.json)?;
+/// For its owner alone: it holds what callers sent.
+fn to_file(path: &Path, found: &[Found]) -> io::Result<()> {
+    let write = |file: &mut dyn Write| {
+        for it in found {
+            writeln!(file, "{}", it.json)?;
+        }
+        Ok(())
+    };
+    match fs::metadata(path) {
+        // A pipe or a device stays what it is.
+        Ok(there) if !there.is_file() => {
+            let mut file = io::BufWriter::new(File::options().write(true).open(path)?);
+            write(&mut file)?;
+            file.flush()
+        }
+        _ => private::replace(path, write),
     }
-    file.flush()
 }
 
 async fn verify(shelf: Arc<dyn Shelf>, as_json: bool) -> Result<ExitCode> {
     let report = audit::blocking(move |_| audit::verify(&*shelf)).await?;
     if as_json {
-        print(&serde_json::to_string_pretty(&report).unwrap_or_default())?;
+        print(&pretty(&report))?;
     } else {
         print(&in_words(&report))?;
     }
@@ -217,6 +240,10 @@ fn in_words(report: &Report) -> String {
     };
     note(report.live, "segments are being written now");
     note(report.erased, "records had their arguments erased");
+    note(
+        report.not_yet_erased,
+        "records were recorded as erased and still have arguments: run `madoguchi audit erase` again",
+    );
     note(
         report.without_arguments,
         "records lack their arguments, though nobody erased them",
@@ -250,56 +277,12 @@ async fn erase(shelf: Arc<dyn Shelf>, arguments: &AuditErase) -> Result<ExitCode
         since: arguments.since.as_deref().map(time).transpose()?,
         until: arguments.until.as_deref().map(time).transpose()?,
     };
-    let (some, wanted) = (Arc::clone(&shelf), which.clone());
-    let erased = audit::blocking(move |_| audit::erase(&*some, &wanted)).await?;
-    if erased > 0 {
-        note_erasure(shelf, &which, erased).await?;
-    }
+    let erased = audit::blocking(move |_| audit::erase(&*shelf, &which, now())).await?;
     if arguments.json {
-        print(&json!({ "erased": erased }).to_string())
+        print(&compact(&json!({ "erased": erased })))
     } else {
         print(&format!("erased the arguments of {erased} records"))
     }
-}
-
-/// That something was erased stands in the trail too.
-async fn note_erasure(shelf: Arc<dyn Shelf>, which: &Which, count: u64) -> Result<()> {
-    let mut what = Vec::new();
-    what.extend(which.call.as_ref().map(|call| format!("call {call}")));
-    what.extend(
-        which
-            .caller
-            .as_ref()
-            .map(|caller| format!("caller {caller}")),
-    );
-    what.extend(
-        which
-            .since
-            .map(|at| format!("since {}", audit::record::time(at))),
-    );
-    what.extend(
-        which
-            .until
-            .map(|at| format!("until {}", audit::record::time(at))),
-    );
-    let trail = Trail::new(shelf, Clock::system(), kit::ids::random("", 16), Vec::new());
-    if trail.place().await == Place::Taken {
-        let entry = Entry::Erased {
-            at: now(),
-            what: what.join(", "),
-            count,
-        };
-        let written = trail.push_durable(entry).await;
-        trail.close().await;
-        if written == Ok(true) {
-            return Ok(());
-        }
-    }
-    Err(Error::new(
-        "AUDIT_UNUSABLE",
-        format!("The arguments of {count} records are erased, but that could not be recorded."),
-    )
-    .next("See what the log says about the audit trail."))
 }
 
 fn now() -> i64 {

@@ -21,7 +21,10 @@ use hyper_util::rt::TokioIo;
 use kit::{Error, Result};
 use serde_json::{Map, Value, json};
 
-use super::{on_one_thread, print};
+use super::{
+    on_one_thread,
+    output::{pretty, print},
+};
 use crate::{
     cli::{Call, Global},
     open,
@@ -177,7 +180,7 @@ fn show(response: &Value, whole: bool) -> Result<ExitCode> {
             .or_else(|| result.get("content"))
             .unwrap_or(result)
     };
-    print(&serde_json::to_string_pretty(shown).unwrap_or_default())?;
+    print(&pretty(shown))?;
     let failed = result.get("isError").and_then(Value::as_bool) == Some(true);
     Ok(if failed {
         ExitCode::FAILURE

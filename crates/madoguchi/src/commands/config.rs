@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use kit::Result;
 
-use super::print;
+use super::output::{pretty, print};
 use crate::{
     cli::{ConfigAction, Global},
     config::{self, Sources},
@@ -15,9 +15,7 @@ pub fn run(global: &Global, action: &ConfigAction) -> Result<ExitCode> {
     let counters = counters::all();
     match action {
         ConfigAction::Default => print(&config::default_file(&counters)?),
-        ConfigAction::Schema => {
-            print(&serde_json::to_string_pretty(&config::schema(&counters)).unwrap_or_default())
-        }
+        ConfigAction::Schema => print(&pretty(&config::schema(&counters))),
         ConfigAction::Check { file } => {
             let named = file.as_deref().or(global.config.as_deref());
             let sources = Sources::of_process(named, global.data.as_deref());

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use kit::{Context, Error, Result};
 
-use super::{on_one_thread, print};
+use super::{on_one_thread, output::print};
 use crate::{
     cli::{DemoAction, Global, Offer},
     open,

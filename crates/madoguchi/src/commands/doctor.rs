@@ -13,7 +13,10 @@ use kit::Result;
 use serde_json::json;
 use store::url::DatabaseUrl;
 
-use super::{on_one_thread, print};
+use super::{
+    on_one_thread,
+    output::{pretty, print},
+};
 use crate::{
     cli::{Doctor, Global, Offer},
     config::{self, Config},
@@ -35,7 +38,7 @@ pub fn run(global: &Global, arguments: &Doctor) -> Result<ExitCode> {
             .map(|f| json!({ "what": f.what, "ok": f.ok, "message": f.message }))
             .collect();
         let report = json!({ "healthy": healthy, "findings": list });
-        print(&serde_json::to_string_pretty(&report).unwrap_or_default())?;
+        print(&pretty(&report))?;
     } else {
         let text: String = findings
             .iter()

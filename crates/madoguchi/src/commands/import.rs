@@ -8,7 +8,10 @@ use std::{
 
 use kit::{BoxFuture, Caller, Context, Error, Result, context::Client, counter::Imported};
 
-use super::{on_one_thread, print};
+use super::{
+    on_one_thread,
+    output::{pretty, print, tell},
+};
 use crate::{
     cli::{Global, Import, Offer},
     open,
@@ -44,7 +47,7 @@ pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
         imported
     })?;
     if arguments.json {
-        return print(&serde_json::to_string_pretty(&imported).map_err(Error::internal)?);
+        return print(&pretty(&imported));
     }
     show_problems(&imported);
     print(&imported.message)
@@ -52,13 +55,13 @@ pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
 
 fn show_problems(imported: &Imported) {
     for problem in &imported.problems {
-        eprintln!("line {}: {}", problem.line, problem.problem);
+        tell(&format!("line {}: {}", problem.line, problem.problem));
     }
     let more = imported
         .skipped
         .saturating_sub(imported.problems.len() as u64);
     if more > 0 {
-        eprintln!("and {more} more");
+        tell(&format!("and {more} more"));
     }
 }
 
@@ -82,7 +85,7 @@ impl Client for Terminal {
                 .filter(|total| *total > 0.0)
                 .map(|total| done / total * 100.0);
             let share = share.map_or(String::new(), |share| format!("{share:.0} %, "));
-            eprintln!("{share}{}", message.unwrap_or_default());
+            tell(&format!("{share}{}", message.unwrap_or_default()));
         }
         Box::pin(std::future::ready(()))
     }

@@ -7,10 +7,14 @@ use host::{
     state::State,
 };
 use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
-use kit::{Error, Result};
+use kit::{Error, Result, text::visible};
 use serde_json::{Value, json};
 
-use super::{on_one_thread, print, time};
+use super::{
+    on_one_thread,
+    output::{pretty, print, table},
+    time,
+};
 use crate::{
     cli::{CreateKey, Global, KeysAction, Offer},
     config::Config,
@@ -63,7 +67,7 @@ async fn act(state: &State, action: &KeysAction, desk_url: &str) -> Result<Strin
                 let kept: Vec<Value> = kept.iter().map(|key| described(key, now_ms)).collect();
                 pretty(&Value::Array(kept))
             } else {
-                table(&kept, now_ms)
+                listed(&kept, now_ms)
             })
         }
         KeysAction::Rotate { key, grace, json } => {
@@ -79,7 +83,8 @@ async fn act(state: &State, action: &KeysAction, desk_url: &str) -> Result<Strin
             } else {
                 format!(
                     "The key {} ({}) is revoked. What was opened with it closes within a second.",
-                    kept.name, kept.id
+                    visible(&kept.name),
+                    kept.id
                 )
             })
         }
@@ -87,6 +92,17 @@ async fn act(state: &State, action: &KeysAction, desk_url: &str) -> Result<Strin
 }
 
 fn check_names(config: &Config, create: &CreateKey) -> Result<()> {
+    let configured = &config.settings.identity.keys;
+    if configured.iter().any(|key| key.name == create.name.trim()) {
+        return Err(Error::new(
+            "KEY_NAME_TAKEN",
+            format!(
+                "A key in the configuration is called `{}`.",
+                create.name.trim()
+            ),
+        )
+        .next("Choose another name, so that people can tell the two apart."));
+    }
     let offer = Offer {
         fixture: true,
         ..Offer::default()
@@ -183,12 +199,14 @@ fn shown_once(kept: &Kept, key: &str, desk_url: &str, as_json: bool, what: &str)
     if let Some(url) = url {
         return format!(
             "{url}\n\nThe address {} ({}) was {what}. Whoever knows it reads {scope}. It is shown this once: subscribe to it, and revoke it when it is not needed any more.",
-            kept.name, kept.id
+            visible(&kept.name),
+            kept.id
         );
     }
     format!(
         "{key}\n\nThe key {} ({}) was {what}. It opens {scope}. It is shown this once: keep it where its agent finds it.\nAuthorization: Bearer KEY",
-        kept.name, kept.id
+        visible(&kept.name),
+        kept.id
     )
 }
 
@@ -210,7 +228,7 @@ fn scope(key: &Kept) -> String {
     text
 }
 
-fn table(keys: &[Kept], now: i64) -> String {
+fn listed(keys: &[Kept], now: i64) -> String {
     if keys.is_empty() {
         return "There are no keys. Make one with: madoguchi keys create NAME".into();
     }
@@ -225,12 +243,8 @@ fn table(keys: &[Kept], now: i64) -> String {
             when(key.last_used_at, "-"),
         ]
     });
-    super::table(
+    table(
         ["id", "name", "status", "opens", "expires", "last used"],
         rows,
     )
-}
-
-fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
 }

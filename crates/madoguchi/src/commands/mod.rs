@@ -8,18 +8,20 @@ mod demo;
 mod doctor;
 mod import;
 mod keys;
+pub mod output;
 mod rooms;
 mod serve;
 mod stdio;
 mod time;
 mod tools;
 
-use std::{io::Write, process::ExitCode, time::Duration};
+use std::{process::ExitCode, time::Duration};
 
 use clap::CommandFactory;
 use kit::{Error, Result};
 
 use crate::cli::{Cli, Command};
+use output::print;
 
 pub fn run(cli: Cli) -> Result<ExitCode> {
     let global = cli.global;
@@ -42,44 +44,6 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             print(&String::from_utf8_lossy(&text))
         }
     }
-}
-
-/// What a command answers goes to stdout; a reader who has seen enough may
-/// close it.
-fn print(text: &str) -> Result<ExitCode> {
-    let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| {
-        if text.ends_with('\n') {
-            out.flush()
-        } else {
-            out.write_all(b"\n").and_then(|()| out.flush())
-        }
-    });
-    match written {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::internal(error)),
-        _ => Ok(ExitCode::SUCCESS),
-    }
-}
-
-/// Columns as wide as what stands in them.
-fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
-    let rows: Vec<[String; N]> = std::iter::once(head.map(str::to_owned))
-        .chain(rows)
-        .collect();
-    let mut widths = [0; N];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.chars().count().max(*width);
-        }
-    }
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths);
-        let cells: Vec<String> = cells
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
-        cells.join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// File work that hangs does not keep the program from ending.

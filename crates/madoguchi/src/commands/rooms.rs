@@ -7,7 +7,10 @@ use host::keys;
 use kit::{Error, Result, text::visible};
 use rooms::{HeldName, HeldNames, KeyRef};
 
-use super::{on_one_thread, print, table};
+use super::{
+    on_one_thread,
+    output::{pretty, print, table},
+};
 use crate::{
     cli::{Global, NamesAction, Offer, RoomsAction},
     config::Config,
@@ -22,7 +25,7 @@ pub fn run(global: &Global, action: &RoomsAction) -> Result<ExitCode> {
     let Some(action) = action else {
         let held = names.list()?;
         return match json {
-            true => print_json(&held),
+            true => print(&pretty(&held)),
             false => print(&shown(&held)),
         };
     };
@@ -48,7 +51,7 @@ pub fn run(global: &Global, action: &RoomsAction) -> Result<ExitCode> {
         }
     };
     match json {
-        true => print_json(&held),
+        true => print(&pretty(&held)),
         false => print(&said),
     }
 }
@@ -103,8 +106,4 @@ fn shown(held: &[HeldName]) -> String {
         ]
     });
     table(["name", "key", "shared with", "since"], rows)
-}
-
-fn print_json(value: &impl serde::Serialize) -> Result<ExitCode> {
-    print(&serde_json::to_string_pretty(value).map_err(Error::internal)?)
 }

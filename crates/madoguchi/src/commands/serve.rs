@@ -1,11 +1,12 @@
 //! `madoguchi serve`: all counters over HTTP and WebSocket.
 
+mod hand_over;
+
 use std::{process::ExitCode, sync::Arc};
 
+use hand_over::HandOver;
 use host::{
-    background, console,
-    keys::{self, Wanted},
-    log, settings,
+    background, log, settings,
     transport::{
         endpoint, http,
         listener::{self, Listener, Site},
@@ -51,10 +52,12 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
         let opened = open::desk(global, config, &arguments.offer, None).await?;
         seal::share(&opened.desk.state.get().await?.secret);
         opened.first_demo().await?;
+        let hand_over = HandOver::new(global)?;
         for (port, ..) in &own {
-            show_first_key(&opened.desk, port.counter).await?;
+            hand_over.first_key(&opened.desk, port.counter).await?;
         }
         background::once(&opened.desk).await;
+        background::finish_erasures(&opened.desk).await;
         let desk = Arc::clone(&opened.desk);
         background::start(&desk);
         tokio::spawn(stop_on_signal(desk.stopping.clone()));
@@ -62,7 +65,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
         let mut sites = Vec::new();
         if let Some(main) = main {
             announce(&main, &desk);
-            announce_console(&desk).await?;
+            hand_over.console_link(&desk).await?;
             sites.push(Site {
                 listener: main,
                 router: http::router(&desk, &endpoints),
@@ -134,35 +137,6 @@ fn announce(listener: &Listener, desk: &host::Desk) {
     }
 }
 
-/// Where nobody comes in without a key and there has never been one, the first
-/// is made and shown to whoever started the desk. Not as a log entry: a level
-/// could hide it, and it is for a person.
-async fn show_first_key(desk: &host::Desk, counter: &'static str) -> Result<()> {
-    let window = desk.windows.iter().find(|window| {
-        let about = &window.counter.about;
-        about.name == counter && about.ways.always_needs_key
-    });
-    let Some(window) = window.filter(|_| desk.settings.identity.keys.is_empty()) else {
-        return Ok(());
-    };
-    let wanted = Wanted {
-        name: counter.into(),
-        counters: vec![counter.into()],
-        ..Wanted::default()
-    };
-    let now = desk.clock.now().as_millisecond();
-    let first = keys::create_first(desk.state.get().await?, wanted, now).await?;
-    if let Some((_, key)) = first {
-        let title = window.counter.about.title;
-        eprintln!(
-            "\nThe first key for {title}, shown this once. Its clients send it as\n\n    \
-             Authorization: Bearer {key}\n\nIf it is lost, make another: \
-             madoguchi keys rotate {counter}\n"
-        );
-    }
-    Ok(())
-}
-
 /// A renewed certificate is taken up on SIGHUP; connections that are open go on
 /// with the old one.
 #[cfg(unix)]
@@ -188,15 +162,6 @@ fn reload_on_signal(tls: Arc<Tls>) -> Result<()> {
 
 #[cfg(not(unix))]
 fn reload_on_signal(_: Arc<Tls>) -> Result<()> {
-    Ok(())
-}
-
-/// The way in for the person who started the desk.
-async fn announce_console(desk: &host::Desk) -> Result<()> {
-    let now = desk.clock.now().as_millisecond();
-    let token = console::links::create(desk.state.get().await?, now).await?;
-    let address = console::links::address(&desk.settings, &token);
-    tracing::info!("console, for one visit within 10 minutes: {address}");
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use host::wire::definitions::tool_definition;
 use kit::Result;
 use serde_json::{Value, json};
 
-use super::print;
+use super::output::{pretty, print};
 use crate::{
     cli::{Global, ToolsArgs},
     open,
@@ -60,7 +60,7 @@ pub fn run(global: &Global, arguments: &ToolsArgs) -> Result<ExitCode> {
         }
     }
     if arguments.json {
-        return print(&serde_json::to_string_pretty(&json!(all)).unwrap_or_default());
+        return print(&pretty(&json!(all)));
     }
     print(&text)
 }

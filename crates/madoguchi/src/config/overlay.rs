@@ -3,7 +3,7 @@
 use kit::Result;
 use serde_json::Value;
 
-use super::{invalid, unknown};
+use super::{holds_secret, invalid, unknown};
 use crate::counters::Registration;
 
 const PREFIX: &str = "MADOGUCHI_";
@@ -87,7 +87,10 @@ fn set(
 ) -> Result<()> {
     let value = parse(text, kind).ok_or_else(|| {
         let wanted = kind.get("type").and_then(Value::as_str).unwrap_or("value");
-        invalid(format!("{name} is `{text}`, which is no {wanted}."))
+        invalid(match holds_secret(key) {
+            true => format!("{name} is no {wanted}."),
+            false => format!("{name} is `{text}`, which is no {wanted}."),
+        })
     })?;
     let entry = table
         .entry(section)

@@ -128,3 +128,45 @@ fn every_key_has_an_environment_variable() {
         }
     }
 }
+
+/// What is wrong with a configuration ends up in logs.
+#[test]
+fn a_value_that_may_be_secret_is_not_repeated() {
+    for (text, environment) in [
+        ("[database]\nurl = [\"postgres://me:hunter2@h/x\"]", &[][..]),
+        ("[database]\nurl = \"mysql://me:hunter2@h/x\"", &[]),
+        ("[identity]\nsecret = { a = \"hunter2\" }", &[]),
+        ("[identity]\nkeys = [\"hunter2\"]", &[]),
+        ("[innervoice]\nsms_password = [\"hunter2\"]", &[]),
+        (
+            "[innervoice]\nwebhook_secret = { hunter2 = \"hunter2\" }",
+            &[],
+        ),
+        ("[innervoice]\nsmtp_url = [\"smtp://me:hunter2@h\"]", &[]),
+        ("[innervoice]\nsmtp_url = \"imap://me:hunter2@h\"", &[]),
+        ("[innervoice]\nsms_password = hunter2", &[]),
+        ("[innervoice]\nsms_password = \"hunter2", &[]),
+        ("", &[("MADOGUCHI_IDENTITY__KEYS", "[hunter2")]),
+        ("", &[("MADOGUCHI_DATABASE__URL", "mysql://me:hunter2@h/x")]),
+    ] {
+        let global = crate::cli::Global {
+            config: None,
+            data: None,
+            log_level: None,
+        };
+        let loaded = load_text(text, environment);
+        let used = loaded.and_then(|config| usable(&global, &config));
+        let error = used.expect_err(text);
+        assert!(
+            !error.text().contains("hunter2"),
+            "{text}: {}",
+            error.text()
+        );
+        let cause = error.cause.map(|cause| cause.to_string());
+        assert!(!cause.unwrap_or_default().contains("hunter2"), "{text}");
+    }
+    let good = "[identity]\nsecret = \"hunter2\"\n[database]\nurl = \"postgres://me:hunter2@h/x\"\n\
+                [innervoice]\nsms_password = \"hunter2\"";
+    let shown = format!("{:?}", load_text(good, &[]).unwrap());
+    assert!(!shown.contains("hunter2"), "{shown}");
+}

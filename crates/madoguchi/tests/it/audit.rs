@@ -2,7 +2,9 @@
 //! it is touched, what is left of it after a crash. On files and on PostgreSQL.
 
 mod crash;
+mod erasing;
 mod keeping;
+mod output;
 mod trail;
 
 use std::{

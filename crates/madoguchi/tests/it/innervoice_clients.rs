@@ -7,24 +7,16 @@ use crate::harness::{Desk, Output, Place, clients};
 
 const PORT: &str = "--innervoice-port";
 
-/// The key that a desk showed when it started.
-fn shown_key(log: &str) -> Option<String> {
-    let bearer = "Authorization: Bearer ";
-    let line = log.lines().find(|line| line.contains(bearer))?;
-    let (_, key) = line.split_once(bearer)?;
-    Some(key.trim().to_owned())
-}
-
 fn keys(place: &Place) -> Vec<Value> {
     let listed = place.run(&["keys", "list", "--all", "--json"]).ok().json();
     listed.as_array().unwrap().clone()
 }
 
 #[tokio::test]
-async fn the_first_start_shows_a_key_and_no_later_one_does() {
+async fn the_first_start_hands_over_a_key_and_no_later_one_does() {
     let quiet = || Desk::setup().own_port(PORT).env("LOG_LEVEL", "error");
     let mut desk = quiet().start().await;
-    let key = shown_key(&desk.log()).unwrap();
+    let key = desk.first_key().unwrap();
     let kept = keys(&desk.place);
     assert_eq!(kept.len(), 1, "{kept:?}");
     assert_eq!(kept[0]["name"], "innervoice");
@@ -32,18 +24,19 @@ async fn the_first_start_shows_a_key_and_no_later_one_does() {
     let answer = list_tools(&desk, "innervoice", &key).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     let place = desk.place.clone();
+    std::fs::remove_file(place.data().join("first-key.txt")).unwrap();
     desk.signal("TERM");
     desk.ended().await;
 
     let again = quiet().place(&place).start().await;
-    assert_eq!(shown_key(&again.log()), None);
+    assert_eq!(again.first_key(), None);
     let answer = list_tools(&again, "innervoice", &key).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     // Nor once the person has revoked it.
     place.run(&["keys", "revoke", "innervoice"]).ok();
     drop(again);
     let after = quiet().place(&place).start().await;
-    assert_eq!(shown_key(&after.log()), None);
+    assert_eq!(after.first_key(), None);
     assert_eq!(keys(&place).len(), 1);
 }
 
@@ -55,7 +48,7 @@ async fn no_key_is_made_where_nobody_needs_it() {
     let place = Place::new();
     place.run(&["keys", "create", "mine"]).ok();
     let with_key = Desk::setup().own_port(PORT).place(&place).start().await;
-    assert_eq!(shown_key(&with_key.log()), None);
+    assert_eq!(with_key.first_key(), None);
     assert_eq!(keys(&place).len(), 1);
 
     let configured = format!(
@@ -67,14 +60,14 @@ async fn no_key_is_made_where_nobody_needs_it() {
         .config(&configured)
         .start()
         .await;
-    assert_eq!(shown_key(&configured.log()), None);
+    assert_eq!(configured.first_key(), None);
     assert_eq!(keys(&configured.place), Vec::<Value>::new());
 
     let place = Place::new();
     let mut command = place.command();
     command.args(["stdio", "innervoice"]);
-    let output = crate::harness::Output::of(&mut command, "").ok();
-    assert_eq!(shown_key(&output.stderr), None);
+    crate::harness::Output::of(&mut command, "").ok();
+    assert!(!place.data().join("first-key.txt").exists());
     assert_eq!(keys(&place), Vec::<Value>::new());
 }
 
@@ -84,7 +77,7 @@ async fn desks_that_start_together_make_one_key() {
     let start = || Desk::setup().own_port(PORT).database(&url).start();
     let (one, two, three) = tokio::join!(start(), start(), start());
     let desks = [one, two, three];
-    let shown: Vec<String> = desks.iter().filter_map(|d| shown_key(&d.log())).collect();
+    let shown: Vec<String> = desks.iter().filter_map(Desk::first_key).collect();
     assert_eq!(shown.len(), 1, "{shown:?}");
     for desk in &desks {
         let answer = list_tools(desk, "innervoice", &shown[0]).await;

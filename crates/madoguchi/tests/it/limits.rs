@@ -1,15 +1,21 @@
-//! The limit under load: exactly as many pass as it says.
+//! The limit under load: exactly as many pass as it says, whichever processes on
+//! the same data they reach.
 
 use serde_json::{Value, json};
 use store::testing::Postgres;
 
-use crate::harness::{Answer, Desk, modern, modern_headers, request};
+use crate::harness::{Answer, Desk, Pipe, Place, modern, modern_headers, request};
 
 const HUNDRED: &str = "[limits]\nrequests_per_minute = { fixture = 100 }\n";
 
 async fn post(port: u16) -> Answer {
+    post_with(port, None).await
+}
+
+async fn post_with(port: u16, key: Option<&str>) -> Answer {
     let params = json!({ "name": "fixture_sum", "arguments": { "a": 1, "b": 2 } });
-    let headers = modern_headers("tools/call", &params);
+    let mut headers = modern_headers("tools/call", &params);
+    headers.extend(key.map(|key| ("authorization", format!("Bearer {key}"))));
     let headers: Vec<(&str, &str)> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
     let call = modern(1, "tools/call", params).to_string();
     request(port, "POST", "/mcp/fixture", &headers, call).await
@@ -52,5 +58,103 @@ async fn two_desks_on_one_database_let_a_hundred_pass_together() {
     assert_eq!(passed(&answers), 100);
     for desk in [&one, &two] {
         assert_eq!(passed(&[post(desk.port).await]), 0);
+    }
+}
+
+#[tokio::test]
+async fn two_desks_on_one_directory_let_a_hundred_pass_together() {
+    let one = Desk::setup().config(HUNDRED).start().await;
+    let two = Desk::setup()
+        .config(HUNDRED)
+        .place(&one.place)
+        .start()
+        .await;
+    let ports = (0..300).map(|at| if at % 2 == 0 { one.port } else { two.port });
+    let answers = futures::future::join_all(ports.map(post)).await;
+    assert_eq!(passed(&answers), 100);
+    for desk in [&one, &two] {
+        assert_eq!(passed(&[post(desk.port).await]), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_restart_forgets_nothing() {
+    let place = Place::new();
+    let mut all = 0;
+    for signal in ["TERM", "KILL", "TERM"] {
+        let mut desk = Desk::setup().config(HUNDRED).place(&place).start().await;
+        let answers = futures::future::join_all((0..45).map(|_| post(desk.port))).await;
+        all += passed(&answers);
+        desk.signal(signal);
+        desk.ended().await;
+    }
+    assert_eq!(all, 100);
+}
+
+/// A file of a process that died in the middle of writing, or that somebody
+/// damaged: nobody knows what passed.
+#[tokio::test]
+async fn a_damaged_count_lets_nothing_pass() {
+    let desk = Desk::setup().config(HUNDRED).start().await;
+    assert_eq!(passed(&[post(desk.port).await]), 1);
+    let directory = desk.place.data().join("madoguchi.db-limits");
+    let files: Vec<_> = std::fs::read_dir(&directory).unwrap().collect();
+    let [Ok(file)] = &files[..] else {
+        panic!("{files:?}");
+    };
+    std::fs::write(file.path(), "nonsense").unwrap();
+    assert_eq!(passed(&[post(desk.port).await]), 0);
+    desk.logs("that a count is damaged", |entry| {
+        entry["message"].to_string().contains("is damaged")
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_stdio_process_with_a_key_counts_too() {
+    let desk = Desk::setup().config(HUNDRED).start().await;
+    let made = desk.place.run(&["keys", "create", "phone", "--json"]);
+    let key = made.ok().json()["key"].as_str().unwrap().to_owned();
+    let mut command = desk.place.command();
+    command.args(["stdio", "fixture", "--fixture", "--config"]);
+    command.arg(desk.config()).env("MADOGUCHI_KEY", &key);
+    let mut pipe = Pipe::start(&mut command);
+    for id in 1..=60 {
+        let params = json!({ "name": "fixture_sum", "arguments": { "a": 1, "b": 2 } });
+        let answer = pipe.request(&modern(id, "tools/call", params));
+        assert!(answer["result"].is_object(), "{answer}");
+    }
+    let answers = (0..60).map(|_| post_with(desk.port, Some(&key)));
+    assert_eq!(passed(&futures::future::join_all(answers).await), 40);
+    let answer = pipe.request(&modern(61, "tools/list", json!({})));
+    assert_eq!(answer["error"]["code"], 429, "{answer}");
+    // Others have a count of their own.
+    assert_eq!(passed(&[post(desk.port).await]), 1);
+    pipe.finish();
+}
+
+/// Two desks on one database whose configurations call different keys by the
+/// same name.
+#[tokio::test]
+async fn configured_keys_of_one_name_on_two_desks_are_counted_apart() {
+    use sha2::{Digest, Sha256};
+    let url = Postgres::shared().create_database();
+    let config = |secret: &str| {
+        let digest = Sha256::digest(secret.as_bytes());
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!(
+            "[limits]\nrequests_per_minute = {{ fixture = 3 }}\n\
+             [identity]\nkeys = [{{ name = \"phone\", sha256 = \"{digest}\" }}]\n"
+        )
+    };
+    let secrets = ["a long secret of one", "a long secret of two"];
+    let mut desks = Vec::new();
+    for secret in secrets {
+        let setup = Desk::setup().config(&config(secret)).database(&url);
+        desks.push(setup.start().await);
+    }
+    for (desk, secret) in desks.iter().zip(secrets) {
+        let answers = (0..5).map(|_| post_with(desk.port, Some(secret)));
+        assert_eq!(passed(&futures::future::join_all(answers).await), 3);
     }
 }

@@ -38,6 +38,7 @@ mod own_port;
 mod probes;
 mod python_client;
 mod rooms;
+mod secrets;
 mod sessions;
 mod short_way;
 mod shutdown;

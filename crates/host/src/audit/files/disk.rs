@@ -1,13 +1,15 @@
-//! Files and directories that only their owner reads, and their last lines.
+//! Reading the trail's files: whole, and their last lines.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{ErrorKind, Read, Seek, SeekFrom},
     path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use kit::{Error, Result};
+
+use crate::private;
 
 /// More than any record takes: what is read to find the last one.
 const LAST_BYTES: u64 = 64 * 1024;
@@ -28,24 +30,8 @@ pub fn broken(segment: &str, what: &str) -> Error {
     .next("Run `madoguchi audit verify`.")
 }
 
-/// Only its owner reads what callers sent.
-pub fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-pub fn create_private(directory: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(directory)
-}
-
 pub fn make_directory(directory: &Path) -> Result<()> {
-    create_private(directory).map_err(|error| unusable(directory, error))
+    private::create_directory(directory).map_err(|error| unusable(directory, error))
 }
 
 /// A new name is on disk once its directory is.

@@ -5,13 +5,13 @@ use std::io::Write;
 
 use kit::Result;
 
-use super::{
-    Files,
-    disk::{create_private, private, unusable},
-};
-use crate::audit::{
-    record::{Line, Record},
-    shelf::{Appended, Pen},
+use super::{Files, disk::unusable};
+use crate::{
+    audit::{
+        record::{Line, Record},
+        shelf::{Appended, Pen},
+    },
+    private,
 };
 
 pub struct FilePen {
@@ -53,9 +53,9 @@ impl FilePen {
                 none => {
                     let path = self.files.text(&self.segment);
                     if let Some(parent) = path.parent() {
-                        create_private(parent)?;
+                        private::create_directory(parent)?;
                     }
-                    let file = private().append(true).create(true).open(path)?;
+                    let file = private::options().append(true).create(true).open(path)?;
                     none.insert((file, 0))
                 }
             };

@@ -173,6 +173,22 @@ impl Desk {
             .join(format!("madoguchi-{}.toml", self.port))
     }
 
+    /// The first key, where this desk made it.
+    pub fn first_key(&self) -> Option<String> {
+        self.handed_over("first-key.txt")
+    }
+
+    /// The link into the console that it handed over when it started.
+    pub fn console_link(&self) -> String {
+        let link = self.handed_over("console-link.txt");
+        link.expect("a desk hands over a link when it starts")
+    }
+
+    fn handed_over(&self, name: &str) -> Option<String> {
+        let text = std::fs::read_to_string(self.place.data().join(name)).ok()?;
+        Some(text.trim().to_owned())
+    }
+
     pub fn pid(&self) -> u32 {
         self.child.id()
     }

@@ -1,0 +1,78 @@
+//! Files and directories that only their owner reads.
+
+use std::{
+    ffi::OsString,
+    fs::{self, OpenOptions},
+    io::{self, BufWriter, ErrorKind, Write},
+    path::Path,
+};
+
+/// A file that is made by this is for its owner alone.
+pub fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Also makes what is missing above it. One that is there stays as it is.
+pub fn create_directory(directory: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
+}
+
+/// Writes a whole file aside and puts it in place. Nobody sees half of it, and
+/// what stood there, be it a link or open to others, is replaced, not written to.
+pub fn replace(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(kit::ids::random(".new-", 8));
+    let aside = path.with_file_name(hidden);
+    let file = options().write(true).create_new(true).open(&aside)?;
+    let put = || {
+        let mut writer = BufWriter::new(file);
+        write(&mut writer)?;
+        writer.into_inner()?.sync_all()?;
+        fs::rename(&aside, path)
+    };
+    let put = put();
+    if put.is_err() {
+        let _ = fs::remove_file(&aside);
+    }
+    put
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_link_and_an_open_file_are_replaced_and_not_written_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        fs::write(path("other"), "theirs").unwrap();
+        symlink(path("other"), path("link")).unwrap();
+        fs::write(path("open"), "old").unwrap();
+        for name in ["link", "open", "new"] {
+            replace(&path(name), |file| file.write_all(b"secret")).unwrap();
+            let metadata = fs::symlink_metadata(path(name)).unwrap();
+            assert!(metadata.is_file(), "{name}");
+            assert_eq!(metadata.permissions().mode() & 0o777, 0o600, "{name}");
+            assert_eq!(fs::read(path(name)).unwrap(), b"secret");
+        }
+        assert_eq!(fs::read(path("other")).unwrap(), b"theirs");
+        let failed = replace(&path("new"), |_| Err(ErrorKind::StorageFull.into()));
+        assert!(failed.is_err());
+        assert_eq!(fs::read(path("new")).unwrap(), b"secret");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 4);
+    }
+}

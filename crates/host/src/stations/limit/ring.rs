@@ -1,0 +1,306 @@
+//! The times of a caller's last requests, in a file that all processes on one
+//! embedded database share.
+//!
+//! The file is a ring of times (milliseconds since 1970) behind a header. It is
+//! read and changed under a lock on the file and never synced: what was written
+//! survives the end of every process, and a machine that loses power forgets at
+//! most the last minute.
+//!
+//! When the clock was set back, times that are yet to come count as now: nobody
+//! waits longer than a minute for it, and nobody gets more requests.
+
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
+    path::Path,
+    time::SystemTime,
+};
+
+use super::WINDOW_MS;
+use crate::private;
+
+/// The first eight bytes. Another format gets another one.
+const MAGIC: u64 = u64::from_be_bytes(*b"mdglim01");
+/// Five numbers of eight bytes: the magic, `slots`, `first`, `used`, `closed_until`.
+const HEADER: u64 = 40;
+/// Enough for the usual limit. It doubles when more requests come in a minute.
+const FIRST_SLOTS: u64 = 128;
+const MOST_SLOTS: u64 = 1 << 32;
+/// How many times are read at once.
+const CHUNK: u64 = 512;
+
+const ENDING: &str = "ring";
+
+/// What came of asking for a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// It passes, and counts.
+    Yes,
+    /// It has to wait this many milliseconds.
+    Wait(i64),
+    /// Another process holds the file at this moment.
+    Busy,
+}
+
+pub fn file_name(counter: &str, digest: &str) -> String {
+    format!("{counter}-{digest}.{ENDING}")
+}
+
+/// Counts a request if it passes. `now` is asked under the lock, so that times
+/// are in order.
+pub fn take(path: &Path, limit: u64, now: impl Fn() -> i64) -> io::Result<Taken> {
+    let Some(mut file) = lock(path)? else {
+        return Ok(Taken::Busy);
+    };
+    let now = now();
+    let mut ring = match Ring::load(&mut file)? {
+        Some(ring) => ring,
+        None => {
+            tracing::warn!(
+                file = %path.display(),
+                "the count of a caller's requests is damaged; its requests pass again in a minute"
+            );
+            Ring::create(&mut file, now + WINDOW_MS)?
+        }
+    };
+    let taken = ring.take(&mut file, limit, now)?;
+    if taken == Taken::Yes && ring.used > ring.slots {
+        ring.grow(&mut file, path, now)?;
+    }
+    Ok(taken)
+}
+
+/// Removes the files of callers who have not called for a while.
+pub fn sweep(directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return;
+    };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.extension().is_some_and(|it| it == ENDING) && is_old(&path) {
+            // Under its lock: who waits for it finds that it is gone.
+            if let Ok(Some(_locked)) = lock(&path)
+                && is_old(&path)
+            {
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
+}
+
+fn is_old(path: &Path) -> bool {
+    let modified = fs::metadata(path).and_then(|it| it.modified());
+    let age = modified.map(|at| SystemTime::now().duration_since(at).unwrap_or_default());
+    // Where a removed file can't be told from one that is there, none is removed.
+    cfg!(unix) && age.is_ok_and(|age| age.as_millis() > 2 * WINDOW_MS as u128)
+}
+
+/// `None`: another process holds it, or has just replaced or removed it.
+fn lock(path: &Path) -> io::Result<Option<File>> {
+    let open = || {
+        let mut options = private::options();
+        options.read(true).write(true).create(true).truncate(false);
+        options.open(path)
+    };
+    let file = match open() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if let Some(directory) = path.parent() {
+                private::create_directory(directory)?;
+            }
+            open()?
+        }
+        opened => opened?,
+    };
+    match file.try_lock() {
+        Ok(()) => Ok((!is_gone(&file)?).then_some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[cfg(unix)]
+fn is_gone(file: &File) -> io::Result<bool> {
+    Ok(std::os::unix::fs::MetadataExt::nlink(&file.metadata()?) == 0)
+}
+
+#[cfg(not(unix))]
+fn is_gone(_: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
+#[derive(Debug)]
+struct Ring {
+    slots: u64,
+    /// The slot of the oldest time.
+    first: u64,
+    used: u64,
+    /// Nothing passes before: nobody knows what passed when the file was damaged.
+    closed_until: i64,
+}
+
+impl Ring {
+    /// `None`: the file is damaged.
+    fn load(file: &mut File) -> io::Result<Option<Self>> {
+        let length = file.metadata()?.len();
+        if length == 0 {
+            return Self::create(file, 0).map(Some);
+        }
+        if length < HEADER {
+            return Ok(None);
+        }
+        let mut numbers = [0u64; 5];
+        let read = read_numbers(file, 0, 5)?;
+        numbers.copy_from_slice(read.get(..5).ok_or(ErrorKind::UnexpectedEof)?);
+        let [magic, slots, first, used, closed_until] = numbers;
+        let is_sound = magic == MAGIC
+            && (1..=MOST_SLOTS).contains(&slots)
+            && first < slots
+            && used <= slots
+            && length >= HEADER + slots * 8;
+        Ok(is_sound.then_some(Self {
+            slots,
+            first,
+            used,
+            closed_until: closed_until.cast_signed(),
+        }))
+    }
+
+    /// An empty one. All of it is written, so that a disk that fills up later
+    /// does not keep callers out.
+    fn create(file: &mut File, closed_until: i64) -> io::Result<Self> {
+        let ring = Self {
+            slots: FIRST_SLOTS,
+            first: 0,
+            used: 0,
+            closed_until,
+        };
+        file.set_len(0)?;
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(&ring.bytes(&[]))?;
+        Ok(ring)
+    }
+
+    fn header(&self) -> [u64; 5] {
+        let closed_until = self.closed_until.cast_unsigned();
+        [MAGIC, self.slots, self.first, self.used, closed_until]
+    }
+
+    /// The whole file, with these times in its first slots.
+    fn bytes(&self, times: &[i64]) -> Vec<u8> {
+        let times = times.iter().map(|time| time.cast_unsigned());
+        let numbers = self.header().into_iter().chain(times);
+        let mut bytes: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
+        let whole = usize::try_from(HEADER + self.slots * 8).unwrap_or(usize::MAX);
+        bytes.resize(whole, 0);
+        bytes
+    }
+
+    /// `used` may be one more than there are slots afterwards: see `grow`.
+    fn take(&mut self, file: &mut File, limit: u64, now: i64) -> io::Result<Taken> {
+        self.closed_until = self.closed_until.min(now + WINDOW_MS);
+        if self.closed_until > now {
+            self.save(file)?;
+            return Ok(Taken::Wait(self.closed_until - now));
+        }
+        self.clock_went_back(file, now)?;
+        self.drop_old(file, now)?;
+        if self.used < limit {
+            self.used += 1;
+            if self.used <= self.slots {
+                // The time first: should we die in between, nothing passed.
+                self.write_time(file, self.used - 1, now)?;
+                self.save(file)?;
+            }
+            return Ok(Taken::Yes);
+        }
+        // Another process may have a higher limit: then more than one must go.
+        let oldest = self.times(file, self.used - limit, 1)?;
+        let oldest = oldest.first().copied().unwrap_or(now);
+        let wait = oldest.saturating_sub(now).saturating_add(WINDOW_MS + 1);
+        Ok(Taken::Wait(wait.clamp(1, WINDOW_MS)))
+    }
+
+    /// Makes room for the request that has just passed.
+    fn grow(&mut self, file: &mut File, path: &Path, now: i64) -> io::Result<()> {
+        let mut times = self.times(file, 0, self.slots)?;
+        times.push(now);
+        self.slots = (self.slots * 2).min(MOST_SLOTS);
+        self.first = 0;
+        let bytes = self.bytes(&times);
+        private::replace(path, |file| file.write_all(&bytes))
+    }
+
+    fn clock_went_back(&mut self, file: &mut File, now: i64) -> io::Result<()> {
+        let Some(last) = self.used.checked_sub(1) else {
+            return Ok(());
+        };
+        if self.times(file, last, 1)?.iter().all(|time| *time <= now) {
+            return Ok(());
+        }
+        for (at, time) in (0..).zip(self.times(file, 0, self.used)?) {
+            if time > now {
+                self.write_time(file, at, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A time is gone when more than a minute has passed: to the millisecond,
+    /// "a minute" could be a little less.
+    fn drop_old(&mut self, file: &mut File, now: i64) -> io::Result<()> {
+        while self.used > 0 {
+            let times = self.times(file, 0, self.used.min(CHUNK))?;
+            let old = times
+                .iter()
+                .take_while(|time| now.saturating_sub(**time) > WINDOW_MS);
+            let old = old.count() as u64;
+            self.first = (self.first + old) % self.slots;
+            self.used -= old;
+            if old < CHUNK {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn save(&self, file: &mut File) -> io::Result<()> {
+        write_numbers(file, 0, &self.header())
+    }
+
+    fn offset(&self, at: u64) -> u64 {
+        HEADER + (self.first + at) % self.slots * 8
+    }
+
+    fn write_time(&self, file: &mut File, at: u64, time: i64) -> io::Result<()> {
+        write_numbers(file, self.offset(at), &[time.cast_unsigned()])
+    }
+
+    /// `count` times, from the `from`th oldest on.
+    fn times(&self, file: &mut File, from: u64, count: u64) -> io::Result<Vec<i64>> {
+        let start = self.offset(from);
+        let before_the_end = (HEADER + self.slots * 8 - start) / 8;
+        let mut numbers = read_numbers(file, start, count.min(before_the_end))?;
+        let more = count.saturating_sub(before_the_end);
+        if more > 0 {
+            numbers.extend(read_numbers(file, HEADER, more)?);
+        }
+        Ok(numbers.into_iter().map(u64::cast_signed).collect())
+    }
+}
+
+fn read_numbers(file: &mut File, offset: u64, count: u64) -> io::Result<Vec<u64>> {
+    let length = usize::try_from(count * 8).map_err(|_| ErrorKind::FileTooLarge)?;
+    let mut bytes = vec![0; length];
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(&mut bytes)?;
+    let (numbers, _) = bytes.as_chunks::<8>();
+    Ok(numbers.iter().map(|it| u64::from_le_bytes(*it)).collect())
+}
+
+fn write_numbers(file: &mut File, offset: u64, numbers: &[u64]) -> io::Result<()> {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|it| it.to_le_bytes()).collect();
+    file.seek(SeekFrom::Start(offset))?;
+    file.write_all(&bytes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! What commands print. Agents, other servers and files write parts of it, so
+//! nothing in it may move the cursor, change colours, turn the direction of
+//! reading or go unseen.
+
+use std::{fmt::Write as _, io::Write, process::ExitCode};
+
+use kit::{
+    Error, Result,
+    text::{Piece, pieces, visible},
+};
+use serde::Serialize;
+
+/// What a command answers goes to stdout; a reader who has seen enough may
+/// close it.
+pub fn print(text: &str) -> Result<ExitCode> {
+    let text = shown(text);
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| {
+        if text.ends_with('\n') {
+            out.flush()
+        } else {
+            out.write_all(b"\n").and_then(|()| out.flush())
+        }
+    });
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::internal(error)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// What is said beside the answer goes to stderr.
+pub fn tell(text: &str) {
+    eprintln!("{}", shown(text));
+}
+
+/// JSON on several lines, for people and programs.
+pub fn pretty(value: &impl Serialize) -> String {
+    escaped(&serde_json::to_string_pretty(value).unwrap_or_default())
+}
+
+/// JSON on one line.
+pub fn compact(value: &impl Serialize) -> String {
+    escaped(&serde_json::to_string(value).unwrap_or_default())
+}
+
+/// Columns as wide as what stands in them.
+pub fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let rows: Vec<[String; N]> = std::iter::once(head.map(str::to_owned))
+        .chain(rows.map(|row| row.map(|cell| visible(&cell))))
+        .collect();
+    let mut widths = [0; N];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths);
+        let cells: Vec<String> = cells
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Every word as `kit::text::visible` shows it; blanks, tabs and line breaks are
+/// the command's own and stay.
+fn shown(text: &str) -> String {
+    let is_own = |character: char| matches!(character, ' ' | '\n' | '\t');
+    let mut shown = String::with_capacity(text.len());
+    for part in text.split_inclusive(is_own) {
+        let word = part.trim_end_matches(is_own);
+        shown.push_str(&visible(word));
+        shown.push_str(part.get(word.len()..).unwrap_or_default());
+    }
+    shown
+}
+
+/// The same JSON, with what can't be seen as escapes: outside of strings there
+/// is nothing of the kind.
+fn escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        let alone = pieces(character.encode_utf8(&mut [0; 4])).next();
+        match alone {
+            Some(Piece::Hidden(_)) => {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    // Writing to a string does not fail.
+                    let _ = write!(escaped, "\\u{unit:04x}");
+                }
+            }
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moves_the_cursor_or_hides_is_marked() {
+        assert_eq!(
+            shown("a\u{1b}[2Kb\n\u{9b}\r \u{202e}x\t葛\u{e0100}城"),
+            "a⟨U+001B⟩[2Kb\n⟨U+009B⟩⟨U+000D⟩ ⟨U+202E⟩x\t葛\u{e0100}城"
+        );
+        let wide = format!("a{}b\n\n\n\n\nc", " ".repeat(100));
+        assert_eq!(shown(&wide), wide, "columns stay columns");
+    }
+
+    #[test]
+    fn json_stays_the_same_json() {
+        let value = serde_json::json!({ "a\u{9b}": "\u{1b}\u{7f}\u{202e}\u{e0041}\n" });
+        for text in [pretty(&value), compact(&value)] {
+            assert!(
+                text.chars().all(|it| it == '\n' || !it.is_control()),
+                "{text}"
+            );
+            assert!(text.is_ascii(), "{text}");
+            let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(read, value);
+        }
+    }
+
+    #[test]
+    fn a_cell_is_one_line() {
+        let rows = [["a\nb".to_owned(), "c".to_owned()]];
+        let text = table(["x", "y"], rows.into_iter());
+        assert_eq!(text.lines().count(), 2, "{text}");
+    }
+}

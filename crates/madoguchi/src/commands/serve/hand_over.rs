@@ -1,0 +1,124 @@
+//! Secrets for the person who starts a desk: the first key, and a link into the
+//! console. They are shown on a terminal and never logged. Where there is no
+//! terminal they go to a file that only its owner reads; the log names it.
+
+use std::{
+    io::IsTerminal,
+    path::{Path, PathBuf},
+};
+
+use host::{
+    Desk, console,
+    keys::{self, Wanted},
+    private,
+};
+use kit::{Error, Result};
+
+use crate::{cli::Global, open};
+
+const FIRST_KEY: &str = "first-key.txt";
+const CONSOLE_LINK: &str = "console-link.txt";
+
+/// Where the person finds them.
+pub enum HandOver {
+    Terminal,
+    Directory(PathBuf),
+}
+
+impl HandOver {
+    pub fn new(global: &Global) -> Result<Self> {
+        Ok(if std::io::stderr().is_terminal() {
+            Self::Terminal
+        } else {
+            Self::Directory(open::data_directory(global.data.as_deref())?)
+        })
+    }
+
+    /// Where nobody comes in without a key and there has never been one, makes
+    /// the first.
+    pub async fn first_key(&self, desk: &Desk, counter: &'static str) -> Result<()> {
+        let window = desk.windows.iter().find(|window| {
+            let about = &window.counter.about;
+            about.name == counter && about.ways.always_needs_key
+        });
+        let Some(window) = window.filter(|_| desk.settings.identity.keys.is_empty()) else {
+            return Ok(());
+        };
+        // Before the key is made: one that nobody gets to see is of no use.
+        if let Self::Directory(directory) = self {
+            private::create_directory(directory).map_err(|error| unusable(directory, &error))?;
+        }
+        let wanted = Wanted {
+            name: counter.into(),
+            counters: vec![counter.into()],
+            ..Wanted::default()
+        };
+        let now = desk.clock.now().as_millisecond();
+        let first = keys::create_first(desk.state.get().await?, wanted, now).await?;
+        let Some((_, key)) = first else {
+            return Ok(());
+        };
+        let title = window.counter.about.title;
+        match self {
+            // Not as a log entry: a level could hide it.
+            Self::Terminal => eprintln!(
+                "\nThe first key for {title}, shown this once. Its clients send it as\n\n    \
+                 Authorization: Bearer {key}\n\nIf it is lost, make another: \
+                 madoguchi keys rotate {counter}\n"
+            ),
+            Self::Directory(directory) => match write(directory, FIRST_KEY, &key) {
+                Ok(path) => tracing::warn!(
+                    "The first key for {title} is in {}. Give it to its client and remove the \
+                     file. If it is lost, make another: madoguchi keys rotate {counter}",
+                    path.display()
+                ),
+                Err(error) => tracing::error!(
+                    "The first key for {title} was made, but could not be handed over: {} \
+                     Make another: madoguchi keys rotate {counter}",
+                    error.message
+                ),
+            },
+        }
+        Ok(())
+    }
+
+    /// The way in for the person who started the desk.
+    pub async fn console_link(&self, desk: &Desk) -> Result<()> {
+        let now = desk.clock.now().as_millisecond();
+        let token = console::links::create(desk.state.get().await?, now).await?;
+        let address = console::links::address(&desk.settings, &token);
+        match self {
+            Self::Terminal => {
+                eprintln!("\nThe console, for one visit within 10 minutes:\n\n    {address}\n");
+            }
+            Self::Directory(directory) => match write(directory, CONSOLE_LINK, &address) {
+                Ok(path) => tracing::info!(
+                    "console: {} holds a link for one visit within 10 minutes; \
+                     `madoguchi approvals open` makes another",
+                    path.display()
+                ),
+                Err(error) => tracing::warn!(
+                    "{} For a link into the console: madoguchi approvals open",
+                    error.message
+                ),
+            },
+        }
+        Ok(())
+    }
+}
+
+fn write(directory: &Path, name: &str, text: &str) -> Result<PathBuf> {
+    let path = directory.join(name);
+    private::create_directory(directory)
+        .and_then(|()| private::replace(&path, |file| writeln!(file, "{text}")))
+        .map_err(|error| unusable(&path, &error))?;
+    Ok(path)
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> Error {
+    Error::new(
+        "DATA_UNUSABLE",
+        format!("{} can't be written: {error}.", path.display()),
+    )
+    .next("Name another directory with --data DIR.")
+}
