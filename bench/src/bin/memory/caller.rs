@@ -104,6 +104,7 @@ impl Caller {
         Ok(Line {
             caller: self,
             connection,
+            _held: self.tally.hold(),
         })
     }
 
@@ -143,6 +144,7 @@ impl Caller {
 pub struct Line<'a> {
     caller: &'a Caller,
     connection: Connection,
+    _held: Held<'a>,
 }
 
 impl Line<'_> {

@@ -97,10 +97,6 @@ impl Desk {
     pub fn on_disk(&self) -> u64 {
         bytes_under(self.data.path()) / 1024
     }
-
-    pub fn stop(self) -> Result<()> {
-        self.running.stop()
-    }
 }
 
 async fn serve(places: &Places, data: &Path, log: &str) -> Result<(Running, Ports)> {

@@ -67,7 +67,6 @@ fn call(caller: &Caller, number: usize, value: &str) -> String {
 }
 
 pub async fn large(caller: Arc<Caller>, number: usize) -> Result<()> {
-    let _held = caller.tally.hold();
     let request = call(&caller, number, &value(number));
     let port = match number % 5 {
         4 => caller.ports.merchant,
@@ -84,6 +83,7 @@ pub async fn large_message(caller: Arc<Caller>, number: usize) -> Result<()> {
     let places = ["/ws/cinema", "/ws/rooms", "/ws/todo"];
     let path = places[number % places.len()];
     let mut socket = caller.socket(caller.ports.main, path).await?;
+    let _held = caller.tally.hold();
     let arguments = format!(r#"{{"x":{}}}"#, value(number / 3 + 1));
     for id in 0..20 {
         let text = match id % 2 {
@@ -98,7 +98,6 @@ pub async fn large_message(caller: Arc<Caller>, number: usize) -> Result<()> {
 
 /// Lists in lists, again and again, and then deeper than is read at all.
 pub async fn deep(caller: Arc<Caller>, number: usize) -> Result<()> {
-    let _held = caller.tally.hold();
     let depth = if number % 4 == 3 { 100_000 } else { DEPTH };
     let nested = format!("{}{},", "[".repeat(depth), "]".repeat(depth));
     let many = nested.repeat((LIMIT - FRAME) / nested.len());
@@ -112,7 +111,6 @@ pub async fn deep(caller: Arc<Caller>, number: usize) -> Result<()> {
 
 /// A hundred large answers to one body.
 pub async fn batch(caller: Arc<Caller>, _: usize) -> Result<()> {
-    let _held = caller.tally.hold();
     let arguments = format!(r#"{{"roomName":"{LOUD_ROOM}","limit":1000}}"#);
     let calls = (0..BATCH).map(|id| requests::call(id, "get_messages", &arguments));
     let body = format!("[{}]", calls.collect::<Vec<_>>().join(","));

@@ -45,7 +45,6 @@ pub async fn prepare(caller: &Caller) -> Result<()> {
 }
 
 pub async fn searches(caller: Arc<Caller>, _: usize) -> Result<()> {
-    let _held = caller.tally.hold();
     let mut line = caller.line(caller.ports.main).await?;
     loop {
         let number = caller.number();
@@ -83,7 +82,6 @@ pub async fn searches(caller: Arc<Caller>, _: usize) -> Result<()> {
 
 /// Rooms that come, are entered by agents with much to say of themselves, and go.
 pub async fn room_churn(caller: Arc<Caller>, _: usize) -> Result<()> {
-    let _held = caller.tally.hold();
     let mut line = caller.line(caller.ports.main).await?;
     let about = "a".repeat(64 * 1024);
     loop {
@@ -110,7 +108,6 @@ pub async fn room_churn(caller: Arc<Caller>, _: usize) -> Result<()> {
 
 /// Messages that mention thousands of names, none of them twice.
 pub async fn mentions(caller: Arc<Caller>, _: usize) -> Result<()> {
-    let _held = caller.tally.hold();
     let mut line = caller.line(caller.ports.main).await?;
     let agent = format!("talker-{}", caller.number());
     let room = format!(r#""roomName":"{LOUD_ROOM}","agentName":"{agent}""#);
@@ -146,7 +143,6 @@ fn idempotency_key(number: u64) -> String {
 
 /// Carts that keep goods, with more in them than a cart needs.
 pub async fn carts(caller: Arc<Caller>, _: usize) -> Result<()> {
-    let _held = caller.tally.hold();
     let mut line = caller.line(caller.ports.main).await?;
     // As long as an address may be.
     let (filler, address) = ("a".repeat(32 * 1024), "b".repeat(15 * 1024));
@@ -164,7 +160,6 @@ pub async fn carts(caller: Arc<Caller>, _: usize) -> Result<()> {
 
 /// Seat after seat of every show there is.
 pub async fn bookings(caller: Arc<Caller>, _: usize) -> Result<()> {
-    let _held = caller.tally.hold();
     let mut line = caller.line(caller.ports.main).await?;
     let list = requests::modern(caller.number(), "resources/list", r#""x":0"#);
     let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: resources/list\r\n";
@@ -189,7 +184,6 @@ pub async fn bookings(caller: Arc<Caller>, _: usize) -> Result<()> {
 
 /// Tasks with much context, up to as many as there may be.
 pub async fn tasks(caller: Arc<Caller>, _: usize) -> Result<()> {
-    let _held = caller.tally.hold();
     let mut line = caller.line(caller.ports.main).await?;
     let text = "word ".repeat(1_900);
     loop {
@@ -213,7 +207,6 @@ pub async fn tasks(caller: Arc<Caller>, _: usize) -> Result<()> {
 
 /// Resources, the large ones among them, by many at once.
 pub async fn reads(caller: Arc<Caller>, number: usize) -> Result<()> {
-    let _held = caller.tally.hold();
     let messages = format!("rooms://{LOUD_ROOM}/messages");
     let resources = [
         ("rooms", messages.as_str()),

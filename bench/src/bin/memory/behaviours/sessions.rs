@@ -35,7 +35,6 @@ async fn open(caller: &Caller, line: &mut Line<'_>, path: &str, about: &str) -> 
 
 /// Sessions, one after another, that nobody uses again.
 pub async fn many(caller: Arc<Caller>, number: usize) -> Result<()> {
-    let _held = caller.tally.hold();
     let path = format!("/mcp/{}", COUNTERS[number % COUNTERS.len()]);
     let about = "a".repeat(ABOUT);
     let mut line = caller.line(caller.ports.main).await?;
@@ -58,7 +57,6 @@ fn address(caller: &Caller, number: usize, length: usize) -> (&'static str, Stri
 
 /// A session that watches as much as it may, and another one, and so on.
 pub async fn subscriptions(caller: Arc<Caller>, number: usize) -> Result<()> {
-    let _held = caller.tally.hold();
     let mut line = caller.line(caller.ports.main).await?;
     let (counter, _) = address(&caller, number, 0);
     let path = format!("/mcp/{counter}");
@@ -88,6 +86,7 @@ pub async fn listen(caller: Arc<Caller>, number: usize) -> Result<()> {
     if number % 2 == 0 {
         let path = format!("/ws/{counter}");
         let mut socket = caller.socket(caller.ports.main, &path).await?;
+        let _held = caller.tally.hold();
         for _ in 0..200 {
             send(&caller, &mut socket, body(1024)).await?;
         }

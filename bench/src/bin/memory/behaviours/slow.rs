@@ -102,6 +102,7 @@ pub async fn message(caller: Arc<Caller>, number: usize) -> Result<()> {
     let places = caller.ports.sockets();
     let (port, path) = &places[number % places.len()];
     let mut socket = caller.socket(*port, path).await?;
+    let _held = caller.tally.hold();
     let mut kind = Data::Text;
     for _ in 1..LIMIT / PIECE {
         caller.pace(PIECE).await;

@@ -29,7 +29,6 @@ pub async fn send(caller: &Caller, socket: &mut Socket, text: String) -> Result<
 
 /// Reads until the desk ends the connection, and so answers its pings.
 pub async fn attend(caller: &Caller, socket: &mut Socket) -> Result<()> {
-    let _held = caller.tally.hold();
     while let Some(message) = socket.next().await {
         if let Message::Text(text) = message? {
             caller.tally.told(101, text.as_bytes());
@@ -44,7 +43,6 @@ pub async fn pour(
     socket: Socket,
     mut next: impl FnMut(u64) -> String,
 ) -> Result<()> {
-    let _held = caller.tally.hold();
     let (mut sink, mut stream) = socket.split();
     let writing = async {
         loop {
@@ -72,6 +70,7 @@ pub async fn idle(caller: Arc<Caller>, number: usize) -> Result<()> {
     let places = caller.ports.sockets();
     let (port, path) = &places[number % places.len()];
     let mut socket = caller.socket(*port, path).await?;
+    let _held = caller.tally.hold();
     // Without a key, the first request on the voice counter ends the socket.
     let is_closed = caller.key.is_none() && (path == "/" || path.ends_with("innervoice"));
     if !is_closed && number % 3 > 0 {
@@ -89,6 +88,7 @@ pub async fn idle(caller: Arc<Caller>, number: usize) -> Result<()> {
 /// A client that says very much of itself.
 pub async fn large_client(caller: Arc<Caller>, _: usize) -> Result<()> {
     let mut socket = caller.socket(caller.ports.main, "/ws/cinema").await?;
+    let _held = caller.tally.hold();
     let hello = requests::initialize(1, &"a".repeat(ABOUT));
     send(&caller, &mut socket, hello).await?;
     attend(&caller, &mut socket).await
@@ -97,6 +97,7 @@ pub async fn large_client(caller: Arc<Caller>, _: usize) -> Result<()> {
 /// As many waiting calls on each socket as it takes.
 pub async fn waits(caller: Arc<Caller>, _: usize) -> Result<()> {
     let mut socket = caller.socket(caller.ports.main, "/ws/rooms").await?;
+    let _held = caller.tally.hold();
     let agent = format!("waiter-{}", caller.number());
     let enter = format!(r#"{{"roomName":"{QUIET_ROOM}","agentName":"{agent}"}}"#);
     let enter = requests::call(1, "enter_room", &enter);
@@ -114,6 +115,7 @@ pub async fn in_flight(caller: Arc<Caller>, number: usize) -> Result<()> {
     let places = caller.ports.sockets();
     let (port, path) = &places[number % places.len()];
     let socket = caller.socket(*port, path).await?;
+    let _held = caller.tally.hold();
     pour(&caller, socket, |id| match path.as_str() {
         "/ws/cinema" => requests::call(id, "get_movie_list", r#"{"limit":200}"#),
         "/ws/merchant" => requests::call(id, "search_products", r#"{"keywords":[],"limit":1000}"#),

@@ -27,6 +27,7 @@ const REPEATS: [&str; 8] = [
 pub async fn approvals(caller: Arc<Caller>, _: usize) -> Result<()> {
     let filler = "a".repeat(FILLER);
     let socket = caller.socket(caller.ports.innervoice, "/").await?;
+    let _held = caller.tally.hold();
     let extra = |id: u64| match id % 3 {
         0 => String::new(),
         1 => format!(r#","x":"{filler}""#),
@@ -60,6 +61,7 @@ pub async fn approvals(caller: Arc<Caller>, _: usize) -> Result<()> {
 
 pub async fn repeats(caller: Arc<Caller>, _: usize) -> Result<()> {
     let socket = caller.socket(caller.ports.innervoice, "/").await?;
+    let _held = caller.tally.hold();
     pour(&caller, socket, |id| {
         let rule = REPEATS[id as usize % REPEATS.len()];
         let reminder = format!(
