@@ -5,7 +5,13 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Result, bail};
 use futures::{SinkExt as _, StreamExt as _};
 use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::{
+    Message,
+    protocol::frame::{
+        Frame,
+        coding::{Data, OpCode},
+    },
+};
 
 use super::counters::QUIET_ROOM;
 use crate::{
@@ -22,9 +28,23 @@ pub const IN_FLIGHT: u64 = 256;
 /// A large part of what a message may hold.
 const ABOUT: usize = 1024 * 1024 - 1024;
 
+/// What one frame may hold, and a little less.
+const FRAME: usize = 1000 * 1024;
+
+/// Sends a message, in several frames where one is too small for it.
 pub async fn send(caller: &Caller, socket: &mut Socket, text: String) -> Result<()> {
     caller.pace(text.len()).await;
-    Ok(timeout(PATIENCE, socket.send(Message::text(text))).await??)
+    if text.len() <= FRAME {
+        return Ok(timeout(PATIENCE, socket.send(Message::text(text))).await??);
+    }
+    let mut kind = Data::Text;
+    let frames = text.len().div_ceil(FRAME);
+    for (number, piece) in (1..).zip(text.as_bytes().chunks(FRAME)) {
+        let frame = Frame::message(piece.to_vec(), OpCode::Data(kind), number == frames);
+        timeout(PATIENCE, socket.send(Message::Frame(frame))).await??;
+        kind = Data::Continue;
+    }
+    Ok(())
 }
 
 /// Reads until the desk ends the connection, and so answers its pings.
