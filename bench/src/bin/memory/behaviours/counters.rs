@@ -7,7 +7,10 @@ use bench::http::Connection;
 use tokio::time::timeout;
 use tokio_tungstenite::client_async;
 
-use crate::{caller::Caller, requests};
+use crate::{
+    caller::{Caller, Line},
+    requests,
+};
 
 /// A room full of large messages.
 pub const LOUD_ROOM: &str = "loud";
@@ -16,6 +19,9 @@ pub const QUIET_ROOM: &str = "quiet";
 
 /// The longest text of a message.
 const TEXT: usize = 10_000;
+
+/// Nearly the largest profile of an agent.
+const PROFILE: usize = 9_000;
 
 /// Messages that an agent may send in a minute.
 const MESSAGES: u64 = 600;
@@ -81,16 +87,18 @@ pub async fn searches(caller: Arc<Caller>, _: usize) -> Result<()> {
 }
 
 /// Rooms that come, are entered by agents with much to say of themselves, and go.
+/// One agent of each stays in a room that is never deleted.
 pub async fn room_churn(caller: Arc<Caller>, _: usize) -> Result<()> {
     let mut line = caller.line(caller.ports.main).await?;
-    let about = "a".repeat(64 * 1024);
+    let about = "a".repeat(PROFILE);
     loop {
         let number = caller.number();
         let room = format!("churn-{number}");
         let create = format!(r#"{{"roomName":"{room}"}}"#);
         line.ask(&caller.call("rooms", "create_room", &create))
             .await?;
-        for agent in 0..4 {
+        let rooms = [room.as_str(), &room, &room, LOUD_ROOM];
+        for (agent, room) in rooms.iter().enumerate() {
             let enter = format!(
                 r#"{{"roomName":"{room}","agentName":"agent-{number}-{agent}","profile":{{"description":"{about}"}}}}"#
             );
@@ -158,16 +166,22 @@ pub async fn carts(caller: Arc<Caller>, _: usize) -> Result<()> {
     }
 }
 
-/// Seat after seat of every show there is.
-pub async fn bookings(caller: Arc<Caller>, _: usize) -> Result<()> {
-    let mut line = caller.line(caller.ports.main).await?;
+/// The ids of shows that can be booked.
+pub async fn shows(caller: &Caller, line: &mut Line<'_>) -> Result<Vec<String>> {
     let list = requests::modern(caller.number(), "resources/list", r#""x":0"#);
     let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: resources/list\r\n";
     let request = caller.post(caller.ports.main, "/mcp/cinema", headers, &list);
-    let shows = line.ask(&request).await?;
-    let shows = String::from_utf8_lossy(&shows).into_owned();
-    for show in shows.split("cinema://shows/").skip(1) {
-        let show = show.split('/').next().unwrap_or_default();
+    let answer = line.ask(&request).await?;
+    let answer = String::from_utf8_lossy(&answer);
+    let ids = answer.split("cinema://shows/").skip(1);
+    let ids = ids.filter_map(|rest| Some(rest.split_once('/')?.0.to_owned()));
+    Ok(ids.collect())
+}
+
+/// Seat after seat of every show there is.
+pub async fn bookings(caller: Arc<Caller>, _: usize) -> Result<()> {
+    let mut line = caller.line(caller.ports.main).await?;
+    for show in shows(&caller, &mut line).await? {
         for row in 'A'..='H' {
             for seat in 1..=8 {
                 let key = idempotency_key(caller.number());
@@ -186,7 +200,7 @@ pub async fn bookings(caller: Arc<Caller>, _: usize) -> Result<()> {
 pub async fn tasks(caller: Arc<Caller>, _: usize) -> Result<()> {
     let mut line = caller.line(caller.ports.main).await?;
     let text = "word ".repeat(1_900);
-    loop {
+    for round in 0.. {
         let number = caller.number();
         let subtasks = vec![format!("\"{}\"", "s".repeat(99)); 20].join(",");
         let operation = format!(
@@ -196,13 +210,14 @@ pub async fn tasks(caller: Arc<Caller>, _: usize) -> Result<()> {
         let batch = format!(r#"{{"operations":[{}]}}"#, vec![operation; 50].join(","));
         line.ask(&caller.call("todo", "batch", &batch)).await?;
         for task in 1..=50 {
-            let id = (number * 50 + task) % 999 + 1;
+            let id = (round * 50 + task) % 999;
             let context =
                 format!(r#"{{"task_id":"T{id:03}","content":"{number} {text}","append":true}}"#);
             line.ask(&caller.call("todo", "update_context", &context))
                 .await?;
         }
     }
+    Ok(())
 }
 
 /// Resources, the large ones among them, by many at once.

@@ -5,7 +5,10 @@ use std::{sync::Arc, time::Duration};
 use anyhow::{Context as _, Result};
 use tokio::{io::AsyncWriteExt as _, time::timeout};
 
-use super::sockets::{attend, send};
+use super::{
+    counters::shows,
+    sockets::{attend, send},
+};
 use crate::{
     caller::{Caller, Line},
     desk::COUNTERS,
@@ -55,18 +58,38 @@ fn address(caller: &Caller, number: usize, length: usize) -> (&'static str, Stri
     }
 }
 
-/// A session that watches as much as it may, and another one, and so on.
+/// The same address, written differently for each number.
+fn spelt(id: &str, number: u64) -> String {
+    let letters = id.bytes().enumerate();
+    let letters = letters.map(|(at, letter)| match number >> (at % 64) & 1 {
+        0 => char::from(letter).to_string(),
+        _ => format!("%{letter:02X}"),
+    });
+    letters.collect()
+}
+
+/// A session that watches as much as it may, and another one, and so on. The
+/// desk accepts only what is there, so most are spellings of a few addresses.
 pub async fn subscriptions(caller: Arc<Caller>, number: usize) -> Result<()> {
     let mut line = caller.line(caller.ports.main).await?;
-    let (counter, _) = address(&caller, number, 0);
-    let path = format!("/mcp/{counter}");
-    let session = open(&caller, &mut line, &path, "").await?;
+    let shows = shows(&caller, &mut line).await?;
+    let is_voice = caller.key.is_some() && number.is_multiple_of(4);
+    let path = if is_voice {
+        "/mcp/innervoice"
+    } else {
+        "/mcp/cinema"
+    };
+    let session = open(&caller, &mut line, path, "").await?;
     let headers = format!("Mcp-Session-Id: {session}\r\n");
-    for _ in 0..WATCHED {
-        let (_, uri) = address(&caller, number, LONG_ADDRESS);
+    for (turn, show) in (0..WATCHED).zip(shows.iter().cycle()) {
+        let uri = match turn % 10 {
+            0 => address(&caller, 2, LONG_ADDRESS).1,
+            1 if is_voice => "innervoice://calendar.ics".to_owned(),
+            _ => format!("cinema://shows/{}/seats", spelt(show, turn)),
+        };
         let params = format!(r#"{{"uri":"{uri}"}}"#);
         let body = requests::legacy(caller.number(), "resources/subscribe", &params);
-        line.ask(&caller.post(caller.ports.main, &path, &headers, &body))
+        line.ask(&caller.post(caller.ports.main, path, &headers, &body))
             .await?;
     }
     Ok(())
