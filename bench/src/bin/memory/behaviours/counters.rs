@@ -106,7 +106,7 @@ pub async fn room_churn(caller: Arc<Caller>, _: usize) -> Result<()> {
                 .await?;
         }
         // Most of them; the rest stays, up to the desk's limit.
-        if number % 4 > 0 {
+        if !number.is_multiple_of(4) {
             let delete = format!(r#"{{"roomName":"{room}","confirm":true}}"#);
             line.ask(&caller.call("rooms", "delete_room", &delete))
                 .await?;

@@ -106,7 +106,7 @@ pub async fn listen(caller: Arc<Caller>, number: usize) -> Result<()> {
         );
         requests::modern(caller.number(), "subscriptions/listen", &filter)
     };
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         let path = format!("/ws/{counter}");
         let mut socket = caller.socket(caller.ports.main, &path).await?;
         let _held = caller.tally.hold();

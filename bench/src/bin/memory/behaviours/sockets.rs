@@ -93,7 +93,7 @@ pub async fn idle(caller: Arc<Caller>, number: usize) -> Result<()> {
     let _held = caller.tally.hold();
     // Without a key, the first request on the voice counter ends the socket.
     let is_closed = caller.key.is_none() && (path == "/" || path.ends_with("innervoice"));
-    if !is_closed && number % 3 > 0 {
+    if !is_closed && !number.is_multiple_of(3) {
         send(&caller, &mut socket, requests::initialize(1, "")).await?;
         send(
             &caller,
