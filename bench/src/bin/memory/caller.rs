@@ -68,6 +68,12 @@ impl Caller {
         self.tally.sent.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Lets so many requests' turns pass, before one that costs the desk more than
+    /// others: the other behaviours need some of its time too.
+    pub async fn leave_time(&self, turns: usize) {
+        self.pace.wait(turns).await;
+    }
+
     /// Connects from one of the caller's addresses.
     pub async fn connect(&self, port: u16) -> Result<TcpStream> {
         let host = u8::try_from(self.number() % ADDRESSES).unwrap_or_default();

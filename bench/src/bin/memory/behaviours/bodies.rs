@@ -21,6 +21,9 @@ const DEPTH: usize = 60;
 /// Messages in a batch.
 const BATCH: u64 = 100;
 
+/// What a batch of large answers costs the desk, in other requests.
+const BATCH_COST: usize = 400;
+
 /// Values of about `LIMIT` bytes.
 fn value(shape: usize) -> String {
     let room = LIMIT - FRAME;
@@ -117,6 +120,7 @@ pub async fn batch(caller: Arc<Caller>, _: usize) -> Result<()> {
     let request = caller.post(caller.ports.main, "/mcp/rooms", "", &body);
     let mut line = caller.line(caller.ports.main).await?;
     loop {
+        caller.leave_time(BATCH_COST).await;
         line.ask(&request).await?;
     }
 }

@@ -23,6 +23,9 @@ const TEXT: usize = 10_000;
 /// Nearly the largest profile of an agent.
 const PROFILE: usize = 9_000;
 
+/// What a search or a large resource costs the desk, in other requests.
+const SEARCH_COST: usize = 4;
+
 /// Messages that an agent may send in a minute.
 const MESSAGES: u64 = 600;
 
@@ -82,6 +85,7 @@ pub async fn searches(caller: Arc<Caller>, _: usize) -> Result<()> {
                 caller.call("cinema", "get_movie_list", &title)
             }
         };
+        caller.leave_time(SEARCH_COST).await;
         line.ask(&request).await?;
     }
 }
@@ -236,6 +240,7 @@ pub async fn reads(caller: Arc<Caller>, number: usize) -> Result<()> {
     let headers = requests::modern_headers("resources/read", uri);
     let params = format!(r#""uri":"{uri}""#);
     loop {
+        caller.leave_time(SEARCH_COST).await;
         let body = requests::modern(caller.number(), "resources/read", &params);
         line.ask(&caller.post(caller.ports.main, &path, &headers, &body))
             .await?;

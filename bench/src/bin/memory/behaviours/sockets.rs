@@ -23,7 +23,10 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Requests that a connection may have in flight.
-pub const IN_FLIGHT: u64 = 256;
+const IN_FLIGHT: u64 = 256;
+
+/// What a call costs the desk that nobody waits for, in other requests.
+const CALL_COST: usize = 3;
 
 /// A large part of what a message may hold.
 const ABOUT: usize = 1024 * 1024 - 1024;
@@ -67,6 +70,7 @@ pub async fn pour(
     let writing = async {
         loop {
             let text = next(caller.number());
+            caller.leave_time(CALL_COST).await;
             caller.pace(text.len()).await;
             timeout(PATIENCE, sink.send(Message::text(text))).await??;
         }
