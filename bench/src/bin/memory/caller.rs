@@ -91,18 +91,8 @@ impl Caller {
 
     pub async fn socket(&self, port: u16, path: &str) -> Result<Socket> {
         let stream = self.connect(port).await?;
-        let request = self.upgrade(port, path, self.key.as_deref())?;
+        let request = upgrade(port, path, self.key.as_deref())?;
         Ok(timeout(PATIENCE, client_async(request, stream)).await??.0)
-    }
-
-    /// The request that asks for a WebSocket.
-    pub fn upgrade(&self, port: u16, path: &str, key: Option<&str>) -> Result<Request<()>> {
-        let mut request = format!("ws://127.0.0.1:{port}{path}").into_client_request()?;
-        if let Some(key) = key {
-            let bearer = format!("Bearer {key}").parse()?;
-            request.headers_mut().insert("authorization", bearer);
-        }
-        Ok(request)
     }
 
     pub async fn line(&self, port: u16) -> Result<Line<'_>> {
@@ -144,6 +134,16 @@ impl Caller {
              {key}{headers}"
         )
     }
+}
+
+/// The request that asks for a WebSocket.
+pub fn upgrade(port: u16, path: &str, key: Option<&str>) -> Result<Request<()>> {
+    let mut request = format!("ws://127.0.0.1:{port}{path}").into_client_request()?;
+    if let Some(key) = key {
+        let bearer = format!("Bearer {key}").parse()?;
+        request.headers_mut().insert("authorization", bearer);
+    }
+    Ok(request)
 }
 
 /// One connection that asks, and reads what it is told.

@@ -7,8 +7,9 @@ use bench::http::Connection;
 use tokio::time::timeout;
 use tokio_tungstenite::client_async;
 
+use super::sockets::send;
 use crate::{
-    caller::{Caller, Line},
+    caller::{Caller, Line, upgrade},
     requests,
 };
 
@@ -29,7 +30,7 @@ const SEARCH_COST: usize = 4;
 /// Messages that an agent may send in a minute.
 const MESSAGES: u64 = 600;
 
-/// Makes what the behaviours ask for. A desk that refuses some of it is no error.
+/// Makes what the behaviours ask for, as far as the desk lets them.
 pub async fn prepare(caller: &Caller) -> Result<()> {
     let mut line = caller.line(caller.ports.main).await?;
     for room in [LOUD_ROOM, QUIET_ROOM] {
@@ -257,11 +258,10 @@ pub async fn wrong_keys(caller: Arc<Caller>, _: usize) -> Result<()> {
     if number.is_multiple_of(2) {
         let port = caller.ports.innervoice;
         let stream = caller.connect_from(source, port).await?;
-        let request = caller.upgrade(port, "/", Some(&key))?;
+        let request = upgrade(port, "/", Some(&key))?;
         let (mut socket, _) = timeout(patience, client_async(request, stream)).await??;
         let call = requests::call(number, "calendar_list", "{}");
-        super::sockets::send(&caller, &mut socket, call).await?;
-        return Ok(());
+        return send(&caller, &mut socket, call).await;
     }
     let port = caller.ports.main;
     let mut line = Connection::over(caller.connect_from(source, port).await?)?;
