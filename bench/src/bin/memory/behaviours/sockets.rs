@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const IN_FLIGHT: u64 = 256;
 
 /// What a call costs the desk that nobody waits for, in other requests.
-const CALL_COST: usize = 3;
+pub const CALL_COST: usize = 3;
 
 /// A large part of what a message may hold.
 const ABOUT: usize = 1024 * 1024 - 1024;
@@ -60,17 +60,19 @@ pub async fn attend(caller: &Caller, socket: &mut Socket) -> Result<()> {
     bail!("the desk closed the socket")
 }
 
-/// Sends without waiting for answers, which are read meanwhile.
+/// Sends without waiting for answers, which are read meanwhile. Each call costs
+/// the desk as much as `cost` other requests.
 pub async fn pour(
     caller: &Caller,
     socket: Socket,
+    cost: usize,
     mut next: impl FnMut(u64) -> String,
 ) -> Result<()> {
     let (mut sink, mut stream) = socket.split();
     let writing = async {
         loop {
             let text = next(caller.number());
-            caller.leave_time(CALL_COST).await;
+            caller.leave_time(cost).await;
             caller.pace(text.len()).await;
             timeout(PATIENCE, sink.send(Message::text(text))).await??;
         }
@@ -140,7 +142,7 @@ pub async fn in_flight(caller: Arc<Caller>, number: usize) -> Result<()> {
     let (port, path) = &places[number % places.len()];
     let socket = caller.socket(*port, path).await?;
     let _held = caller.tally.hold();
-    pour(&caller, socket, |id| match path.as_str() {
+    pour(&caller, socket, CALL_COST, |id| match path.as_str() {
         "/ws/cinema" => requests::call(id, "get_movie_list", r#"{"limit":200}"#),
         "/ws/merchant" => requests::call(id, "search_products", r#"{"keywords":[],"limit":1000}"#),
         "/ws/rooms" => requests::call(id, "search_messages", r#"{"query":"a","limit":1000}"#),

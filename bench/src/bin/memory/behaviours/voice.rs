@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
-use super::sockets::pour;
+use super::sockets::{CALL_COST, pour};
 use crate::{caller::Caller, requests};
 
 /// In fields that have no place for it, or no bound.
@@ -23,6 +23,9 @@ const REPEATS: [&str; 7] = [
     "FREQ=HOURLY",
 ];
 
+/// The counter takes 100 requests in a minute, and most are for the approvals.
+const REPEAT_COST: usize = 100;
+
 /// Calls that wait for the user, as large as they may be and larger.
 pub async fn approvals(caller: Arc<Caller>, _: usize) -> Result<()> {
     let filler = "a".repeat(FILLER);
@@ -33,7 +36,7 @@ pub async fn approvals(caller: Arc<Caller>, _: usize) -> Result<()> {
         1 => format!(r#","x":"{filler}""#),
         _ => format!(r#","idempotency_key":"{id}{filler}""#),
     };
-    pour(&caller, socket, |id| {
+    pour(&caller, socket, CALL_COST, |id| {
         let extra = extra(id);
         let (tool, fields) = match id / 3 % 3 {
             0 => {
@@ -62,12 +65,10 @@ pub async fn approvals(caller: Arc<Caller>, _: usize) -> Result<()> {
 pub async fn repeats(caller: Arc<Caller>, _: usize) -> Result<()> {
     let socket = caller.socket(caller.ports.innervoice, "/").await?;
     let _held = caller.tally.hold();
-    pour(&caller, socket, |id| {
+    pour(&caller, socket, REPEAT_COST, |id| {
         let rule = REPEATS[id as usize % REPEATS.len()];
-        // From long ago, all times until now have to be passed over.
-        let year = if id.is_multiple_of(2) { 1900 } else { 2090 };
         let reminder =
-            format!(r#"{{"time":"{year}-01-01T07:00:00+09:00","note":"{id}","repeat":"{rule}"}}"#);
+            format!(r#"{{"time":"2090-01-01T07:00:00+09:00","note":"{id}","repeat":"{rule}"}}"#);
         requests::call(id, "reminder.create", &reminder)
     })
     .await
