@@ -15,6 +15,15 @@ pub struct Connection {
     body: Vec<u8>,
 }
 
+/// What the head of an answer says.
+struct Head {
+    status: u16,
+    is_json: bool,
+    /// Where the body starts.
+    start: usize,
+    length: Length,
+}
+
 /// How the head of an answer says where its body ends.
 enum Length {
     Known(usize),
@@ -23,7 +32,11 @@ enum Length {
 
 impl Connection {
     pub async fn open(port: u16) -> Result<Self> {
-        let stream = TcpStream::connect(("127.0.0.1", port)).await?;
+        Self::over(TcpStream::connect(("127.0.0.1", port)).await?)
+    }
+
+    /// Uses a connection that is open already.
+    pub fn over(stream: TcpStream) -> Result<Self> {
         stream.set_nodelay(true)?;
         Ok(Self {
             stream,
@@ -35,62 +48,92 @@ impl Connection {
     /// Sends a whole request and returns the body of its answer, which must have
     /// this status.
     pub async fn exchange(&mut self, request: &str, status: u16) -> Result<&[u8]> {
-        self.stream.write_all(request.as_bytes()).await?;
+        let head = self.send(request.as_bytes()).await?;
+        if head.status != status {
+            let received = String::from_utf8_lossy(&self.received);
+            bail!("HTTP {}: {received}", head.status);
+        }
+        ensure!(head.is_json, "an answer that is not JSON");
+        self.receive(&head).await
+    }
+
+    /// Sends a whole request; returns the status and the body of its answer,
+    /// whatever they are.
+    pub async fn ask(&mut self, request: &[u8]) -> Result<(u16, &[u8])> {
+        let head = self.send(request).await?;
+        Ok((head.status, self.receive(&head).await?))
+    }
+
+    /// A header of the last answer.
+    pub fn header(&self, name: &str) -> Option<String> {
+        let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+        let mut response = httparse::Response::new(&mut headers);
+        response.parse(&self.received).ok()?;
+        let header = value(response.headers, name)?;
+        Some(String::from_utf8_lossy(header).into_owned())
+    }
+
+    async fn send(&mut self, request: &[u8]) -> Result<Head> {
+        self.stream.write_all(request).await?;
         self.received.clear();
         loop {
-            let read = self.stream.read_buf(&mut self.received).await?;
-            ensure!(read > 0, "the server closed the connection");
-            let Some((start, length)) = head(&self.received, status)? else {
-                continue;
-            };
-            match length {
-                Length::Known(length) => {
-                    while self.received.len() < start + length {
-                        let read = self.stream.read_buf(&mut self.received).await?;
-                        ensure!(read > 0, "the server closed the connection");
-                    }
-                    return Ok(&self.received[start..start + length]);
-                }
-                Length::Chunked => {
-                    while !dechunk(&self.received[start..], &mut self.body)? {
-                        let read = self.stream.read_buf(&mut self.received).await?;
-                        ensure!(read > 0, "the server closed the connection");
-                    }
-                    return Ok(&self.body);
-                }
+            self.read_more().await?;
+            if let Some(head) = head(&self.received)? {
+                return Ok(head);
             }
         }
     }
+
+    async fn receive(&mut self, head: &Head) -> Result<&[u8]> {
+        let start = head.start;
+        match head.length {
+            Length::Known(length) => {
+                while self.received.len() < start + length {
+                    self.read_more().await?;
+                }
+                Ok(&self.received[start..start + length])
+            }
+            Length::Chunked => {
+                while !dechunk(&self.received[start..], &mut self.body)? {
+                    self.read_more().await?;
+                }
+                Ok(&self.body)
+            }
+        }
+    }
+
+    async fn read_more(&mut self) -> Result<()> {
+        let read = self.stream.read_buf(&mut self.received).await?;
+        ensure!(read > 0, "the server closed the connection");
+        Ok(())
+    }
 }
 
-/// Where the body starts and how long it is, once the head is complete.
-fn head(received: &[u8], wanted: u16) -> Result<Option<(usize, Length)>> {
+/// The head, once it is complete.
+fn head(received: &[u8]) -> Result<Option<Head>> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut response = httparse::Response::new(&mut headers);
     let httparse::Status::Complete(start) = response.parse(received)? else {
         return Ok(None);
     };
-    let status = response.code.unwrap_or_default();
-    if status != wanted {
-        bail!("HTTP {status}: {}", String::from_utf8_lossy(received));
-    }
-    let value = |name: &str| {
-        let mut headers = response.headers.iter();
-        headers
-            .find(|header| header.name.eq_ignore_ascii_case(name))
-            .map(|header| header.value)
-    };
-    let kind = value("content-type").unwrap_or_default();
-    ensure!(
-        kind.starts_with(b"application/json"),
-        "an answer of type {}",
-        String::from_utf8_lossy(kind)
-    );
-    let length = match value("content-length") {
+    let kind = value(response.headers, "content-type").unwrap_or_default();
+    let length = match value(response.headers, "content-length") {
         Some(length) => Length::Known(std::str::from_utf8(length)?.parse()?),
         None => Length::Chunked,
     };
-    Ok(Some((start, length)))
+    Ok(Some(Head {
+        status: response.code.unwrap_or_default(),
+        is_json: kind.starts_with(b"application/json"),
+        start,
+        length,
+    }))
+}
+
+fn value<'a>(headers: &[httparse::Header<'a>], name: &str) -> Option<&'a [u8]> {
+    let mut headers = headers.iter();
+    headers
+        .find(|header| header.name.eq_ignore_ascii_case(name))
+        .map(|header| header.value)
 }
 
 /// Joins the chunks into `body`; `false` while some are still to come.

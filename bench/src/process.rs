@@ -10,6 +10,8 @@ pub struct Memory {
     pub resident: u64,
     /// The part of it that are pages of files, which the system can drop.
     pub file: u64,
+    /// The part of it that is the program's own: heap and stacks.
+    pub anonymous: u64,
     /// The most that ever was.
     pub peak: u64,
 }
@@ -38,9 +40,16 @@ pub fn memory(root: u32) -> Result<Memory> {
         let status = fs::read_to_string(format!("/proc/{}/status", process.id))?;
         sum.resident += kilobytes(&status, "VmRSS:");
         sum.file += kilobytes(&status, "RssFile:");
+        sum.anonymous += kilobytes(&status, "RssAnon:");
         sum.peak += kilobytes(&status, "VmHWM:");
     }
     Ok(sum)
+}
+
+/// Lets the peak of one process begin anew, from what is resident now.
+pub fn reset_peak(id: u32) -> Result<()> {
+    // The kernel's word for it, see proc(5).
+    fs::write(format!("/proc/{id}/clear_refs"), "5").context("the peak can't be reset")
 }
 
 fn kilobytes(status: &str, name: &str) -> u64 {

@@ -9,7 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
@@ -154,6 +155,22 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What a command of the program prints as JSON, on this data.
+pub fn run_json(madoguchi: &Path, data: &Path, arguments: &[&str]) -> Result<Value> {
+    let mut command = Command::new(madoguchi);
+    command.args(arguments).arg("--data").arg(data);
+    let output = command.output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{arguments:?}: {said}");
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// A key that opens every counter.
+pub fn make_key(madoguchi: &Path, data: &Path) -> Result<String> {
+    let made = run_json(madoguchi, data, &["keys", "create", "bench", "--json"])?;
+    Ok(made["key"].as_str().context("a key")?.to_owned())
 }
 
 pub fn free_port() -> Result<u16> {

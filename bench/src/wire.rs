@@ -6,7 +6,8 @@ use serde_json::Value;
 
 pub const REVISION: &str = "2026-07-28";
 
-const META: &str = concat!(
+/// What each request of that revision says of itself, as a field of its `params`.
+pub const META: &str = concat!(
     r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
     r#""io.modelcontextprotocol/clientInfo":{"name":"bench","version":"0.1.0"},"#,
     r#""io.modelcontextprotocol/clientCapabilities":{}}"#,

@@ -4,13 +4,13 @@
 
 use std::{path::PathBuf, process::Command, sync::Arc, time::Duration};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use bench::{
     figures::{Goals, Table, median, number, spread},
     load::{self, Limit},
     places::Places,
     process,
-    server::{Running, free_port, wrapped},
+    server::{Running, free_port, make_key, wrapped},
     wire::{Films, Refused, Sums, Target},
 };
 use clap::Parser;
@@ -101,7 +101,7 @@ impl Desk {
         let config = data.path().join("desk.toml");
         std::fs::write(&config, kind.config())?;
         let key = match kind {
-            Kind::Guarded | Kind::Full => Some(make_key(cli, &data)?),
+            Kind::Guarded | Kind::Full => Some(make_key(&cli.madoguchi, data.path())?),
             Kind::Open => None,
         };
         let port = free_port()?;
@@ -205,17 +205,6 @@ fn guesses(right: &str) -> [(&'static str, String); 4] {
         ("wrong in its last", wrong_at(right.len() - 1)),
         ("no key at all by its form", "guess".to_owned()),
     ]
-}
-
-fn make_key(cli: &Cli, data: &TempDir) -> Result<String> {
-    let output = Command::new(&cli.madoguchi)
-        .args(["keys", "create", "bench", "--json", "--data"])
-        .arg(data.path())
-        .output()?;
-    ensure!(output.status.success(), "no key was made");
-    let made: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-    let key = made.get("key").and_then(serde_json::Value::as_str);
-    Ok(key.context("a key")?.to_owned())
 }
 
 #[tokio::main(flavor = "current_thread")]

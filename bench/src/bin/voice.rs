@@ -2,7 +2,7 @@
 //! costs among few and among many reminders.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::Command,
     sync::{
         Arc,
@@ -16,7 +16,7 @@ use bench::{
     figures::{Goals, Table, megabytes, number, times},
     places::Places,
     process,
-    server::{Running, free_port},
+    server::{Running, free_port, make_key, run_json},
 };
 use clap::Parser;
 use futures::{SinkExt as _, StreamExt as _};
@@ -63,12 +63,7 @@ impl Desk {
             "[http]\nmax_connections = 20000\nmax_connections_per_address = 0\n\
              [limits]\nrequests_per_minute = { innervoice = 100000000 }\n",
         )?;
-        let made = command(
-            &cli.madoguchi,
-            data.path(),
-            &["keys", "create", "bench", "--json"],
-        )?;
-        let key = made["key"].as_str().context("a key")?.to_owned();
+        let key = make_key(&cli.madoguchi, data.path())?;
         let (main, port) = (free_port()?, free_port()?);
         let mut serve = Command::new(&cli.madoguchi);
         serve.args(["serve", "--merchant-port", "0", "--port", &main.to_string()]);
@@ -104,14 +99,14 @@ impl Desk {
         let asking = tokio::spawn(async move { exchange(&mut socket, 0, call).await });
         for _ in 0..200 {
             tokio::time::sleep(Duration::from_millis(50)).await;
-            let waiting = command(
+            let waiting = run_json(
                 &self.madoguchi,
                 self.data.path(),
                 &["approvals", "list", "--pending", "--json"],
             )?;
             if let Some(id) = waiting[0]["id"].as_str() {
                 let approve = ["approvals", "approve", id, "--always", "--json"];
-                command(&self.madoguchi, self.data.path(), &approve)?;
+                run_json(&self.madoguchi, self.data.path(), &approve)?;
                 return asking.await?;
             }
         }
@@ -186,15 +181,6 @@ async fn exchange(socket: &mut Socket, id: u64, call: Call) -> Result<()> {
             _ => {}
         }
     }
-}
-
-fn command(madoguchi: &Path, data: &Path, arguments: &[&str]) -> Result<Value> {
-    let mut command = Command::new(madoguchi);
-    command.args(arguments).arg("--data").arg(data);
-    let output = command.output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{arguments:?}: {said}");
-    Ok(serde_json::from_slice(&output.stdout)?)
 }
 
 fn failed(error: kit::Error) -> anyhow::Error {

@@ -133,6 +133,7 @@ fn memory(sizes: &[Size]) {
             resident,
             file,
             peak,
+            ..
         } = shop.memory;
         table.row(&[
             name,
