@@ -202,7 +202,7 @@ impl Tls {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebSocket {
-    /// The largest message, in bytes.
+    /// The largest message, in bytes; of a client without a key 256 KiB at most.
     #[schemars(range(min = 1, max = 1073741824))]
     pub max_message_bytes: usize,
     /// The largest frame, in bytes.
@@ -219,9 +219,9 @@ pub struct WebSocket {
 impl Default for WebSocket {
     fn default() -> Self {
         Self {
-            max_message_bytes: 4 * 1024 * 1024,
+            max_message_bytes: 1024 * 1024,
             max_frame_bytes: 1024 * 1024,
-            queue: 256,
+            queue: 64,
             ping_seconds: 30,
         }
     }

@@ -14,6 +14,17 @@ pub fn share() {
     // SAFETY: it sets a number that is read when a thread first takes memory.
     let is_set = unsafe { libc::mallopt(libc::M_ARENA_MAX, pools) };
     debug_assert_eq!(is_set, 1);
+    // Large blocks go back to the system when they are freed. Without these the
+    // library raises both by itself after the first large one, and keeps it.
+    for (what, bytes) in [
+        (libc::M_MMAP_THRESHOLD, 256 * 1024),
+        (libc::M_TRIM_THRESHOLD, 1024 * 1024),
+    ] {
+        #[expect(unsafe_code, reason = "there is no other way to tell the C library")]
+        // SAFETY: as above.
+        let is_set = unsafe { libc::mallopt(what, bytes) };
+        debug_assert_eq!(is_set, 1);
+    }
 }
 
 /// Elsewhere it is as the system has it.

@@ -263,8 +263,8 @@ impl Fields {
             return Err(refused(words));
         }
         // Forms are small, whoever sends them.
-        let body = read_body(desk, body, Sender::Stranger).await;
-        let body = body.map_err(IntoResponse::into_response)?;
+        let body = read_body(desk, body, Sender::Stranger, None).await;
+        let (body, _) = body.map_err(IntoResponse::into_response)?;
         Ok(Self(form_urlencoded::parse(&body).into_owned().collect()))
     }
 

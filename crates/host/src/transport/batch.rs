@@ -27,7 +27,7 @@ pub fn is_one(headers: &HeaderMap, body: &[u8]) -> bool {
     let revision = headers.get("mcp-protocol-version");
     revision.is_none_or(|revision| revision == "2025-03-26")
         && body.trim_ascii_start().first() == Some(&b'[')
-        && !inbound::too_deep(body)
+        && !inbound::too_complex(body)
 }
 
 pub async fn answer(endpoint: &Endpoint, guard: &Guard, parts: &Parts, body: &Bytes) -> Response {

@@ -3,14 +3,14 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use axum::{
-    body::Body,
+    body::{Body, HttpBody},
     extract::Request,
     http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, request::Parts},
     response::{IntoResponse, Response},
 };
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full};
 use rmcp::transport::{
     StreamableHttpServerConfig, StreamableHttpService,
     streamable_http_server::session::SessionManager,
@@ -21,6 +21,7 @@ use super::{
     answer, batch,
     connections::OpenConnection,
     guard::{Guard, Sender},
+    large_bodies::{self, LargeBodies, Leave},
     sessions::{Book, OWNER, Owner, Sessions},
 };
 use crate::{
@@ -52,6 +53,7 @@ pub struct Endpoint {
     with_session: Service,
     without_session: Service,
     sessions: Arc<Sessions>,
+    pub large_bodies: LargeBodies,
 }
 
 /// One for each counter, by name; shared by all listeners.
@@ -59,7 +61,8 @@ pub type Endpoints = HashMap<&'static str, Arc<Endpoint>>;
 
 pub fn endpoints(desk: &Arc<Desk>) -> Endpoints {
     let book = Book::new(&desk.settings.http);
-    let endpoint = |window| Arc::new(Endpoint::new(desk, window, &book));
+    let large_bodies = LargeBodies::default();
+    let endpoint = |window| Arc::new(Endpoint::new(desk, window, &book, &large_bodies));
     desk.windows
         .iter()
         .map(|window| (window.counter.about.name, endpoint(window)))
@@ -67,7 +70,12 @@ pub fn endpoints(desk: &Arc<Desk>) -> Endpoints {
 }
 
 impl Endpoint {
-    fn new(desk: &Arc<Desk>, window: &Arc<Window>, book: &Arc<Book>) -> Self {
+    fn new(
+        desk: &Arc<Desk>,
+        window: &Arc<Window>,
+        book: &Arc<Book>,
+        large_bodies: &LargeBodies,
+    ) -> Self {
         let http = &desk.settings.http;
         let sessions = Arc::new(Sessions::new(http, book));
         // Host, Origin and size are checked before a request gets here.
@@ -96,6 +104,7 @@ impl Endpoint {
                     .with_json_response(true),
             ),
             sessions,
+            large_bodies: large_bodies.clone(),
         }
     }
 
@@ -119,8 +128,10 @@ impl Endpoint {
             return self.not_a_call(guard, request).await;
         }
         let (parts, body) = request.into_parts();
-        let body = match read_body(&self.desk, body, sender).await {
-            Ok(body) => body,
+        let large = (&self.large_bodies, Guard::brings_key(&parts.headers));
+        // Held until the request is answered: what is made of a body is larger still.
+        let (body, _leave) = match read_body(&self.desk, body, sender, Some(large)).await {
+            Ok(read) => read,
             Err(Unread::FromStranger) => return answer::refusal(None, &Refusal::InvalidKey),
             Err(unread) => return unread.into_response(),
         };
@@ -135,7 +146,7 @@ impl Endpoint {
         let credentials = guard.credentials(&parts.headers);
         if self.desk.settings.http.direct_path
             && direct::headers_fit(&parts.headers)
-            && !inbound::too_deep(body)
+            && !inbound::too_complex(body)
             && let Some(plain) = Plain::read(&self.window, &parts.headers, body)
         {
             let admitted = self.desk.admit(&self.window, &credentials, plain.method());
@@ -311,27 +322,65 @@ fn asks_for_session(envelope: &Envelope<'_>, reads: Reads, body: &[u8]) -> bool 
         && inbound::is_handshake(body)
 }
 
-/// The body, within its limits.
-pub async fn read_body(desk: &Desk, mut body: Body, sender: Sender) -> Result<Bytes, Unread> {
+/// The body, within its limits. A large one comes with leave to hold it.
+pub async fn read_body(
+    desk: &Desk,
+    mut body: Body,
+    sender: Sender,
+    large: Option<Large<'_>>,
+) -> Result<(Bytes, Option<Leave>), Unread> {
     let http = &desk.settings.http;
     let most = match sender {
         Sender::Known => http.max_body_bytes,
         Sender::Stranger => http.max_body_bytes.min(MOST_OF_STRANGERS),
     };
-    let limited = Limited::new(&mut body, most).collect();
     let within = Duration::from_secs(http.body_timeout_seconds);
-    match tokio::time::timeout(within, limited).await {
-        Ok(Ok(read)) => Ok(read.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+    let read = tokio::time::timeout(within, collect(&mut body, most, large)).await;
+    match read {
+        Ok(Err(Unread::TooLarge)) => {
             answer::hear_out(body).await;
             Err(match sender {
                 Sender::Known => Unread::TooLarge,
                 Sender::Stranger => Unread::FromStranger,
             })
         }
-        Ok(Err(_)) => Err(Unread::BrokenOff),
+        Ok(read) => read,
         Err(_) => Err(Unread::Late),
     }
+}
+
+/// The budget for a large body, and whether its sender has a key.
+pub type Large<'a> = (&'a LargeBodies, bool);
+
+async fn collect(
+    body: &mut Body,
+    most: usize,
+    large: Option<Large<'_>>,
+) -> Result<(Bytes, Option<Leave>), Unread> {
+    let announced = body.size_hint().exact();
+    let announced = announced.map_or(most, |size| usize::try_from(size).unwrap_or(usize::MAX));
+    if announced > most && body.size_hint().exact().is_some() {
+        return Err(Unread::TooLarge);
+    }
+    let mut read = BytesMut::new();
+    let mut leave = None;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Unread::BrokenOff)?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        let length = read.len() + data.len();
+        if length > most {
+            return Err(Unread::TooLarge);
+        }
+        if let (Some((bodies, has_key)), None) = (large, &leave)
+            && length > large_bodies::SMALL
+        {
+            leave = bodies.leave(has_key, announced).await;
+        }
+        read.extend_from_slice(&data);
+    }
+    Ok((read.freeze(), leave))
 }
 
 /// Why a body was not read.

@@ -198,7 +198,7 @@ impl Guard {
     }
 
     /// Whether [`Guard::credentials`] would find a key, right or wrong.
-    fn brings_key(headers: &HeaderMap) -> bool {
+    pub fn brings_key(headers: &HeaderMap) -> bool {
         headers.contains_key(header::AUTHORIZATION)
             || subprotocols(headers).any(|protocol| protocol.starts_with(KEY_PROTOCOL))
     }

@@ -19,6 +19,7 @@ pub mod files;
 pub mod guard;
 pub mod http;
 pub mod language;
+pub mod large_bodies;
 pub mod listener;
 pub mod origin;
 pub mod own_port;

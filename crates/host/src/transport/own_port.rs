@@ -178,8 +178,10 @@ impl OwnPort {
         let name = endpoint.window.counter.about.name;
         let settled = self.guard.settle(name, &parts.headers, &parts.extensions);
         let sender = settled.await?;
-        let body = read_body(&endpoint.desk, body, sender).await;
-        let body = body.map_err(|unread| match unread {
+        let large = (&endpoint.large_bodies, Guard::brings_key(&parts.headers));
+        let body = read_body(&endpoint.desk, body, sender, Some(large)).await;
+        // Plain calls are read and answered one after the other on a connection.
+        let (body, _leave) = body.map_err(|unread| match unread {
             Unread::FromStranger => refused(&Refusal::InvalidKey),
             unread => unread.into_response(),
         })?;

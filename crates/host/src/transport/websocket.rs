@@ -42,7 +42,10 @@ use crate::{
 const BUFFER: usize = 4 * 1024;
 
 /// Requests read ahead while earlier ones are being taken up.
-const READ_AHEAD: usize = 16;
+const READ_AHEAD: usize = 4;
+
+/// The largest message of a client without a key, where none is needed.
+const MOST_WITHOUT_KEY: usize = 256 * 1024;
 
 /// How a socket is closed: a code and the reason.
 type Farewell = (u16, &'static str);
@@ -75,7 +78,11 @@ pub async fn accept(
             if let Err(full) = open.settle(Standing::of(who)) {
                 return full.answer();
             }
-            settings.max_message_bytes
+            match who.key {
+                Some(_) => settings.max_message_bytes,
+                // Each socket can hold an unfinished message, and these have no limit per key.
+                None => settings.max_message_bytes.min(MOST_WITHOUT_KEY),
+            }
         }
         None => {
             // Now, for that it is wrong can be told from how the socket ends.

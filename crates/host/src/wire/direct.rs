@@ -20,7 +20,7 @@ use super::{
     STATELESS,
     client::PlainClient,
     definitions::{LIST_TTL_MS, PAGE},
-    inbound::too_deep,
+    inbound::too_complex,
     outbound::{self, Destination, Fault},
 };
 use crate::{
@@ -192,7 +192,7 @@ impl PlainCall {
     /// `None` to go the long way. `bare` is whether a request without metadata
     /// belongs to no era.
     pub fn read(bytes: &[u8], bare: bool) -> Option<Self> {
-        if too_deep(bytes) {
+        if too_complex(bytes) {
             return None;
         }
         let request: Request<'_> = serde_json::from_slice(bytes).ok()?;

@@ -13,6 +13,14 @@ use super::outbound::Fault;
 /// How deep arguments may nest. Deeper JSON serves no tool and costs stack.
 pub const MAX_DEPTH: usize = 64;
 
+/// The protocol crate keeps what a client says of itself for as long as its
+/// session or socket lasts.
+pub const LONGEST_HANDSHAKE: usize = 16 * 1024;
+
+/// How many values a message may hold. Each takes many times the memory of its
+/// text, so the size of a message does not bound them.
+pub const MAX_VALUES: usize = 20_000;
+
 const NO_MESSAGE: &str = "Invalid Request: this is no JSON-RPC 2.0 message.";
 
 /// The part of a message that decides how it is treated.
@@ -40,6 +48,15 @@ type Unreadable = (Option<Value>, Fault);
 /// Checks form and depth, and reads the envelope.
 pub fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, Unreadable> {
     check(bytes)?;
+    let envelope = parsed_envelope(bytes)?;
+    if bytes.len() > LONGEST_HANDSHAKE && envelope.method.as_deref() == Some("initialize") {
+        let text = format!("Invalid Request: initialize is longer than {LONGEST_HANDSHAKE} bytes.");
+        return Err((envelope.id(), fault(-32600, text)));
+    }
+    Ok(envelope)
+}
+
+fn parsed_envelope(bytes: &[u8]) -> Result<Envelope<'_>, Unreadable> {
     serde_json::from_slice(bytes).map_err(|error| {
         let fault = if error.is_data() {
             fault(-32600, NO_MESSAGE)
@@ -54,6 +71,10 @@ pub fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, Unreadable> {
 /// a second time.
 pub fn message(bytes: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Unreadable> {
     check(bytes)?;
+    if bytes.len() > LONGEST_HANDSHAKE {
+        // Refuses a handshake of this length.
+        envelope(bytes)?;
+    }
     serde_json::from_slice(bytes).map_err(|_| match envelope(bytes) {
         Ok(envelope) => no_message(&envelope),
         Err(unreadable) => unreadable,
@@ -87,8 +108,11 @@ pub fn is_handshake(bytes: &[u8]) -> bool {
 }
 
 fn check(bytes: &[u8]) -> Result<(), Unreadable> {
-    if too_deep(bytes) {
-        return Err((None, fault(-32600, "Invalid Request: nested too deeply.")));
+    if too_complex(bytes) {
+        let text = format!(
+            "Invalid Request: nested more than {MAX_DEPTH} levels, or more than {MAX_VALUES} values."
+        );
+        return Err((None, fault(-32600, text)));
     }
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err((
@@ -110,9 +134,11 @@ fn fault(code: i32, message: impl Into<String>) -> Fault {
     }
 }
 
-/// Counts brackets outside strings: no parser runs on what is refused.
-pub fn too_deep(bytes: &[u8]) -> bool {
+/// Whether a message nests too deeply or holds too many values. Counts brackets
+/// and commas outside strings: no parser runs on what is refused.
+pub fn too_complex(bytes: &[u8]) -> bool {
     let mut depth = 0usize;
+    let mut values = 0usize;
     let mut in_string = false;
     let mut escaped = false;
     for byte in bytes {
@@ -129,12 +155,14 @@ pub fn too_deep(bytes: &[u8]) -> bool {
             b'"' => in_string = true,
             b'{' | b'[' => {
                 depth += 1;
-                if depth > MAX_DEPTH {
-                    return true;
-                }
+                values += 1;
             }
+            b',' => values += 1,
             b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
+        }
+        if depth > MAX_DEPTH || values > MAX_VALUES {
+            return true;
         }
     }
     false
@@ -146,10 +174,19 @@ mod tests {
 
     #[test]
     fn counts_depth_outside_strings_only() {
-        assert!(!too_deep(&b"[".repeat(MAX_DEPTH)));
-        assert!(too_deep(&b"[".repeat(MAX_DEPTH + 1)));
+        assert!(!too_complex(&b"[".repeat(MAX_DEPTH)));
+        assert!(too_complex(&b"[".repeat(MAX_DEPTH + 1)));
         let text = format!(r#"{{"a":"{}\"{}"}}"#, "[".repeat(500), "{".repeat(500));
-        assert!(!too_deep(text.as_bytes()));
+        assert!(!too_complex(text.as_bytes()));
+    }
+
+    #[test]
+    fn counts_values_outside_strings_only() {
+        let list = |count: usize| format!("[{}0]", "0,".repeat(count));
+        assert!(!too_complex(list(MAX_VALUES - 1).as_bytes()));
+        assert!(too_complex(list(MAX_VALUES).as_bytes()));
+        let text = format!(r#"["{}"]"#, ",".repeat(2 * MAX_VALUES));
+        assert!(!too_complex(text.as_bytes()));
     }
 
     #[test]

@@ -79,7 +79,7 @@ fn parse<'a, T: Deserialize<'a>>(body: &'a [u8], wanted: &str) -> Result<T, Faul
         message,
         data: None,
     };
-    if inbound::too_deep(body) {
+    if inbound::too_complex(body) {
         let message = "Invalid Request: nested too deeply.".to_owned();
         return Err(fault(-32600, message));
     }

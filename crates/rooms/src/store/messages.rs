@@ -18,8 +18,9 @@ use crate::{
     },
 };
 
-/// A page ends before it grows larger than this, with a cursor to go on.
-const PAGE_BYTES: usize = 1_000_000;
+/// A page ends before it grows larger than this, with a cursor to go on. An
+/// answer repeats it as text, and clients refuse answers over 1 MB.
+const PAGE_BYTES: usize = 110_000;
 /// How many messages that only seem to mention somebody a page makes up for.
 const SEEMING: usize = 64;
 /// Messages looked through at a time, so that others can use the index between.
