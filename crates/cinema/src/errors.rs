@@ -134,6 +134,19 @@ pub fn invalid_seat_id(text: &str) -> Error {
         .next("Write the row's letter and the number, such as A5.")
 }
 
+/// `details`: `{reserved, requested, most}`.
+pub fn seat_limit_reached(reserved: i64, requested: usize, most: i64) -> Error {
+    Error::new(
+        "SEAT_LIMIT_REACHED",
+        format!(
+            "Nothing was reserved: you have {reserved} seats of this screening, and one caller \
+             may have {most}."
+        ),
+    )
+    .next("Ask for fewer seats, or choose another screening.")
+    .details(json!({ "reserved": reserved, "requested": requested, "most": most }))
+}
+
 pub fn too_many_seats(asked: usize, most: usize) -> Error {
     Error::new(
         "TOO_MANY_SEATS",

@@ -14,6 +14,8 @@ pub struct Settings {
     pub time_zone: String,
     /// How many seats one reservation may have.
     pub max_seats_per_booking: NonZeroU8,
+    /// How many seats of one screening one caller may have; 0 for no limit. All callers without a key count as one.
+    pub max_seats_per_caller: u32,
 }
 
 impl Default for Settings {
@@ -21,6 +23,8 @@ impl Default for Settings {
         Self {
             time_zone: "Asia/Tokyo".into(),
             max_seats_per_booking: NonZeroU8::MIN.saturating_add(9),
+            // A box office sells whole halls with one key.
+            max_seats_per_caller: 0,
         }
     }
 }

@@ -11,7 +11,8 @@ use std::{
 
 use jsonschema::Validator;
 use kit::{
-    About, Counter, Error, Result, Store, Tool, counter::Refusals, resource::Shows, time::Clock,
+    About, Counter, Error, Result, Run, Store, Tool, counter::Refusals, resource::Shows,
+    time::Clock,
 };
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -246,6 +247,16 @@ impl Window {
             Some((name, reason)) => Found::Hidden { name, reason },
             None => Found::Unknown,
         }
+    }
+
+    /// Whether the tool's work may be begun under an approval that it can't use
+    /// up in its own transaction.
+    pub fn may_outlive_its_client(&self, name: &str) -> bool {
+        let Found::Tool(tool) = self.find(name) else {
+            return false;
+        };
+        let may_ask = tool.policy == Policy::Ask || tool.tool.inner_calls.is_some();
+        may_ask && !matches!(tool.tool.run, Run::Transaction(_))
     }
 
     /// The shape in which its tools say no.

@@ -6,12 +6,14 @@
 //! idempotency key, so that a retry gets the first answer instead of doing the
 //! work again.
 
-use std::sync::Arc;
+use std::{num::NonZeroU32, sync::Arc};
 
+use jiff::Timestamp;
 use kit::{
     Caller, Context, Error, Reply, Result, Sql, Store,
     counter::Migrations,
     sql::{Budget, Migration},
+    usage,
 };
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -62,6 +64,8 @@ pub struct Entry {
     digest: String,
     key: Option<String>,
     process: String,
+    /// How many answers one caller may have kept.
+    most_kept: NonZeroU32,
 }
 
 impl Entry {
@@ -84,6 +88,7 @@ impl Entry {
             digest: digest(arguments),
             key,
             process: desk.process.clone(),
+            most_kept: desk.settings.limits.kept_answers_per_caller,
         }
     }
 }
@@ -94,26 +99,39 @@ impl Entry {
     }
 }
 
-/// What a call with the same key and the same arguments answered.
+/// What a call with the same key and the same arguments answered. An error when
+/// the key belongs to other arguments: then nobody needs to be asked.
 pub fn kept(entry: &Entry, caller: &Caller, sql: &mut dyn Sql) -> Result<Option<Reply>> {
     let Some(key) = &entry.key else {
         return Ok(None);
     };
     let row = sql.query_one(
-        "SELECT reply FROM desk_replies
+        "SELECT arguments_digest, reply FROM desk_replies
          WHERE caller = $1 AND counter = $2 AND tool = $3 AND idempotency_key = $4
-           AND arguments_digest = $5 AND at_ms >= $6",
+           AND at_ms >= $5",
         &[
             (&*caller.id).into(),
             entry.counter.into(),
             entry.tool.into(),
             key.into(),
-            (&entry.digest).into(),
             (entry.at_ms - KEPT_MS).into(),
         ],
     )?;
-    let reply = row.map(|row| row.opt_text(0)).transpose()?.flatten();
-    Ok(reply.map(Reply::Structured))
+    let Some(row) = row else {
+        return Ok(None);
+    };
+    if row.text(0)? != entry.digest {
+        return Err(reused());
+    }
+    Ok(row.opt_text(1)?.map(Reply::Structured))
+}
+
+fn reused() -> Error {
+    Error::new(
+        "IDEMPOTENCY_KEY_REUSED",
+        "This idempotency key was used for a call with other arguments.",
+    )
+    .next("Use a new key for a new call, and the same key only to retry.")
 }
 
 /// Runs `work` unless a call with the same key already did, and notes it.
@@ -145,6 +163,7 @@ pub fn once(
         ],
     )?;
     if let (Some(key), Reply::Structured(json)) = (&entry.key, &reply) {
+        count_kept(entry, &context.caller, json.len(), sql)?;
         sql.execute(
             "UPDATE desk_replies SET reply = $1
              WHERE caller = $2 AND counter = $3 AND tool = $4 AND idempotency_key = $5",
@@ -158,6 +177,32 @@ pub fn once(
         )?;
     }
     Ok(reply)
+}
+
+/// Counts one more kept answer. Beyond the bound a call with a new key is
+/// refused: to drop an older answer instead could do its work a second time.
+fn count_kept(entry: &Entry, caller: &Caller, bytes: usize, sql: &mut dyn Sql) -> Result<()> {
+    let items = i64::from(entry.most_kept.get());
+    let bound = usage::Bound {
+        subject: "kept answers",
+        kept_ms: KEPT_MS,
+        items,
+    };
+    let Err(exceeded) = bound.add(sql, &caller.id, bytes, entry.at_ms)? else {
+        return Ok(());
+    };
+    let free_at = Timestamp::from_millisecond(exceeded.free_at).map_err(Error::internal)?;
+    Err(Error::new(
+        "TOO_MANY_IDEMPOTENCY_KEYS",
+        format!(
+            "Nothing was done: the answers to as many calls with an idempotency key as one \
+             caller may have ({items}, of 4 kB on average) are already kept."
+        ),
+    )
+    .next(format!(
+        "Call without a key, or wait until {free_at}. Retries with a key used before still work."
+    ))
+    .details(serde_json::json!({ "most": items, "free_at": free_at.to_string() })))
 }
 
 /// Takes the key for this call, or returns what the call that had it answered.
@@ -202,11 +247,7 @@ fn claim(entry: &Entry, context: &Context, key: &str, sql: &mut dyn Sql) -> Resu
         )?
         .ok_or_else(|| Error::internal("a claimed idempotency key has no row"))?;
     if row.text(0)? != entry.digest {
-        return Err(Error::new(
-            "IDEMPOTENCY_KEY_REUSED",
-            "This idempotency key was used for a call with other arguments.",
-        )
-        .next("Use a new key for a new call, and the same key only to retry."));
+        return Err(reused());
     }
     row.opt_text(1)?
         .map(Reply::Structured)
@@ -225,7 +266,7 @@ pub async fn purge(store: &Arc<dyn Store>, now_ms: i64) -> Result<()> {
             ] {
                 sql.execute(delete, &[(now_ms - KEPT_MS).into()])?;
             }
-            Ok(())
+            usage::purge(sql, now_ms)
         })
         .await
 }
@@ -235,7 +276,12 @@ pub async fn purge(store: &Arc<dyn Store>, now_ms: i64) -> Result<()> {
 pub fn digest(arguments: &Value) -> String {
     let mut canonical = String::new();
     write_sorted(arguments, &mut canonical);
-    Sha256::digest(canonical.as_bytes())
+    hex(canonical.as_bytes())
+}
+
+/// SHA-256 in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()

@@ -33,7 +33,7 @@ use crate::{
         audit::{OpenRecord, Outcome, Record},
         authorize::{self, Target},
         identify::{Credentials, Identified},
-        run, validate,
+        inner, run, unknown, validate,
     },
     transport::language,
 };
@@ -169,12 +169,54 @@ impl Desk {
         Refusal::InvalidKey
     }
 
-    /// The stations of a tool call.
+    /// The stations of a tool call. Work that was begun under an approval goes on
+    /// when this future is dropped; all other work is called off.
     pub async fn call(
         self: &Arc<Self>,
         window: &Window,
         call: ToolCall,
     ) -> Result<Answer, Refusal> {
+        let client = call.cancel.clone();
+        let window = match self.window(window.counter.about.name) {
+            Some(window) if window.may_outlive_its_client(&call.name) => window,
+            _ => return self.answered(&client, self.pass(window, call).await),
+        };
+        let (desk, window) = (Arc::clone(self), Arc::clone(window));
+        let gone = client.clone().drop_guard();
+        let work = self
+            .under_way
+            .spawn(async move { desk.pass(&window, call).await });
+        let done = match work.await {
+            Ok(done) => done,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime ends, and this future with it.
+                Err(_) => std::future::pending().await,
+            },
+        };
+        gone.disarm();
+        self.answered(&client, done)
+    }
+
+    /// Hands the answer over. Whoever cancelled gets none: then it stays for the
+    /// identical call.
+    fn answered(
+        self: &Arc<Self>,
+        client: &CancellationToken,
+        done: Result<(Answer, Option<InHand>), Refusal>,
+    ) -> Result<Answer, Refusal> {
+        let (answer, approval) = done?;
+        if let Some(approval) = approval.filter(|_| !client.is_cancelled()) {
+            self.delivered(approval.answered());
+        }
+        Ok(answer)
+    }
+
+    async fn pass(
+        &self,
+        window: &Window,
+        call: ToolCall,
+    ) -> Result<(Answer, Option<InHand>), Refusal> {
         let started = Instant::now();
         let _under_way = self.under_way.token();
         let who = call.admitted.who;
@@ -224,23 +266,20 @@ impl Desk {
             }
         };
 
+        let (result, approval) = match result {
+            Ok((result, approval)) => (result, approval),
+            Err(error) => (Err(error), None),
+        };
+
         // audit
-        record
-            .close(Outcome::of(result.as_ref().map(|(reply, _)| reply)))
-            .await;
+        record.close(Outcome::of(result.as_ref())).await;
 
         // answer
-        let result = result.map_err(|error| error.in_language(context.language));
-        let result = result.map(|(reply, approval)| {
-            if let Some(approval) = approval {
-                self.delivered(approval.answered());
-            }
-            reply
-        });
-        Ok(Answer {
+        let answer = Answer {
             call: context.call,
-            result,
-        })
+            result: result.map_err(|error| error.in_language(context.language).shortened()),
+        };
+        Ok((answer, approval))
     }
 
     /// Nobody dropped this call, so its answer is on its way. That is written
@@ -267,15 +306,23 @@ impl Desk {
         context: &mut Context,
         mut arguments: Map<String, Value>,
         record: &mut OpenRecord<'_>,
-    ) -> Result<(Reply, Option<InHand>), Error> {
+    ) -> Result<(Result<Reply, Error>, Option<InHand>), Error> {
         // authorize
         authorize::check(who, tool)?;
+        let key = who.key.as_ref();
+        context.key_names_tool =
+            key.is_some_and(|key| key.names(|name| tool.tool.answers_to(name)));
 
         // normalise
         (tool.tool.normalise)(context, &mut arguments);
 
         // validate
-        let arguments = validate::input(tool, arguments)?;
+        let unknown = unknown::take(tool, &mut arguments);
+        if tool.tool.writes() {
+            unknown::refuse(tool, &unknown)?;
+        }
+        let mut arguments = validate::input(tool, arguments)?;
+        let inner = inner::check(window, tool, who, context, &mut arguments, record)?;
 
         // approve
         let asking = Asking {
@@ -285,6 +332,7 @@ impl Desk {
             who,
             context,
             arguments: &arguments,
+            inner: &inner,
         };
         let approval = match approve::check(&asking).await? {
             Leave::Free { grant } => {
@@ -292,22 +340,28 @@ impl Desk {
                 None
             }
             Leave::Approved(approval) => Some(approval),
-            Leave::Again { approval, reply } => {
+            Leave::Again { approval, answer } => {
                 record.set_approval(approval.as_ref().map(|approval| approval.id.clone()));
-                return Ok((reply, approval));
+                let answer = answer.and_then(|reply| unknown::warn(tool, &unknown, reply));
+                return Ok((answer, approval));
             }
-            Leave::Ask(reply) => return Ok((reply, None)),
+            Leave::Ask(reply) => return Ok((Ok(reply), None)),
         };
         if approval.is_some() {
             record.set_approval(approval.clone());
         }
-        let approval = approval.map(|id| self.approvals.take_in_hand(&id));
+        let client = &context.cancel;
+        let approval = approval.map(|id| self.approvals.take_in_hand(&id, client));
 
         // run
         let used = approval.as_ref().map(|approval| approval.id.as_str());
-        let reply = run::run(self, window, tool, context, arguments, used).await?;
-        validate::output(tool, &reply)?;
-        Ok((reply, approval))
+        let ran = run::run(self, window, tool, context, arguments, used).await;
+        let result = ran.result.and_then(|reply| {
+            let reply = unknown::warn(tool, &unknown, reply)?;
+            validate::output(tool, &reply)?;
+            Ok(reply)
+        });
+        Ok((result, approval.filter(|_| ran.is_kept)))
     }
 }
 

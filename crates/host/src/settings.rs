@@ -1,7 +1,7 @@
 //! What can be configured about the desk. Each field's comment is its
 //! documentation: the default file and the schema are made from it.
 
-use std::{collections::BTreeMap, net::IpAddr};
+use std::{collections::BTreeMap, net::IpAddr, num::NonZeroU32};
 
 use kit::{Effect, Tool};
 use schemars::JsonSchema;
@@ -293,7 +293,11 @@ pub struct Limits {
     pub requests_per_minute_per_address: u32,
     /// Wrong keys in a minute from one address. After that many, only keys that are right and known pass from there until the minute is over; 0 for no limit.
     pub wrong_keys_per_minute: u32,
+    /// How many answers to calls with an idempotency key are kept for one caller; each is kept for 24 hours. Beyond it, calls with a new key are refused.
+    pub kept_answers_per_caller: NonZeroU32,
 }
+
+const KEPT_ANSWERS: NonZeroU32 = NonZeroU32::MIN.saturating_add(99_999);
 
 impl Default for Limits {
     fn default() -> Self {
@@ -301,6 +305,7 @@ impl Default for Limits {
             requests_per_minute: BTreeMap::new(),
             requests_per_minute_per_address: 0,
             wrong_keys_per_minute: 30,
+            kept_answers_per_caller: KEPT_ANSWERS,
         }
     }
 }
@@ -325,10 +330,13 @@ impl Default for Approval {
 }
 
 impl Approval {
+    /// A tool may be named by any of its names; of several settings the
+    /// strictest holds.
     pub fn policy(&self, counter: &str, tool: &Tool) -> Policy {
         std::iter::once(tool.name)
             .chain(tool.aliases.iter().copied())
-            .find_map(|name| self.tools.get(&format!("{counter}.{name}")).copied())
+            .filter_map(|name| self.tools.get(&format!("{counter}.{name}")).copied())
+            .max()
             .unwrap_or(match tool.effect {
                 Effect::Outside => Policy::Ask,
                 Effect::Read | Effect::Write | Effect::Manage => Policy::Allow,
@@ -336,7 +344,10 @@ impl Approval {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+// In order of strictness; not a doc comment, which would be published.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
     Allow,

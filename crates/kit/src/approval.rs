@@ -20,6 +20,9 @@ pub struct Card {
     pub recipient: Option<String>,
     /// The particulars: absolute times with their zone, full texts.
     pub lines: Vec<Line>,
+    /// It can be approved this time only: a standing grant is not offered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub once_only: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

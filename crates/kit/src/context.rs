@@ -26,6 +26,9 @@ pub struct Context {
     /// When the call's time limit runs out.
     pub deadline: Option<Instant>,
     pub client: Arc<dyn Client>,
+    /// Whether the scope of the caller's key lists the tool that runs, rather
+    /// than allowing it along with all others. Always false without a key.
+    pub key_names_tool: bool,
     changes: Arc<Mutex<Vec<Change>>>,
 }
 
@@ -40,6 +43,7 @@ impl Context {
             cancel: CancellationToken::new(),
             deadline: None,
             client,
+            key_names_tool: false,
             changes: Arc::default(),
         }
     }
@@ -99,6 +103,9 @@ pub enum Change {
     PromptList,
 }
 
+/// What the id of a caller with a key begins with.
+const KEY_PREFIX: &str = "key:";
+
 /// Whom a call is made for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
@@ -114,6 +121,16 @@ impl Caller {
             id: id.into(),
             name: name.into(),
         }
+    }
+
+    /// Somebody who brought a key. The id stays the same when the key is rotated.
+    pub fn with_key(id: &str, name: &str) -> Self {
+        Self::new(&format!("{KEY_PREFIX}{id}"), name)
+    }
+
+    /// The id of the key that the caller brought.
+    pub fn key(&self) -> Option<&str> {
+        self.id.strip_prefix(KEY_PREFIX)
     }
 
     /// The user who started this process.

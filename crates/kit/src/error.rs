@@ -24,6 +24,9 @@ pub const TIMEOUT: &str = "TIMEOUT";
 /// The caller gave up before the work was committed.
 pub const CANCELLED: &str = "CANCELLED";
 
+/// In characters, of one text in a refusal.
+const LONGEST_TEXT: usize = 2000;
+
 #[derive(Debug)]
 pub struct Error {
     /// Stable, UPPER_SNAKE; clients branch on it.
@@ -105,6 +108,20 @@ impl Error {
         self
     }
 
+    /// With no text longer than 2,000 characters. Many refusals quote what they
+    /// refuse, and a client should not get a megabyte of its own text back.
+    #[must_use]
+    pub fn shortened(mut self) -> Self {
+        cut(&mut self.message);
+        if let Some(next) = &mut self.next {
+            cut(next);
+        }
+        if let Some(details) = &mut self.details {
+            cut_texts(details);
+        }
+        self
+    }
+
     #[must_use]
     pub fn details(mut self, details: Value) -> Self {
         self.details = Some(details);
@@ -163,6 +180,22 @@ impl Error {
             Some(next) => format!("{} {next}", self.message),
             None => self.message.clone(),
         }
+    }
+}
+
+fn cut(text: &mut String) {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
+        text.truncate(end);
+        text.push('…');
+    }
+}
+
+fn cut_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => cut(text),
+        Value::Array(items) => items.iter_mut().for_each(cut_texts),
+        Value::Object(object) => object.values_mut().for_each(cut_texts),
+        _ => {}
     }
 }
 

@@ -26,6 +26,7 @@ pub mod testing;
 pub mod text;
 pub mod time;
 pub mod tool;
+pub mod usage;
 
 pub use context::{Caller, Context};
 pub use counter::{About, Counter, Ways};

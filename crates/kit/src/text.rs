@@ -1,7 +1,12 @@
 //! Japanese and Latin text made comparable.
 //!
 //! [`fold`] is what search in every counter compares by; [`similarity`] finds
-//! what somebody meant when nothing matches.
+//! what somebody meant when nothing matches. [`visible()`] shows text that an
+//! agent wrote to a person.
+
+mod visible;
+
+pub use visible::{Piece, cut, pieces, visible, visible_lines};
 
 use unicode_normalization::UnicodeNormalization;
 

@@ -40,7 +40,25 @@ pub struct Tool {
     pub personal: &'static [&'static str],
     /// What a person sees who is asked; `None`: the arguments as they are.
     pub card: Option<Describe>,
+    /// Where its arguments hold calls of other tools of the same counter;
+    /// `None` for a tool that runs no others.
+    pub inner_calls: Option<InnerCalls>,
     pub run: Run,
+}
+
+/// Finds the calls that a tool's arguments hold. The arguments are valid by
+/// the tool's own schema; the inner calls are not checked yet.
+pub type InnerCalls = fn(&mut Map<String, Value>) -> Vec<InnerCall<'_>>;
+
+/// A call inside the arguments of another. The desk checks it as it checks a
+/// call that stands alone, and writes back what the tool is to run.
+pub struct InnerCall<'a> {
+    /// Any name of the tool; the desk puts the tool's own name here.
+    pub tool: &'a mut String,
+    pub arguments: &'a mut Map<String, Value>,
+    /// Arguments whose values come from an earlier inner call. Only the tool
+    /// can check these, while it runs.
+    pub filled_in_later: Vec<String>,
 }
 
 /// What a client may assume about a tool. Plain booleans, so that none is forgotten.
@@ -75,7 +93,7 @@ pub struct Rule {
     pub message: &'static str,
 }
 
-type StoreHandler = Arc<dyn Fn(&Context, &mut dyn Sql, Value) -> Result<Reply> + Send + Sync>;
+pub type StoreHandler = Arc<dyn Fn(&Context, &mut dyn Sql, Value) -> Result<Reply> + Send + Sync>;
 type AsyncHandler = Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<Reply>> + Send + Sync>;
 
 /// How the desk runs a tool.

@@ -86,6 +86,8 @@ pub enum Command {
     Keys(Keys),
     /// What waits for your approval, and standing grants
     Approvals(ApprovalsArgs),
+    /// Names of agents in rooms, and the keys that hold them
+    Rooms(RoomsArgs),
     /// Bring in data of your own from a file
     Import(Import),
     /// Load or remove the sample data
@@ -312,6 +314,50 @@ pub enum ApprovalsAction {
         /// The port the desk was started with [default: as configured]
         #[arg(long)]
         port: Option<u16>,
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct RoomsArgs {
+    #[command(subcommand)]
+    pub action: RoomsAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RoomsAction {
+    /// Show which key holds which agent's name, release one, or share one
+    #[command(args_conflicts_with_subcommands = true)]
+    Names {
+        #[arg(long)]
+        json: bool,
+        #[command(subcommand)]
+        action: Option<NamesAction>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum NamesAction {
+    /// Make a name free: the next key that uses it gets it
+    Release {
+        name: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let another key use a name too
+    Share {
+        name: String,
+        /// Its id or name
+        key: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take a name back from a key that it was shared with
+    Unshare {
+        name: String,
+        /// Its id or name
+        key: String,
         #[arg(long)]
         json: bool,
     },

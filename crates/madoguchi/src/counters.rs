@@ -117,7 +117,7 @@ impl Registration {
     }
 }
 
-fn typed<S: DeserializeOwned>(name: &str, settings: toml::Table) -> Result<S> {
+pub fn typed<S: DeserializeOwned>(name: &str, settings: toml::Table) -> Result<S> {
     settings.try_into().map_err(|error: toml::de::Error| {
         let message = error.message().trim_end_matches('.');
         Error::new("INVALID_CONFIG", format!("[{name}]: {message}."))

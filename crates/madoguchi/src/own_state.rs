@@ -27,6 +27,7 @@ pub async fn open_store(url: &DatabaseUrl, databases: &Databases) -> Result<Arc<
     let store: Arc<dyn Store> = Arc::new(database);
     store.migrate(ledger::MIGRATIONS).await?;
     store.migrate(kit::lease::MIGRATIONS).await?;
+    store.migrate(kit::usage::MIGRATIONS).await?;
     Ok(store)
 }
 

@@ -15,9 +15,6 @@ use tokio_util::sync::CancellationToken;
 use crate::{shop::Shop, store};
 
 const EVERY: Duration = Duration::from_secs(60);
-/// A cart that ended is remembered for a day, so that whoever asks for it
-/// hears that it expired.
-const REMEMBERED_MS: i64 = 24 * 60 * 60 * 1000;
 
 pub struct Caretaker {
     shop: Arc<Shop>,
@@ -60,7 +57,7 @@ async fn forget(shop: Arc<Shop>, clock: Clock, stop: CancellationToken) {
         let forgotten = shop
             .store
             .transaction(Budget::default(), move |sql| {
-                store::drop_expired(sql, before, before - REMEMBERED_MS)
+                store::drop_expired(sql, before, before - store::REMEMBERED_MS)
             })
             .await;
         if let Err(error) = forgotten {

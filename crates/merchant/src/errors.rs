@@ -1,9 +1,16 @@
 //! How the counter says no, beside what `model::errors` says about carts.
 
+use jiff::Timestamp;
 use kit::{Error, Rule};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::{model::errors::INVALID_PRODUCT_ID, store::Product};
+use crate::{
+    model::errors::INVALID_PRODUCT_ID,
+    store::{Held, OpenCart, Product},
+};
+
+/// Of the carts a caller could give up, a refusal names so many.
+const MOST_NAMED: usize = 5;
 
 pub const IDS_TYPE: Rule = Rule {
     field: "product_ids",
@@ -69,6 +76,96 @@ pub fn cart_not_found() -> Error {
 pub fn cart_expired() -> Error {
     Error::new("CART_EXPIRED", "This cart has expired.")
         .next("Make a new one with build_cart_mandates.")
+}
+
+pub fn cart_cancelled() -> Error {
+    Error::new("CART_CANCELLED", "This cart was cancelled or replaced.")
+        .next("Make a new one with build_cart_mandates.")
+}
+
+pub fn not_your_cart() -> Error {
+    Error::new("NOT_YOUR_CART", "Another caller made this cart.")
+        .next("Only the caller that made a cart can cancel or replace it; it expires by itself.")
+}
+
+/// `open` are the caller's carts that hold goods, first those that expire first.
+/// `details`: `{open, most, free_at, carts: [{cart_id, expires_at}]}`, or no `carts`
+/// (null) when the caller must not know them.
+pub fn too_many_carts(most: usize, open: &[OpenCart], may_name: bool) -> Error {
+    let named = open
+        .iter()
+        .take(MOST_NAMED)
+        .map(|cart| json!({ "cart_id": cart.id, "expires_at": time(cart.expires_at) }));
+    let named: Option<Vec<Value>> = may_name.then(|| named.collect());
+    let free_at = open.first().map(|cart| time(cart.expires_at));
+    let details = json!({ "open": open.len(), "most": most, "free_at": free_at, "carts": named });
+    Error::new(
+        "TOO_MANY_CARTS",
+        format!(
+            "No cart was made: {} of your carts hold goods; {most} is the most.",
+            open.len()
+        ),
+    )
+    .next(format!(
+        "Release one with cancel_cart, name one as replaces, or wait until {}.",
+        free_at.unwrap_or_default()
+    ))
+    .details(details)
+}
+
+/// `details`: `{lines, most}`.
+pub fn too_many_reserved_lines(lines: i64, most: i64) -> Error {
+    Error::new(
+        "TOO_MUCH_RESERVED",
+        format!(
+            "No cart was made: your carts would hold {lines} lines of goods; {most} is the most."
+        ),
+    )
+    .next(RESERVE_LESS)
+    .details(json!({ "lines": lines, "most": most }))
+}
+
+/// `scarce` are those in the new cart, of all that the caller mostly holds.
+/// `details`: `{products: [{product_id, held, stock}], mostly_held, most}`.
+pub fn too_much_reserved(scarce: &[&Held], mostly_held: usize, most: usize) -> Error {
+    let products: Vec<Value> = scarce
+        .iter()
+        .map(|held| {
+            json!({ "product_id": held.product_id, "held": held.quantity, "stock": held.stock })
+        })
+        .collect();
+    Error::new(
+        "TOO_MUCH_RESERVED",
+        format!(
+            "No cart was made: your carts would hold more than half of the stock of \
+             {mostly_held} products; {most} is the most."
+        ),
+    )
+    .next(RESERVE_LESS)
+    .details(json!({ "products": products, "mostly_held": mostly_held, "most": most }))
+}
+
+const RESERVE_LESS: &str =
+    "Reserve less, release a cart with cancel_cart, or build this one without reserve.";
+
+/// `details`: `{most, free_at}`.
+pub fn too_many_kept_carts(most: i64, free_at: i64) -> Error {
+    let free_at = time(free_at);
+    Error::new(
+        "TOO_MANY_CARTS",
+        format!(
+            "No cart was made: as many of your carts as may be ({most}, of 4 kB on average) are \
+             kept; each is kept for a day after it ended."
+        ),
+    )
+    .next(format!(
+        "Wait until {free_at}, or ask the shop to raise max_kept_carts."
+    ))
+    .details(json!({ "most": most, "free_at": free_at }))
+}
+
+fn time(at_ms: i64) -> String {
+    Timestamp::from_millisecond(at_ms).map_or_else(|_| String::new(), |at| at.to_string())
 }
 
 pub fn cursor_of_another_search() -> Error {

@@ -48,6 +48,12 @@ pub struct Settings {
     pub tax_rounding: Rounding,
     /// How many minutes a cart, and the stock reserved with it, is kept.
     pub cart_minutes: NonZeroU32,
+    /// How many open carts with reserved stock one caller may have. All callers without a key count as one.
+    pub max_reserving_carts: NonZeroU32,
+    /// Of how many products one caller may have more than half of the stock reserved at the same time.
+    pub max_mostly_reserved_products: u32,
+    /// How many carts of one caller are kept: while they are open, and for a day after. Beyond it, no new one is made.
+    pub max_kept_carts: NonZeroU32,
     /// A file with the P-256 key (PKCS#8, PEM) that mandates are signed with. Empty: they stay unsigned.
     pub signing_key_file: PathBuf,
     /// The id of that key in the merchant's DID document. Empty: `<merchant_id>#key-1`.
@@ -72,6 +78,9 @@ impl Default for Settings {
             tax_rate: terms.tax_rate,
             tax_rounding: terms.rounding,
             cart_minutes: NonZeroU32::MIN.saturating_add(29),
+            max_reserving_carts: NonZeroU32::MIN.saturating_add(19),
+            max_mostly_reserved_products: 10,
+            max_kept_carts: NonZeroU32::MIN.saturating_add(99_999),
             signing_key_file: PathBuf::new(),
             signing_key_id: String::new(),
             signing_audience: DEFAULT_AUDIENCE.into(),

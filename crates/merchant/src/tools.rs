@@ -2,6 +2,7 @@
 
 mod arguments;
 pub mod build_cart_mandates;
+pub mod cancel_cart;
 pub mod check_inventory;
 mod cursor;
 pub mod get_cart_mandate;

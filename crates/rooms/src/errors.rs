@@ -5,7 +5,7 @@ use std::io;
 use kit::{Error, Rule};
 use serde_json::json;
 
-use crate::model::{message, names};
+use crate::model::{message, names, owners::Actor};
 
 const INVALID_ROOM_NAME: &str = "INVALID_ROOM_NAME";
 const INVALID_ROOM_NAME_MESSAGE: &str =
@@ -107,6 +107,22 @@ pub fn metadata_too_large() -> Error {
         .next("Put less into it, or into the message itself.")
 }
 
+pub fn metadata_too_deep() -> Error {
+    Error::new(INVALID_MESSAGE_FORMAT, too_deep("The metadata")).next("Make it flatter.")
+}
+
+pub fn profile_too_deep() -> Error {
+    let message = too_deep("The profile's metadata");
+    Error::new(kit::error::INVALID_ARGUMENT, message).next("Make it flatter.")
+}
+
+fn too_deep(what: &str) -> String {
+    format!(
+        "{what} is nested more than {} levels deep.",
+        message::MAX_DEPTH
+    )
+}
+
 pub fn profile_too_large() -> Error {
     Error::new(
         kit::error::INVALID_ARGUMENT,
@@ -176,6 +192,106 @@ pub fn agent_already_in_room(agent: &str, room: &str) -> Error {
     .next(
         "If that is you, go on with send_message or wait_for_messages; if not, take another name.",
     )
+}
+
+pub fn agent_name_taken(agent: &str, actor: &Actor) -> Error {
+    let (whose, next) = match actor {
+        Actor::Key(_) => (
+            "another key",
+            "Choose another agentName. If the name is yours, ask the operator to let this key use \
+             it (madoguchi rooms names share) or to release it (madoguchi rooms names release).",
+        ),
+        Actor::Keyless | Actor::Local => {
+            ("a key", "Call with that key, or choose another agentName.")
+        }
+    };
+    Error::new(
+        "AGENT_NAME_TAKEN",
+        format!("The name `{agent}`, or one that looks like it, belongs to {whose}."),
+    )
+    .next(next)
+}
+
+pub fn too_many_names_of_key(most: u32) -> Error {
+    Error::new(
+        "AGENT_NAME_LIMIT_EXCEEDED",
+        format!("This key holds {most} agent names already, which is the limit."),
+    )
+    .next("Use one of them, or ask the operator to release some (madoguchi rooms names release).")
+    .details(json!({ "max_names_per_key": most }))
+}
+
+pub fn too_many_names(most: u32) -> Error {
+    Error::new(
+        "AGENT_NAME_LIMIT_EXCEEDED",
+        format!("Keys hold {most} agent names already, which is the limit."),
+    )
+    .next("Ask the operator to release some (madoguchi rooms names release).")
+    .details(json!({ "max_names": most }))
+}
+
+pub fn name_not_held(name: &str) -> Error {
+    Error::new("NAME_NOT_HELD", format!("No key holds the name `{name}`."))
+        .next("See which names are held with: madoguchi rooms names")
+}
+
+pub fn name_not_shared(name: &str) -> Error {
+    Error::new(
+        "NAME_NOT_SHARED",
+        format!("The name `{name}` is not shared with that key."),
+    )
+    .next("See who uses it with: madoguchi rooms names")
+}
+
+pub fn owners_damaged() -> Error {
+    Error::new(
+        STORAGE_ERROR,
+        "The file that says which key holds which name cannot be understood.",
+    )
+    .next("Ask the operator to put owners.json in the rooms' data directory right.")
+}
+
+pub fn room_of_another_key(room: &str) -> Error {
+    Error::new(
+        "FORBIDDEN",
+        format!("The room `{room}` was created with another key."),
+    )
+    .next("Ask whoever created it, or ask the operator for a key whose scope names this tool.")
+}
+
+pub fn room_is_full(room: &str, most: u32) -> Error {
+    Error::new(
+        "ROOM_MEMBER_LIMIT_EXCEEDED",
+        format!("The room `{room}` has {most} members already, which is the limit."),
+    )
+    .next("Wait until somebody leaves, or use another room.")
+    .details(json!({ "max_members": most }))
+}
+
+pub fn archive_is_full(room: &str, most_mb: u32) -> Error {
+    Error::new(
+        "ROOM_ARCHIVE_FULL",
+        format!("The archive of the room `{room}` holds {most_mb} MB already, which is the limit."),
+    )
+    .next("Make space with clear_room_messages, or ask the operator to move the archive away.")
+    .details(json!({ "max_archive_mb": most_mb }))
+}
+
+pub fn too_many_waiting(most: u32) -> Error {
+    Error::new(
+        "TOO_MANY_WAITING",
+        format!("{most} calls of wait_for_messages are waiting already, which is the limit."),
+    )
+    .next("Use get_messages now, and wait again later.")
+    .details(json!({ "limit": most }))
+}
+
+pub fn too_many_words(most: usize) -> Error {
+    Error::new(
+        kit::error::INVALID_ARGUMENT,
+        format!("A query has at most {most} words."),
+    )
+    .next("Leave some out.")
 }
 
 pub fn confirmation_required() -> Error {

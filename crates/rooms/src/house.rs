@@ -13,12 +13,16 @@ use std::{
 use jiff::Timestamp;
 use kit::{Error, Result};
 
-use crate::{Settings, errors, store::Store};
+use tokio::sync::Semaphore;
+
+use crate::{Settings, errors, store::Store, waits::Waits};
 
 /// Counts follow in the files after this long, so that a burst is counted once,
 const COUNTS_LAG: Duration = Duration::from_millis(200);
 /// and no more often than this: who sends meanwhile has to wait for the disk.
 const COUNTS_EVERY: Duration = Duration::from_secs(2);
+/// How many searches run at once; others wait for their turn.
+const SEARCHES: usize = 8;
 pub const MINUTE_MS: i64 = 60_000;
 /// Beyond this many agents those who sent nothing lately are forgotten.
 const REMEMBERED: usize = 1_000;
@@ -26,6 +30,9 @@ const REMEMBERED: usize = 1_000;
 pub struct House {
     pub settings: Settings,
     pub store: Arc<Store>,
+    pub waits: Waits,
+    /// Permits to search, which takes a processor for as long as it lasts.
+    pub searches: Semaphore,
     sends: Mutex<HashMap<String, VecDeque<i64>>>,
     counts_coming: AtomicBool,
     counted: Mutex<Option<Instant>>,
@@ -35,6 +42,8 @@ impl House {
     pub fn new(settings: Settings) -> Self {
         Self {
             store: Arc::new(Store::new(settings.clone())),
+            waits: Waits::new(&settings),
+            searches: Semaphore::new(SEARCHES),
             settings,
             sends: Mutex::default(),
             counts_coming: AtomicBool::new(false),

@@ -5,6 +5,7 @@
 //! goes on beside the calls in `background`, and each tool in a file of its
 //! own under `tools`.
 
+mod admin;
 mod background;
 mod errors;
 mod house;
@@ -13,11 +14,13 @@ mod resources;
 mod settings;
 mod store;
 mod tools;
+mod waits;
 
 use std::sync::Arc;
 
 use kit::{About, Counter};
 
+pub use admin::{HeldName, HeldNames, KeyRef};
 pub use settings::{SEED_VARIABLES, Settings};
 
 const ABOUT: About = About {

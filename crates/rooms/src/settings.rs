@@ -29,6 +29,20 @@ pub struct Settings {
     /// How many messages one agent may send in any 60 seconds, to one room through all processes
     /// and to all rooms through one process; 0 for no limit.
     pub sends_per_minute: u32,
+    /// How many members a room may have.
+    pub max_members: NonZeroU32,
+    /// How many megabytes a room's archive may take; then nothing more can be sent to the room
+    /// until it is cleared or the archive is moved away.
+    pub max_archive_mb: NonZeroU32,
+    /// How many agent names one key may hold.
+    pub max_names_per_key: NonZeroU32,
+    /// How many agent names all keys together may hold.
+    pub max_names: NonZeroU32,
+    /// How many calls of `wait_for_messages` may wait at once for one key; all callers without a
+    /// key count as one.
+    pub max_waits_per_caller: NonZeroU32,
+    /// How many may wait at once in all, in one process.
+    pub max_waits: NonZeroU32,
 }
 
 impl Default for Settings {
@@ -40,6 +54,12 @@ impl Default for Settings {
             max_rooms: at_least_one(100),
             idle_minutes: at_least_one(30),
             sends_per_minute: 600,
+            max_members: at_least_one(500),
+            max_archive_mb: at_least_one(1_024),
+            max_names_per_key: at_least_one(100),
+            max_names: at_least_one(10_000),
+            max_waits_per_caller: at_least_one(1_000),
+            max_waits: at_least_one(4_000),
         }
     }
 }

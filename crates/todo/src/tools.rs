@@ -109,6 +109,7 @@ impl Words {
             meta: None,
             personal: WRITTEN,
             card: None,
+            inner_calls: None,
             run,
         }
     }

@@ -73,6 +73,28 @@ pub fn book(sql: &mut dyn Sql, new: &NewReservation<'_>, now: i64) -> Result<boo
     Ok(usize::try_from(taken).is_ok_and(|taken| taken == seats.len()))
 }
 
+/// Lets bookings of one screening happen one after the other, so that what is
+/// counted stays true until the transaction ends. Taken before any seat.
+pub fn lock_show(sql: &mut dyn Sql, show_id: &str) -> Result<()> {
+    sql.execute(
+        "UPDATE cinema_shows SET id = id WHERE id = $1",
+        &[Param::Text(show_id)],
+    )?;
+    Ok(())
+}
+
+/// How many seats of a screening the caller owns or holds now.
+pub fn seats_of_caller(sql: &mut dyn Sql, show_id: &str, caller: &str, now: i64) -> Result<i64> {
+    let count = sql.query_one(
+        "SELECT COUNT(*) FROM cinema_taken_seats t \
+         JOIN cinema_reservations r ON r.id = t.reservation_id \
+         WHERE t.show_id = $1 AND r.caller = $2 \
+         AND (t.expires_at IS NULL OR t.expires_at > $3)",
+        &[Param::Text(show_id), Param::Text(caller), Param::Int(now)],
+    )?;
+    count.map_or(Ok(0), |row| row.int(0))
+}
+
 /// The seats of a screening that somebody owns or holds now, except for one
 /// reservation's.
 pub fn taken_seats(

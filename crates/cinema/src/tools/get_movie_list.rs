@@ -130,6 +130,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
         meta: None,
         personal: &["search_query"],
         card: None,
+        inner_calls: None,
         run: Run::query(house, handle),
     }
 }

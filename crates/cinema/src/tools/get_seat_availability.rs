@@ -117,6 +117,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
         meta: None,
         personal: &[],
         card: None,
+        inner_calls: None,
         run: Run::query(house, handle),
     }
 }

@@ -121,6 +121,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
         meta: None,
         personal: &[],
         card: Some(card(house)),
+        inner_calls: None,
         run: Run::transaction(house, handle),
     }
 }
@@ -141,6 +142,7 @@ fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> 
         return Err(errors::seat_not_found(&missing, &show, &hall));
     }
 
+    check_limit(house, context, sql, &show, seats.len())?;
     let id = kit::ids::random("rsv_", ID_LENGTH);
     let new = NewReservation {
         id: &id,
@@ -174,6 +176,26 @@ fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> 
         },
         schedule_info: ScheduleInfo::from(&show),
     })
+}
+
+/// Refuses what is more than one caller may have of a screening.
+fn check_limit(
+    house: &House,
+    context: &Context,
+    sql: &mut dyn Sql,
+    show: &Show,
+    requested: usize,
+) -> Result<()> {
+    let most = i64::from(house.settings.max_seats_per_caller);
+    if most == 0 {
+        return Ok(());
+    }
+    store::lock_show(sql, &show.id)?;
+    let reserved = store::seats_of_caller(sql, &show.id, &context.caller.id, house.now(context))?;
+    if reserved.saturating_add_unsigned(requested as u64) > most {
+        return Err(errors::seat_limit_reached(reserved, requested, most));
+    }
+    Ok(())
 }
 
 /// The seats and the screening that the arguments mean.
@@ -228,6 +250,7 @@ fn card(house: &Arc<House>) -> Describe {
             summary,
             recipient: None,
             lines: lines.map(|(label, text)| Line::new(label, text)).collect(),
+            once_only: false,
         })
     })
 }

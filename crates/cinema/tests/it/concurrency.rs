@@ -3,6 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use futures::future::join_all;
+use kit::Caller;
 use serde_json::json;
 
 use crate::cinema::{both, details};
@@ -102,5 +103,46 @@ async fn neighbours_do_not_disturb_each_other() {
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), seats.len());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_caller_gets_no_more_seats_of_a_screening_than_it_may() {
+    for mut cinema in both().await {
+        cinema
+            .sql("DELETE FROM cinema_taken_seats WHERE show_id = 'S20261116-T1-4' RETURNING 1")
+            .await;
+        let settings = cinema::Settings {
+            max_seats_per_caller: 6,
+            ..cinema::Settings::default()
+        };
+        cinema.counter = cinema::counter(settings, Arc::clone(&cinema.store));
+        let calls = (1..=15).map(|number| {
+            let seats = [format!("B{number}"), format!("C{number}")];
+            cinema.call(
+                "reserve_seats",
+                json!({"schedule_id": SHOW, "seat_ids": seats}),
+            )
+        });
+        let outcomes = join_all(calls).await;
+        let refused: Vec<_> = outcomes.iter().filter_map(|o| o.as_ref().err()).collect();
+        assert_eq!(refused.len(), 12, "{}", cinema.store.engine());
+        for error in refused {
+            assert_eq!(
+                error.code, "SEAT_LIMIT_REACHED",
+                "{error} {:?}",
+                error.cause
+            );
+            assert_eq!(
+                details(error),
+                json!({"reserved": 6, "requested": 2, "most": 6})
+            );
+        }
+        // Another screening, and another caller, are not affected.
+        let elsewhere = json!({"schedule_id": "S20261116-T4-4", "seat_ids": ["H9"]});
+        cinema.ok("reserve_seats", elsewhere).await;
+        cinema.context.caller = Caller::new("key_2", "another");
+        let same = json!({"schedule_id": SHOW, "seat_ids": ["D1"]});
+        cinema.ok("reserve_seats", same).await;
     }
 }

@@ -7,12 +7,10 @@
 //! it expects, so that of two people who decide at once one is told so.
 
 pub mod grants;
+mod in_hand;
 pub mod redemption;
 
-use std::{
-    collections::{HashMap, hash_map::Entry},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::Arc;
 
 use kit::{
     Caller, Error, Result, Row, Sql,
@@ -23,16 +21,24 @@ use kit::{
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::state::{self, DeskState};
 
 pub use grants::{Grant, Granted};
+pub use in_hand::{Holder, InHand};
 
 /// How long a question waits for its answer, and an approval for its call.
 pub const LAPSES_MS: i64 = 10 * 60 * 1000;
 
 /// How many questions of one caller may wait: nobody reads more.
 const MOST_WAITING: i64 = 50;
+
+/// How many questions of one caller are kept that lapsed undecided.
+const MOST_LAPSED: i64 = 100;
+
+/// Bytes kept of one question: its arguments and its card.
+pub const LONGEST_QUESTION: usize = 128 * 1024;
 
 /// How long decided approvals stay in the lists.
 const KEPT_MS: i64 = 90 * 24 * 60 * 60 * 1000;
@@ -121,42 +127,7 @@ pub struct Approvals {
     clock: Clock,
     /// Counts up whenever something changed, here or in another process.
     changed: watch::Sender<u64>,
-    /// Those that calls of this process use or have used, and how many calls;
-    /// their rows follow.
-    in_hand: Held,
-}
-
-type Held = Arc<Mutex<HashMap<String, usize>>>;
-
-/// An approval that a call uses. Meanwhile the identical call is a new one; when
-/// this is dropped, because the call failed or its client went away, it is not.
-#[derive(Debug)]
-pub struct InHand {
-    pub id: String,
-    all: Held,
-    answered: bool,
-}
-
-impl InHand {
-    /// The answer is on its way.
-    pub fn answered(mut self) -> String {
-        self.answered = true;
-        self.id.clone()
-    }
-}
-
-impl Drop for InHand {
-    fn drop(&mut self) {
-        if !self.answered {
-            let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(calls) = all.get_mut(&self.id) {
-                *calls -= 1;
-                if *calls == 0 {
-                    all.remove(&self.id);
-                }
-            }
-        }
-    }
+    in_hand: in_hand::Calls,
 }
 
 const COLUMNS: &str = "id, counter, tool, caller, caller_name, arguments, digest, card, status,
@@ -168,7 +139,7 @@ impl Approvals {
             state: Arc::clone(state),
             clock: clock.clone(),
             changed: watch::Sender::new(0),
-            in_hand: Arc::default(),
+            in_hand: in_hand::Calls::default(),
         }
     }
 
@@ -273,6 +244,10 @@ impl Approvals {
             if changed == 0 {
                 return Err(too_late(&approval));
             }
+            if decision == Decision::Always && approval.card.once_only {
+                // Undoes the change above too.
+                return Err(once_only());
+            }
             if decision == Decision::Always {
                 grants::insert(sql, &approval, &by, now)?;
             }
@@ -285,6 +260,11 @@ impl Approvals {
     /// new one.
     pub async fn ask(&self, question: Question) -> Result<Approval> {
         let now = self.now();
+        let arguments = question.arguments.to_string();
+        let card = serde_json::to_string(&question.card).map_err(Error::internal)?;
+        if arguments.len() + card.len() > LONGEST_QUESTION {
+            return Err(too_long(arguments.len() + card.len()));
+        }
         self.write(move |sql| {
             if let Some(waiting) = latest(sql, &question, now)?
                 && waiting.status == Status::Pending
@@ -303,9 +283,9 @@ impl Approvals {
                 )
                 .next("Nothing was done. Wait until the user has decided about them."));
             }
+            forget_lapsed(sql, &question.caller, now)?;
             let id = kit::ids::random("ap_", 20);
             let recipient = question.card.recipient.as_deref().unwrap_or_default();
-            let card = serde_json::to_string(&question.card).map_err(Error::internal)?;
             sql.execute(
                 "INSERT INTO desk_approvals
                      (id, counter, tool, caller, caller_name, arguments, digest, card, recipient,
@@ -317,7 +297,7 @@ impl Approvals {
                     question.tool.into(),
                     (&*question.caller.id).into(),
                     (&*question.caller.name).into(),
-                    (&question.arguments.to_string()).into(),
+                    (&arguments).into(),
                     (&question.digest).into(),
                     (&card).into(),
                     recipient.into(),
@@ -336,38 +316,24 @@ impl Approvals {
         self.read(move |sql| latest(sql, &question, now)).await
     }
 
-    /// For a call of this process to use.
-    pub fn take_in_hand(&self, id: &str) -> InHand {
-        *self.held().entry(id.to_owned()).or_default() += 1;
-        self.hand(id)
+    /// For a call of this process to use; `client` is cancelled when its client
+    /// goes away.
+    pub fn take_in_hand(&self, id: &str, client: &CancellationToken) -> InHand {
+        self.in_hand.take(id, client)
     }
 
     /// The same, unless another call has it in hand.
-    pub fn take_if_free(&self, id: &str) -> Option<InHand> {
-        match self.held().entry(id.to_owned()) {
-            Entry::Occupied(_) => None,
-            Entry::Vacant(free) => {
-                free.insert(1);
-                Some(self.hand(id))
-            }
+    pub fn take_if_free(&self, id: &str, client: &CancellationToken) -> Option<InHand> {
+        self.in_hand.take_if_free(id, client)
+    }
+
+    /// Whether a call has had the answer that belongs to the approval, or is
+    /// having it.
+    pub fn holder(&self, approval: &Approval) -> Holder {
+        if approval.delivered_at.is_some() {
+            return Holder::Waits;
         }
-    }
-
-    fn hand(&self, id: &str) -> InHand {
-        InHand {
-            id: id.to_owned(),
-            all: Arc::clone(&self.in_hand),
-            answered: false,
-        }
-    }
-
-    fn held(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.in_hand.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether a call has had the answer that belongs to it, or is having it.
-    pub fn is_taken(&self, approval: &Approval) -> bool {
-        approval.delivered_at.is_some() || self.held().contains_key(&approval.id)
+        self.in_hand.holder(&approval.id)
     }
 
     /// Notes for everybody that the answer has left.
@@ -382,7 +348,7 @@ impl Approvals {
             )
         })
         .await?;
-        self.held().remove(id);
+        self.in_hand.forget(id);
         Ok(())
     }
 
@@ -418,7 +384,22 @@ pub fn mark_used(sql: &mut dyn Sql, id: &str, now: i64) -> Result<bool> {
     Ok(changed == 1)
 }
 
-/// The work was not done: the approval waits for the next call again.
+/// Drops the oldest questions of a caller that lapsed undecided: an agent can
+/// ask at any rate, and nobody looks at these.
+fn forget_lapsed(sql: &mut dyn Sql, caller: &Caller, now: i64) -> Result<()> {
+    sql.execute(
+        "DELETE FROM desk_approvals
+         WHERE caller = $1 AND status = 'pending' AND expires_at <= $2
+           AND id NOT IN (
+               SELECT id FROM desk_approvals
+               WHERE caller = $1 AND status = 'pending' AND expires_at <= $2
+               ORDER BY created_at DESC, id LIMIT $3)",
+        &[(&*caller.id).into(), now.into(), MOST_LAPSED.into()],
+    )?;
+    Ok(())
+}
+
+/// The tool only asked back: the approval waits for the next round of the call.
 pub fn give_back(sql: &mut dyn Sql, id: &str) -> Result<()> {
     sql.execute(
         "UPDATE desk_approvals SET status = 'approved', used_at = NULL
@@ -489,6 +470,28 @@ fn approval(row: &Row, now: i64) -> Result<Approval> {
         reason: row.opt_text(13)?,
         delivered_at: row.opt_int(14)?,
     })
+}
+
+fn once_only() -> Error {
+    Error::new(
+        "ONCE_ONLY",
+        "This call runs several tools, and can be approved this time only.",
+    )
+    .next("Nothing was decided. Approve it without a standing grant, or deny it.")
+}
+
+fn too_long(bytes: usize) -> Error {
+    Error::new(
+        "TOO_LONG_TO_APPROVE",
+        format!(
+            "The user has to approve this call, and it is too long for that: {bytes} bytes with what the user is shown, where {LONGEST_QUESTION} is the most."
+        ),
+    )
+    .next("Nothing was done. Make several shorter calls.")
+    .japanese(format!(
+        "承認が必要な呼び出しですが、長すぎて表示できません({bytes}バイト、上限{LONGEST_QUESTION}バイト)。何も行っていません。短い呼び出しに分けてください。"
+    ))
+    .details(serde_json::json!({ "bytes": bytes, "most": LONGEST_QUESTION }))
 }
 
 fn too_late(approval: &Approval) -> Error {

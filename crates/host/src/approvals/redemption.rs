@@ -5,6 +5,8 @@
 //! it, for a caller who went away before it came.
 
 use kit::{Error, Reply, Result, Sql};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Uses the approval for this call; `false` when a call before has used it.
 pub fn redeem(sql: &mut dyn Sql, approval: &str, call: &str, now: i64) -> Result<bool> {
@@ -25,24 +27,59 @@ pub fn find(sql: &mut dyn Sql, approval: &str) -> Result<Option<Option<String>>>
     row.map(|row| row.opt_text(0)).transpose()
 }
 
-/// Keeps the reply with the approval that led to it.
-pub fn keep(sql: &mut dyn Sql, approval: &str, reply: &Reply) -> Result<()> {
-    let reply = match reply {
-        Reply::Structured(json) => json.clone(),
-        Reply::Content(blocks) => serde_json::to_string(blocks).map_err(Error::internal)?,
-        Reply::InputRequired { .. } => return Ok(()),
-    };
+/// Keeps what the call answered, with the approval that led to it.
+pub fn keep(sql: &mut dyn Sql, approval: &str, text: &str) -> Result<()> {
     sql.execute(
         "UPDATE desk_redemptions SET reply = $1 WHERE approval = $2",
-        &[(&reply).into(), approval.into()],
+        &[text.into(), approval.into()],
     )?;
     Ok(())
 }
 
-/// A kept reply, as it was.
-pub fn reply(text: String) -> Reply {
+/// An answer as it is kept, in JSON: an object for a structured reply, a list for
+/// content blocks, and a string, which holds JSON again, for an error.
+pub fn text(answer: Result<&Reply, &Error>) -> Result<String> {
+    let json = |value: &Value| value.to_string();
+    Ok(match answer {
+        Ok(Reply::Structured(json)) => json.clone(),
+        Ok(Reply::Content(blocks)) => serde_json::to_string(blocks).map_err(Error::internal)?,
+        Ok(Reply::InputRequired { .. }) => json(&Value::Null),
+        Err(error) => {
+            let kept = KeptError {
+                code: error.code.to_string(),
+                message: error.message.clone(),
+                next: error.next.clone(),
+                japanese: error.japanese.clone(),
+                details: error.details.clone(),
+            };
+            let kept = serde_json::to_string(&kept).map_err(Error::internal)?;
+            json(&Value::String(kept))
+        }
+    })
+}
+
+/// A kept answer, as it was.
+pub fn answer(text: String) -> Result<Reply> {
     match serde_json::from_str(&text) {
-        Ok(serde_json::Value::Array(blocks)) => Reply::Content(blocks),
-        _ => Reply::Structured(text),
+        Ok(Value::Array(blocks)) => Ok(Reply::Content(blocks)),
+        Ok(Value::String(kept)) => {
+            let kept: KeptError = serde_json::from_str(&kept).map_err(Error::internal)?;
+            let mut error = Error::new(kept.code, kept.message);
+            error.next = kept.next;
+            error.japanese = kept.japanese;
+            error.details = kept.details;
+            Err(error)
+        }
+        _ => Ok(Reply::Structured(text)),
     }
+}
+
+/// What a caller sees of an error.
+#[derive(Serialize, Deserialize)]
+struct KeptError {
+    code: String,
+    message: String,
+    next: Option<String>,
+    japanese: Option<String>,
+    details: Option<Value>,
 }

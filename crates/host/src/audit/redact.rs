@@ -5,7 +5,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-/// Characters kept of one string.
+use crate::ledger;
+
+/// Characters kept of one string; of a longer one also its length and digest.
 const LONGEST: usize = 400;
 /// Items kept of one list, fields of one object.
 const MOST: usize = 50;
@@ -54,6 +56,16 @@ impl Kept {
             object(arguments, 0, &mut kept.personal, is_personal);
         }
         kept
+    }
+
+    /// Notes which tools a call runs, where nobody can erase it.
+    pub fn add_inner_calls<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
+        let names: Vec<&str> = names.take(MOST).collect();
+        let names = serde_json::json!(names).to_string();
+        // It is an object, or nothing.
+        let fields = self.arguments.strip_suffix('}').unwrap_or("{");
+        let comma = if fields.len() > 1 { "," } else { "" };
+        self.arguments = format!("{fields}{comma}\"inner_calls\":{names}}}");
     }
 }
 
@@ -137,8 +149,8 @@ fn text(whole: &str, into: &mut String) {
         && let Some((end, _)) = whole.char_indices().nth(LONGEST)
     {
         let cut = whole.get(..end).unwrap_or_default();
-        let all = whole.chars().count();
-        return quoted(&format!("{cut}… {all} characters"), into);
+        let (all, digest) = (whole.chars().count(), ledger::hex(whole.as_bytes()));
+        return quoted(&format!("{cut}… {all} characters, SHA-256 {digest}"), into);
     }
     quoted(whole, into);
 }
@@ -233,11 +245,27 @@ mod tests {
             kept.arguments.len()
         );
         let value: Value = kept.arguments.parse().unwrap();
-        assert!(
-            value["long"]
-                .as_str()
-                .unwrap()
-                .ends_with("… 5000 characters")
-        );
+        let digest = ledger::hex(long.as_bytes());
+        let end = format!("… 5000 characters, SHA-256 {digest}");
+        assert!(value["long"].as_str().unwrap().ends_with(&end), "{value}");
+    }
+
+    #[test]
+    fn inner_calls_stand_beside_whatever_is_kept() {
+        for (arguments, expected) in [
+            (json!({}), json!({ "inner_calls": ["a", "b"] })),
+            (
+                json!({ "x": 1 }),
+                json!({ "x": 1, "inner_calls": ["a", "b"] }),
+            ),
+        ] {
+            let mut kept = Kept::of(arguments.as_object().unwrap(), |_| false);
+            kept.add_inner_calls(["a", "b"].into_iter());
+            assert_eq!(kept.arguments.parse::<Value>().unwrap(), expected);
+        }
+        let mut kept = Kept::default();
+        kept.add_inner_calls(std::iter::repeat_n("a", 500));
+        let value: Value = kept.arguments.parse().unwrap();
+        assert_eq!(value["inner_calls"].as_array().unwrap().len(), MOST);
     }
 }

@@ -41,10 +41,11 @@ pub enum Outcome {
     Lapsed,
     Missing,
     TooLong,
+    OnceOnly,
 }
 
 impl Outcome {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Once,
         Self::Always,
         Self::Denied,
@@ -54,6 +55,7 @@ impl Outcome {
         Self::Lapsed,
         Self::Missing,
         Self::TooLong,
+        Self::OnceOnly,
     ];
 
     pub fn parse(word: &str) -> Option<Self> {
@@ -71,6 +73,7 @@ impl Outcome {
             Self::Lapsed => "lapsed",
             Self::Missing => "missing",
             Self::TooLong => "too-long",
+            Self::OnceOnly => "once-only",
         }
     }
 
@@ -79,7 +82,7 @@ impl Outcome {
             Self::Once | Self::Always | Self::Denied | Self::Revoked => StatusCode::OK,
             Self::NotRevoked | Self::Already | Self::Lapsed => StatusCode::CONFLICT,
             Self::Missing => StatusCode::NOT_FOUND,
-            Self::TooLong => StatusCode::BAD_REQUEST,
+            Self::TooLong | Self::OnceOnly => StatusCode::BAD_REQUEST,
         }
     }
 
@@ -94,6 +97,7 @@ impl Outcome {
             Self::Lapsed => words.lapsed,
             Self::Missing => words.missing,
             Self::TooLong => words.too_long,
+            Self::OnceOnly => words.once_only,
         }
     }
 
@@ -210,6 +214,7 @@ fn known(error: &Error) -> Option<Outcome> {
         "ALREADY_DECIDED" => Some(Outcome::Already),
         "APPROVAL_EXPIRED" => Some(Outcome::Lapsed),
         "APPROVAL_NOT_FOUND" => Some(Outcome::Missing),
+        "ONCE_ONLY" => Some(Outcome::OnceOnly),
         "GRANT_NOT_FOUND" => Some(Outcome::NotRevoked),
         _ => None,
     }

@@ -102,8 +102,7 @@ fn card(view: &View<'_>, approval: &Approval) -> String {
 <p class="when"><span>{asked} {asked_at}</span> <span>{lapses} {lapses_time} <b class="left" aria-hidden="true"></b></span></p>
 <div class="choices">
 <form method="post" action="/console/approvals/{id}" class="allow"><input type="hidden" name="form" value="{token}">
-<div class="buttons"><button class="primary" name="decision" value="once">{once}</button><button name="decision" value="always" aria-describedby="{id}-always">{always}</button></div>
-<p class="hint" id="{id}-always">{always_for}</p></form>
+<div class="buttons"><button class="primary" name="decision" value="once">{once}</button>{always}</form>
 <form method="post" action="/console/approvals/{id}" class="deny"><input type="hidden" name="form" value="{token}"><input type="hidden" name="decision" value="deny">
 <label for="{id}-reason">{reason}</label><div class="buttons"><input id="{id}-reason" name="reason" type="text" maxlength="1000" autocomplete="off"><button class="danger">{deny}</button></div></form>
 </div></article></li>
@@ -121,8 +120,7 @@ fn card(view: &View<'_>, approval: &Approval) -> String {
         lapses_time = time(approval.expires_at),
         token = view.form_token,
         once = words.once,
-        always = words.always,
-        always_for = always_for(words, tool, approval),
+        always = always(words, tool, approval),
         reason = words.reason,
         deny = words.deny,
     )
@@ -145,6 +143,20 @@ fn particulars(words: &Words, card: &Card) -> String {
         return all;
     }
     format!("<dl>{all}</dl>")
+}
+
+/// The rest of the buttons: a standing grant, where there can be one.
+fn always(words: &Words, tool: &str, approval: &Approval) -> String {
+    if approval.card.once_only {
+        return "</div>".into();
+    }
+    format!(
+        r#"<button name="decision" value="always" aria-describedby="{id}-always">{always}</button></div>
+<p class="hint" id="{id}-always">{always_for}</p>"#,
+        id = escape(&approval.id),
+        always = words.always,
+        always_for = always_for(words, tool, approval),
+    )
 }
 
 fn always_for(words: &Words, tool: &str, approval: &Approval) -> String {

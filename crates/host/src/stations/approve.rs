@@ -8,22 +8,21 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kit::{
-    Context, Error, Reply, Result,
-    approval::{Card, Line},
-    sql::Budget,
-};
+use kit::{Context, Error, Reply, Result, Run, approval::Card, sql::Budget};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::{
-    approvals::{Approval, Decision, Granted, InHand, LAPSES_MS, Question, Status, redemption},
+    approvals::{
+        Approval, Decision, Granted, Holder, InHand, LAPSES_MS, Question, Status, redemption,
+    },
     desk::{Desk, PreparedTool, Window},
     ledger::{self, Entry},
     settings::Policy,
-    stations::identify::Identified,
+    stations::{authorize, identify::Identified},
 };
 
+mod card;
 mod prompt;
 
 /// A denial answers the identical call for this long by itself, so that an agent
@@ -43,7 +42,7 @@ pub enum Leave {
     /// It was done before, and the answer did not arrive.
     Again {
         approval: Option<InHand>,
-        reply: Reply,
+        answer: Result<Reply>,
     },
     /// The client has to ask its user and call again.
     Ask(Reply),
@@ -57,19 +56,20 @@ pub struct Asking<'a> {
     pub who: &'a Identified,
     pub context: &'a Context,
     pub arguments: &'a Value,
+    /// The tools that the arguments call, for a tool that runs others.
+    pub inner: &'a [&'a Arc<PreparedTool>],
 }
 
+/// The strictest policy of all the tools that the call runs holds for it.
 pub async fn check(asking: &Asking<'_>) -> Result<Leave> {
-    let name = asking.tool.listed_name;
-    match asking.tool.policy {
-        Policy::Allow => Ok(Leave::Free { grant: None }),
-        Policy::Deny => Err(Error::new(
-            "DENIED_BY_POLICY",
-            format!("The desk's policy does not allow {name}."),
-        )
-        .next("Nothing was done. Do not retry; tell the user.")
-        .details(json!({ "tool": name }))),
-        Policy::Ask => asking.ask().await,
+    let inner = asking.inner.iter().map(|tool| &***tool);
+    let mut tools = std::iter::once(asking.tool).chain(inner);
+    if let Some(denied) = tools.clone().find(|tool| tool.policy == Policy::Deny) {
+        return Err(authorize::denied(denied));
+    }
+    match tools.any(|tool| tool.policy == Policy::Ask) {
+        true => asking.ask().await,
+        false => Ok(Leave::Free { grant: None }),
     }
 }
 
@@ -78,7 +78,7 @@ impl Asking<'_> {
         if let Some(reply) = self.done_under_its_key().await? {
             return Ok(Leave::Again {
                 approval: None,
-                reply,
+                answer: Ok(reply),
             });
         }
         let approvals = &self.desk.approvals;
@@ -92,6 +92,8 @@ impl Asking<'_> {
         {
             return Ok(leave);
         }
+        // Nobody is asked for a call whose client has gone.
+        self.context.check_cancelled()?;
         let approval = approvals.ask(question).await?;
         if self.who.trusts_client_prompts()
             && let Some(leave) = self.by_prompt(&approval).await?
@@ -137,6 +139,10 @@ impl Asking<'_> {
     /// What is asked, and the standing grant that answers it: with one look where
     /// both are in one store.
     async fn card_and_grant(&self) -> Result<(Card, Option<String>)> {
+        if self.tool.tool.inner_calls.is_some() {
+            // What the next one runs is not known, so no grant holds for it.
+            return Ok((card::of_inner_calls(self), None));
+        }
         let granted = Granted {
             caller: Arc::clone(&self.context.caller.id),
             counter: self.window.counter.about.name,
@@ -167,18 +173,7 @@ impl Asking<'_> {
             let read = move |sql: &mut dyn kit::Sql| describe(&context, sql, &arguments);
             return store.query(Budget::default(), read).await;
         }
-        let text = |value: &Value| match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        let lines = self.arguments.as_object().into_iter().flatten();
-        Ok(Card {
-            summary: self.tool.tool.title.to_owned(),
-            recipient: None,
-            lines: lines
-                .map(|(name, value)| Line::new(name, text(value)))
-                .collect(),
-        })
+        Ok(card::of_arguments(self))
     }
 
     /// What an earlier question about the same call leads to, if anything.
@@ -189,32 +184,45 @@ impl Asking<'_> {
             return if fresh { Err(denied(before)) } else { Ok(None) };
         }
         let was_approved = before.decided_at.is_some();
-        let is_taken = self.desk.approvals.is_taken(before);
-        if !was_approved || is_taken || before.expires_at + LAPSES_MS <= now {
+        if !was_approved || before.expires_at + LAPSES_MS <= now {
             return Ok(None);
         }
-        // Whether it was used is for the work's own store to say.
-        match self.redeemed(before).await? {
-            Some(Some(reply)) => {
-                // Done since it was asked whether somebody has it: then the answer is theirs.
-                let in_hand = self.desk.approvals.take_if_free(&before.id);
-                Ok(in_hand.map(|in_hand| Leave::Again {
-                    approval: Some(in_hand),
-                    reply: redemption::reply(reply),
-                }))
+        let approvals = &self.desk.approvals;
+        loop {
+            match approvals.holder(before) {
+                Holder::Nobody => {}
+                Holder::Waits => return Ok(None),
+                // What it began goes on to its end, and this call gets the answer.
+                Holder::Gone(over) => tokio::select! {
+                    () = over.cancelled() => {}
+                    () = self.context.cancel.cancelled() => return Err(Error::cancelled()),
+                },
             }
-            Some(None) => Err(unknown_outcome(before)),
-            None if before.status == Status::Approved => {
-                Ok(Some(Leave::Approved(before.id.clone())))
-            }
-            None => Ok(None),
+            // Whether it was used is for the work's own store to say.
+            return match self.redeemed(before).await? {
+                Some(Some(answer)) => {
+                    // Done since it was asked whether somebody has it: then the answer is theirs.
+                    let in_hand = approvals.take_if_free(&before.id, &self.context.cancel);
+                    Ok(in_hand.map(|in_hand| Leave::Again {
+                        approval: Some(in_hand),
+                        answer: redemption::answer(answer),
+                    }))
+                }
+                // Begun since then.
+                Some(None) if !matches!(approvals.holder(before), Holder::Nobody) => continue,
+                Some(None) => Err(unknown_outcome(before)),
+                None if before.status == Status::Approved => {
+                    Ok(Some(Leave::Approved(before.id.clone())))
+                }
+                None => Ok(None),
+            };
         }
     }
 
     async fn redeemed(&self, approval: &Approval) -> Result<Option<Option<String>>> {
-        let store = match &self.window.counter.store {
-            Some(store) => store,
-            None => &self.desk.state.get().await?.store,
+        let store = match (&self.tool.tool.run, &self.window.counter.store) {
+            (Run::Transaction(_), Some(store)) => store,
+            _ => &self.desk.state.get().await?.store,
         };
         let id = approval.id.clone();
         store
@@ -349,7 +357,7 @@ pub fn used() -> Error {
 fn unknown_outcome(approval: &Approval) -> Error {
     Error::new(
         "OUTCOME_UNKNOWN",
-        "This was approved and begun, and broken off before its end was noted.",
+        "This was approved and begun, and its end is not noted: it was broken off, or another process is still at it.",
     )
     .next("Look whether it took effect. The same call asks again once the approval has lapsed.")
     .details(json!({ "approval_id": approval.id }))

@@ -237,6 +237,13 @@ impl OpenRecord<'_> {
         self.record.approval = approval;
     }
 
+    /// The tools that the call runs, by their own names.
+    pub fn set_inner_calls<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
+        if self.audit.trail.is_some() {
+            self.record.kept.add_inner_calls(names);
+        }
+    }
+
     /// Whether the call may run though the trail can't be written.
     pub fn may_run(&self) -> Result<(), Error> {
         let audit = self.audit;

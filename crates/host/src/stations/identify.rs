@@ -109,6 +109,11 @@ impl Key {
         self.counters.is_empty() || self.counters.iter().any(|name| name == counter)
     }
 
+    /// Whether its list of tools holds this one, by whichever of its names.
+    pub fn names(&self, is_named: impl Fn(&str) -> bool) -> bool {
+        self.tools.iter().any(|tool| is_named(tool))
+    }
+
     fn has_expired(&self, now: i64) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }
@@ -118,7 +123,7 @@ impl Key {
 pub fn allows(who: &Identified, scope: Scope, is_named: impl Fn(&str) -> bool) -> bool {
     match (&who.key, scope) {
         (Some(key), Scope::Any) if key.tools.is_empty() => true,
-        (Some(key), _) => key.tools.iter().any(|tool| is_named(tool)),
+        (Some(key), _) => key.names(is_named),
         (None, Scope::Any) => true,
         (None, Scope::Named) => who.caller != Caller::anonymous(),
     }
@@ -398,7 +403,7 @@ fn digests(row: &Kept, known: &[Digested]) -> Vec<Digested> {
         let key = match same {
             Some(known) => Arc::clone(&known.key),
             None => Arc::new(Key {
-                caller: Caller::new(&format!("key:{}", row.id), &row.name),
+                caller: Caller::with_key(&row.id, &row.name),
                 counters: row.counters.clone(),
                 tools: row.tools.clone(),
                 file: row.file.clone(),
@@ -435,7 +440,7 @@ fn configured(identity: &Identity) -> Result<Vec<([u8; 32], Arc<Key>)>> {
             .next("Make it with: printf %s KEY | sha256sum")
         })?;
         let key = Key {
-            caller: Caller::new(&format!("key:{}", key.name), &key.name),
+            caller: Caller::with_key(&key.name, &key.name),
             counters: key.counters.clone(),
             tools: key.tools.clone(),
             file: None,

@@ -5,6 +5,8 @@ pub mod approve;
 pub mod audit;
 pub mod authorize;
 pub mod identify;
+pub mod inner;
 pub mod limit;
 pub mod run;
+pub mod unknown;
 pub mod validate;

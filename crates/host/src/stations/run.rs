@@ -4,8 +4,9 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use futures::FutureExt;
-use kit::{Context, Error, Reply, Result, Run, Sql, sql::Budget};
+use kit::{Context, Error, Reply, Result, Run, Sql, sql::Budget, tool::StoreHandler};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     approvals::{self, redemption},
@@ -18,6 +19,13 @@ use crate::{
 /// is told so this much later, and that the outcome is not known.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 
+/// What came of it.
+pub struct Ran {
+    pub result: Result<Reply>,
+    /// The approval is used up, and the result is kept with it.
+    pub is_kept: bool,
+}
+
 pub async fn run(
     desk: &Desk,
     window: &Window,
@@ -25,31 +33,54 @@ pub async fn run(
     context: &mut Context,
     arguments: Value,
     approval: Option<&str>,
-) -> Result<Reply> {
+) -> Ran {
     let limit = tool.tool.time_limit;
-    let deadline = Instant::now() + limit;
-    context.deadline = Some(deadline);
+    context.deadline = Some(Instant::now() + limit);
     // When the client goes away this future is dropped; the guard then tells
     // the store, and work that is not yet committed is undone.
     context.cancel = context.cancel.child_token();
     let _gone = context.cancel.clone().drop_guard();
 
-    let reply = match &tool.tool.run {
-        Run::Async(handler) => {
-            if let Some(approval) = approval {
-                redeem_before(desk, context, approval).await?;
+    let ran = match (&tool.tool.run, approval) {
+        (Run::Transaction(handler), _) => {
+            let work = in_transaction(desk, window, tool, handler, context, arguments, approval);
+            let result = work.await;
+            Ran {
+                is_kept: approval.is_some() && result.is_ok(),
+                result,
             }
+        }
+        (_, Some(approval)) => approved(desk, window, tool, context, arguments, approval).await,
+        (_, None) => Ran {
+            result: outside_transaction(window, tool, context, arguments).await,
+            is_kept: false,
+        },
+    };
+    if ran.result.is_ok() {
+        window.publish(context.take_changes());
+    }
+    ran
+}
+
+/// Work that has no transaction in which its approval could be used up.
+async fn outside_transaction(
+    window: &Window,
+    tool: &PreparedTool,
+    context: &Context,
+    arguments: Value,
+) -> Result<Reply> {
+    let limit = tool.tool.time_limit;
+    match &tool.tool.run {
+        Run::Async(handler) => {
+            let deadline = context.deadline.unwrap_or_else(|| Instant::now() + limit);
             let work = AssertUnwindSafe(handler(context.clone(), arguments)).catch_unwind();
-            let result = tokio::select! {
+            tokio::select! {
                 result = work => result.unwrap_or_else(|panic| Err(panicked(&*panic))),
                 () = tokio::time::sleep_until(deadline.into()) => Err(late(tool)),
                 () = context.cancel.cancelled() => Err(Error::cancelled()),
-            };
-            if let Some(approval) = approval {
-                settle_after(desk, approval, &result).await?;
             }
-            result
         }
+        Run::Transaction(_) => Err(Error::internal("a transaction was to run outside of one")),
         Run::Query(handler) => {
             let (handler, inside) = (Arc::clone(handler), context.clone());
             let work = store(window)?.query(context.budget(), move |sql| {
@@ -57,33 +88,73 @@ pub async fn run(
             });
             within(limit + GRACE, work).await
         }
-        Run::Transaction(handler) => {
-            let store = store(window)?;
-            let (handler, inside) = (Arc::clone(handler), context.clone());
-            let entry = Entry::new(desk, window, tool, &arguments);
-            let approval = approval.map(|id| Used {
-                id: id.to_owned(),
-                beside_its_row: desk.keeps_rows_in(store),
-            });
-            let work = store.transaction(context.budget(), move |sql| {
-                // A repeated attempt must not announce its changes twice.
-                inside.take_changes();
-                ledger::once(&entry, &inside, sql, |sql| {
-                    if let Some(approval) = &approval {
-                        approval.redeem(sql, &inside)?;
-                    }
-                    let reply = handler(&inside, sql, arguments.clone())?;
-                    if let Some(approval) = &approval {
-                        redemption::keep(sql, &approval.id, &reply)?;
-                    }
-                    Ok(reply)
-                })
-            });
-            within(limit + GRACE, work).await
+    }
+}
+
+async fn in_transaction(
+    desk: &Desk,
+    window: &Window,
+    tool: &PreparedTool,
+    handler: &StoreHandler,
+    context: &Context,
+    arguments: Value,
+    approval: Option<&str>,
+) -> Result<Reply> {
+    let store = store(window)?;
+    let (handler, inside) = (Arc::clone(handler), context.clone());
+    let entry = Entry::new(desk, window, tool, &arguments);
+    let approval = approval.map(|id| Used {
+        id: id.to_owned(),
+        beside_its_row: desk.keeps_rows_in(store),
+    });
+    let work = store.transaction(context.budget(), move |sql| {
+        // A repeated attempt must not announce its changes twice.
+        inside.take_changes();
+        ledger::once(&entry, &inside, sql, |sql| {
+            if let Some(approval) = &approval {
+                approval.redeem(sql, &inside)?;
+            }
+            let reply = handler(&inside, sql, arguments.clone())?;
+            if let Some(approval) = &approval {
+                redemption::keep(sql, &approval.id, &redemption::text(Ok(&reply))?)?;
+            }
+            Ok(reply)
+        })
+    });
+    within(tool.tool.time_limit + GRACE, work).await
+}
+
+/// Beginning the work uses its approval up, whatever comes of it: it is done
+/// once or, after a crash, perhaps not at all, but never twice. So what is begun
+/// goes on to its end even when its client has gone, and its result is kept for
+/// the identical call.
+async fn approved(
+    desk: &Desk,
+    window: &Window,
+    tool: &PreparedTool,
+    context: &mut Context,
+    arguments: Value,
+    approval: &str,
+) -> Ran {
+    if let Err(error) = redeem_before(desk, context, approval).await {
+        return Ran {
+            result: Err(error),
+            is_kept: false,
+        };
+    }
+    context.cancel = CancellationToken::new();
+    let result = outside_transaction(window, tool, context, arguments).await;
+    match keep_after(desk, approval, &result).await {
+        Ok(is_kept) => Ran { result, is_kept },
+        Err(error) => {
+            // It is done; who repeats it is told that its outcome is not known.
+            tracing::warn!(cause = ?error.cause, approval, "the answer of an approved call could not be kept");
+            Ran {
+                result,
+                is_kept: true,
+            }
         }
-    }?;
-    window.publish(context.take_changes());
-    Ok(reply)
+    }
 }
 
 /// An approval that the work's own transaction uses up.
@@ -104,8 +175,6 @@ impl Used {
     }
 }
 
-/// Work that is not done in a transaction uses its approval before it begins: it
-/// is done once or, after a crash, perhaps not at all, but never twice.
 async fn redeem_before(desk: &Desk, context: &Context, approval: &str) -> Result<()> {
     let used = Used {
         id: approval.to_owned(),
@@ -118,22 +187,23 @@ async fn redeem_before(desk: &Desk, context: &Context, approval: &str) -> Result
         .await
 }
 
-/// Keeps the reply; or gives the approval back when the tool did nothing.
-async fn settle_after(desk: &Desk, approval: &str, result: &Result<Reply>) -> Result<()> {
-    let reply = match result {
-        Ok(Reply::InputRequired { .. }) => None,
-        Ok(reply) => Some(reply.clone()),
-        Err(error) if error.is_internal() || error.code == kit::error::TIMEOUT => return Ok(()),
-        Err(_) => None,
+/// Keeps the result for the identical call. `false` when there is none to keep:
+/// the tool asks back, or nobody knows how far it came.
+async fn keep_after(desk: &Desk, approval: &str, result: &Result<Reply>) -> Result<bool> {
+    let asks_back = matches!(result, Ok(Reply::InputRequired { .. }));
+    let text = match result {
+        Err(error) if error.is_internal() || error.code == kit::error::TIMEOUT => return Ok(false),
+        result => redemption::text(result.as_ref())?,
     };
     let approval = approval.to_owned();
     let store = &desk.state.get().await?.store;
     store
-        .transaction(Budget::default(), move |sql| match &reply {
-            Some(reply) => redemption::keep(sql, &approval, reply),
-            None => approvals::give_back(sql, &approval),
+        .transaction(Budget::default(), move |sql| match asks_back {
+            true => approvals::give_back(sql, &approval),
+            false => redemption::keep(sql, &approval, &text),
         })
-        .await
+        .await?;
+    Ok(!asks_back)
 }
 
 /// What is not done in a transaction may be half done.

@@ -7,17 +7,35 @@ use serde_json::{Map, Value, json};
 use crate::desk::PreparedTool;
 
 pub fn input(tool: &PreparedTool, arguments: Map<String, Value>) -> Result<Value> {
+    input_except(tool, arguments, &[])
+}
+
+/// The same, but for some fields whose values are not known yet.
+pub fn input_except(
+    tool: &PreparedTool,
+    arguments: Map<String, Value>,
+    except: &[String],
+) -> Result<Value> {
     let arguments = Value::Object(arguments);
     // The common case, no error, builds no error iterator.
     let validator = tool.input()?;
     if validator.is_valid(&arguments) {
         return Ok(arguments);
     }
-    let broken = validator.iter_errors(&arguments).next();
-    Err(match broken {
-        Some(error) => explain(tool, &error),
-        None => Error::internal("arguments are neither valid nor broken"),
-    })
+    let is_excepted = |error: &ValidationError<'_>| {
+        let path = error.instance_path().to_string();
+        let field = path.split('/').nth(1);
+        field.is_some_and(|field| except.iter().any(|name| name == field))
+    };
+    let mut broken = validator.iter_errors(&arguments);
+    if let Some(error) = broken.find(|error| !is_excepted(error)) {
+        return Err(explain(tool, &error));
+    }
+    drop(broken);
+    match except {
+        [] => Err(Error::internal("arguments are neither valid nor broken")),
+        _ => Ok(arguments),
+    }
 }
 
 /// A tool that breaks its own output schema is a fault of ours. Checked where

@@ -312,22 +312,25 @@ fn asks_for_session(envelope: &Envelope<'_>, reads: Reads, body: &[u8]) -> bool 
 }
 
 /// The body, within its limits.
-pub async fn read_body(desk: &Desk, body: Body, sender: Sender) -> Result<Bytes, Unread> {
+pub async fn read_body(desk: &Desk, mut body: Body, sender: Sender) -> Result<Bytes, Unread> {
     let http = &desk.settings.http;
     let most = match sender {
         Sender::Known => http.max_body_bytes,
         Sender::Stranger => http.max_body_bytes.min(MOST_OF_STRANGERS),
     };
-    let body = Limited::new(body, most).collect();
+    let limited = Limited::new(&mut body, most).collect();
     let within = Duration::from_secs(http.body_timeout_seconds);
-    match (tokio::time::timeout(within, body).await, sender) {
-        (Ok(Ok(body)), _) => Ok(body.to_bytes()),
-        (Ok(Err(error)), sender) if error.is::<LengthLimitError>() => Err(match sender {
-            Sender::Known => Unread::TooLarge,
-            Sender::Stranger => Unread::FromStranger,
-        }),
-        (Ok(Err(_)), _) => Err(Unread::BrokenOff),
-        (Err(_), _) => Err(Unread::Late),
+    match tokio::time::timeout(within, limited).await {
+        Ok(Ok(read)) => Ok(read.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            answer::hear_out(body).await;
+            Err(match sender {
+                Sender::Known => Unread::TooLarge,
+                Sender::Stranger => Unread::FromStranger,
+            })
+        }
+        Ok(Err(_)) => Err(Unread::BrokenOff),
+        Err(_) => Err(Unread::Late),
     }
 }
 

@@ -116,6 +116,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         meta: None,
         personal: &["title", "description", "location"],
         card: Some(card(voice)),
+        inner_calls: None,
         run: Run::transaction(voice, handle),
     }
 }
@@ -202,6 +203,7 @@ fn card(voice: &Arc<Voice>) -> Describe {
                 .filter(|(_, text)| !text.is_empty())
                 .map(|(label, text)| Line::new(label, text))
                 .collect(),
+            once_only: false,
         })
     })
 }

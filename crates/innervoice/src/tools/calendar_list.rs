@@ -100,6 +100,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         meta: None,
         personal: &[],
         card: None,
+        inner_calls: None,
         run: Run::query(voice, handle),
     }
 }

@@ -114,6 +114,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         meta: None,
         personal: &["title", "description", "location"],
         card: None,
+        inner_calls: None,
         run: Run::transaction(voice, handle),
     }
 }

@@ -76,6 +76,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         meta: None,
         personal: &["query"],
         card: None,
+        inner_calls: None,
         run: Run::query(voice, handle),
     }
 }

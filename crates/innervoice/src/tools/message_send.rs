@@ -101,6 +101,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         meta: None,
         personal: &["to", "text"],
         card: Some(card(voice)),
+        inner_calls: None,
         run: Run::transaction(voice, handle),
     }
 }
@@ -181,6 +182,7 @@ fn card(voice: &Arc<Voice>) -> Describe {
             summary,
             recipient: Some(to),
             lines: lines.map(|(label, text)| Line::new(label, text)).collect(),
+            once_only: false,
         })
     })
 }

@@ -47,6 +47,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         meta: None,
         personal: &[],
         card: None,
+        inner_calls: None,
         run: Run::transaction(voice, handle),
     }
 }

@@ -100,6 +100,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         meta: None,
         personal: &["note"],
         card: Some(card(voice)),
+        inner_calls: None,
         run: Run::transaction(voice, handle),
     }
 }
@@ -248,6 +249,7 @@ fn card(voice: &Arc<Voice>) -> Describe {
                 .filter(|(_, text)| !text.is_empty())
                 .map(|(label, text)| Line::new(label, text))
                 .collect(),
+            once_only: false,
         })
     })
 }

@@ -82,6 +82,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         meta: None,
         personal: &["note"],
         card: None,
+        inner_calls: None,
         run: Run::transaction(voice, handle),
     }
 }

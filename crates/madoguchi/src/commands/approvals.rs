@@ -5,10 +5,14 @@ use std::process::ExitCode;
 use host::{
     Settings,
     approvals::{Approval, Approvals, Decision, Grant, Status},
-    console::{links, text::hides},
+    console::links,
     state::State,
 };
-use kit::{Result, time::Clock};
+use kit::{
+    Result,
+    text::{visible, visible_lines},
+    time::Clock,
+};
 use serde_json::{Value, json};
 
 use super::{on_one_thread, print, time};
@@ -144,10 +148,9 @@ fn cards(approvals: &[Approval]) -> String {
     }
     let cards = approvals.iter().map(|approval| {
         let mut text = format!(
-            "{}  {}\n  {}\n  asked by {}, {}.{}, {}",
+            "{}  {}\n  asked by {}, {}.{}, {}",
             approval.id,
             approval.status.word(),
-            visible(&approval.card.summary),
             visible(&approval.caller.name),
             approval.counter,
             approval.tool,
@@ -156,6 +159,7 @@ fn cards(approvals: &[Approval]) -> String {
         if approval.status == Status::Pending {
             text.push_str(&format!("\n  lapses {}", time::local(approval.expires_at)));
         }
+        text.push_str(&format!("\n  {}", visible(&approval.card.summary)));
         if let Some(recipient) = &approval.card.recipient {
             text.push_str(&format!("\n  recipient: {}", visible(recipient)));
         }
@@ -163,7 +167,7 @@ fn cards(approvals: &[Approval]) -> String {
             text.push_str(&format!(
                 "\n  {}: {}",
                 visible(&line.label),
-                visible(&line.text)
+                text_of_card(&line.text)
             ));
         }
         if let Some(reason) = &approval.reason {
@@ -207,20 +211,10 @@ fn grants_table(grants: &[Grant]) -> String {
     super::table(["id", "caller", "tool", "recipient", "since"], rows)
 }
 
-/// Agents write these texts: nothing in them may move the cursor, change colours,
-/// turn the direction of reading or go unseen.
-fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut before = ' ';
-    for c in text.chars() {
-        match c {
-            '\n' => shown.push_str("\n    "),
-            c if hides(before, c) => shown.push_str(&format!("<U+{:04X}>", u32::from(c))),
-            c => shown.push(c),
-        }
-        before = c;
-    }
-    shown
+/// A text of a card. An agent writes these, and none of their lines may look like
+/// one of the card's own.
+fn text_of_card(text: &str) -> String {
+    visible_lines(text, "    │ ")
 }
 
 fn pretty(value: &Value) -> String {
@@ -231,8 +225,7 @@ fn pretty(value: &Value) -> String {
 mod tests {
     #[test]
     fn a_card_cannot_lie() {
-        assert_eq!(super::visible("a\u{1b}[2Kb"), "a<U+001B>[2Kb");
-        assert_eq!(super::visible("x\u{202e}y\r"), "x<U+202E>y<U+000D>");
-        assert_eq!(super::visible("一行\n二行"), "一行\n    二行");
+        assert_eq!(super::text_of_card("a\u{1b}[2Kb"), "a⟨U+001B⟩[2Kb");
+        assert_eq!(super::text_of_card("一行\n二行"), "一行\n    │ 二行");
     }
 }

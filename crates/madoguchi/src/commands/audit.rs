@@ -91,7 +91,7 @@ fn show(found: &[Found], as_json: bool) -> Result<()> {
             if as_json {
                 it.json.to_string()
             } else {
-                plain(&it.json)
+                kit::text::visible(&plain(&it.json))
             }
         })
         .collect();

@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod import;
 mod keys;
+mod rooms;
 mod serve;
 mod stdio;
 mod time;
@@ -29,6 +30,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Call(arguments) => call::run(&global, &arguments),
         Command::Keys(arguments) => keys::run(&global, &arguments.action),
         Command::Approvals(arguments) => approvals::run(&global, &arguments.action),
+        Command::Rooms(arguments) => rooms::run(&global, &arguments.action),
         Command::Import(arguments) => import::run(&global, &arguments),
         Command::Audit(arguments) => audit::run(&global, &arguments.action),
         Command::Demo(arguments) => demo::run(&global, &arguments.action),

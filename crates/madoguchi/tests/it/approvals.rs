@@ -1,6 +1,11 @@
 //! "Confirm once": what a person must allow is done when they did, as they saw
 //! it, and once.
 
+mod batches;
+mod begun;
+mod bounds;
+mod own_desk;
+mod policy;
 mod prompts;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};

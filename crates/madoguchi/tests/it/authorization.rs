@@ -58,7 +58,7 @@ enum Client {
         /// Of the handshake era; empty where the key opens none.
         session: Option<String>,
     },
-    Socket(Socket, bool),
+    Socket(Box<Socket>, bool),
     Stdio(Pipe, bool),
 }
 
@@ -88,7 +88,7 @@ impl Client {
                     socket.request(&initialize(0, LEGACY)).await;
                     socket.send(&initialized()).await;
                 }
-                Self::Socket(socket, way.is_modern())
+                Self::Socket(Box::new(socket), way.is_modern())
             }
             Way::StdioModern | Way::StdioLegacy => {
                 let mut command = desk.place.command();

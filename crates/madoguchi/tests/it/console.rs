@@ -1,6 +1,8 @@
 //! The console: who gets in, what keeps everybody else out, and what a person
 //! does there in a real browser (`clients/console.mjs`).
 
+mod batches;
+
 use std::{process::Command, time::Duration};
 
 use host::state::{Secret, hex};

@@ -97,6 +97,41 @@ async fn a_retry_gets_the_first_answer_however_many_come_at_once() {
     }
 }
 
+/// To forget an answer before its time could do its work twice, so new keys are
+/// refused instead.
+#[tokio::test]
+async fn a_caller_can_have_only_so_many_answers_kept() {
+    let config = "[limits]\nkept_answers_per_caller = 3\n";
+    let url = Postgres::shared().create_database();
+    let desks = [
+        Desk::setup().config(config).start().await,
+        Desk::setup()
+            .config(config)
+            .database(&url)
+            .demo()
+            .start()
+            .await,
+    ];
+    for desk in desks {
+        let show = show_to_book(&desk, "M001", 2).await;
+        let mut first = Vec::new();
+        for key in ["k1", "k2", "k3"] {
+            let answer = reserve(&desk, &show, json!([format!("C{}", &key[1..])]), Some(key)).await;
+            first.push(structured(&answer).clone());
+        }
+        let refusal = reserve(&desk, &show, json!(["C4"]), Some("k4")).await;
+        let error = refused(&refusal, "TOO_MANY_IDEMPOTENCY_KEYS");
+        assert_eq!(error["details"]["most"], 3);
+        assert!(error["details"]["free_at"].is_string());
+        // Nothing was done, retries still work, and so do calls without a key.
+        for (key, answer) in ["k1", "k2", "k3"].iter().zip(&first) {
+            let again = reserve(&desk, &show, json!([format!("C{}", &key[1..])]), Some(key)).await;
+            assert_eq!(structured(&again), answer);
+        }
+        structured(&reserve(&desk, &show, json!(["C4"]), None).await);
+    }
+}
+
 /// Killed at any moment, the program loses nothing it acknowledged and keeps
 /// nothing half done.
 #[tokio::test]

@@ -2,6 +2,7 @@
 //! each agent, one desk for all, and both at once on one directory.
 
 mod clients;
+mod names;
 
 use std::{
     collections::BTreeSet,

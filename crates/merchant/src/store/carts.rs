@@ -2,6 +2,10 @@
 
 use kit::{Param, Result, Sql};
 
+/// A cart that ended is remembered for a day, so that whoever asks for it
+/// hears that it expired.
+pub const REMEMBERED_MS: i64 = 24 * 60 * 60 * 1000;
+
 pub struct NewCart<'a> {
     pub id: &'a str,
     /// The cart itself, from which every format can be made again.
@@ -35,12 +39,15 @@ pub struct StoredCart {
     pub cart: String,
     pub format: String,
     pub is_reserved: bool,
+    pub caller: String,
     pub expires_at: i64,
+    pub is_cancelled: bool,
 }
 
 pub fn cart(sql: &mut dyn Sql, id: &str) -> Result<Option<StoredCart>> {
     sql.query_one(
-        "SELECT cart, format, is_reserved, expires_at FROM merchant_carts WHERE id = $1",
+        "SELECT cart, format, is_reserved, caller, expires_at, cancelled_at FROM merchant_carts \
+         WHERE id = $1",
         &[Param::Text(id)],
     )?
     .map(|row| {
@@ -48,10 +55,25 @@ pub fn cart(sql: &mut dyn Sql, id: &str) -> Result<Option<StoredCart>> {
             cart: row.text(0)?,
             format: row.text(1)?,
             is_reserved: row.int(2)? == 1,
-            expires_at: row.int(3)?,
+            caller: row.text(3)?,
+            expires_at: row.int(4)?,
+            is_cancelled: row.opt_int(5)?.is_some(),
         })
     })
     .transpose()
+}
+
+/// Ends the cart and gives back what is reserved for it.
+pub fn cancel_cart(sql: &mut dyn Sql, id: &str, now: i64) -> Result<()> {
+    sql.execute(
+        "UPDATE merchant_carts SET cancelled_at = $2 WHERE id = $1 AND cancelled_at IS NULL",
+        &[Param::Text(id), Param::Int(now)],
+    )?;
+    sql.execute(
+        "DELETE FROM merchant_reservations WHERE cart_id = $1",
+        &[Param::Text(id)],
+    )?;
+    Ok(())
 }
 
 /// Drops reservations that ended before `reserved_before`, and carts that ended

@@ -18,6 +18,7 @@ use crate::{
         mandate::{Cart, Merchant, PaymentMethod},
         money::Yen,
     },
+    open_carts,
     shop::Shop,
     store::{self, NewCart, Product},
 };
@@ -32,6 +33,7 @@ pub struct Input {
     format: Format,
     #[serde(default)]
     reserve: bool,
+    replaces: Option<String>,
 }
 
 fn input() -> Value {
@@ -61,6 +63,10 @@ fn input() -> Value {
                 "type": "boolean",
                 "description": "Keep the goods for this cart until it expires",
                 "default": false
+            },
+            "replaces": {
+                "type": "string",
+                "description": "contents.id of a cart of yours that this one replaces; its goods are released for this one"
             },
             "idempotency_key": {
                 "type": "string",
@@ -125,10 +131,12 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
                 arguments::json(arguments, name);
             }
             arguments::truth(arguments, "reserve");
+            arguments::trimmed(arguments, "replaces");
         },
         meta: None,
         personal: &["shipping_address"],
         card: None,
+        inner_calls: None,
         run: Run::transaction(shop, handle),
     }
 }
@@ -137,6 +145,16 @@ fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Re
     let plan = CartPlan::parse(&input.cart_plan)?;
     let address = Address::parse(&input.shipping_address)?;
     let now = context.clock.now();
+    // Models send "" for what they do not mean.
+    let replaces = input.replaces.as_deref().filter(|id| !id.is_empty());
+    if input.reserve || replaces.is_some() {
+        store::lock_caller(sql, &context.caller.id)?;
+    }
+    if let Some(old) = replaces {
+        // When the new cart fails, so does the transaction, and the old one stays.
+        open_carts::own_cart(sql, &context.caller, old)?;
+        store::cancel_cart(sql, old, now.as_millisecond())?;
+    }
     let known = store::products(sql, &plan.product_ids(), now.as_millisecond())?;
     let articles: Vec<Article> = known.into_values().map(article).collect::<Result<_>>()?;
     let lines = plan.lines(&articles)?;
@@ -145,6 +163,7 @@ fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Re
     let lifetime = SignedDuration::from_millis(shop.cart_ms());
     let cart = Cart::new(merchant(shop), lines, quote, address, now, lifetime);
     if input.reserve {
+        open_carts::check_count(shop, sql, &context.caller, now.as_millisecond())?;
         reserve(sql, &cart, now)?;
     }
     let kept = serde_json::to_string(&cart).map_err(Error::internal)?;
@@ -161,6 +180,11 @@ fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Re
             expires_at: cart.expires.as_millisecond(),
         },
     )?;
+    let now_ms = now.as_millisecond();
+    if input.reserve {
+        open_carts::check_share(shop, sql, &context.caller, &cart, now_ms)?;
+    }
+    open_carts::check_kept(shop, sql, &context.caller, kept.len(), now_ms)?;
     let mandate = cart.mandate(input.format, shop.signer.as_ref(), now)?;
     Output::new(mandate, &cart, input.reserve, warnings)
 }

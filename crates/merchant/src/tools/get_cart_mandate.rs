@@ -55,6 +55,7 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         meta: None,
         personal: &[],
         card: None,
+        inner_calls: None,
         run: Run::query(shop, handle),
     }
 }
@@ -64,6 +65,9 @@ fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Re
     let now = context.clock.now();
     if stored.expires_at <= now.as_millisecond() {
         return Err(errors::cart_expired());
+    }
+    if stored.is_cancelled {
+        return Err(errors::cart_cancelled());
     }
     let cart: Cart = serde_json::from_str(&stored.cart).map_err(Error::internal)?;
     let format = match input.format {

@@ -54,6 +54,7 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         meta: None,
         personal: &[],
         card: None,
+        inner_calls: None,
         run: Run::query(shop, handle),
     }
 }

@@ -174,6 +174,7 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         meta: None,
         personal: &["keywords"],
         card: None,
+        inner_calls: None,
         run: Run::shared(shop, handle),
     }
 }

@@ -87,6 +87,7 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         meta: None,
         personal: &["reason"],
         card: None,
+        inner_calls: None,
         run: Run::transaction(shop, handle),
     }
 }

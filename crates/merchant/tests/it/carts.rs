@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use crate::shop::{Shop, both, details, one};
 
-fn plan(items: Value) -> Value {
+pub fn plan(items: Value) -> Value {
     json!({"cart_plan": {"items": items}, "products": []})
 }
 
-fn reserving(product_id: i64, quantity: i64) -> Value {
+pub fn reserving(product_id: i64, quantity: i64) -> Value {
     let mut arguments = plan(json!([{"product_id": product_id, "quantity": quantity}]));
     arguments["reserve"] = json!(true);
     arguments

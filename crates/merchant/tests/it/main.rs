@@ -11,6 +11,7 @@
 )]
 
 mod carts;
+mod holding;
 mod importing;
 mod index;
 mod index_shared;

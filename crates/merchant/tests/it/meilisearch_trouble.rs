@@ -276,6 +276,7 @@ impl Dying {
             let database = store::Database::open(&url, store::Options::default());
             let shop = Shop::on(database.await.unwrap(), settings);
             shop.store.migrate(kit::lease::MIGRATIONS).await.unwrap();
+            shop.store.migrate(kit::usage::MIGRATIONS).await.unwrap();
             shop.store.migrate(merchant::MIGRATIONS).await.unwrap();
             let shop = shop.with_demo().await;
             shop.open_for_business();

@@ -1,10 +1,11 @@
 //! Searches as agents make them.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, num::NonZeroU32};
 
+use merchant::Settings;
 use serde_json::{Value, json};
 
-use crate::shop::{both, both_empty, ids, one};
+use crate::shop::{both, both_empty, ids, one, with};
 
 #[tokio::test]
 async fn nothing_to_look_for_lists_what_is_in_stock() {
@@ -81,7 +82,13 @@ async fn sold_out_products_do_not_eat_into_the_limit() {
 /// However many come before what can still be had.
 #[tokio::test]
 async fn the_last_that_is_not_reserved_is_found() {
-    let shop = one().await;
+    // One caller has to be able to reserve nearly everything for this.
+    let shop = with(Settings {
+        max_reserving_carts: NonZeroU32::new(30).unwrap(),
+        max_mostly_reserved_products: 300,
+        ..Settings::default()
+    })
+    .await;
     let folder = tempfile::tempdir().unwrap();
     let rows: Vec<Value> = (101..=400)
         .map(|id| json!({"id": id, "name": "羅針盤", "price_jpy": 1, "inventory_count": 1}))

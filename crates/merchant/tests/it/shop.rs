@@ -31,6 +31,7 @@ impl Shop {
     pub async fn open(scratch: Scratch, settings: Settings) -> Self {
         let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
         store.migrate(kit::lease::MIGRATIONS).await.unwrap();
+        store.migrate(kit::usage::MIGRATIONS).await.unwrap();
         store.migrate(merchant::MIGRATIONS).await.unwrap();
         let clock = Clock::fixed(NOON.parse().unwrap());
         Self {
@@ -49,6 +50,16 @@ impl Shop {
             counter: merchant::counter(settings, Arc::clone(&store)).unwrap(),
             context: Context::new(Caller::local_user(), clock, Arc::new(NoClient)),
             store,
+            _scratch: None,
+        }
+    }
+
+    /// The same shop, for another caller.
+    pub fn for_caller(&self, caller: Caller) -> Self {
+        Self {
+            counter: self.counter.clone(),
+            context: Context::new(caller, self.context.clock.clone(), Arc::new(NoClient)),
+            store: Arc::clone(&self.store),
             _scratch: None,
         }
     }
@@ -82,14 +93,14 @@ impl Shop {
 
 /// One shop of each engine, with the sample data.
 pub async fn both() -> Vec<Shop> {
+    both_with(Settings::default()).await
+}
+
+pub async fn both_with(settings: Settings) -> Vec<Shop> {
     let mut shops = Vec::new();
     for scratch in store::testing::both().await {
-        shops.push(
-            Shop::open(scratch, Settings::default())
-                .await
-                .with_demo()
-                .await,
-        );
+        let shop = Shop::open(scratch, settings.clone()).await;
+        shops.push(shop.with_demo().await);
     }
     shops
 }

@@ -214,6 +214,17 @@ impl<T> ByName<T> {
         Some(self.entries.remove(at).1)
     }
 
+    /// Takes out those that were set first, but for those that `keep` names,
+    /// until at most `most` are left.
+    pub fn keep_last(&mut self, most: usize, keep: impl Fn(&str) -> bool) {
+        let mut over = self.entries.len().saturating_sub(most);
+        self.entries.retain(|(name, _)| {
+            let goes = over > 0 && !keep(name);
+            over -= usize::from(goes);
+            !goes
+        });
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> + Clone {
         self.entries
             .iter()

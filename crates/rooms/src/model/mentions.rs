@@ -4,13 +4,24 @@
 //! `@田中さん、お願いします` the longest member's name that fits is meant. Only
 //! when none fits is the name cut out of the text by itself.
 
+/// How many agents one message can mention; the first ones count.
+pub const MAX_MENTIONS: usize = 100;
+/// How many `@` of one message are looked at. Each is compared with every
+/// member while the room's lock is held.
+const MAX_SIGNS: usize = 1_000;
+
 /// The agents a message mentions, in order, each once. A member's own spelling
 /// stands for whatever case the text uses.
 pub fn mentions<'a>(text: &str, members: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
+    let mut signs = 0;
     let mut before = None;
     for (at, character) in text.char_indices() {
         if is_at(character) && !before.is_some_and(is_of_address) {
+            signs += 1;
+            if signs > MAX_SIGNS || found.len() == MAX_MENTIONS {
+                break;
+            }
             let rest = text.get(at + character.len_utf8()..).unwrap_or_default();
             let name = member(rest, members.clone()).or_else(|| word(rest));
             if let Some(name) = name
@@ -157,6 +168,17 @@ mod tests {
         assert_eq!(found("@dev- wait", &members), ["dev"]);
         assert_eq!(found("@Dev", &members), ["dev"]);
         assert_eq!(found("@Agent One: hi", &["Agent One"]), ["Agent One"]);
+    }
+
+    #[test]
+    fn at_most_a_hundred_mentions_count_and_they_are_the_first() {
+        let text: String = (0..3_000).map(|n| format!("@w{n} ")).collect();
+        let mentioned = found(&text, &[]);
+        assert_eq!(mentioned.len(), MAX_MENTIONS);
+        assert_eq!(mentioned.last().unwrap(), "w99");
+        let signs = "@ ".repeat(MAX_SIGNS - 1);
+        assert_eq!(found(&format!("{signs}@bob"), &[]), ["bob"]);
+        assert!(found(&format!("{signs}@ @bob"), &[]).is_empty());
     }
 
     #[test]

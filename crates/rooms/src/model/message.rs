@@ -15,6 +15,9 @@ pub const MAX_MESSAGE: usize = 10_000;
 /// Of the metadata as JSON, in bytes.
 pub const MAX_METADATA: usize = 10_000;
 pub const MAX_CLIENT_ID: usize = 100;
+/// How deep metadata may be nested. JSON parsers give up at some depth, and a
+/// line that cannot be parsed is a message lost.
+pub const MAX_DEPTH: usize = 64;
 
 /// One line of `messages.jsonl`. The order of the fields is the file's; the
 /// last two are only written when they are used.
@@ -146,6 +149,9 @@ impl Draft {
         if self.text.chars().count() > MAX_MESSAGE {
             return Err(errors::message_too_long());
         }
+        if is_too_deep(&self.metadata) {
+            return Err(errors::metadata_too_deep());
+        }
         let size = serde_json::to_string(&self.metadata).map_or(usize::MAX, |json| json.len());
         if size > MAX_METADATA {
             return Err(errors::metadata_too_large());
@@ -161,6 +167,18 @@ impl Draft {
             && self.reply_to == line.reply_to
             && self.metadata == line.metadata
     }
+}
+
+pub fn is_too_deep(object: &Map<String, Value>) -> bool {
+    fn depth(value: &Value) -> usize {
+        let inner: Option<usize> = match value {
+            Value::Array(items) => items.iter().map(depth).max(),
+            Value::Object(fields) => fields.values().map(depth).max(),
+            _ => return 0,
+        };
+        1 + inner.unwrap_or_default()
+    }
+    object.values().any(|value| depth(value) >= MAX_DEPTH)
 }
 
 /// A message as tools answer it.

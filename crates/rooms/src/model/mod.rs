@@ -5,3 +5,4 @@ pub mod members;
 pub mod mentions;
 pub mod message;
 pub mod names;
+pub mod owners;

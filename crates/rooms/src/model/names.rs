@@ -88,15 +88,50 @@ pub fn check_newcomer(name: &str) -> Result<()> {
 fn is_like_system(name: &str) -> bool {
     let seen: String = name.chars().filter(|c| !is_unseen(*c)).collect();
     let folded = kit::text::fold(seen.trim_start_matches(['@', '＠']));
-    let latin = folded.chars().map(|c| match c {
+    folded.chars().map(latin_twin).eq(SYSTEM.chars())
+}
+
+/// What people see of a name. Two names of which this is the same can be taken
+/// for each other: they differ in case, width, blanks, characters that cannot be
+/// seen, or in letters that other scripts draw like Latin ones.
+pub fn visible(name: &str) -> String {
+    let seen = name.nfkc().filter(|c| !is_unseen(*c));
+    let small = seen.flat_map(char::to_lowercase).map(latin_twin);
+    let text: String = small.nfkc().collect();
+    let words: Vec<&str> = text.trim_start_matches('@').split_whitespace().collect();
+    words.join(" ")
+}
+
+/// The Latin letter that a small letter of another script looks like, by itself
+/// or as its capital.
+fn latin_twin(c: char) -> char {
+    match c {
+        'а' | 'α' | 'ɑ' => 'a',
+        'в' | 'β' => 'b',
+        'с' => 'c',
+        'ԁ' => 'd',
+        'е' | 'ҽ' | 'ε' => 'e',
+        'ɡ' => 'g',
+        'һ' | 'н' | 'η' => 'h',
+        'і' | 'ı' | 'ι' => 'i',
+        'ј' => 'j',
+        'к' | 'κ' => 'k',
+        'ӏ' => 'l',
+        'м' | 'μ' => 'm',
+        'ո' => 'n',
+        'о' | 'ο' | 'օ' => 'o',
+        'р' | 'ρ' => 'p',
+        'ԛ' => 'q',
         'ѕ' => 's',
-        'у' | 'ү' | 'γ' => 'y',
         'т' | 'τ' => 't',
-        'е' | 'ҽ' => 'e',
-        'м' => 'm',
+        'ս' => 'u',
+        'ν' | 'ѵ' => 'v',
+        'ԝ' => 'w',
+        'х' | 'χ' => 'x',
+        'у' | 'ү' | 'γ' | 'υ' => 'y',
+        'ζ' => 'z',
         c => c,
-    });
-    latin.eq(SYSTEM.chars())
+    }
 }
 
 /// Characters without a shape of their own (Unicode's default ignorable and
@@ -202,6 +237,36 @@ mod tests {
             let error = check_agent(name).unwrap_err();
             assert!(error.message.contains("reserved"), "{name}");
         }
+    }
+
+    #[test]
+    fn names_that_look_alike_have_one_visible_form() {
+        for name in [
+            "Alice",
+            "ＡＬＩＣＥ",
+            "al\u{200b}ice",
+            "\u{202e}alice\u{2069}",
+            "alice\u{fe0f}",
+            " alice ",
+            "@alice",
+            "аlісе",
+            "Αlice",
+        ] {
+            assert_eq!(visible(name), "alice", "{}", name.escape_unicode());
+        }
+        assert_eq!(visible("田中　 花子"), visible("田中 花子"));
+        assert_eq!(visible("ﾚﾋﾞｭｰ"), visible("レビュー"));
+        let apart = [
+            "alice",
+            "alice2",
+            "alice-2",
+            "al ice",
+            "alíce",
+            "れびゅー",
+            "レビュー",
+        ];
+        let forms: std::collections::HashSet<String> = apart.map(visible).into();
+        assert_eq!(forms.len(), apart.len());
     }
 
     #[test]

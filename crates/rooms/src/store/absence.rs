@@ -6,9 +6,12 @@ use jiff::Timestamp;
 use kit::Result;
 
 use super::{Member, Room, Store, lock, members::save_activity, process};
-use crate::model::{
-    members::{Activities, Presence, Status},
-    names::RoomName,
+use crate::{
+    errors,
+    model::{
+        members::{Activities, Presence, Status},
+        names::RoomName,
+    },
 };
 
 impl Store {
@@ -24,8 +27,20 @@ impl Store {
                 }
             }
         }
-        process::clear_dead(&self.dir, self.settings.lock_timeout())?;
+        let timeout = self.settings.lock_timeout();
+        process::clear_dead(&self.dir, timeout)?;
+        self.clear_locks(timeout)?;
         Ok(changed)
+    }
+
+    fn clear_locks(&self, timeout: std::time::Duration) -> Result<()> {
+        if !self.dir.root().is_dir() {
+            return Ok(());
+        }
+        let _registry = lock::registry(&self.dir, timeout)?;
+        let registry = self.registry()?;
+        let exists = |room: &RoomName| registry.rooms.get(room.as_str()).is_some();
+        lock::clear_unused(&self.dir, exists).map_err(errors::storage)
     }
 
     fn sweep_room(&self, name: &RoomName, now: Timestamp) -> Result<bool> {
@@ -97,7 +112,7 @@ mod tests {
     use jiff::ToSpan;
 
     use super::*;
-    use crate::Settings;
+    use crate::{Settings, model::owners::Actor};
 
     #[test]
     fn who_is_idle_is_noted_as_offline() {
@@ -108,7 +123,7 @@ mod tests {
         });
         let name = RoomName::parse("a").unwrap();
         let now: Timestamp = "2026-11-15T09:00:00Z".parse().unwrap();
-        store.create(&name, None, now).unwrap();
+        store.create(&Actor::Local, &name, None, now).unwrap();
         let room = store.room(&name).unwrap();
         store.enter(&room, "idle", None, now).unwrap();
         store

@@ -17,6 +17,7 @@ pub const ACTIVITY: &str = "activity.json";
 pub const READS: &str = "read_status.json";
 pub const ROOMS: &str = "rooms.json";
 pub const AGENTS: &str = "agents.json";
+pub const OWNERS: &str = "owners.json";
 
 #[derive(Debug, Clone)]
 pub struct Dir {

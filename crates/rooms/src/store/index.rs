@@ -1,21 +1,29 @@
 //! What is known of a room's messages without reading them again: where they
-//! lie, who wrote each one, whom it mentions. About two bytes per message; the
-//! texts stay in the files.
+//! lie, who wrote each one, whom it mentions. About two bytes per message and
+//! four per mention; texts and names stay in the files.
 //!
 //! Messages are numbered from the oldest in the archive to the newest in the
 //! log. A number stays when its message moves to the archive, and only
 //! clearing the room starts again from nought.
 
-use std::{collections::HashMap, fs::File, io, path::Path};
+use std::{
+    collections::HashMap,
+    fs::File,
+    hash::{BuildHasher, RandomState},
+    io,
+    path::Path,
+};
 
 use super::{
     files::{self, ARCHIVE, LOG},
-    packed::{Ascending, Packed},
+    mentioned::Mentioned,
+    packed::Packed,
     reads::Place,
-    segment::{self, Segment, Verdict, hash_of},
+    segment::{self, Segment, Verdict},
     sieve::{MESH, Sieve},
 };
 use crate::model::{
+    mentions::MAX_MENTIONS,
     message::{Head, Line},
     names::{SYSTEM, canonical},
 };
@@ -49,9 +57,13 @@ pub struct Index {
     /// A find is confirmed by reading the message.
     ids: Sieve,
     authors: Packed,
-    known_authors: HashMap<Box<str>, u16>,
+    /// By the hash of the name: callers choose names, and how long they are.
+    known_authors: HashMap<u64, u16>,
     sent: Vec<u32>,
-    mentions: HashMap<Box<str>, Ascending>,
+    mentions: Mentioned,
+    /// Differs from index to index, so that nobody can choose names whose
+    /// hashes are the same.
+    hasher: RandomState,
     /// Of sender and clientMessageId, nought where there is none; only as long
     /// as the last message that has one.
     client_ids: Packed,
@@ -67,7 +79,8 @@ impl Default for Index {
             authors: Packed::new(AUTHOR_BITS),
             known_authors: HashMap::new(),
             sent: Vec::new(),
-            mentions: HashMap::new(),
+            mentions: Mentioned::default(),
+            hasher: RandomState::new(),
             client_ids: Packed::new(CLIENT_ID_BITS),
         }
     }
@@ -182,35 +195,43 @@ impl Index {
         }
         self.ids.add(number as usize, &head.id);
         self.authors.push(author.into());
-        for name in head.mentions() {
-            let name = canonical(&name);
-            let numbers = match self.mentions.get_mut(&*name) {
-                Some(numbers) => numbers,
-                None => self.mentions.entry((*name).into()).or_default(),
-            };
-            if numbers.last() != Some(number) {
-                numbers.push(number);
-            }
+        for name in head.mentions().iter().take(MAX_MENTIONS) {
+            self.mentions.add(number, self.hash(&canonical(name)));
         }
         if let Some(client_id) = &head.client_message_id {
             while self.client_ids.len() < number as usize {
                 self.client_ids.push(0);
             }
-            self.client_ids.push(client_key(&author_name, client_id));
+            let key = self.client_key(&author_name, client_id);
+            self.client_ids.push(key);
         }
     }
 
-    /// A room that more than 65,535 have written in lumps the rest together.
+    /// A room that more than 65,536 have written in lumps the rest together.
     fn author(&mut self, name: &str) -> u16 {
-        if let Some(author) = self.known_authors.get(name) {
+        let name = self.hash(name);
+        if let Some(author) = self.known_authors.get(&name) {
             return *author;
         }
         let Ok(author) = u16::try_from(self.sent.len()) else {
             return u16::MAX;
         };
-        self.known_authors.insert(name.into(), author);
+        self.known_authors.insert(name, author);
         self.sent.push(0);
         author
+    }
+
+    fn known_author(&self, name: &str) -> Option<u16> {
+        self.known_authors.get(&self.hash(name)).copied()
+    }
+
+    fn client_key(&self, agent: &str, client_id: &str) -> u32 {
+        let hash = self.hasher.hash_one((agent, client_id));
+        ((hash >> (u64::BITS - CLIENT_ID_BITS)) as u32).max(1)
+    }
+
+    fn hash(&self, name: &str) -> u64 {
+        self.hasher.hash_one(name)
     }
 
     /// Takes out everything that is not in the archive.
@@ -224,10 +245,7 @@ impl Index {
         self.authors.truncate(kept);
         self.ids.truncate(kept);
         self.client_ids.truncate(kept);
-        for numbers in self.mentions.values_mut() {
-            let still = numbers.below(u32::try_from(kept).unwrap_or(u32::MAX));
-            numbers.truncate(still);
-        }
+        self.mentions.truncate(kept);
         self.log = Segment::default();
         self.generation += 1;
     }
@@ -280,7 +298,7 @@ impl Index {
         client_id: &str,
         files: &Files,
     ) -> io::Result<Option<Line>> {
-        let wanted = client_key(agent, client_id);
+        let wanted = self.client_key(agent, client_id);
         let mut reader = self.reader(files);
         for (back, candidate) in self.client_ids.iter(0).rev().enumerate() {
             if candidate == wanted
@@ -294,27 +312,29 @@ impl Index {
         Ok(None)
     }
 
-    /// The numbers of the messages that mention `agent`, oldest first.
-    pub fn mentions_of(&self, agent: &str) -> Option<&Ascending> {
-        self.mentions.get(agent)
+    /// The numbers from `position` on of the messages that seem to mention
+    /// `agent`, oldest first. Among 65,536 that mention somebody else one seems
+    /// to: whoever reads the message has to look.
+    pub fn mentions_of(&self, agent: &str, position: usize) -> impl Iterator<Item = usize> {
+        self.mentions.of(self.hash(agent), position)
     }
 
     pub fn sent_by(&self, agent: &str) -> u64 {
-        let author = self.known_authors.get(agent);
-        let sent = author.and_then(|author| self.sent.get(usize::from(*author)));
+        let author = self.known_author(agent);
+        let sent = author.and_then(|author| self.sent.get(usize::from(author)));
         sent.map_or(0, |sent| u64::from(*sent))
     }
 
     /// The numbers from `position` on of what `agent` said, oldest first.
     pub fn by(&self, agent: &str, position: usize) -> impl DoubleEndedIterator<Item = usize> {
-        let author = self.known_authors.get(agent).copied().map(u32::from);
+        let author = self.known_author(agent).map(u32::from);
         let numbers = position..self.count();
         numbers.filter(move |number| author.is_some() && self.authors.get(*number) == author)
     }
 
     /// The numbers from `position` on of what others said.
     pub fn by_others(&self, agent: &str, position: usize) -> impl Iterator<Item = usize> {
-        let known = |name| self.known_authors.get(name).copied().map(u32::from);
+        let known = |name| self.known_author(name).map(u32::from);
         let (own, system) = (known(agent), known(SYSTEM));
         let others = self.authors.iter(position).enumerate();
         others.filter_map(move |(at, author)| {
@@ -323,7 +343,8 @@ impl Index {
     }
 
     pub fn is_by_others(&self, agent: &str, number: usize) -> bool {
-        self.by_others(agent, number).next() == Some(number)
+        let is_by = |name| self.known_author(name).map(u32::from) == self.authors.get(number);
+        !is_by(agent) && !is_by(SYSTEM)
     }
 
     /// How many others have said from `position` on, counted from the nearer end.
@@ -365,10 +386,6 @@ impl Reader<'_> {
     pub fn line(&mut self, number: usize) -> io::Result<Option<Line>> {
         Ok(self.text(number)?.and_then(Line::parse))
     }
-}
-
-fn client_key(agent: &str, client_id: &str) -> u32 {
-    ((hash_of((agent, client_id)) >> (u64::BITS - CLIENT_ID_BITS)) as u32).max(1)
 }
 
 #[cfg(test)]
@@ -417,11 +434,65 @@ mod tests {
             assert_eq!(index.find(missing, files).unwrap(), None);
         }
         assert_eq!(reader.line(count).unwrap(), None);
-        let mentioned = index.mentions_of("m3").unwrap().from(0);
-        let expected = (0..count as u32).filter(|number| number % 21 == 3);
-        assert_eq!(mentioned.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        for position in [0, 100, count - 1] {
+            let mentioned = index.mentions_of("m3", position).filter(|number| {
+                let line = reader.line(*number).unwrap().unwrap();
+                line.mentions.iter().any(|name| name == "m3")
+            });
+            let expected = (position..count).filter(|number| number % 21 == 3);
+            assert!(mentioned.eq(expected));
+        }
         let sent = (0..AUTHORS).map(|author| index.sent_by(&format!("a{author}")));
         assert_eq!(sent.sum::<u64>(), count as u64);
+    }
+
+    fn index_of(log: &str) -> (Index, Files, tempfile::TempDir) {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join(LOG), log).unwrap();
+        let files = Files::open(directory.path()).unwrap();
+        let mut index = Index::default();
+        index.refresh(&files).unwrap();
+        (index, files, directory)
+    }
+
+    /// Every mention is of another name, as somebody would send to fill memory;
+    /// and somebody else wrote more than a hundred into each line.
+    #[test]
+    fn a_mention_takes_four_bytes_whoever_is_mentioned() {
+        const MESSAGES: usize = 500;
+        let mut log = String::new();
+        for message in 0..MESSAGES {
+            let names = (0..2_000).map(|n| format!(r#""mentioned-{message}-{n}""#));
+            let names = names.collect::<Vec<_>>().join(",");
+            log += &format!(
+                r#"{{"id":"i{message}","agentName":"a","message":"x","mentions":[{names}]}}"#
+            );
+            log.push('\n');
+        }
+        let (index, _files, _directory) = index_of(&log);
+        assert_eq!(index.mentions.len(), MESSAGES * MAX_MENTIONS);
+        let bytes = index.mentions.bytes();
+        assert!(bytes <= 4 * index.mentions.len(), "{bytes}");
+        let is_found = |n: &usize| {
+            let name = format!("mentioned-7-{n}");
+            index.mentions_of(&name, 0).any(|message| message == 7)
+        };
+        assert!((0..100).all(|n| is_found(&n)));
+        // The others only seem to be mentioned, and few of them.
+        let seeming = (100..2_000).filter(is_found).count();
+        assert!(seeming < 100, "{seeming}");
+    }
+
+    #[test]
+    fn what_is_kept_of_authors_has_a_bound() {
+        const AUTHORS: usize = 1 << 16;
+        let line = |n| format!(r#"{{"id":"i{n}","agentName":"author-{n}","message":"x"}}"#) + "\n";
+        let log: String = (0..AUTHORS + 1_000).map(line).collect();
+        let (index, _files, _directory) = index_of(&log);
+        assert_eq!(index.known_authors.len(), AUTHORS);
+        assert_eq!(index.sent.len(), AUTHORS);
+        assert_eq!(index.sent_by("author-7"), 1);
+        assert_eq!(index.count(), AUTHORS + 1_000);
     }
 
     /// Between the messages lie lines that are none; the log grows, moves to

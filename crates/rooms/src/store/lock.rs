@@ -11,6 +11,8 @@ use std::{
 
 use kit::Result;
 
+#[cfg(unix)]
+use super::files::Stamp;
 use super::files::{self, Dir};
 use crate::{errors, model::names::RoomName};
 
@@ -31,12 +33,15 @@ pub fn room(dir: &Dir, room: &RoomName, timeout: Duration) -> Result<Held> {
 
 fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
     let directory = dir.locks().map_err(errors::storage)?;
-    let file = open(&directory, name).map_err(errors::storage)?;
+    let path = directory.join(name);
+    let mut file = open(&directory, name).map_err(errors::storage)?;
     let started = Instant::now();
     let mut pause = Duration::from_micros(50);
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(Held { _file: file }),
+            Ok(()) if is_at(&file, &path) => return Ok(Held { _file: file }),
+            // It was cleared away meanwhile: others lock the one that is there now.
+            Ok(()) => file = open(&directory, name).map_err(errors::storage)?,
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(errors::storage(error)),
         }
@@ -49,6 +54,47 @@ fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
         thread::sleep(pause.min(timeout - waited));
         pause = (pause * 3 / 2).min(Duration::from_millis(1));
     }
+}
+
+/// Whether the file at `path` is this one.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        let inode = |metadata: &fs::Metadata| Stamp::of(metadata).inode;
+        let (here, there) = (file.metadata(), fs::symlink_metadata(path));
+        matches!((here, there), (Ok(here), Ok(there)) if inode(&here) == inode(&there))
+    }
+    // Where a file that is open cannot be replaced it is always the same.
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        true
+    }
+}
+
+/// Removes the lock files of rooms that are gone: whoever creates and deletes
+/// rooms would leave one for each name. Under the registry's lock.
+pub fn clear_unused(dir: &Dir, exists: impl Fn(&RoomName) -> bool) -> std::io::Result<()> {
+    let directory = dir.locks()?;
+    for entry in files::absent(fs::read_dir(&directory))?
+        .into_iter()
+        .flatten()
+    {
+        let name = entry?.file_name();
+        let room = name.to_str().and_then(|name| {
+            let room = name.strip_prefix("room-")?.strip_suffix(".lock")?;
+            RoomName::parse(room).ok()
+        });
+        if let (Some(room), true) = (room, cfg!(unix))
+            && !exists(&room)
+            && let Some(file) = files::open_to_read(&directory.join(&name))?
+            // Whoever holds it is about to find the room gone.
+            && file.try_lock().is_ok()
+        {
+            fs::remove_file(directory.join(&name))?;
+        }
+    }
+    Ok(())
 }
 
 pub fn open(directory: &Path, name: &str) -> std::io::Result<File> {
@@ -64,5 +110,38 @@ pub fn open(directory: &Path, name: &str) -> std::io::Result<File> {
             }
         }
         opened => opened,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_file_goes_with_its_room_and_is_one_lock_all_the_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let dir = Dir::new(directory.path().to_owned());
+        let soon = Duration::ZERO;
+        let [held, gone, kept] =
+            ["held", "gone", "kept"].map(|name| RoomName::parse(name).unwrap());
+        let first = room(&dir, &held, soon).unwrap();
+        drop(room(&dir, &gone, soon).unwrap());
+        drop(room(&dir, &kept, soon).unwrap());
+        clear_unused(&dir, |name| *name == kept).unwrap();
+        let there = |room: &RoomName| dir.locks().unwrap().join(format!("room-{room}.lock"));
+        assert!(there(&held).exists() && there(&kept).exists());
+        assert!(!there(&gone).exists());
+
+        // Who opened the file before it was cleared away has no lock.
+        assert!(is_at(&first._file, &there(&held)));
+        let late = open(&dir.locks().unwrap(), "room-held.lock").unwrap();
+        drop(first);
+        clear_unused(&dir, |name| *name == kept).unwrap();
+        assert!(!is_at(&late, &there(&held)));
+        let second = room(&dir, &held, soon).unwrap();
+        late.try_lock().unwrap();
+        assert!(!is_at(&late, &there(&held)), "another file is locked");
+        assert!(room(&dir, &held, soon).is_err());
+        drop(second);
     }
 }

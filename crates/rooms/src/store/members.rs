@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use kit::Result;
 
-use super::{Room, Store, lock, process::lives, registry::FirstSeen};
+use super::{Room, Store, lock, process::lives, registry::FirstSeen, room::remember};
 use crate::{
     errors,
     model::{
@@ -18,6 +18,9 @@ use crate::{
 /// a part of the idle time, so that busy agents cost next to nothing.
 const NOTED_PER_IDLE: i64 = 8;
 
+/// How many agents that ever entered a room are remembered: the latest.
+const REMEMBERED: usize = 10_000;
+
 pub struct Member {
     pub name: String,
     pub status: Status,
@@ -27,6 +30,41 @@ pub struct Member {
 }
 
 impl Store {
+    /// Why `agent` could not enter at this moment, if it could not. Asked before
+    /// its name becomes a key's, so that a refused caller takes no name.
+    pub fn may_enter(&self, room: &Room, agent: &str, now: Timestamp) -> Result<()> {
+        let members = room.members()?;
+        match members.users.get(agent) {
+            Some(user) => self.refuse_online(room, agent, user, &*room.activities()?, now),
+            None => self.admit(room, &members, agent),
+        }
+    }
+
+    fn refuse_online(
+        &self,
+        room: &Room,
+        agent: &str,
+        user: &User,
+        activities: &Activities,
+        now: Timestamp,
+    ) -> Result<()> {
+        let mut lives = lives(&self.dir, self.process.id());
+        let idle = self.settings.idle_ms();
+        match user.status(activities.get(agent), now, idle, &mut lives) {
+            Status::Online => Err(errors::agent_already_in_room(agent, room.name.as_str())),
+            Status::Offline => Ok(()),
+        }
+    }
+
+    fn admit(&self, room: &Room, members: &Presence, agent: &str) -> Result<()> {
+        names::check_newcomer(agent)?;
+        let most = self.settings.max_members.get();
+        if members.users.len() >= most as usize {
+            return Err(errors::room_is_full(room.name.as_str(), most));
+        }
+        Ok(())
+    }
+
     /// Returns whether the agent was a member already, and had been offline.
     pub fn enter(
         &self,
@@ -45,20 +83,15 @@ impl Store {
             // Whoever took the directory away left the room on the list.
             std::fs::create_dir_all(room.directory()?).map_err(errors::storage)?;
             let mut activities = Activities::clone(&*room.activities()?);
-            let idle = self.settings.idle_ms();
             let again = match presence.users.get_mut(agent) {
                 Some(user) => {
-                    let mut lives = lives(&self.dir, self.process.id());
-                    let activity = activities.get(agent);
-                    if user.status(activity, now, idle, &mut lives) == Status::Online {
-                        return Err(errors::agent_already_in_room(agent, room.name.as_str()));
-                    }
+                    self.refuse_online(room, agent, user, &activities, now)?;
                     user.status = Status::Online;
                     user.profile = profile.or(user.profile.take());
                     true
                 }
                 None => {
-                    names::check_newcomer(agent)?;
+                    self.admit(room, &presence, agent)?;
                     presence.users.set(agent, User::new(&written(now), profile));
                     false
                 }
@@ -176,7 +209,7 @@ impl Store {
         let mut activities = None;
         let mut presence = None;
         for agent in agents {
-            room.local().heard.insert(agent.to_owned(), now);
+            remember(&mut room.local().heard, agent, now);
             let members = room.members()?;
             let Some(user) = members.users.get(agent) else {
                 continue;
@@ -222,7 +255,7 @@ impl Store {
         let mut activity = self.activity(None, now);
         activity.waiting_until = None;
         activities.set(agent, activity);
-        room.local().heard.insert(agent.to_owned(), now);
+        remember(&mut room.local().heard, agent, now);
         save_activity(room, activities)
     }
 
@@ -253,6 +286,8 @@ impl Store {
             return Ok(());
         };
         let mut agents = super::Agents::clone(&agents);
+        // They only serve to tell a stranger from somebody in the wrong room.
+        agents.agents.keep_last(REMEMBERED - 1, |_| false);
         let first_seen_at = written(now);
         agents.agents.set(agent, FirstSeen { first_seen_at });
         self.agents

@@ -8,7 +8,6 @@ use kit::Result;
 use super::{
     Place, Position, Room, Store,
     index::{Files, Index},
-    packed::Ascending,
     reads,
 };
 use crate::{
@@ -21,6 +20,8 @@ use crate::{
 
 /// A page ends before it grows larger than this, with a cursor to go on.
 const PAGE_BYTES: usize = 1_000_000;
+/// How many messages that only seem to mention somebody a page makes up for.
+const SEEMING: usize = 64;
 /// Messages looked through at a time, so that others can use the index between.
 const SEARCHED_AT_ONCE: usize = 128;
 
@@ -54,6 +55,45 @@ pub struct Search {
     pub limit: usize,
 }
 
+/// What was found, newest first.
+#[derive(Default)]
+pub struct Found {
+    pub lines: Vec<(Line, usize)>,
+    bytes: usize,
+    /// There was more than fits.
+    pub has_more: bool,
+}
+
+impl Found {
+    /// Adds a line of so many bytes if it fits; returns whether it did.
+    pub fn add(&mut self, line: Line, bytes: usize, limit: usize) -> bool {
+        let is_first = self.lines.is_empty();
+        self.has_more |= self.lines.len() >= limit || !is_first && self.bytes + bytes > PAGE_BYTES;
+        if self.has_more {
+            return false;
+        }
+        self.bytes += bytes;
+        self.lines.push((line, bytes));
+        true
+    }
+
+    /// The newest of both, up to a limit and a page's size.
+    pub fn merge(self, other: Self, limit: usize) -> Self {
+        let has_more = self.has_more || other.has_more;
+        let mut lines = self.lines;
+        lines.extend(other.lines);
+        lines.sort_by_key(|(line, _)| std::cmp::Reverse(line.time()));
+        let mut merged = Self::default();
+        for (line, bytes) in lines {
+            if !merged.add(line, bytes, limit) {
+                break;
+            }
+        }
+        merged.has_more |= has_more;
+        merged
+    }
+}
+
 /// What an agent has not read yet.
 pub struct News {
     /// Oldest first.
@@ -75,34 +115,31 @@ impl Store {
                     None => return Ok(None),
                 },
             };
-            let before = |numbers: usize, position: &dyn Fn(usize) -> usize| match until {
-                Ok(number) => position(number),
-                Err(offset) => numbers.saturating_sub(offset),
-            };
-            let (messages, until) = match pick.mentions_of {
+            let read = match pick.mentions_of {
                 None => {
-                    let until = before(index.count(), &|number| number);
-                    let numbers = (0..until).rev().take(pick.limit);
-                    (read_each(index, files, numbers)?, until)
+                    let until = until.unwrap_or_else(|offset| index.count().saturating_sub(offset));
+                    read_each(index, files, (0..until).rev(), pick.limit, None)?
                 }
                 Some(agent) => {
-                    let none = Ascending::default();
-                    let all = index.mentions_of(agent).unwrap_or(&none);
-                    let until = before(all.len(), &|number| {
-                        all.below(u32::try_from(number).unwrap_or(u32::MAX))
-                    });
-                    let from = until.saturating_sub(pick.limit);
-                    let numbers: Vec<u32> = all.from(from).take(until - from).collect();
-                    let numbers = numbers.into_iter().rev().map(|number| number as usize);
-                    (read_each(index, files, numbers)?, until)
+                    let all = || index.mentions_of(agent, 0);
+                    let until = match until {
+                        Ok(number) => all().take_while(|mention| *mention < number).count(),
+                        // Also over messages that only seem to mention the agent.
+                        Err(offset) => all().count().saturating_sub(offset),
+                    };
+                    let from = until.saturating_sub(pick.limit + SEEMING);
+                    let numbers: Vec<usize> = all().take(until).skip(from).collect();
+                    let numbers = numbers.into_iter().rev();
+                    let mut read = read_each(index, files, numbers, pick.limit, Some(agent))?;
+                    read.has_more |= from > 0;
+                    read
                 }
             };
+            let last = read.messages.last();
             Ok(Some(Page {
-                has_more: until > messages.len(),
-                next: messages
-                    .last()
-                    .map(|(number, line)| index.place(&line.id, *number)),
-                messages: messages.into_iter().map(|(_, line)| line).collect(),
+                has_more: read.has_more,
+                next: last.map(|(number, line)| index.place(&line.id, *number)),
+                messages: read.messages.into_iter().map(|(_, line)| line).collect(),
             }))
         })?;
         page.ok_or_else(kit::page::unknown_cursor)
@@ -126,18 +163,14 @@ impl Store {
         let reads = self.reads(room)?;
         room.look(|index, files| {
             let (read, seen) = reads::position(room, agent, index, files, &reads)?;
-            let numbers: Vec<usize> = if mentions {
-                let all = index.mentions_of(agent).into_iter();
-                let unseen = all.flat_map(|all| {
-                    let seen = all.below(u32::try_from(seen).unwrap_or(u32::MAX));
-                    all.from(seen).map(|number| number as usize)
-                });
+            let messages = if mentions {
+                let unseen = index.mentions_of(agent, seen);
                 let others = unseen.filter(|number| index.is_by_others(agent, *number));
-                others.take(limit).collect()
+                read_each(index, files, others, limit, Some(agent))?
             } else {
-                index.by_others(agent, read).take(limit).collect()
-            };
-            let messages = read_each(index, files, numbers.iter().copied())?;
+                read_each(index, files, index.by_others(agent, read), limit, None)?
+            }
+            .messages;
             let last = messages.last();
             let place = last.map(|(number, line)| index.place(&line.id, *number));
             let position = if mentions {
@@ -197,24 +230,25 @@ impl Store {
         self.unread(room, agent)
     }
 
-    /// What is looked for, newest first, and one more than the limit if there is.
+    /// What is looked for, newest first, up to the limit and a page's size.
     pub fn search(
         &self,
         room: &Room,
         search: &Search,
         keep_on: impl Fn() -> Result<()>,
-    ) -> Result<Vec<Line>> {
-        let mut found: Vec<Line> = Vec::new();
+    ) -> Result<Found> {
+        let mut found = Found::default();
         let mut until = self.count(room)?;
-        while until > 0 && found.len() <= search.limit {
+        while until > 0 {
             keep_on()?;
-            let from = until.saturating_sub(SEARCHED_AT_ONCE);
             // Reopened each time: a message keeps its number, not its file.
             let mut texts = Vec::new();
             room.look(|index, files| {
                 let mut reader = index.reader(files);
-                for number in from..until.min(index.count()) {
-                    texts.extend_from_slice(reader.text(number)?.unwrap_or_default());
+                let from = until.saturating_sub(SEARCHED_AT_ONCE);
+                while until > from && texts.len() < PAGE_BYTES {
+                    until -= 1;
+                    texts.extend_from_slice(reader.text(until)?.unwrap_or_default());
                     texts.push(b'\n');
                 }
                 Ok(())
@@ -222,10 +256,13 @@ impl Store {
             let fitting = texts
                 .split(|byte| *byte == b'\n')
                 .filter(|text| Glance::parse(text).is_some_and(|glance| search.fits(&glance)));
-            let lines: Vec<Line> = fitting.filter_map(Line::parse).collect();
-            let wanted = search.limit + 1 - found.len();
-            found.extend(lines.into_iter().rev().take(wanted));
-            until = from;
+            for text in fitting {
+                if let Some(line) = Line::parse(text)
+                    && !found.add(line, text.len(), search.limit)
+                {
+                    return Ok(found);
+                }
+            }
         }
         Ok(found)
     }
@@ -259,25 +296,39 @@ impl Search {
     }
 }
 
-/// The messages with these numbers in this order, up to a page's size; at least
-/// one, so that paging always goes on.
+/// Messages that were read, with their numbers.
+#[derive(Default)]
+struct Read {
+    messages: Vec<(usize, Line)>,
+    has_more: bool,
+}
+
+/// The messages with these numbers in this order, up to a limit and a page's
+/// size; at least one, so that paging always goes on. With `mentioning` only
+/// those that do.
 fn read_each(
     index: &Index,
     files: &Files,
     numbers: impl Iterator<Item = usize>,
-) -> io::Result<Vec<(usize, Line)>> {
-    let mut lines = Vec::new();
+    limit: usize,
+    mentioning: Option<&str>,
+) -> io::Result<Read> {
+    let mut read = Read::default();
     let mut reader = index.reader(files);
     let mut bytes = 0;
     for number in numbers {
-        let Some(text) = reader.text(number)? else {
-            continue;
-        };
+        let text = reader.text(number)?.unwrap_or_default();
+        let line = Line::parse(text).filter(|line| {
+            mentioning.is_none_or(|agent| line.mentions.iter().any(|name| canonical(name) == agent))
+        });
+        let Some(line) = line else { continue };
         bytes += text.len();
-        if bytes > PAGE_BYTES && !lines.is_empty() {
+        let is_full = bytes > PAGE_BYTES && !read.messages.is_empty();
+        if is_full || read.messages.len() == limit {
+            read.has_more = true;
             break;
         }
-        lines.extend(Line::parse(text).map(|line| (number, line)));
+        read.messages.push((number, line));
     }
-    Ok(lines)
+    Ok(read)
 }

@@ -19,7 +19,9 @@ mod files;
 mod index;
 mod lock;
 mod members;
+mod mentioned;
 mod messages;
+mod owners;
 mod packed;
 mod process;
 mod reads;
@@ -48,19 +50,20 @@ use crate::{
         members::Presence,
         message::written,
         names::{self, RoomName},
+        owners::{Actor, Owners},
     },
 };
 
 use cached::Cached;
-use files::{AGENTS, Dir, LOG, PRESENCE, ROOMS};
+use files::{AGENTS, Dir, LOG, OWNERS, PRESENCE, ROOMS};
 use process::Process;
 use registry::{Agents, Entry, Registry};
 
 pub use members::Member;
-pub use messages::{News, Page, Pick, Search, Start};
+pub use messages::{Found, News, Page, Pick, Search, Start};
+pub use owners::Remover;
 pub use reads::{Place, Position};
 pub use room::Room;
-pub use send::Sent;
 pub use waiting::Waiting;
 
 pub struct Store {
@@ -69,6 +72,7 @@ pub struct Store {
     process: Process,
     registry: Cached<Registry>,
     agents: Cached<Agents>,
+    owners: Cached<Owners>,
     open: Mutex<HashMap<RoomName, Arc<Room>>>,
     dirty: Mutex<Vec<RoomName>>,
     watch: watch::Watch,
@@ -89,6 +93,7 @@ impl Store {
             process: Process::new(),
             registry: Cached::new(ROOMS),
             agents: Cached::new(AGENTS),
+            owners: Cached::new(OWNERS),
             open: Mutex::default(),
             dirty: Mutex::default(),
             watch: watch::Watch::default(),
@@ -148,6 +153,7 @@ impl Store {
 
     pub fn create(
         &self,
+        actor: &Actor,
         name: &RoomName,
         description: Option<String>,
         now: Timestamp,
@@ -168,6 +174,7 @@ impl Store {
         if let (Some(twin), true) = (registry.rooms.names().find(is_like), path.exists()) {
             return Err(errors::room_already_exists(twin));
         }
+        self.note_creator(name, actor, |room| registry.rooms.get(room).is_some())?;
         let entry = Entry::new(description, written(now));
         registry.rooms.set(name.as_str(), entry);
         self.make_directory(name).map_err(errors::storage)?;
@@ -197,13 +204,14 @@ impl Store {
     }
 
     /// Removes a room and everything in it; returns how many messages went.
-    pub fn delete(&self, name: &RoomName) -> Result<usize> {
+    pub fn delete(&self, remover: &Remover, name: &RoomName) -> Result<usize> {
         let timeout = self.settings.lock_timeout();
         let room = self.room(name)?;
         let count = {
             let _registry = lock::registry(&self.dir, timeout)?;
             let _room = lock::room(&self.dir, name, timeout)?;
             self.require(name)?;
+            self.may_remove(remover, name)?;
             let count = room.look(|index, _| Ok(index.count())).unwrap_or_default();
             let mut registry = Registry::clone(&*self.registry()?);
             registry.rooms.remove(name.as_str());
@@ -212,6 +220,7 @@ impl Store {
                 .save(self.dir.root(), &registry, true)
                 .and_then(|()| self.remove_directory(name))
                 .map_err(errors::storage)?;
+            self.forget_creator(name);
             count
         };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,7 +12,7 @@ use super::{
     Store,
     index::{Files, Index},
     lock,
-    room::Room,
+    room::{Room, remember},
 };
 use crate::{
     errors,
@@ -20,6 +20,10 @@ use crate::{
 };
 
 pub type Reads = ByName<ReadStatus>;
+
+/// Of how many agents a room keeps how far they have read, members always among
+/// them.
+const REMEMBERED: usize = 2_000;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -114,7 +118,7 @@ pub fn position(
     }
     let after = |place: &Option<Place>| place.as_ref().map_or(0, |place| place.number + 1);
     let (read, mention) = (after(&known.read), after(&known.mention));
-    room.local().positions.insert(agent.to_owned(), known);
+    remember(&mut room.local().positions, agent, known);
     Ok((read, mention.max(read)))
 }
 
@@ -141,7 +145,7 @@ impl Store {
     /// failing; [`Store::save_position`] writes it down.
     pub fn advance(&self, room: &Room, agent: &str, to: Position) {
         let mut local = room.local();
-        let known = local.positions.entry(agent.to_owned()).or_default();
+        let mut known = local.positions.get(agent).cloned().unwrap_or_default();
         let later = |known: &mut Option<Place>, to: Option<Place>| {
             if let Some(to) = to
                 && known.as_ref().is_none_or(|known| known.number < to.number)
@@ -151,6 +155,7 @@ impl Store {
         };
         later(&mut known.read, to.read);
         later(&mut known.mention, to.mention);
+        remember(&mut local.positions, agent, known);
     }
 
     pub fn save_position(&self, room: &Room, agent: &str, now: jiff::Timestamp) -> Result<()> {
@@ -175,6 +180,8 @@ impl Store {
         status.last_read_timestamp = written(now);
         status.last_mention_message_id = known.mention.map(|place| place.id);
         reads.set(agent, status);
+        let members = room.members()?;
+        reads.keep_last(REMEMBERED, |name| members.users.get(name).is_some());
         room.reads
             .save(&directory, &reads, true)
             .map_err(errors::storage)

@@ -41,6 +41,7 @@ const ID_LENGTH: usize = 16;
 /// long, for a pause in which they are certain to look.
 const TURN: Duration = Duration::from_millis(5);
 const PAUSE: Duration = Duration::from_micros(1_200);
+const MEGABYTE: u64 = 1_000_000;
 
 #[derive(Default)]
 pub struct Queue {
@@ -230,6 +231,10 @@ impl Batch {
             } else {
                 Err(errors::client_message_id_reused())
             });
+        }
+        let most_mb = store.settings.max_archive_mb.get();
+        if index.archive.end() >= u64::from(most_mb) * MEGABYTE {
+            return Ok(Err(errors::archive_is_full(room.name.as_str(), most_mb)));
         }
         if let Some(wait) = self.wait(store, index, files, waiting)? {
             let most = store.settings.sends_per_minute;

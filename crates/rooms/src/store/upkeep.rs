@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use kit::Result;
 
 use super::{
-    Room, Store,
+    Remover, Room, Store,
     cached::State,
-    files::{self, ARCHIVE, LOG, ROOMS},
+    files::{self, ARCHIVE, LOG, OWNERS, ROOMS},
     index::{Files, Index},
     lock,
     segment::{Reader, Segment, read_range},
@@ -107,6 +107,16 @@ impl Store {
                  The next change sets it aside."
             ));
         }
+        match self.owners.state(root).map_err(errors::storage)? {
+            State::Damaged => found.push(format!(
+                "{OWNERS} cannot be understood; agents that call over a network are refused until \
+                 it is put right."
+            )),
+            State::Read(_) => {
+                found.extend(self.owners.complaints(root).map_err(errors::storage)?);
+            }
+            State::Absent => {}
+        }
         Ok(found)
     }
 
@@ -188,9 +198,10 @@ impl Store {
     }
 
     /// Removes all messages of a room, archived ones too. Returns how many.
-    pub fn clear(&self, room: &Room) -> Result<usize> {
+    pub fn clear(&self, remover: &Remover, room: &Room) -> Result<usize> {
         let _held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
         self.require(&room.name)?;
+        self.may_remove(remover, &room.name)?;
         let directory = room.directory()?;
         let count = room.look(|index, _| Ok(index.count()))?;
         (|| {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Definition, REMOVES, arguments::Confirmed, blocking, define};
-use crate::{errors, house::House, resources};
+use crate::{errors, house::House, resources, store::Remover};
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -36,7 +36,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
 fn handle(house: &House, context: &Context, input: Confirmed) -> Result<Output> {
     let name = input.room()?;
     let room = house.store.room(&name)?;
-    let cleared_count = house.store.clear(&room)?;
+    let cleared_count = house.store.clear(&Remover::of(context), &room)?;
     context.changed(Change::Resource(resources::messages_uri(&name)));
     Ok(Output {
         success: true,

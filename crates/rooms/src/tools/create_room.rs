@@ -7,7 +7,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{ADDS, Definition, Done, arguments, blocking, define};
-use crate::{errors, house::House, model::names::RoomName};
+use crate::{
+    errors,
+    house::House,
+    model::{names::RoomName, owners::Actor},
+};
 
 const MAX_DESCRIPTION: usize = 200;
 
@@ -50,7 +54,7 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Done> {
     let description = input.description.filter(|text| !text.trim().is_empty());
     house
         .store
-        .create(&name, description, context.clock.now())?;
+        .create(&Actor::of(context), &name, description, context.clock.now())?;
     context.changed(Change::ResourceList);
     Ok(Done::new(
         context,

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Definition, Done, REMOVES, arguments::Confirmed, blocking, define};
-use crate::{errors, house::House, resources};
+use crate::{errors, house::House, resources, store::Remover};
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -32,7 +32,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
 
 fn handle(house: &House, context: &Context, input: Confirmed) -> Result<Output> {
     let name = input.room()?;
-    let deleted_messages = house.store.delete(&name)?;
+    let deleted_messages = house.store.delete(&Remover::of(context), &name)?;
     context.changed(Change::ResourceList);
     context.changed(Change::Resource(resources::room_uri(&name)));
     context.changed(Change::Resource(resources::messages_uri(&name)));

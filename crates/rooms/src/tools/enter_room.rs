@@ -13,7 +13,9 @@ use crate::{
     house::House,
     model::{
         members::Profile,
+        message,
         names::{self, RoomName},
+        owners::Actor,
     },
     resources,
 };
@@ -73,14 +75,21 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
     let name = RoomName::parse(&input.room_name)?;
     let agent = &input.agent_name;
     names::check_agent(agent)?;
+    let metadata = input.profile.as_ref().and_then(|p| p.metadata.as_ref());
+    if metadata.is_some_and(message::is_too_deep) {
+        return Err(errors::profile_too_deep());
+    }
     let size = serde_json::to_string(&input.profile).map_or(usize::MAX, |json| json.len());
     if size > MAX_PROFILE {
         return Err(errors::profile_too_large());
     }
     let room = house.store.room(&name)?;
-    let again = house
-        .store
-        .enter(&room, agent, input.profile, context.clock.now())?;
+    let now = context.clock.now();
+    let actor = Actor::of(context);
+    house.store.may_use(&actor, agent)?;
+    house.store.may_enter(&room, agent, now)?;
+    house.store.claim(&actor, agent, now)?;
+    let again = house.store.enter(&room, agent, input.profile, now)?;
     context.changed(Change::Resource(resources::room_uri(&name)));
     let (english, japanese) = match again {
         false => ("entered", "に入室しました"),

@@ -14,6 +14,7 @@ use crate::{
     model::{
         message::Message,
         names::{self, RoomName},
+        owners::Actor,
     },
     store::{Page, Pick, Place, Room, Start},
 };
@@ -87,6 +88,7 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
     let agent = input.agent_name.as_deref();
     if let Some(agent) = agent {
         names::check_agent(agent)?;
+        house.store.may_use(&Actor::of(context), agent)?;
     }
     let mentions_of = match (input.mentions_only.unwrap_or_default(), agent) {
         (true, None) => return Err(errors::agent_name_missing()),

@@ -10,7 +10,10 @@ use super::{ADDS, Definition, Done, arguments, blocking, define};
 use crate::{
     errors,
     house::House,
-    model::names::{self, RoomName},
+    model::{
+        names::{self, RoomName},
+        owners::Actor,
+    },
     resources,
 };
 
@@ -49,6 +52,10 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Done> {
     let agent = &input.agent_name;
     names::check_agent(agent)?;
     let room = house.store.room(&name)?;
+    let acts = house
+        .store
+        .act(&Actor::of(context), &room, agent, context.clock.now());
+    acts.map_err(errors::nothing_to_leave)?;
     house.store.leave(&room, agent)?;
     context.changed(Change::Resource(resources::room_uri(&name)));
     Ok(Done::new(

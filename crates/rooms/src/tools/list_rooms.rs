@@ -8,7 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Definition, LOOKS, arguments, blocking, define, in_rooms};
-use crate::{errors, house::House, model::names, store::Listed};
+use crate::{
+    errors,
+    house::House,
+    model::{names, owners::Actor},
+    store::Listed,
+};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -66,6 +71,7 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
     let agent = input.agent_name.as_deref();
     if let Some(agent) = agent {
         names::check_agent(agent)?;
+        house.store.may_use(&Actor::of(context), agent)?;
     }
     let (rooms, warnings) = in_rooms(house, None, |listed| {
         describe(house, context, listed, agent)

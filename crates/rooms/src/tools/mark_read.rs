@@ -11,7 +11,10 @@ use super::{ADDS, Definition, arguments, blocking, define};
 use crate::{
     errors,
     house::House,
-    model::names::{self, RoomName},
+    model::{
+        names::{self, RoomName},
+        owners::Actor,
+    },
 };
 
 #[derive(Deserialize)]
@@ -64,6 +67,7 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
     let room = house.store.room(&name)?;
     house.store.require_member(&room, agent)?;
     let now = context.clock.now();
+    house.store.act(&Actor::of(context), &room, agent, now)?;
     let up_to = input.message_id.as_deref().filter(|id| !id.is_empty());
     let unread_count = house.store.mark_read(&room, agent, up_to, now)?;
     house.store.heard_of(&room, agent, now);

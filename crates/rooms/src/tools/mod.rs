@@ -114,6 +114,7 @@ fn define<O: JsonSchema>(definition: Definition) -> Tool {
         meta: None,
         personal: WORDS,
         card: None,
+        inner_calls: None,
         run: definition.run,
     }
 }

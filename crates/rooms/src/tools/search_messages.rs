@@ -12,12 +12,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Definition, LOOKS, arguments, blocking, define, in_rooms};
+use super::{Definition, LOOKS, arguments, define, in_rooms, task};
 use crate::{
     errors,
     house::House,
-    model::message::{Line, Message},
-    store::Search,
+    model::message::Message,
+    store::{Found, Search},
 };
 
 #[derive(Deserialize)]
@@ -52,7 +52,7 @@ fn input() -> Value {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    messages: Vec<Found>,
+    messages: Vec<FoundMessage>,
     count: usize,
     /// There are older ones: narrow the search, or give until.
     has_more: bool,
@@ -64,7 +64,7 @@ pub struct Output {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-struct Found {
+struct FoundMessage {
     room_name: String,
     #[serde(flatten)]
     message: Message,
@@ -79,40 +79,53 @@ pub fn tool(house: &Arc<House>) -> Tool {
         input: input(),
         hints: LOOKS,
         rules: &[errors::ROOM, errors::AGENT],
-        run: blocking(house, handle),
+        run: task(house, handle),
     })
 }
 
-fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
+async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Output> {
+    // It is never closed.
+    let turn = house.searches.acquire().await;
+    let found = house
+        .blocking(move |house| find(house, &context, input))
+        .await;
+    drop(turn);
+    found
+}
+
+fn find(house: &House, context: &Context, input: Input) -> Result<Output> {
     let search = Search {
-        terms: terms(&input.query.unwrap_or_default()),
+        terms: terms(&input.query.unwrap_or_default())?,
         agent: input.agent_name,
         since: time("since", input.since.as_deref(), false)?,
         until: time("until", input.until.as_deref(), true)?,
         limit: arguments::limit_of(input.limit),
     };
-    let (found, warnings) = in_rooms(house, input.room_name.as_deref(), |listed| {
+    let mut all: Option<Found> = None;
+    let (_, warnings) = in_rooms(house, input.room_name.as_deref(), |listed| {
         let room = house.store.room(&listed.name)?;
-        let lines = house
+        let mut found = house
             .store
             .search(&room, &search, || context.check_cancelled())?;
-        let found = lines.into_iter().map(|line| (room.name.to_string(), line));
-        Ok(found.collect::<Vec<_>>())
+        // Lines that other programs wrote do not always say it.
+        for (line, _) in &mut found.lines {
+            line.room_name = room.name.to_string();
+        }
+        all = Some(match all.take() {
+            Some(others) => others.merge(found, search.limit),
+            None => found,
+        });
+        Ok(())
     })?;
-    let several = found.len() > 1;
-    let mut found: Vec<(String, Line)> = found.into_iter().flatten().collect();
-    if several {
-        found.sort_by_key(|(_, line)| std::cmp::Reverse(line.time()));
-    }
-    let has_more = found.len() > search.limit;
-    found.truncate(search.limit);
+    let found = all.unwrap_or_default();
     Ok(Output {
-        count: found.len(),
-        has_more,
+        count: found.lines.len(),
+        has_more: found.has_more,
         messages: found
+            .lines
             .into_iter()
-            .map(|(room_name, line)| Found {
-                room_name,
+            .map(|(line, _)| FoundMessage {
+                room_name: line.room_name.clone(),
                 message: line.into(),
             })
             .collect(),
@@ -120,16 +133,22 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
     })
 }
 
+/// Each is looked for in every message.
+const MAX_WORDS: usize = 32;
+
 /// The words of a query, folded. Folding takes signs away; a query of nothing
 /// else finds nothing rather than everything.
-fn terms(query: &str) -> Vec<String> {
+fn terms(query: &str) -> Result<Vec<String>> {
     let words: Vec<String> = query.split_whitespace().map(fold).collect();
+    if words.len() > MAX_WORDS {
+        return Err(errors::too_many_words(MAX_WORDS));
+    }
     let is_of_signs = !words.is_empty() && words.iter().all(String::is_empty);
     if is_of_signs {
         // In no folded text.
-        return vec![" ".to_owned()];
+        return Ok(vec![" ".to_owned()]);
     }
-    words.into_iter().filter(|word| !word.is_empty()).collect()
+    Ok(words.into_iter().filter(|word| !word.is_empty()).collect())
 }
 
 /// A time, or a day: its beginning, or its end.
@@ -180,9 +199,33 @@ mod tests {
 
     #[test]
     fn words_are_folded_and_signs_find_nothing() {
-        assert_eq!(terms("ﾘﾘｰｽ Plan"), ["リリス", "plan"]);
-        assert_eq!(terms("Plan - B!"), ["plan", "b"]);
-        assert_eq!(terms("!? ~"), [" "]);
-        assert!(terms("  ").is_empty());
+        let terms_of = |query| terms(query).unwrap();
+        assert_eq!(terms_of("ﾘﾘｰｽ Plan"), ["リリス", "plan"]);
+        assert_eq!(terms_of("Plan - B!"), ["plan", "b"]);
+        assert_eq!(terms_of("!? ~"), [" "]);
+        assert!(terms_of("  ").is_empty());
+        assert_eq!(terms_of(&"a ".repeat(MAX_WORDS)).len(), MAX_WORDS);
+        assert!(terms(&"a ".repeat(MAX_WORDS + 1)).is_err());
+    }
+
+    #[tokio::test]
+    async fn a_search_waits_for_its_turn() {
+        let directory = tempfile::tempdir().unwrap();
+        let house = Arc::new(House::new(crate::Settings {
+            data_dir: directory.path().to_owned(),
+            ..crate::Settings::default()
+        }));
+        let permits = house.searches.available_permits();
+        let others = house.searches.acquire_many(permits as u32).await.unwrap();
+        let context = Context::of_the_desk(kit::time::Clock::system());
+        let input: Input = serde_json::from_value(json!({})).unwrap();
+        let mut search = tokio::spawn(handle(Arc::clone(&house), context, input));
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!search.is_finished());
+        drop(others);
+        assert_eq!((&mut search).await.unwrap().unwrap().count, 0);
+        assert_eq!(house.searches.available_permits(), permits);
     }
 }

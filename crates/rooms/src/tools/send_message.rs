@@ -14,9 +14,10 @@ use crate::{
     model::{
         message::{Draft, MAX_CLIENT_ID, MAX_MESSAGE},
         names::RoomName,
+        owners::Actor,
     },
     resources,
-    store::Sent,
+    store::Room,
 };
 
 #[derive(Deserialize)]
@@ -99,8 +100,10 @@ async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Out
     };
     draft.check()?;
     let (agent, now) = (draft.agent.clone(), context.clock.now());
+    let room = room(&house, &context, &name, &agent).await?;
+    // Only whoever may use the name uses up what it may send.
     house.may_send(&agent, now)?;
-    let sent = send(&house, &context, &name, draft).await;
+    let sent = house.store.send(&room, draft, context.clock.clone()).await;
     if sent.as_ref().is_ok_and(|sent| !sent.repeated) {
         context.changed(Change::Resource(resources::messages_uri(&name)));
     } else {
@@ -119,19 +122,26 @@ async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Out
     })
 }
 
-async fn send(
+/// The room, for somebody who may speak under this name.
+async fn room(
     house: &Arc<House>,
     context: &Context,
     name: &RoomName,
-    draft: Draft,
-) -> Result<Sent> {
-    let room = match house.store.opened(name) {
+    agent: &str,
+) -> Result<Arc<Room>> {
+    let actor = Actor::of(context);
+    match house.store.opened(name) {
         // Whether it still exists is checked when the message is written.
-        Some(room) => room,
-        None => {
-            let name = name.clone();
-            house.blocking(move |house| house.store.room(&name)).await?
+        Some(room) if actor == Actor::Local => Ok(room),
+        _ => {
+            let (name, agent, now) = (name.clone(), agent.to_owned(), context.clock.now());
+            house
+                .blocking(move |house| {
+                    let room = house.store.room(&name)?;
+                    house.store.act(&actor, &room, &agent, now)?;
+                    Ok(room)
+                })
+                .await
         }
-    };
-    house.store.send(&room, draft, context.clock.clone()).await
+    }
 }

@@ -17,6 +17,7 @@ use crate::{
         members::Status,
         message::Message,
         names::{self, RoomName},
+        owners::Actor,
     },
     store::{News, Room},
 };
@@ -103,6 +104,7 @@ struct Wait {
     house: Arc<House>,
     room: Arc<Room>,
     agent: String,
+    actor: Actor,
     mentions: bool,
     limit: usize,
 }
@@ -114,17 +116,21 @@ async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Out
     let timeout = Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT));
     let deadline = Instant::now() + timeout;
 
-    let (agent, clock) = (input.agent_name.clone(), context.clock.clone());
+    let _place = house.waits.enter(&context.caller)?;
+    let actor = Actor::of(&context);
+    let (agent, as_whom, now) = (input.agent_name.clone(), actor.clone(), context.clock.now());
     let (room, watched) = house
         .blocking(move |house| {
             let room = house.store.room(&name)?;
             house.store.require_member(&room, &agent)?;
-            house.store.heard_of(&room, &agent, clock.now());
+            house.store.act(&as_whom, &room, &agent, now)?;
+            house.store.heard_of(&room, &agent, now);
             Ok((room, house.store.watch()))
         })
         .await?;
     let wait = Wait {
         agent: input.agent_name,
+        actor,
         mentions: input.mentions_only.unwrap_or_default(),
         limit: arguments::limit_of(input.limit),
         house,
@@ -194,11 +200,14 @@ impl Wait {
     async fn look(&self) -> Result<News> {
         let (room, agent) = (Arc::clone(&self.room), self.agent.clone());
         let (mentions, limit) = (self.mentions, self.limit);
+        let actor = self.actor.clone();
         self.house
             .blocking(move |house| {
-                // The room may have gone, or the agent have left it meanwhile.
+                // The room may have gone, the agent have left it, or a key have
+                // taken the name, meanwhile.
                 let room = house.store.room(&room.name)?;
                 house.store.require_member(&room, &agent)?;
+                house.store.may_use(&actor, &agent)?;
                 house.store.news(&room, &agent, mentions, limit)
             })
             .await

@@ -6,7 +6,11 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use kit::{BoxFuture, Context, Counter, Error, Result, context::ClientRequest, time::Clock};
+use kit::{
+    BoxFuture, Caller, Context, Counter, Error, Result,
+    context::{ClientRequest, NoClient},
+    time::Clock,
+};
 use rooms::Settings;
 use serde_json::{Value, json};
 
@@ -71,6 +75,26 @@ impl Desk {
 
     pub fn context(&self) -> Context {
         Context::of_the_desk(self.clock.clone())
+    }
+
+    /// Of a call over a network: with a key of this id, or without any.
+    pub fn remote(&self, key: Option<&str>) -> Context {
+        let caller = match key {
+            Some(id) => Caller::with_key(id, &format!("{id}'s owner")),
+            None => Caller::anonymous(),
+        };
+        Context::new(caller, self.clock.clone(), Arc::new(NoClient))
+    }
+
+    /// The code with which a call over a network is refused, or `ok`.
+    pub async fn outcome(&self, key: Option<&str>, tool: &str, arguments: Value) -> String {
+        match self.call_in(&self.remote(key), tool, arguments).await {
+            Ok(_) => "ok".to_owned(),
+            Err(error) => {
+                assert!(error.next.is_some(), "{error} says no next step");
+                error.code.into_owned()
+            }
+        }
     }
 
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Value> {

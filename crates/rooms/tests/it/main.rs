@@ -11,6 +11,7 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod bounds;
 mod crash;
 mod desk;
 mod faults;
@@ -18,6 +19,7 @@ mod files;
 mod hostile;
 mod members;
 mod messages;
+mod owners;
 mod processes;
 mod resources;
 mod seed;

@@ -20,7 +20,7 @@ pub struct Worker {
 
 impl Worker {
     /// `orders` are calls, one after the other: `{"tool", "arguments", "times"?,
-    /// "at_once"?}`.
+    /// "at_once"?, "key"?}`.
     pub fn start(path: &Path, orders: &[Value]) -> Self {
         Self::with_limit(path, 10_000, orders)
     }
@@ -127,7 +127,11 @@ async fn once(desk: &Desk, order: &Value, time: u64) {
     if let Some(text) = arguments.get("message").and_then(Value::as_str) {
         arguments["message"] = text.replace("{n}", &time.to_string()).into();
     }
-    let answer = match kit::testing::call(&desk.counter, &desk.context(), tool, arguments).await {
+    let context = match order["key"].as_str() {
+        Some(key) => desk.remote(Some(key)),
+        None => desk.context(),
+    };
+    let answer = match kit::testing::call(&desk.counter, &context, tool, arguments).await {
         Ok(answer) => json!({"ok": answer}),
         Err(error) => json!({"code": error.code, "details": error.details}),
     };

@@ -14,6 +14,7 @@ mod postgres;
 mod rows;
 mod sqlite;
 mod transactions;
+mod usage;
 
 use kit::{
     Result, Row, Sql, Store,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Error, Result, Tool};
+use kit::{Context, Error, Result, Tool, tool::InnerCall};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
@@ -42,7 +42,7 @@ const TOOLS: [&str; 8] = [
 ];
 
 pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
+    let tool = Words {
         name: "batch",
         title: "Several changes at once",
         description: "複数の変更を1回の書き込みで行います（全て成功するか、何も変更しないか）。\
@@ -76,7 +76,37 @@ pub fn tool(project: &Arc<Project>) -> Tool {
         rules: &[],
         normalise,
     }
-    .tool(writes(project, apply))
+    .tool(writes(project, apply));
+    Tool {
+        inner_calls: Some(inner_calls),
+        ..tool
+    }
+}
+
+fn inner_calls(arguments: &mut Map<String, Value>) -> Vec<InnerCall<'_>> {
+    let operations = arguments
+        .get_mut("operations")
+        .and_then(Value::as_array_mut);
+    let operations = operations.into_iter().flatten().filter_map(|operation| {
+        let (mut tool, mut arguments) = (None, None);
+        for (name, value) in operation.as_object_mut()? {
+            match (name.as_str(), value) {
+                ("tool", Value::String(name)) => tool = Some(name),
+                ("arguments", Value::Object(fields)) => arguments = Some(fields),
+                _ => {}
+            }
+        }
+        let arguments = arguments?;
+        let references = arguments
+            .iter()
+            .filter(|(_, value)| referred(value).is_some());
+        Some(InnerCall {
+            tool: tool?,
+            filled_in_later: references.map(|(name, _)| name.clone()).collect(),
+            arguments,
+        })
+    });
+    operations.collect()
 }
 
 fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
@@ -141,10 +171,14 @@ fn run<I: DeserializeOwned, O: Serialize>(
     serde_json::to_value(apply(txn, &input)?).map_err(Error::internal)
 }
 
+/// The number in `$2`.
+fn referred(value: &Value) -> Option<usize> {
+    value.as_str()?.strip_prefix('$')?.parse().ok()
+}
+
 /// `$2` is what the second operation made.
 fn reference(value: &Value, before: &[Value]) -> Result<Option<Value>> {
-    let number = value.as_str().and_then(|text| text.strip_prefix('$'));
-    let Some(number) = number.and_then(|digits| digits.parse::<usize>().ok()) else {
+    let Some(number) = referred(value) else {
         return Ok(None);
     };
     let made = number

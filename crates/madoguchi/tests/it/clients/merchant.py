@@ -12,7 +12,7 @@ SEED = {
         ["cart_plan", "products"],
     ),
 }
-BEYOND = {"get_product", "get_cart_mandate", "update_inventory"}
+BEYOND = {"cancel_cart", "get_product", "get_cart_mandate", "update_inventory"}
 
 ADDRESS = {
     "recipient": "山田太郎",

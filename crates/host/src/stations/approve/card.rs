@@ -1,0 +1,56 @@
+//! Cards for tools that do not write their own: the arguments, one by one.
+
+use kit::approval::{Card, Line};
+use serde_json::Value;
+
+use super::Asking;
+
+pub(super) fn of_arguments(asking: &Asking<'_>) -> Card {
+    let arguments = asking.arguments.as_object().into_iter().flatten();
+    Card {
+        summary: asking.tool.tool.title.to_owned(),
+        recipient: None,
+        lines: arguments
+            .map(|(name, value)| Line::new(name, text(value)))
+            .collect(),
+        once_only: false,
+    }
+}
+
+/// Every call that the arguments hold, with all of its arguments.
+pub(super) fn of_inner_calls(asking: &Asking<'_>) -> Card {
+    let mut lines = Vec::new();
+    let mut arguments = asking.arguments.as_object().cloned().unwrap_or_default();
+    let calls = asking
+        .tool
+        .tool
+        .inner_calls
+        .map(|find| find(&mut arguments));
+    let calls = calls.into_iter().flatten().zip(asking.inner);
+    for (index, (call, tool)) in calls.enumerate() {
+        let name = format!("{}. {}", index + 1, tool.listed_name);
+        if call.arguments.is_empty() {
+            lines.push(Line::new(&name, tool.tool.title));
+        }
+        let arguments = call.arguments.iter();
+        lines.extend(
+            arguments
+                .map(|(argument, value)| Line::new(&format!("{name}: {argument}"), text(value))),
+        );
+    }
+    let names: Vec<&str> = asking.inner.iter().map(|tool| tool.listed_name).collect();
+    let (title, count) = (asking.tool.tool.title, names.len());
+    Card {
+        summary: format!("{title} ({count}): {}", names.join(", ")),
+        recipient: None,
+        lines,
+        once_only: true,
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

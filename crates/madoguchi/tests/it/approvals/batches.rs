@@ -1,0 +1,304 @@
+//! Calls inside a call: each is held to scope, offer and policy like a call that
+//! stands alone, before any of them runs.
+
+use std::fs;
+
+use host::settings::Policy;
+use serde_json::{Value, json};
+
+use super::own_desk::OwnDesk;
+use crate::harness::{Pipe, Place, modern, refused, result, structured};
+
+/// One agent's process on a project, and what a person does beside it.
+struct Todo {
+    place: Place,
+    pipe: Pipe,
+    id: u64,
+}
+
+impl Todo {
+    fn start(config: &str, arguments: &[&str]) -> Self {
+        Self::with_key(config, arguments, None)
+    }
+
+    fn with_key(config: &str, arguments: &[&str], key: Option<&str>) -> Self {
+        let place = Place::new();
+        let root = place.path().join("project");
+        fs::create_dir_all(root.join(".todo")).unwrap();
+        fs::write(
+            root.join(".todo/task.md"),
+            "# Task\n\n## SPEC\n- [ ] One #T001\n- [ ] Two #T002\n",
+        )
+        .unwrap();
+        let config = place.file("todo.toml", config);
+        let mut command = place.command();
+        command.args(["stdio", "todo", "--root"]).arg(root);
+        command.arg("--config").arg(config).args(arguments);
+        if let Some(key) = key {
+            command.env("MADOGUCHI_KEY", key);
+        }
+        let pipe = Pipe::start(&mut command);
+        Self { place, pipe, id: 0 }
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.id += 1;
+        let params = json!({ "name": tool, "arguments": arguments });
+        let message = self.pipe.request(&modern(self.id, "tools/call", params));
+        result(&message).clone()
+    }
+
+    fn batch(&mut self, operations: &[(&str, Value)]) -> Value {
+        self.call("batch", json!({ "operations": calls(operations) }))
+    }
+
+    fn tasks(&self) -> String {
+        fs::read_to_string(self.place.path().join("project/.todo/task.md")).unwrap()
+    }
+
+    fn approvals(&self) -> Vec<Value> {
+        let listed = self.place.run(&["approvals", "list", "--json"]).ok().json();
+        listed.as_array().unwrap().clone()
+    }
+}
+
+fn calls(calls: &[(&str, Value)]) -> Value {
+    let calls = calls
+        .iter()
+        .map(|(tool, arguments)| json!({ "tool": tool, "arguments": arguments }));
+    calls.collect()
+}
+
+fn delete() -> (&'static str, Value) {
+    ("delete_task", json!({ "task_id": "T001" }))
+}
+
+fn update() -> (&'static str, Value) {
+    (
+        "update_task",
+        json!({ "task_id": "T002", "title": "Changed" }),
+    )
+}
+
+fn adr() -> (&'static str, Value) {
+    let fields = json!({ "title": "A", "context": "c", "decision": "d", "rationale": "r" });
+    ("create_adr", fields)
+}
+
+const POLICY: &str = "[approval]\nhold_seconds = 0\ntools = { \"todo.delete_task\" = \"deny\", \"todo.update_task\" = \"ask\" }\n";
+
+#[tokio::test]
+async fn one_forbidden_call_inside_refuses_the_whole_batch() {
+    let mut todo = Todo::start(POLICY, &["--exclude-tools", "create_adr"]);
+    let before = todo.tasks();
+    let create = ("create_task", json!({ "title": "Three" }));
+    for (operations, code, operation) in [
+        (vec![create.clone(), delete()], "DENIED_BY_POLICY", None),
+        (vec![create.clone(), adr()], "TOOL_NOT_OFFERED", Some(2)),
+        (vec![delete(), update(), adr()], "TOOL_NOT_OFFERED", Some(3)),
+    ] {
+        let answer = todo.batch(&operations);
+        let error = refused(&answer, code);
+        if let Some(operation) = operation {
+            assert_eq!(error["details"]["operation"], operation, "{answer}");
+        }
+    }
+    assert_eq!(todo.tasks(), before);
+    assert!(todo.approvals().is_empty(), "nobody is asked for a no");
+}
+
+#[tokio::test]
+async fn a_batch_with_a_call_that_asks_is_asked_for_as_a_whole_and_once() {
+    let mut todo = Todo::start(POLICY, &[]);
+    let before = todo.tasks();
+    let create = ("create_task", json!({ "title": "Three" }));
+    let operations = [create, update()];
+    let asked = todo.batch(&operations);
+    refused(&asked, "APPROVAL_REQUIRED");
+    assert_eq!(todo.tasks(), before);
+    let listed = todo.approvals();
+    let [card] = listed.as_slice() else {
+        panic!("{listed:?}");
+    };
+    assert_eq!(card["tool"], "batch");
+    // Every call, also the one that alone would not be asked for.
+    let lines = card["lines"].to_string();
+    for part in [
+        "1. create_task: title",
+        "Three",
+        "2. update_task: title",
+        "Changed",
+    ] {
+        assert!(lines.contains(part), "{part}: {lines}");
+    }
+    let id = card["id"].as_str().unwrap();
+    // Not for good, and a try at that decides nothing.
+    let refused_always = todo
+        .place
+        .run(&["approvals", "approve", id, "--always"])
+        .failed();
+    assert!(refused_always.contains("ONCE_ONLY"), "{refused_always}");
+    assert_eq!(todo.approvals()[0]["status"], "pending");
+    todo.place.run(&["approvals", "approve", id]).ok();
+    structured(&todo.batch(&operations));
+    assert!(todo.tasks().contains("Changed"), "{}", todo.tasks());
+    // The same once more is a new question, and so is another order.
+    refused(&todo.batch(&operations), "APPROVAL_REQUIRED");
+    let [create, update] = operations;
+    refused(&todo.batch(&[update, create]), "APPROVAL_REQUIRED");
+}
+
+#[tokio::test]
+async fn a_prompt_for_a_batch_offers_no_standing_grant() {
+    let mut todo = Todo::start(POLICY, &[]);
+    let params = json!({ "name": "batch", "arguments": { "operations": calls(&[update()]) } });
+    let mut call = modern(1, "tools/call", params);
+    let capabilities = "io.modelcontextprotocol/clientCapabilities";
+    call["params"]["_meta"][capabilities] = json!({ "elicitation": {} });
+    let asked = todo.pipe.request(&call);
+    let asked = result(&asked);
+    let form = &asked["inputRequests"]["approval"]["params"];
+    let choices = form["requestedSchema"]["properties"]["decision"]["oneOf"].to_string();
+    assert!(
+        choices.contains("once") && !choices.contains("always"),
+        "{form}"
+    );
+    // Answered nevertheless, it is a no.
+    call["id"] = 2.into();
+    call["params"]["requestState"] = asked["requestState"].clone();
+    call["params"]["inputResponses"]["approval"] =
+        json!({ "action": "accept", "content": { "decision": "always" } });
+    let answer = todo.pipe.request(&call);
+    refused(result(&answer), "APPROVAL_DENIED");
+    let grants = todo.place.run(&["approvals", "grants", "--json"]).ok();
+    assert_eq!(grants.json(), json!([]));
+}
+
+#[tokio::test]
+async fn a_batch_is_held_to_the_tools_of_its_key() {
+    // SHA-256 of the key.
+    let digest = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a";
+    let config = format!(
+        "[identity]\nkeys = [{{ name = \"phone\", sha256 = \"{digest}\", tools = [\"batch\", \"update_task\"] }}]\n"
+    );
+    let key = Some("correct horse battery staple");
+    let mut todo = Todo::with_key(&config, &[], key);
+    let before = todo.tasks();
+    let answer = todo.batch(&[update(), delete()]);
+    let error = refused(&answer, "FORBIDDEN");
+    assert_eq!(error["details"]["operation"], 2, "{answer}");
+    assert_eq!(todo.tasks(), before);
+    structured(&todo.batch(&[update()]));
+}
+
+#[tokio::test]
+async fn calls_inside_a_batch_are_validated_before_any_of_them_runs() {
+    let mut todo = Todo::start("", &[]);
+    let before = todo.tasks();
+    let create = ("create_task", json!({ "title": "Three" }));
+    for (operation, code) in [
+        (
+            ("update_task", json!({ "task_id": "T0001" })),
+            "INVALID_TASK_ID",
+        ),
+        (
+            ("update_task", json!({ "task_id": "T001", "titel": "x" })),
+            "UNKNOWN_ARGUMENT",
+        ),
+        (
+            ("create_task", json!({ "title": "x".repeat(101) })),
+            "CONTENT_TOO_LONG",
+        ),
+    ] {
+        let answer = todo.batch(&[create.clone(), operation]);
+        let error = &answer["structuredContent"]["error"];
+        assert_eq!(answer["isError"], true, "{answer}");
+        assert_eq!(error["details"]["operation"], 2, "{answer}");
+        if code != "CONTENT_TOO_LONG" {
+            assert_eq!(error["code"], code, "{answer}");
+        }
+        assert_eq!(todo.tasks(), before);
+    }
+    // What people write, and what an earlier call makes, still pass.
+    let answer = todo.batch(&[
+        create,
+        (
+            "update_task",
+            json!({ "task_id": "$1", "status": "In Progress" }),
+        ),
+        (
+            "update_task",
+            json!({ "task_id": "t1", "title": "Changed" }),
+        ),
+    ]);
+    structured(&answer);
+    assert!(
+        todo.tasks().contains("- [-] Three #T003"),
+        "{}",
+        todo.tasks()
+    );
+}
+
+#[tokio::test]
+async fn the_record_of_a_batch_names_the_tools_inside() {
+    let mut todo = Todo::start(POLICY, &[]);
+    refused(&todo.batch(&[update(), delete()]), "DENIED_BY_POLICY");
+    structured(&todo.batch(&[("create_task", json!({ "title": "Three" }))]));
+    let trail = todo.place.run(&["audit", "export"]).ok().stdout;
+    let inner: Vec<Value> = trail
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|record| record["tool"] == "batch")
+        .map(|record| record["arguments"]["inner_calls"].clone())
+        .collect();
+    assert_eq!(
+        inner,
+        [
+            json!(["update_task", "delete_task"]),
+            json!(["create_task"])
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_tool_inside_is_the_same_by_each_of_its_names_and_no_bundle_holds_another() {
+    let own = OwnDesk::open(None, &[("act-too", Policy::Deny)], |_| {}).await;
+    let bundle = |tool: &str, n: Value| json!({ "calls": calls(&[(tool, json!({ "n": n }))]) });
+    for name in ["act", "act-too"] {
+        assert_eq!(
+            own.refused("bundle", bundle(name, json!(1))).await,
+            "DENIED_BY_POLICY"
+        );
+    }
+    own.close().await;
+
+    let hide = |settings: &mut host::Settings| settings.tools.exclude = vec!["act".into()];
+    let own = OwnDesk::open(None, &[], hide).await;
+    assert_eq!(
+        own.refused("bundle", bundle("act-too", json!(1))).await,
+        "TOOL_NOT_OFFERED"
+    );
+    own.close().await;
+
+    let own = OwnDesk::open(None, &[], |_| {}).await;
+    let run = own
+        .result("bundle", bundle("act-too", json!(1)))
+        .await
+        .unwrap();
+    assert_eq!(run["calls"][0]["tool"], "act", "{run}");
+    for (call, code) in [
+        (bundle("act-too", json!("x")), "INVALID_ARGUMENT"),
+        (bundle("acts", json!(1)), "INVALID_ARGUMENT"),
+        (
+            json!({ "calls": calls(&[("bundle", json!({ "calls": [] }))]) }),
+            "INVALID_ARGUMENT",
+        ),
+        (
+            json!({ "calls": calls(&[("look", json!({ "n": 1, "m": 2 }))]) }),
+            "UNKNOWN_ARGUMENT",
+        ),
+    ] {
+        assert_eq!(own.refused("bundle", call.clone()).await, code, "{call}");
+    }
+    own.close().await;
+}

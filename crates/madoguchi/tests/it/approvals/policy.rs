@@ -1,0 +1,67 @@
+//! What was allowed once, under the policy and the scope of today.
+
+use serde_json::json;
+
+use super::{Asking, call_with_key, question, reservation};
+use crate::harness::{Desk, refused};
+
+/// A person is not asked for what can't be done anyway.
+#[tokio::test]
+async fn an_idempotency_key_of_another_call_asks_nobody() {
+    let asking = Asking::embedded(0).await;
+    let show = asking.show(0).await;
+    let call = async |seat: &str| {
+        let arguments = json!({
+            "schedule_id": show["schedule_id"], "seat_ids": [seat], "idempotency_key": "k1",
+        });
+        asking.desk.call("cinema", "reserve_seats", arguments).await
+    };
+    let id = question(&call("A1").await);
+    asking.cli(&["approvals", "approve", &id]);
+    reservation(&call("A1").await);
+    refused(&call("A2").await, "IDEMPOTENCY_KEY_REUSED");
+    assert_eq!(asking.listed().len(), 1);
+    assert!(asking.is_free(&show, "A2").await);
+}
+
+/// Neither a standing grant nor a kept answer outlives the policy or the scope
+/// under which it was given.
+#[tokio::test]
+async fn what_was_allowed_once_is_held_to_policy_and_scope_of_today() {
+    // SHA-256 of the key.
+    let digest = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a";
+    let secret = "correct horse battery staple";
+    let config = |policy: &str, tools: &str| {
+        format!(
+            "[approval]\nhold_seconds = 0\ntools = {{ \"cinema.reserve_seats\" = \"{policy}\" }}\n\
+             [identity]\nkeys = [{{ name = \"phone\", sha256 = \"{digest}\", tools = [{tools}] }}]\n"
+        )
+    };
+    let asking = Asking {
+        desk: Desk::setup().config(&config("ask", "")).start().await,
+        database: None,
+    };
+    let show = asking.show(0).await;
+    let seat = |seat: &str, key: &str| {
+        json!({
+            "schedule_id": show["schedule_id"], "seat_ids": [seat], "idempotency_key": key,
+        })
+    };
+    let id = question(&call_with_key(&asking.desk, secret, seat("A1", "k1")).await);
+    asking.cli(&["approvals", "approve", &id, "--always"]);
+    reservation(&call_with_key(&asking.desk, secret, seat("A1", "k1")).await);
+    reservation(&call_with_key(&asking.desk, secret, seat("A2", "k2")).await);
+    for (policy, tools, code) in [
+        ("deny", "", "DENIED_BY_POLICY"),
+        ("ask", "\"get_movie_list\"", "FORBIDDEN"),
+        ("allow", "\"get_movie_list\"", "FORBIDDEN"),
+    ] {
+        let setup = Desk::setup().place(&asking.desk.place);
+        let today = setup.config(&config(policy, tools)).start().await;
+        // A retry, and a call that the grant was for.
+        for arguments in [seat("A1", "k1"), seat("A3", "k3")] {
+            refused(&call_with_key(&today, secret, arguments).await, code);
+        }
+    }
+    assert!(asking.is_free(&show, "A3").await);
+}

@@ -1,0 +1,237 @@
+//! What one caller may reserve in the shop, and how it gives things back: from
+//! outside, on both engines, at several desks at once.
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use store::testing::Postgres;
+
+use crate::harness::{Desk, refused, request, structured};
+
+const FLAG: &str = "--merchant-port";
+
+/// Two agents with a key of their own.
+fn keys() -> String {
+    let key = |name: &str| {
+        let digest = Sha256::digest(name.as_bytes());
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{{ name = \"{name}\", sha256 = \"{digest}\", counters = [\"merchant\"] }}")
+    };
+    format!("[identity]\nkeys = [{}, {}]\n", key("alice"), key("bob"))
+}
+
+/// A call with the key of that name; without a key when it is empty.
+async fn call(desk: &Desk, key: &str, tool: &str, arguments: Value) -> Value {
+    let key = match key {
+        "" => String::new(),
+        key => format!("Bearer {key}"),
+    };
+    let headers = [("authorization", key.as_str())];
+    let body = json!({ "name": tool, "arguments": arguments }).to_string();
+    let answer = request(desk.own_port, "POST", "/mcp/tools/call", &headers, body).await;
+    serde_json::from_str(&answer.text()).unwrap()
+}
+
+fn cart(items: &[(i64, i64)]) -> Value {
+    let items: Vec<Value> = items
+        .iter()
+        .map(|(id, quantity)| json!({ "product_id": id, "quantity": quantity }))
+        .collect();
+    json!({ "cart_plan": { "items": items }, "products": [], "reserve": true })
+}
+
+fn id_of(answer: &Value) -> Value {
+    structured(answer)["cart_mandate"]["contents"]["id"].clone()
+}
+
+async fn stock(desk: &Desk) -> Vec<(i64, i64)> {
+    let ids: Vec<i64> = (1..=30).collect();
+    let answer = desk
+        .call("merchant", "check_inventory", json!({ "product_ids": ids }))
+        .await;
+    let inventory = &structured(&answer)["inventory"];
+    let count = |id: i64| inventory[id.to_string()].as_i64().unwrap();
+    ids.iter().map(|id| (*id, count(*id))).collect()
+}
+
+#[tokio::test]
+async fn one_caller_cannot_reserve_all_stock_of_the_shop() {
+    let desk = Desk::setup().own_port(FLAG).config(&keys()).start().await;
+    let shelf = stock(&desk).await;
+    // All of everything in one cart.
+    let everything: Vec<_> = shelf.iter().copied().filter(|(_, n)| *n > 0).collect();
+    let answer = call(&desk, "", "build_cart_mandates", cart(&everything)).await;
+    refused(&answer, "TOO_MUCH_RESERVED");
+    // All of everything, product by product.
+    let mut codes = Vec::new();
+    for product in everything {
+        let answer = call(&desk, "", "build_cart_mandates", cart(&[product])).await;
+        if answer["isError"] == true {
+            codes.push(answer["structuredContent"]["error"]["code"].clone());
+        }
+    }
+    assert!(codes.contains(&json!("TOO_MUCH_RESERVED")), "{codes:?}");
+    // One of everything, as long as it goes.
+    let too_many = loop {
+        let answer = call(&desk, "", "build_cart_mandates", cart(&[(30, 1)])).await;
+        if answer["isError"] == true {
+            break answer;
+        }
+    };
+    let error = refused(&too_many, "TOO_MANY_CARTS");
+    // Callers without a key are one caller, and do not learn each other's carts.
+    assert_eq!(error["details"]["carts"], Value::Null, "{error}");
+    assert!(error["details"]["free_at"].is_string(), "{error}");
+    let left = stock(&desk).await;
+    let sold_out = left.iter().filter(|(_, count)| *count == 0).count();
+    let before = shelf.iter().filter(|(_, count)| *count == 0).count();
+    assert!(sold_out <= before + 10, "{left:?}");
+    // Somebody else still gets things.
+    structured(&call(&desk, "alice", "build_cart_mandates", cart(&[(30, 1)])).await);
+}
+
+#[tokio::test]
+async fn a_caller_cancels_and_replaces_its_own_carts() {
+    let desk = Desk::setup().own_port(FLAG).config(&keys()).start().await;
+    let last = cart(&[(5, 15)]);
+    let old = id_of(&call(&desk, "alice", "build_cart_mandates", last.clone()).await);
+    let refusal = call(&desk, "alice", "build_cart_mandates", last.clone()).await;
+    refused(&refusal, "INSUFFICIENT_STOCK");
+    // What the old cart holds is there for the one that replaces it.
+    let mut replacing = last.clone();
+    replacing["replaces"] = old.clone();
+    let refusal = call(&desk, "bob", "build_cart_mandates", replacing.clone()).await;
+    refused(&refusal, "NOT_YOUR_CART");
+    replacing["cart_plan"]["items"][0]["quantity"] = json!(16);
+    let refusal = call(&desk, "alice", "build_cart_mandates", replacing.clone()).await;
+    refused(&refusal, "INSUFFICIENT_STOCK");
+    let kept = call(
+        &desk,
+        "alice",
+        "get_cart_mandate",
+        json!({ "cart_id": old }),
+    )
+    .await;
+    assert_eq!(structured(&kept)["reserved"], true);
+    replacing["cart_plan"]["items"][0]["quantity"] = json!(14);
+    replacing["format"] = json!("ap2-0.1");
+    let new = id_of(&call(&desk, "alice", "build_cart_mandates", replacing).await);
+    assert_eq!(stock(&desk).await[4], (5, 1));
+    let gone = call(
+        &desk,
+        "alice",
+        "get_cart_mandate",
+        json!({ "cart_id": old }),
+    )
+    .await;
+    refused(&gone, "CART_CANCELLED");
+
+    let cancel = json!({ "cart_id": new });
+    for other in ["bob", ""] {
+        let refusal = call(&desk, other, "cancel_cart", cancel.clone()).await;
+        refused(&refusal, "NOT_YOUR_CART");
+    }
+    let cancelled = call(&desk, "alice", "cancel_cart", cancel.clone()).await;
+    assert_eq!(structured(&cancelled)["status"], "cancelled");
+    assert_eq!(
+        structured(&cancelled)["released"],
+        json!([{ "product_id": 5, "quantity": 14 }])
+    );
+    let again = call(&desk, "alice", "cancel_cart", cancel).await;
+    assert_eq!(structured(&again), structured(&cancelled));
+    assert_eq!(stock(&desk).await[4], (5, 15));
+}
+
+#[tokio::test]
+async fn a_keyed_caller_is_told_which_carts_it_could_give_up() {
+    let config = format!("{}[merchant]\nmax_reserving_carts = 6\n", keys());
+    let desk = Desk::setup().own_port(FLAG).config(&config).start().await;
+    let mut ids = Vec::new();
+    for _ in 0..6 {
+        ids.push(id_of(
+            &call(&desk, "alice", "build_cart_mandates", cart(&[(9, 1)])).await,
+        ));
+    }
+    let answer = call(&desk, "alice", "build_cart_mandates", cart(&[(9, 1)])).await;
+    let details = &refused(&answer, "TOO_MANY_CARTS")["details"];
+    assert_eq!((&details["open"], &details["most"]), (&json!(6), &json!(6)));
+    let named = details["carts"].as_array().unwrap();
+    assert_eq!(named.len(), 5);
+    assert!(named.iter().all(|cart| ids.contains(&cart["cart_id"])));
+    let mut replacing = cart(&[(9, 1)]);
+    replacing["replaces"] = named[0]["cart_id"].clone();
+    let new = id_of(&call(&desk, "alice", "build_cart_mandates", replacing).await);
+    structured(&call(&desk, "alice", "cancel_cart", json!({ "cart_id": new })).await);
+    structured(&call(&desk, "alice", "build_cart_mandates", cart(&[(9, 1)])).await);
+}
+
+#[tokio::test]
+async fn a_retry_with_the_same_key_takes_no_second_place() {
+    let config = "[merchant]\nmax_reserving_carts = 1\n";
+    let desk = Desk::setup().own_port(FLAG).config(config).start().await;
+    let mut keyed = cart(&[(9, 1)]);
+    keyed["idempotency_key"] = json!("once");
+    let first = id_of(&call(&desk, "", "build_cart_mandates", keyed.clone()).await);
+    let again = id_of(&call(&desk, "", "build_cart_mandates", keyed).await);
+    assert_eq!(first, again);
+    let other = call(&desk, "", "build_cart_mandates", cart(&[(9, 1)])).await;
+    refused(&other, "TOO_MANY_CARTS");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_calls_at_once_at_two_desks_take_exactly_the_places_there_are() {
+    let one = Desk::setup().own_port(FLAG).start().await;
+    let two = Desk::setup().own_port(FLAG).place(&one.place).start().await;
+    race(&[one, two]).await;
+
+    let url = Postgres::shared().create_database();
+    let environment = [("MADOGUCHI_DATABASE__URL".to_owned(), url.clone())];
+    let one = Desk::setup().own_port(FLAG).database(&url).start().await;
+    one.place.load_demo_of("merchant", &environment);
+    let two = Desk::setup().own_port(FLAG).database(&url).start().await;
+    race(&[one, two]).await;
+}
+
+/// Places taken, given back and replaced, all at once.
+async fn race(desks: &[Desk]) {
+    let reserve = |number: usize| {
+        let desk = &desks[number % desks.len()];
+        call(desk, "", "build_cart_mandates", cart(&[(30, 1)]))
+    };
+    let answers = join_all((0..60).map(reserve)).await;
+    let mut ids = Vec::new();
+    for answer in &answers {
+        match answer["isError"] == true {
+            true => drop(refused(answer, "TOO_MANY_CARTS").clone()),
+            false => ids.push(id_of(answer)),
+        }
+    }
+    assert_eq!(ids.len(), 20);
+    assert_eq!(stock(&desks[0]).await[29], (30, 980));
+
+    // Everybody replaces the same cart: one place, whoever comes first.
+    let replace = |number: usize| {
+        let mut arguments = cart(&[(30, 1)]);
+        arguments["replaces"] = ids[0].clone();
+        call(
+            &desks[number % desks.len()],
+            "",
+            "build_cart_mandates",
+            arguments,
+        )
+    };
+    let answers = join_all((0..20).map(replace)).await;
+    let replaced = answers.iter().filter(|answer| answer["isError"] != true);
+    assert_eq!(replaced.count(), 1);
+    assert_eq!(stock(&desks[0]).await[29], (30, 980));
+
+    // Everybody cancels all of the others.
+    let cancel = |number: usize| {
+        let cancel = json!({ "cart_id": ids[number % ids.len()] });
+        call(&desks[number % desks.len()], "", "cancel_cart", cancel)
+    };
+    for answer in join_all((0..60).map(cancel)).await {
+        assert_eq!(structured(&answer)["status"], "cancelled");
+    }
+    assert_eq!(stock(&desks[0]).await[29], (30, 999));
+}

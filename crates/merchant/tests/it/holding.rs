@@ -1,0 +1,262 @@
+//! How much one caller may hold, and how it gives things back.
+
+use std::{num::NonZeroU32, sync::Arc};
+
+use futures::future::join_all;
+use kit::{Caller, Error};
+use merchant::Settings;
+use serde_json::{Value, json};
+
+use crate::{
+    carts::{plan, reserving},
+    shop::{Shop, both, both_with, details},
+};
+
+fn at_most(carts: u32) -> Settings {
+    Settings {
+        max_reserving_carts: NonZeroU32::new(carts).unwrap(),
+        ..Settings::default()
+    }
+}
+
+async fn build(shop: &Shop, arguments: Value) -> Result<Value, Error> {
+    let built = shop.call("build_cart_mandates", arguments).await?;
+    Ok(built["cart_mandate"]["contents"]["id"].clone())
+}
+
+fn replacing(cart: &Value, mut arguments: Value) -> Value {
+    arguments["replaces"] = cart.clone();
+    arguments
+}
+
+#[tokio::test]
+async fn a_cart_that_expires_frees_its_place() {
+    for shop in both_with(at_most(2)).await {
+        build(&shop, reserving(9, 1)).await.unwrap();
+        shop.set_clock("2025-10-23T12:10:00Z");
+        build(&shop, reserving(9, 1)).await.unwrap();
+        let refused = build(&shop, reserving(9, 1)).await.unwrap_err();
+        assert_eq!(refused.code, "TOO_MANY_CARTS");
+        assert_eq!(details(&refused)["free_at"], "2025-10-23T12:30:00Z");
+        assert!(refused.text().ends_with(
+            "Release one with cancel_cart, name one as replaces, or wait until \
+             2025-10-23T12:30:00Z."
+        ));
+        // A cart that reserves nothing needs no place.
+        let items = json!([{"product_id": 9, "quantity": 1}]);
+        build(&shop, plan(items)).await.unwrap();
+        shop.set_clock("2025-10-23T12:30:00Z");
+        build(&shop, reserving(9, 1)).await.unwrap();
+        assert_eq!(
+            build(&shop, reserving(9, 1)).await.unwrap_err().code,
+            "TOO_MANY_CARTS"
+        );
+    }
+}
+
+#[tokio::test]
+async fn each_caller_has_places_of_its_own() {
+    for shop in both_with(at_most(1)).await {
+        let key = shop.for_caller(Caller::new("key_1", "shop agent"));
+        let keyless = shop.for_caller(Caller::anonymous());
+        for caller in [&shop, &key, &keyless] {
+            build(caller, reserving(9, 1)).await.unwrap();
+        }
+        let refused = build(&key, reserving(9, 1)).await.unwrap_err();
+        assert_eq!(details(&refused)["carts"].as_array().unwrap().len(), 1);
+        let refused = build(&keyless, reserving(9, 1)).await.unwrap_err();
+        assert_eq!(refused.code, "TOO_MANY_CARTS");
+        assert_eq!(details(&refused)["carts"], Value::Null);
+    }
+}
+
+#[tokio::test]
+async fn a_failed_replacement_leaves_the_old_cart_as_it_was() {
+    for shop in both().await {
+        let old = build(&shop, reserving(5, 10)).await.unwrap();
+        for (arguments, code) in [
+            (reserving(5, 16), "INSUFFICIENT_STOCK"),
+            (reserving(404, 1), "UNKNOWN_PRODUCT"),
+        ] {
+            let refused = build(&shop, replacing(&old, arguments)).await.unwrap_err();
+            assert_eq!(refused.code, code);
+            assert_eq!(shop.inventory(5).await, 5);
+            let kept = shop.ok("get_cart_mandate", json!({"cart_id": old})).await;
+            assert_eq!(kept["reserved"], true);
+        }
+        let unknown = replacing(&json!("cart_0"), reserving(5, 1));
+        assert_eq!(
+            build(&shop, unknown).await.unwrap_err().code,
+            "CART_NOT_FOUND"
+        );
+        // Blank is what models send who mean none.
+        let new = build(&shop, replacing(&json!(" "), reserving(5, 1)))
+            .await
+            .unwrap();
+        assert_eq!(shop.inventory(5).await, 4);
+        let all = build(&shop, replacing(&old, reserving(5, 14)))
+            .await
+            .unwrap();
+        assert_eq!(shop.inventory(5).await, 0);
+        // A cart that reserves nothing can replace one that did.
+        let items = json!([{"product_id": 5, "quantity": 14}]);
+        build(&shop, replacing(&all, plan(items))).await.unwrap();
+        assert_eq!(shop.inventory(5).await, 14);
+        shop.ok("cancel_cart", json!({"cart_id": new})).await;
+        assert_eq!(shop.inventory(5).await, 15);
+    }
+}
+
+#[tokio::test]
+async fn cancelling_says_the_same_every_time() {
+    for shop in both().await {
+        let cart = build(&shop, reserving(5, 10)).await.unwrap();
+        let cancel = json!({"cart_id": cart});
+        let first = shop.ok("cancel_cart", cancel.clone()).await;
+        assert_eq!(
+            first,
+            json!({
+                "cart_id": cart,
+                "status": "cancelled",
+                "released": [{"product_id": 5, "quantity": 10}],
+                "message": "The cart is cancelled; it holds nothing.",
+            })
+        );
+        assert_eq!(shop.ok("cancel_cart", cancel.clone()).await, first);
+        assert_eq!(
+            shop.code("get_cart_mandate", cancel.clone()).await,
+            "CART_CANCELLED"
+        );
+        let other = build(&shop, reserving(5, 15)).await.unwrap();
+        shop.set_clock("2025-10-23T12:30:00Z");
+        let expired = shop.ok("cancel_cart", json!({"cart_id": other})).await;
+        assert_eq!(
+            (&expired["status"], &expired["released"]),
+            (&json!("expired"), &json!([]))
+        );
+        assert_eq!(shop.ok("cancel_cart", cancel).await, first);
+        let unknown = json!({"cart_id": "cart_0"});
+        assert_eq!(shop.code("cancel_cart", unknown).await, "CART_NOT_FOUND");
+    }
+}
+
+#[tokio::test]
+async fn the_last_piece_can_be_had_and_all_last_pieces_cannot() {
+    let settings = Settings {
+        max_mostly_reserved_products: 2,
+        ..Settings::default()
+    };
+    for shop in both_with(settings).await {
+        build(&shop, reserving(2, 30)).await.unwrap();
+        build(&shop, reserving(5, 8)).await.unwrap();
+        // Half is not more than half.
+        build(&shop, reserving(4, 12)).await.unwrap();
+        let refused = build(&shop, reserving(4, 1)).await.unwrap_err();
+        assert_eq!(refused.code, "TOO_MUCH_RESERVED");
+        assert_eq!(
+            details(&refused),
+            json!({
+                "products": [{"product_id": 4, "held": 13, "stock": 24}],
+                "mostly_held": 3,
+                "most": 2,
+            })
+        );
+        assert_eq!(shop.inventory(4).await, 12);
+        // More of what the caller mostly holds already is none more.
+        build(&shop, reserving(5, 7)).await.unwrap();
+        // A product whose stock shrank is not held against other carts.
+        shop.sql("UPDATE merchant_products SET stock = 12 WHERE id = 4 RETURNING id")
+            .await;
+        build(&shop, reserving(9, 1)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn one_cart_cannot_hold_a_bit_of_everything() {
+    for shop in both_with(at_most(1)).await {
+        let cart = |products: i64| {
+            let mut arguments = plan(
+                (6..6 + products)
+                    .map(|id| json!({"product_id": id, "quantity": 1}))
+                    .collect(),
+            );
+            arguments["reserve"] = json!(true);
+            arguments
+        };
+        shop.sql("UPDATE merchant_products SET stock = 10 WHERE stock = 0 RETURNING id")
+            .await;
+        let refused = build(&shop, cart(11)).await.unwrap_err();
+        assert_eq!(refused.code, "TOO_MUCH_RESERVED");
+        assert_eq!(details(&refused), json!({"lines": 11, "most": 10}));
+        build(&shop, cart(10)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn kept_carts_are_bounded_in_number_and_size() {
+    let settings = Settings {
+        max_kept_carts: NonZeroU32::new(4).unwrap(),
+        ..Settings::default()
+    };
+    for shop in both_with(settings).await {
+        let items = json!([{"product_id": 1, "quantity": 1}]);
+        for _ in 0..4 {
+            build(&shop, plan(items.clone())).await.unwrap();
+        }
+        let refused = build(&shop, plan(items.clone())).await.unwrap_err();
+        assert_eq!(refused.code, "TOO_MANY_CARTS");
+        // Made before 13:00, kept for half an hour and a day.
+        assert_eq!(
+            details(&refused),
+            json!({"most": 4, "free_at": "2025-10-24T13:30:00Z"})
+        );
+        shop.set_clock("2025-10-24T13:30:00Z");
+        // Large ones fill the room of several.
+        let mut large = plan(items);
+        large["shipping_address"] = json!({"city": "渋谷区", "note": "x".repeat(9_000)});
+        build(&shop, large.clone()).await.unwrap();
+        assert_eq!(
+            build(&shop, large).await.unwrap_err().code,
+            "TOO_MANY_CARTS"
+        );
+        let kept = shop.sql("SELECT id FROM merchant_carts").await;
+        assert_eq!(kept.len(), 5, "a refused cart is not kept");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_at_once_from_two_processes_take_the_places_there_are() {
+    for scratch in store::testing::both().await {
+        let again = scratch.again().await;
+        let one = Shop::open(scratch, at_most(7)).await.with_demo().await;
+        let two = Shop::on(again, at_most(7));
+        let shops = [Arc::new(one), Arc::new(two)];
+        let engine = shops[0].store.engine();
+        let calls = (0..50).map(|number| {
+            let shop = Arc::clone(&shops[number % 2]);
+            tokio::spawn(async move { build(&shop, reserving(30, 1)).await })
+        });
+        let mut carts = Vec::new();
+        for outcome in join_all(calls).await {
+            match outcome.unwrap() {
+                Ok(cart) => carts.push(cart),
+                Err(error) => assert_eq!(error.code, "TOO_MANY_CARTS", "{error} {:?}", error.cause),
+            }
+        }
+        assert_eq!(carts.len(), 7, "{engine}");
+        assert_eq!(shops[0].inventory(30).await, 993, "{engine}");
+
+        // All carts replaced at once, each by two calls: no place is lost or won.
+        let calls = (0..14).map(|number| {
+            let shop = Arc::clone(&shops[number % 2]);
+            let arguments = replacing(&carts[number / 2], reserving(30, 2));
+            tokio::spawn(async move { build(&shop, arguments).await })
+        });
+        let replaced = join_all(calls).await;
+        let made = replaced
+            .iter()
+            .filter(|outcome| outcome.as_ref().unwrap().is_ok());
+        assert_eq!(made.count(), 7, "{engine}");
+        assert_eq!(shops[1].inventory(30).await, 986, "{engine}");
+    }
+}

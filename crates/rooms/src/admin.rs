@@ -1,0 +1,57 @@
+//! What a person does with the names that keys hold, beside the tools.
+
+use kit::Result;
+use serde::Serialize;
+
+pub use crate::model::owners::KeyRef;
+use crate::{Settings, model::owners::Holder, store::Store};
+
+/// The names that keys hold in one data directory.
+pub struct HeldNames(Store);
+
+/// One of them, as it is shown to people.
+#[derive(Debug, Clone, Serialize)]
+pub struct HeldName {
+    pub name: String,
+    pub key: KeyRef,
+    pub shared_with: Vec<KeyRef>,
+    pub since: String,
+}
+
+impl HeldNames {
+    /// Touches no file.
+    pub fn new(settings: Settings) -> Self {
+        Self(Store::new(settings))
+    }
+
+    pub fn list(&self) -> Result<Vec<HeldName>> {
+        let held = self.0.held_names()?;
+        Ok(held.into_iter().map(HeldName::from).collect())
+    }
+
+    /// The next key that uses it gets it.
+    pub fn release(&self, name: &str) -> Result<HeldName> {
+        self.0.release_name(name).map(HeldName::from)
+    }
+
+    /// Lets another key use it too.
+    pub fn share(&self, name: &str, key: &KeyRef) -> Result<HeldName> {
+        self.0.share_name(name, key).map(HeldName::from)
+    }
+
+    /// Takes it back from a key it was shared with.
+    pub fn unshare(&self, name: &str, key: &str) -> Result<HeldName> {
+        self.0.unshare_name(name, key).map(HeldName::from)
+    }
+}
+
+impl From<Holder> for HeldName {
+    fn from(holder: Holder) -> Self {
+        Self {
+            name: holder.name,
+            key: holder.key,
+            shared_with: holder.shared_with,
+            since: holder.since,
+        }
+    }
+}

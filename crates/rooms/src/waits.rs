@@ -1,0 +1,87 @@
+//! How many calls wait for messages at once. Each takes memory and looks at the
+//! files now and then, so that one caller must not hold any number of them.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use kit::{Caller, Result};
+
+use crate::{Settings, errors};
+
+pub struct Waits {
+    most_each: u32,
+    most: u32,
+    /// By the caller's id. All who bring no key have one.
+    now: Arc<Mutex<HashMap<Arc<str>, u32>>>,
+}
+
+/// One call that waits, for as long as this lives.
+pub struct WaitPlace {
+    caller: Arc<str>,
+    now: Arc<Mutex<HashMap<Arc<str>, u32>>>,
+}
+
+impl Waits {
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            most_each: settings.max_waits_per_caller.get(),
+            most: settings.max_waits.get(),
+            now: Arc::default(),
+        }
+    }
+
+    pub fn enter(&self, caller: &Caller) -> Result<WaitPlace> {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        if now.get(&caller.id).is_some_and(|n| *n >= self.most_each) {
+            return Err(errors::too_many_waiting(self.most_each));
+        }
+        if now.values().sum::<u32>() >= self.most {
+            return Err(errors::too_many_waiting(self.most));
+        }
+        *now.entry(Arc::clone(&caller.id)).or_default() += 1;
+        Ok(WaitPlace {
+            caller: Arc::clone(&caller.id),
+            now: Arc::clone(&self.now),
+        })
+    }
+}
+
+impl Drop for WaitPlace {
+    fn drop(&mut self) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(waiting) = now.get_mut(&self.caller) {
+            *waiting -= 1;
+            if *waiting == 0 {
+                now.remove(&self.caller);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+
+    #[test]
+    fn so_many_for_each_and_so_many_in_all() {
+        let number = |n| NonZeroU32::new(n).unwrap();
+        let waits = Waits::new(&Settings {
+            max_waits_per_caller: number(2),
+            max_waits: number(3),
+            ..Settings::default()
+        });
+        let (a, b) = (Caller::with_key("a", "a"), Caller::with_key("b", "b"));
+        let held = [waits.enter(&a).unwrap(), waits.enter(&a).unwrap()];
+        assert_eq!(waits.enter(&a).err().unwrap().code, "TOO_MANY_WAITING");
+        let third = waits.enter(&b).unwrap();
+        assert_eq!(waits.enter(&b).err().unwrap().code, "TOO_MANY_WAITING");
+        drop(held);
+        drop(third);
+        assert!(waits.now.lock().unwrap().is_empty());
+        assert!(waits.enter(&a).is_ok());
+    }
+}
