@@ -359,7 +359,7 @@ async fn collect(
 ) -> Result<(Bytes, Option<Leave>), Unread> {
     let announced = body.size_hint().exact();
     let announced = announced.map_or(most, |size| usize::try_from(size).unwrap_or(usize::MAX));
-    if announced > most && body.size_hint().exact().is_some() {
+    if announced > most {
         return Err(Unread::TooLarge);
     }
     let mut read = BytesMut::new();

@@ -108,8 +108,10 @@ fn every_key_has_an_environment_variable() {
     let schema = schema(&counters);
     for (section, about) in schema["properties"].as_object().unwrap() {
         for (key, kind) in about["properties"].as_object().unwrap() {
+            let smallest = kind["minimum"].as_u64().unwrap_or_default().max(7);
+            let number = smallest.to_string();
             let value = match kind["type"].as_str() {
-                Some("integer") => "7",
+                Some("integer") => number.as_str(),
                 Some("number") => "1",
                 Some("boolean") => "true",
                 Some("array") => "",

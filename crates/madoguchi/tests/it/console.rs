@@ -506,11 +506,9 @@ async fn desks_on_one_database_share_links_and_visitors() {
     let url = Postgres::shared().create_database();
     let desk = || Desk::setup().config(ASKS).database(&url);
     let (one, two) = (desk().demo().start().await, desk().start().await);
-    let has_link = |entry: &Value| entry["message"].to_string().contains("token=");
-    let entry = one.logs("a link", has_link).await;
-    let link = entry["message"].as_str().unwrap();
-    let there = Visitor::entered(&two, &follow(&two, link).await);
-    assert_eq!(follow(&one, link).await.status, 410);
+    let link = one.console_link();
+    let there = Visitor::entered(&two, &follow(&two, &link).await);
+    assert_eq!(follow(&one, &link).await.status, 410);
     let here = there.at(&one);
     let id = waiting_booking(&one).await;
     let (inbox, stream) = there.listen().await.unwrap();
