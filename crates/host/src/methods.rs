@@ -36,6 +36,10 @@ pub const COMPLETE: Method = method("completion/complete", Access::Data);
 pub const TOOLS_CALL: Method = method("tools/call", Access::Call);
 pub const TOOLS_LIST: Method = method("tools/list", Access::Counter);
 
+/// No method of the protocol: a file for programs that know nothing but an
+/// address. The key in the address opens that file alone.
+pub const FILE: Method = method("file", Access::Data);
+
 /// Methods of both eras.
 pub const METHODS: [Method; 15] = [
     TOOLS_CALL,

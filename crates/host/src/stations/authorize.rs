@@ -37,6 +37,8 @@ pub enum Target<'a> {
     /// Addresses to read or to watch.
     Resources(&'a [String]),
     Prompt(&'a str),
+    /// A file that the key in its address names.
+    File(&'a str),
     /// Values for an argument of a prompt or a template.
     Completion(&'a Reference),
 }
@@ -47,6 +49,7 @@ impl Target<'_> {
         let (name, value) = match self {
             Self::List => return Map::new(),
             Self::Resources(uris) => ("uris", json!(uris)),
+            Self::File(name) => ("file", json!(name)),
             Self::Prompt(name) => ("prompt", json!(name)),
             Self::Completion(Reference::Prompt(name)) => ("prompt", json!(name)),
             Self::Completion(Reference::Template(template)) => ("template", json!(template)),
@@ -100,7 +103,7 @@ pub fn not_offered(name: &str, reason: &str) -> Error {
 /// A read against the tools whose data it shows.
 pub fn read(window: &Window, who: &Identified, target: &Target<'_>) -> Result<()> {
     match target {
-        Target::List => Ok(()),
+        Target::List | Target::File(_) => Ok(()),
         Target::Resources(uris) => uris
             .iter()
             .try_for_each(|uri| data_of(window, who, shows(window, uri)?.read)),

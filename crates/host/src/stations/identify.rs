@@ -213,13 +213,20 @@ impl Keyring {
         }
     }
 
-    /// Whether the key in an address opens this file.
-    pub async fn opens_file(&self, key: &str, counter: &str, file: &str) -> bool {
-        let Some(id) = keys::id_of(key) else {
-            return false;
-        };
-        let found = self.find_or_look(id, key).await;
-        found.is_some_and(|found| self.used(found, counter, Some(file)).is_some())
+    /// Who reads this file with the key in its address.
+    pub async fn identify_for_file(
+        &self,
+        key: &str,
+        counter: &str,
+        file: &str,
+    ) -> Option<Identified> {
+        let found = self.find_or_look(keys::id_of(key)?, key).await?;
+        let found = self.used(found, counter, Some(file))?;
+        Some(Identified {
+            caller: found.caller.clone(),
+            key: Some(found),
+            is_local: false,
+        })
     }
 
     /// The key, if it is good for this.

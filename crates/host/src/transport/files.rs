@@ -20,7 +20,10 @@ use super::{
 };
 use crate::{
     desk::{Desk, Window},
+    methods,
+    pipeline::{ReadRequest, Refusal},
     state::hex,
+    stations::authorize::Target,
 };
 
 const TIME_LIMIT: Duration = Duration::from_secs(15);
@@ -42,24 +45,33 @@ pub async fn serve(
     let Some(files) = &counter.files else {
         return no_such_file();
     };
-    let keyring = &desk.keyring;
-    if !keyring.opens_file(key, counter.about.name, name).await {
+    let about = counter.about.name;
+    let Some(who) = desk.keyring.identify_for_file(key, about, name).await else {
         open.visit.wrong_key();
+        desk.refuse_unidentified(window);
         return no_such_file();
-    }
+    };
     // Before it is read, for a slow client may take longer than strangers have.
     if let Err(full) = open.settle(Standing::Identified) {
         return full.answer();
     }
-    let _under_way = desk.under_way.token();
+    if let Err(retry_after_ms) = desk.limiter.admit(&who.caller.id, about).await {
+        return answer::refusal(None, &Refusal::RateLimited { retry_after_ms });
+    }
     let mut context = Context::of_the_desk(desk.clock.clone());
+    context.caller = who.caller.clone();
     context.zone = counter.time_zone.clone();
     context.deadline = Some(Instant::now() + TIME_LIMIT);
-    let found = match files.file(&context, name).await {
+    let read = ReadRequest {
+        who: &who,
+        method: methods::FILE,
+        target: Target::File(name),
+        context: &context,
+    };
+    let found = match desk.read(window, &read, files.file(&context, name)).await {
         Ok(found) => found,
         Err(error) => {
-            let counter = counter.about.name;
-            tracing::warn!(counter, %error, cause = ?error.cause, "a file could not be read");
+            tracing::warn!(counter = about, %error, cause = ?error.cause, "a file could not be read");
             return answer::refuse(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "The file can't be read now. Try again in a moment.",

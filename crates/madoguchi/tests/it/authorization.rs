@@ -2,6 +2,7 @@
 //! not, it may nowhere.
 
 mod bounds;
+mod model;
 mod reads;
 
 use serde_json::{Value, json};

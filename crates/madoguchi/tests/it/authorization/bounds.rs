@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Client, Way, key};
-use crate::harness::{Desk, result};
+use crate::harness::{Desk, LEGACY, Pipe, Socket, initialize, request, result};
 
 const MOST: usize = 100;
 
@@ -63,5 +63,23 @@ async fn only_addresses_that_can_hold_a_resource_are_watched() {
             let length = refused.to_string().len();
             assert!(length < 1_500, "{way:?}: {length} bytes");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_long_handshake_is_refused() {
+    let desk = Desk::start().await;
+    let mut hello = initialize(1, LEGACY);
+    hello["params"]["clientInfo"]["name"] = "n".repeat(20_000).into();
+    let over_http = request(desk.port, "POST", "/mcp/cinema", &[], hello.to_string()).await;
+    let mut socket = Socket::open(&desk, "cinema").await;
+    let mut pipe = Pipe::start(desk.place.command().args(["stdio", "cinema"]));
+    for answer in [
+        over_http.message(),
+        socket.request(&hello).await,
+        pipe.request(&hello),
+    ] {
+        assert_eq!(answer["error"]["code"], -32600, "{answer}");
+        assert_eq!(answer["id"], 1, "{answer}");
     }
 }

@@ -370,3 +370,16 @@ async fn what_the_desk_does_not_offer_or_the_policy_forbids_is_not_read_either()
         assert_eq!(prompts, usize::from(code == "FORBIDDEN"), "{code}");
     }
 }
+
+#[tokio::test]
+async fn reading_a_file_is_on_record() {
+    let desk = Desk::setup().start().await;
+    let phone = key(&desk.place, &["phone", "--file", "innervoice/calendar.ics"]);
+    let path = format!("/files/innervoice/{phone}/calendar.ics");
+    assert_eq!(desk.get(&path).await.status, 200);
+    let calls = Trail::of(&desk.place).calls();
+    let of_file = calls.iter().find(|record| record["tool"] == "file");
+    let record = of_file.unwrap_or_else(|| panic!("{calls:?}"));
+    assert_eq!(record["caller_name"], "phone", "{record}");
+    assert_eq!(record["outcome"], "done", "{record}");
+}
