@@ -2,7 +2,12 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use kit::{Error, Reply, context::ClientRequest, error::MISSING_CAPABILITY, ids::CallId};
+use kit::{
+    Error, Reply,
+    context::ClientRequest,
+    error::{CANCELLED, MISSING_CAPABILITY, TIMEOUT},
+    ids::CallId,
+};
 use rmcp::model as mcp;
 use serde_json::{Value, json, value::RawValue};
 
@@ -150,6 +155,10 @@ pub fn read_refused(error: Error, call: CallId, target: &Target<'_>) -> mcp::Err
         }
         (FORBIDDEN | TOOL_NOT_OFFERED | DENIED_BY_POLICY, _) => {
             mcp::ErrorData::new(mcp::ErrorCode(403), error.text(), Some(error.structured()))
+        }
+        // Nothing is wrong with the request.
+        (TIMEOUT | CANCELLED, _) => {
+            mcp::ErrorData::internal_error(error.text(), Some(error.structured()))
         }
         _ => mcp::ErrorData::invalid_params(error.text(), Some(error.structured())),
     }
