@@ -323,7 +323,7 @@ pub struct Approval {
     /// How long a call waits for its approval before it is answered with the approval's address, in seconds.
     #[schemars(range(min = 0, max = 600))]
     pub hold_seconds: u64,
-    /// allow, ask or deny for single tools: { "cinema.reserve_seats" = "deny" }. Tools that act on the outside world ask unless named here.
+    /// allow, ask or deny for single tools: { "cinema.reserve_seats" = "deny" }. Tools that act on the outside world, or change what a person approved, ask unless named here.
     pub tools: BTreeMap<String, Policy>,
 }
 
