@@ -147,14 +147,14 @@ async fn what_a_search_answers_is_cut_like_a_page() {
         let found = desk.ok("search_messages", arguments).await;
         assert_eq!(found["hasMore"], true);
         let bytes = found.to_string().len();
-        assert!((900_000..1_000_000).contains(&bytes), "{bytes}");
+        assert!((80_000..110_000).contains(&bytes), "{bytes}");
         let first = found["messages"][0]["message"].as_str().unwrap();
         assert!(first.starts_with("39 "), "{first:.10}");
     }
-    let few = desk.ok("search_messages", json!({"limit": 5})).await;
+    let few = desk.ok("search_messages", json!({"limit": 2})).await;
     let rooms = few["messages"].as_array().unwrap().iter();
     assert!(rooms.clone().all(|found| found["roomName"] == "t"));
-    assert_eq!((rooms.len(), &few["hasMore"]), (5, &json!(true)));
+    assert_eq!((rooms.len(), &few["hasMore"]), (2, &json!(true)));
 }
 
 #[tokio::test]

@@ -52,12 +52,17 @@ async fn a_large_page_is_cut_and_says_how_to_go_on() {
     let page = desk
         .ok("get_messages", json!({"roomName": "a", "limit": 1000}))
         .await;
-    let count = page["count"].as_u64().unwrap();
-    assert!((90..110).contains(&count), "{count}");
+    let mut count = page["count"].as_u64().unwrap();
+    assert!((9..=11).contains(&count), "{count}");
     assert_eq!(page["hasMore"], true);
-    let rest = json!({"roomName": "a", "limit": 1000, "cursor": page["nextCursor"]});
-    let rest = desk.ok("get_messages", rest).await;
-    assert_eq!(rest["count"].as_u64().unwrap() + count, 150);
+    let mut cursor = page["nextCursor"].clone();
+    while !cursor.is_null() {
+        let rest = json!({"roomName": "a", "limit": 1000, "cursor": cursor});
+        let rest = desk.ok("get_messages", rest).await;
+        count += rest["count"].as_u64().unwrap();
+        cursor = rest["nextCursor"].clone();
+    }
+    assert_eq!(count, 150);
 }
 
 #[tokio::test]
