@@ -59,6 +59,7 @@ impl OwnDesk {
         let database = Database::open(&url, Options::default()).await.unwrap();
         let rows: Arc<dyn Store> = Arc::new(database.clone());
         rows.migrate(ledger::MIGRATIONS).await.unwrap();
+        rows.migrate(kit::usage::MIGRATIONS).await.unwrap();
         let mut settings = Settings::default();
         settings.approval.hold_seconds = 0;
         let policies = policies

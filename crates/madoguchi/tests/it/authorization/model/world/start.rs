@@ -55,6 +55,7 @@ fn settings(case: &Case) -> Settings {
 pub async fn prepare(scratch: &Scratch) -> Arc<dyn Store> {
     let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
     for migrations in [
+        kit::usage::MIGRATIONS,
         ledger::MIGRATIONS,
         kit::lease::MIGRATIONS,
         counter::MIGRATIONS,
