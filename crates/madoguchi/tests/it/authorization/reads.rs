@@ -377,9 +377,18 @@ async fn reading_a_file_is_on_record() {
     let phone = key(&desk.place, &["phone", "--file", "innervoice/calendar.ics"]);
     let path = format!("/files/innervoice/{phone}/calendar.ics");
     assert_eq!(desk.get(&path).await.status, 200);
-    let calls = Trail::of(&desk.place).calls();
-    let of_file = calls.iter().find(|record| record["tool"] == "file");
-    let record = of_file.unwrap_or_else(|| panic!("{calls:?}"));
+    // Records of reads are written a moment after the answer.
+    let of_file = |record: &Value| record["tool"] == "file";
+    let trail = Trail::of(&desk.place);
+    let mut found = None;
+    for _ in 0..100 {
+        found = trail.calls().into_iter().find(of_file);
+        if found.is_some() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    let record = found.unwrap();
     assert_eq!(record["caller_name"], "phone", "{record}");
     assert_eq!(record["outcome"], "done", "{record}");
 }
