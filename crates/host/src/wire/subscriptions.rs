@@ -34,6 +34,10 @@ use crate::{
 /// Addresses that one connection, or one `subscriptions/listen`, may watch.
 const MOST_WATCHED: usize = 100;
 
+/// Bytes of all these addresses together. The protocol crate keeps several
+/// copies of them for as long as a subscription lasts.
+const MOST_BYTES: usize = 8 * 1024;
+
 /// Subscriptions of one connection that wait to be acknowledged. Each request
 /// under way begins at most one.
 const MOST_BEGINNING: usize = 256;
@@ -59,19 +63,26 @@ pub async fn admit_listen(
         target: Target::Resources(uris),
         context: &context,
     };
-    let work = async { check_count(uris.len()) };
+    let work = async { check_size(uris.iter()) };
     desk.read(window, &read, work)
         .await
         .map_err(|error| outbound::read_refused(error, context.call, &read.target))
 }
 
-fn check_count(watched: usize) -> Result<()> {
-    if watched <= MOST_WATCHED {
+fn check_size<'a>(watched: impl Iterator<Item = &'a String>) -> Result<()> {
+    let (mut count, mut bytes) = (0, 0);
+    for uri in watched {
+        count += 1;
+        bytes += uri.len();
+    }
+    if count <= MOST_WATCHED && bytes <= MOST_BYTES {
         return Ok(());
     }
     Err(Error::new(
         "TOO_MANY_SUBSCRIPTIONS",
-        format!("One connection watches at most {MOST_WATCHED} addresses."),
+        format!(
+            "One connection watches at most {MOST_WATCHED} addresses of {MOST_BYTES} bytes together."
+        ),
     )
     .next("End subscriptions that are no longer needed."))
 }
@@ -128,8 +139,8 @@ pub struct Connection {
 impl Connection {
     pub fn watch(&self, uris: &[String]) -> Result<()> {
         let mut watched = locked(&self.watched);
-        let new = uris.iter().filter(|uri| !watched.contains(*uri)).count();
-        check_count(watched.len() + new)?;
+        let new = uris.iter().filter(|uri| !watched.contains(*uri));
+        check_size(watched.iter().chain(new))?;
         watched.extend(uris.iter().cloned());
         Ok(())
     }

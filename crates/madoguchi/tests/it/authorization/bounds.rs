@@ -43,6 +43,29 @@ async fn a_connection_watches_a_bounded_number_of_addresses() {
 }
 
 #[tokio::test]
+async fn the_addresses_of_a_connection_have_a_bounded_length_together() {
+    let desk = Desk::start().await;
+    let full = key(&desk.place, &["full"]);
+    let long = |number: usize| format!("cinema://shows/{number}{}/seats", "S".repeat(1_500));
+    let mut older = Client::open(&desk, "cinema", &full, Way::SocketLegacy).await;
+    for number in 0..5 {
+        let asked = json!({ "uri": long(number) });
+        result(&older.ask("resources/subscribe", &asked).await);
+    }
+    let more = json!({ "uri": long(5) });
+    let uris: Vec<String> = (0..6).map(long).collect();
+    let filter = json!({ "notifications": { "resourceSubscriptions": uris } });
+    let mut newer = Client::open(&desk, "cinema", &full, Way::HttpModern).await;
+    for refused in [
+        older.ask("resources/subscribe", &more).await,
+        newer.ask("subscriptions/listen", &filter).await,
+    ] {
+        let code = &refused["error"]["data"]["error"]["code"];
+        assert_eq!(code, "TOO_MANY_SUBSCRIPTIONS", "{refused}");
+    }
+}
+
+#[tokio::test]
 async fn only_addresses_that_can_hold_a_resource_are_watched() {
     let desk = Desk::start().await;
     let full = key(&desk.place, &["full"]);
