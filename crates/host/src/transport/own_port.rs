@@ -19,6 +19,7 @@ use super::{
     connections::{OpenConnection, Standing},
     endpoint::{Endpoint, Unread, read_body},
     guard::{self, Guard},
+    large_bodies::Leave,
     websocket,
 };
 use crate::{
@@ -129,7 +130,7 @@ async fn mcp(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
 }
 
 async fn list(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
-    let (_, body, _) = match port.admit(request, TOOLS_LIST.name).await {
+    let (_, body, _, _leave) = match port.admit(request, TOOLS_LIST.name).await {
         Ok(admitted) => admitted,
         Err(response) => return response,
     };
@@ -140,7 +141,7 @@ async fn list(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
 }
 
 async fn call(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
-    let (headers, body, admitted) = match port.admit(request, TOOLS_CALL.name).await {
+    let (headers, body, admitted, _leave) = match port.admit(request, TOOLS_CALL.name).await {
         Ok(admitted) => admitted,
         Err(response) => return response,
     };
@@ -161,7 +162,7 @@ impl OwnPort {
         &self,
         request: Request,
         method: &str,
-    ) -> Result<(HeaderMap, Bytes, Admitted), Response> {
+    ) -> Result<(HeaderMap, Bytes, Admitted, Option<Leave>), Response> {
         let (parts, body) = request.into_parts();
         // Pages of other origins can send a body of any other type, or of none,
         // without asking first.
@@ -180,8 +181,8 @@ impl OwnPort {
         let sender = settled.await?;
         let large = (&endpoint.large_bodies, Guard::brings_key(&parts.headers));
         let body = read_body(&endpoint.desk, body, sender, Some(large)).await;
-        // Plain calls are read and answered one after the other on a connection.
-        let (body, _leave) = body.map_err(|unread| match unread {
+        // The caller holds it until the request is answered.
+        let (body, leave) = body.map_err(|unread| match unread {
             Unread::FromStranger => refused(&Refusal::InvalidKey),
             unread => unread.into_response(),
         })?;
@@ -191,7 +192,7 @@ impl OwnPort {
             .admit(&endpoint.window, &credentials, method)
             .await
             .map_err(|refusal| refused(&refusal))?;
-        Ok((parts.headers, body, admitted))
+        Ok((parts.headers, body, admitted, leave))
     }
 }
 
