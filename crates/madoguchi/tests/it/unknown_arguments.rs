@@ -34,7 +34,7 @@ async fn a_change_with_an_unknown_argument_is_refused_and_nothing_is_kept() {
         assert_eq!(error["details"]["field"], "notes", "{answer}");
         assert_eq!(error["details"]["nearest"], "note", "{answer}");
     }
-    drop(pipe);
+    pipe.finish();
     let listed = place.run(&["approvals", "list", "--json"]).ok().json();
     assert_eq!(listed, json!([]), "nobody is asked");
     // Nothing of it is anywhere in the data, but for a little in the trail.

@@ -220,7 +220,8 @@ async fn a_title_cannot_forge_a_card() {
     let card: Vec<&str> = listed.lines().map(str::trim_start).collect();
     assert!(card[1].starts_with("asked by local user"), "{listed}");
     assert!(!card.contains(&"Asked by: the owner"), "{listed}");
-    drop(pipe);
+    // Its trail is whole once it has ended by itself.
+    pipe.finish();
     let trail = place.run(&["audit", "tail", "--personal"]).ok().stdout;
     assert!(trail.contains("⟨U+202E⟩⟨U+2800⟩"), "{trail}");
     assert!(!trail.contains('\u{202e}'), "{trail}");
