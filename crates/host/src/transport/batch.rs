@@ -16,10 +16,16 @@ use super::{
     endpoint::Endpoint,
     guard::Guard,
 };
-use crate::wire::{inbound, outbound::Fault};
+use crate::wire::{
+    inbound,
+    outbound::{Fault, error_message},
+};
 
 /// Messages in one body.
 const MOST: usize = 100;
+
+/// No further message is taken up when the answers so far are as long.
+const MOST_ANSWERED: usize = 512 * 1024;
 
 /// Whether a body is a batch, and may be one. Clients of that revision do not
 /// name it, and clients of later ones must.
@@ -42,19 +48,14 @@ pub async fn answer(endpoint: &Endpoint, guard: &Guard, parts: &Parts, body: &By
         let text = format!("Invalid Request: a batch holds 1 to {MOST} messages.");
         return refused(-32600, text);
     }
-    let answers = messages.into_iter().map(|message| async move {
-        let alone = Bytes::copy_from_slice(message.get().as_bytes());
-        if inbound::envelope(&alone).is_ok_and(|e| e.method.as_deref() == Some("initialize")) {
-            let text = "Invalid Request: initialize comes alone.".to_owned();
-            return refused(-32600, text);
+    let mut all: Vec<String> = Vec::new();
+    let mut length = 0;
+    for message in messages {
+        if length > MOST_ANSWERED {
+            all.extend(not_taken_up(message.get()));
+            continue;
         }
-        let mut parts = parts.clone();
-        let json = HeaderValue::from_static("application/json");
-        parts.headers.insert(header::ACCEPT, json);
-        endpoint.message(guard, parts, &alone).await
-    });
-    let mut all = Vec::new();
-    for response in futures::future::join_all(answers).await {
+        let response = one(endpoint, guard, parts, message).await;
         // What is wrong with all of them: the key, the session, a header.
         if response.status() == StatusCode::UNAUTHORIZED || !is_json_or_empty(&response) {
             return response;
@@ -62,6 +63,7 @@ pub async fn answer(endpoint: &Endpoint, guard: &Guard, parts: &Parts, body: &By
         let body = response.into_body().collect().await.unwrap_or_default();
         let body = body.to_bytes();
         if !body.is_empty() {
+            length += body.len();
             all.push(String::from_utf8_lossy(&body).into_owned());
         }
     }
@@ -71,6 +73,32 @@ pub async fn answer(endpoint: &Endpoint, guard: &Guard, parts: &Parts, body: &By
         return response;
     }
     answer::json(200, format!("[{}]", all.join(",")))
+}
+
+async fn one(endpoint: &Endpoint, guard: &Guard, parts: &Parts, message: &RawValue) -> Response {
+    let alone = Bytes::copy_from_slice(message.get().as_bytes());
+    if inbound::envelope(&alone).is_ok_and(|e| e.method.as_deref() == Some("initialize")) {
+        let text = "Invalid Request: initialize comes alone.".to_owned();
+        return refused(-32600, text);
+    }
+    let mut parts = parts.clone();
+    let json = HeaderValue::from_static("application/json");
+    parts.headers.insert(header::ACCEPT, json);
+    endpoint.message(guard, parts, &alone).await
+}
+
+/// What a request is told for which there was no room. Nothing was done for it.
+fn not_taken_up(message: &str) -> Option<String> {
+    let envelope = inbound::envelope(message.as_bytes()).ok()?;
+    if !envelope.is_request() {
+        return None;
+    }
+    let fault = Fault {
+        code: -32000,
+        message: "The answers to the messages before this one fill the batch. Nothing was done; send it again in another batch.".into(),
+        data: None,
+    };
+    Some(error_message(envelope.id().as_ref(), &fault).to_string())
 }
 
 fn is_json_or_empty(response: &Response) -> bool {

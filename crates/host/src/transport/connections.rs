@@ -26,8 +26,14 @@ use tokio_util::sync::CancellationToken;
 use super::{
     abuse::{Addresses, Visit, network},
     answer,
+    unfinished::{Budgets, Unfinished},
 };
-use crate::{metrics::Metrics, settings::Settings, stations::identify::Identified};
+use crate::{
+    metrics::Metrics,
+    settings::Settings,
+    stations::identify::Identified,
+    wire::backlog::{Backlog, Backlogs, Reader},
+};
 
 /// Which part of the connections is kept for key holders.
 const KEPT_FOR_KEYS: usize = 8;
@@ -86,6 +92,9 @@ pub struct Connections {
     /// 0 for no limit.
     most_per_address: usize,
     book: Mutex<Book>,
+    budgets: Budgets,
+    max_head_bytes: usize,
+    backlogs: Arc<Backlogs>,
     addresses: Arc<Addresses>,
     open: Gauge,
     refused: Counter,
@@ -114,6 +123,9 @@ impl Connections {
             most_unidentified: http.max_unidentified_connections.max(1),
             most_per_address: http.max_connections_per_address,
             book: Mutex::default(),
+            budgets: Budgets::default(),
+            max_head_bytes: http.max_head_bytes,
+            backlogs: Arc::default(),
             addresses: Addresses::new(settings, metrics),
             open: metrics.connections.clone(),
             refused: metrics.connections_refused.clone(),
@@ -147,6 +159,8 @@ impl Connections {
             number,
             from,
             standing: Mutex::new(standing),
+            unfinished: Unfinished::new(self.budgets.clone(), self.max_head_bytes),
+            backlog: self.backlogs.of(Reader::Address(from), evicted.clone()),
             evicted,
             peer,
             visit: Arc::new(self.addresses.visit(peer)),
@@ -224,13 +238,24 @@ pub struct OpenConnection {
     from: IpAddr,
     standing: Mutex<Standing>,
     evicted: CancellationToken,
+    pub unfinished: Unfinished,
+    pub backlog: Arc<Backlog>,
     pub peer: IpAddr,
     pub visit: Arc<Visit>,
 }
 
 impl OpenConnection {
-    /// Gives the connection another standing, once it is known who sends; a
-    /// connection never loses one.
+    /// It has become known who sends.
+    pub fn identify(&self, who: &Identified) -> Result<(), Full> {
+        self.settle(Standing::of(who))?;
+        if who.key.is_some() {
+            let caller = Arc::clone(&who.caller.id);
+            self.backlog.read_by(Reader::Key(caller));
+        }
+        Ok(())
+    }
+
+    /// Gives the connection another standing; a connection never loses one.
     pub fn settle(&self, wanted: Standing) -> Result<(), Full> {
         let mut standing = self.standing();
         if wanted == Standing::Unidentified

@@ -21,8 +21,8 @@ use super::{
     answer, batch,
     connections::OpenConnection,
     guard::{Guard, Sender},
-    large_bodies::{self, LargeBodies, Leave},
     sessions::{Book, OWNER, Owner, Sessions},
+    unfinished::Leave,
 };
 use crate::{
     desk::{Desk, Window},
@@ -53,7 +53,6 @@ pub struct Endpoint {
     with_session: Service,
     without_session: Service,
     sessions: Arc<Sessions>,
-    pub large_bodies: LargeBodies,
 }
 
 /// One for each counter, by name; shared by all listeners.
@@ -61,8 +60,7 @@ pub type Endpoints = HashMap<&'static str, Arc<Endpoint>>;
 
 pub fn endpoints(desk: &Arc<Desk>) -> Endpoints {
     let book = Book::new(&desk.settings.http);
-    let large_bodies = LargeBodies::default();
-    let endpoint = |window| Arc::new(Endpoint::new(desk, window, &book, &large_bodies));
+    let endpoint = |window| Arc::new(Endpoint::new(desk, window, &book));
     desk.windows
         .iter()
         .map(|window| (window.counter.about.name, endpoint(window)))
@@ -70,12 +68,7 @@ pub fn endpoints(desk: &Arc<Desk>) -> Endpoints {
 }
 
 impl Endpoint {
-    fn new(
-        desk: &Arc<Desk>,
-        window: &Arc<Window>,
-        book: &Arc<Book>,
-        large_bodies: &LargeBodies,
-    ) -> Self {
+    fn new(desk: &Arc<Desk>, window: &Arc<Window>, book: &Arc<Book>) -> Self {
         let http = &desk.settings.http;
         let sessions = Arc::new(Sessions::new(http, book));
         // Host, Origin and size are checked before a request gets here.
@@ -104,7 +97,6 @@ impl Endpoint {
                     .with_json_response(true),
             ),
             sessions,
-            large_bodies: large_bodies.clone(),
         }
     }
 
@@ -128,9 +120,9 @@ impl Endpoint {
             return self.not_a_call(guard, request).await;
         }
         let (parts, body) = request.into_parts();
-        let large = (&self.large_bodies, Guard::brings_key(&parts.headers));
+        let open = parts.extensions.get::<Arc<OpenConnection>>();
         // Held until the request is answered: what is made of a body is larger still.
-        let (body, _leave) = match read_body(&self.desk, body, sender, Some(large)).await {
+        let (body, _leave) = match read_body(&self.desk, body, sender, open).await {
             Ok(read) => read,
             Err(Unread::FromStranger) => return answer::refusal(None, &Refusal::InvalidKey),
             Err(unread) => return unread.into_response(),
@@ -327,7 +319,7 @@ pub async fn read_body(
     desk: &Desk,
     mut body: Body,
     sender: Sender,
-    large: Option<Large<'_>>,
+    open: Option<&Arc<OpenConnection>>,
 ) -> Result<(Bytes, Option<Leave>), Unread> {
     let http = &desk.settings.http;
     let most = match sender {
@@ -335,7 +327,7 @@ pub async fn read_body(
         Sender::Stranger => http.max_body_bytes.min(MOST_OF_STRANGERS),
     };
     let within = Duration::from_secs(http.body_timeout_seconds);
-    let read = tokio::time::timeout(within, collect(&mut body, most, large)).await;
+    let read = tokio::time::timeout(within, collect(&mut body, most, open)).await;
     match read {
         Ok(Err(Unread::TooLarge)) => {
             answer::hear_out(body).await;
@@ -344,43 +336,40 @@ pub async fn read_body(
                 Sender::Stranger => Unread::FromStranger,
             })
         }
-        Ok(read) => read,
+        Ok(Ok(read)) => {
+            let leave = open.and_then(|open| open.unfinished.end(http.max_head_bytes));
+            Ok((read, leave))
+        }
+        Ok(Err(unread)) => Err(unread),
         Err(_) => Err(Unread::Late),
     }
 }
 
-/// The budget for a large body, and whether its sender has a key.
-pub type Large<'a> = (&'a LargeBodies, bool);
-
 async fn collect(
     body: &mut Body,
     most: usize,
-    large: Option<Large<'_>>,
-) -> Result<(Bytes, Option<Leave>), Unread> {
+    open: Option<&Arc<OpenConnection>>,
+) -> Result<Bytes, Unread> {
     let announced = body.size_hint().exact();
     let announced = announced.map_or(most, |size| usize::try_from(size).unwrap_or(usize::MAX));
     if announced > most {
         return Err(Unread::TooLarge);
     }
+    if let Some(open) = open {
+        drop(open.unfinished.end(announced));
+    }
     let mut read = BytesMut::new();
-    let mut leave = None;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Unread::BrokenOff)?;
         let Ok(data) = frame.into_data() else {
             continue;
         };
-        let length = read.len() + data.len();
-        if length > most {
+        if read.len() + data.len() > most {
             return Err(Unread::TooLarge);
-        }
-        if let (Some((bodies, has_key)), None) = (large, &leave)
-            && length > large_bodies::SMALL
-        {
-            leave = bodies.leave(has_key, announced).await;
         }
         read.extend_from_slice(&data);
     }
-    Ok((read.freeze(), leave))
+    Ok(read.freeze())
 }
 
 /// Why a body was not read.

@@ -189,7 +189,7 @@ impl Guard {
             }
             return Ok(Sender::Stranger);
         };
-        let settled = open.settle(Standing::of(&who));
+        let settled = open.identify(&who);
         settled.map_err(Full::answer).map(|()| Sender::Known)
     }
 

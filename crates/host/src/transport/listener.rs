@@ -2,12 +2,14 @@
 //! program stops. How many may be open is in `connections.rs`.
 
 use std::{
+    convert::Infallible,
     net::{IpAddr, SocketAddr},
     sync::Arc,
     time::Duration,
 };
 
-use axum::Router;
+use axum::{Router, body::Body, response::Response};
+use http_body_util::BodyExt;
 use hyper::{Request, body::Incoming, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use kit::{Error, Result};
@@ -21,9 +23,10 @@ use tower_service::Service;
 use super::{
     connections::{Connections, OpenConnection},
     tls::Tls,
+    unfinished::ReadBudget,
     write_timeout::WriteTimeout,
 };
-use crate::{Desk, settings};
+use crate::{Desk, settings, wire::backlog::Backlog};
 
 /// How long connections have to close once all their streams have ended.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -148,9 +151,15 @@ fn header_timeout(desk: &Desk) -> Duration {
 /// Every request of a connection, until either side ends it.
 async fn attend(stream: Box<dyn Bytes>, router: Router, desk: &Desk, open: Arc<OpenConnection>) {
     let http = &desk.settings.http;
+    let most = http.max_body_bytes;
+    let within = Duration::from_secs(http.body_timeout_seconds);
+    let stream = ReadBudget::new(stream, Arc::clone(&open), within);
     let service = service_fn(move |mut request: Request<Incoming>| {
+        drop(open.unfinished.end(most));
         request.extensions_mut().insert(Arc::clone(&open));
-        router.clone().call(request)
+        let answer = router.clone().call(request);
+        let backlog = Arc::clone(&open.backlog);
+        async move { Ok::<_, Infallible>(counted(answer.await?, backlog)) }
     });
     let stream = WriteTimeout::new(stream, Duration::from_secs(http.write_timeout_seconds));
     let connection = hyper::server::conn::http1::Builder::new()
@@ -170,6 +179,13 @@ async fn attend(stream: Box<dyn Bytes>, router: Router, desk: &Desk, open: Arc<O
             let _ = connection.await;
         }
     }
+}
+
+/// The answer, whose parts count as unread until they are written.
+fn counted(answer: Response, backlog: Arc<Backlog>) -> Response {
+    answer.map(|body| {
+        Body::new(body.map_frame(move |frame| frame.map_data(|data| backlog.counted(data))))
+    })
 }
 
 /// What the sites of one desk share.

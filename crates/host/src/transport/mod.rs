@@ -2,6 +2,8 @@
 //! and hands them to `wire`; none of them knows a tool.
 //!
 //! - `listener`: connections, for every port; `tls`: encrypts them
+//! - `connections`: how many, and of whom; `unfinished`: how much of a request
+//!   that has not ended; `write_timeout`: for how long nobody reads
 //! - `guard`: who may reach a port at all; `abuse`: how often, from one address
 //! - `http`: the main port; `own_port`: the port of one counter
 //! - `endpoint`: Streamable HTTP for one counter, on either; `sessions`: how many
@@ -19,12 +21,12 @@ pub mod files;
 pub mod guard;
 pub mod http;
 pub mod language;
-pub mod large_bodies;
 pub mod listener;
 pub mod origin;
 pub mod own_port;
 pub mod sessions;
 pub mod stdio;
 pub mod tls;
+pub mod unfinished;
 pub mod websocket;
 pub mod write_timeout;

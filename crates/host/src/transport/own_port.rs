@@ -16,10 +16,10 @@ use bytes::Bytes;
 
 use super::{
     accept, answer, assets,
-    connections::{OpenConnection, Standing},
+    connections::OpenConnection,
     endpoint::{Endpoint, Unread, read_body},
     guard::{self, Guard},
-    large_bodies::Leave,
+    unfinished::Leave,
     websocket,
 };
 use crate::{
@@ -179,8 +179,8 @@ impl OwnPort {
         let name = endpoint.window.counter.about.name;
         let settled = self.guard.settle(name, &parts.headers, &parts.extensions);
         let sender = settled.await?;
-        let large = (&endpoint.large_bodies, Guard::brings_key(&parts.headers));
-        let body = read_body(&endpoint.desk, body, sender, Some(large)).await;
+        let open = parts.extensions.get::<Arc<OpenConnection>>();
+        let body = read_body(&endpoint.desk, body, sender, open).await;
         // The caller holds it until the request is answered.
         let (body, leave) = body.map_err(|unread| match unread {
             Unread::FromStranger => refused(&Refusal::InvalidKey),
@@ -218,7 +218,7 @@ async fn asset(
     let Some(who) = endpoint.desk.keyring.identify(&credentials, name).await else {
         return refused(&Refusal::InvalidKey);
     };
-    if let Err(full) = open.settle(Standing::of(&who)) {
+    if let Err(full) = open.identify(&who) {
         return full.answer();
     }
     match &port.assets {

@@ -196,6 +196,8 @@ impl Sessions {
     pub fn new(http: &Http, book: &Arc<Book>) -> Self {
         let mut inner = LocalSessionManager::default();
         inner.session_config.keep_alive = Some(Duration::from_secs(http.session_seconds));
+        // Nobody bounds how many answers it would keep for a client that comes back.
+        inner.session_config.completed_cache_ttl = Duration::ZERO;
         Self {
             inner: Arc::new(inner),
             book: Arc::clone(book),

@@ -18,7 +18,7 @@ use super::language;
 use crate::{
     desk::{Desk, Window},
     stations::identify::Credentials,
-    wire::channel::{self, Channel, Outgoing},
+    wire::channel::{self, Channel, Outbox, Outgoing, Received},
 };
 
 /// The longest line, as for HTTP bodies.
@@ -33,16 +33,16 @@ const LAST_NOTES: Duration = Duration::from_secs(2);
 /// Serves until stdin ends and the last request is answered.
 pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credentials) {
     let (to_wire, incoming) = mpsc::channel(QUEUE);
-    let (outgoing, from_wire) = mpsc::channel(QUEUE);
+    let (queue, from_wire) = mpsc::channel(QUEUE);
     // Weak: a reader blocked on stdin must not keep the writer waiting.
-    let oversize = outgoing.downgrade();
+    let oversize = queue.downgrade();
     std::thread::spawn(move || read(&to_wire, &oversize));
     let gone = CancellationToken::new();
     let reader_gone = gone.clone();
     let writer = std::thread::spawn(move || write(from_wire, &reader_gone));
     let channel = Channel {
         incoming,
-        outgoing,
+        outgoing: Outbox::new(queue, None),
         credentials,
         is_identified: true,
         bare_dialect: false,
@@ -61,7 +61,7 @@ pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credential
     }
 }
 
-fn read(to_wire: &mpsc::Sender<Bytes>, oversize: &mpsc::WeakSender<Outgoing>) {
+fn read(to_wire: &mpsc::Sender<Received>, oversize: &mpsc::WeakSender<Outgoing>) {
     let mut input = BufReader::with_capacity(64 * 1024, std::io::stdin().lock());
     loop {
         let mut line = Vec::new();
@@ -75,8 +75,8 @@ fn read(to_wire: &mpsc::Sender<Bytes>, oversize: &mpsc::WeakSender<Outgoing>) {
         }
         if line.len() as u64 > MAX_LINE {
             let message = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: the message is longer than 4 MiB."}}"#;
-            if let Some(outgoing) = oversize.upgrade() {
-                let _ = outgoing.blocking_send(Outgoing::Message(message.into()));
+            if let Some(queue) = oversize.upgrade() {
+                Outbox::new(queue, None).blocking_send(message.into());
             }
             if skip_line(&mut input).is_err() {
                 return;
@@ -87,10 +87,9 @@ fn read(to_wire: &mpsc::Sender<Bytes>, oversize: &mpsc::WeakSender<Outgoing>) {
         if trimmed.is_empty() {
             continue;
         }
-        if to_wire
-            .blocking_send(Bytes::copy_from_slice(trimmed))
-            .is_err()
-        {
+        let bytes = Bytes::copy_from_slice(trimmed);
+        let received = Received { bytes, leave: None };
+        if to_wire.blocking_send(received).is_err() {
             return;
         }
     }
@@ -124,8 +123,8 @@ fn write(mut from_wire: mpsc::Receiver<Outgoing>, gone: &CancellationToken) {
         // Whatever else is ready goes out in the same write.
         let mut next = Some(first);
         while let Some(outgoing) = next {
-            if let Outgoing::Message(text) = outgoing {
-                pending.extend_from_slice(text.as_bytes());
+            if let Outgoing::Message(message) = outgoing {
+                pending.extend_from_slice(message.text.as_bytes());
                 pending.push(b'\n');
             }
             next = from_wire.try_recv().ok();

@@ -26,23 +26,18 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    connections::{OpenConnection, Standing},
-    endpoint::MOST_OF_STRANGERS,
-    guard::Guard,
-    language,
-};
+use super::{connections::OpenConnection, endpoint::MOST_OF_STRANGERS, guard::Guard, language};
 use crate::{
     desk::{Desk, Window},
     stations::identify::{Credentials, Identified},
-    wire::channel::{self, Breach, Channel, Outgoing},
+    wire::channel::{self, Breach, Channel, Outbox, Outgoing, Received, Text},
 };
 
 /// What a socket reads or writes at a time.
 const BUFFER: usize = 4 * 1024;
 
-/// Requests read ahead while earlier ones are being taken up.
-const READ_AHEAD: usize = 4;
+/// Requests read ahead while an earlier one is being taken up.
+const READ_AHEAD: usize = 1;
 
 /// The largest message of a client without a key, where none is needed.
 const MOST_WITHOUT_KEY: usize = 256 * 1024;
@@ -75,7 +70,7 @@ pub async fn accept(
     let who = to.desk.keyring.identify(&credentials, name).await;
     let most = match &who {
         Some(who) => {
-            if let Err(full) = open.settle(Standing::of(who)) {
+            if let Err(full) = open.identify(who) {
                 return full.answer();
             }
             match who.key {
@@ -93,6 +88,7 @@ pub async fn accept(
             settings.max_message_bytes.min(MOST_OF_STRANGERS)
         }
     };
+    drop(open.unfinished.end(most));
     let accepted = Accepted {
         desk: Arc::clone(to.desk),
         window: Arc::clone(to.window),
@@ -101,6 +97,7 @@ pub async fn accept(
         who,
         language: language::of_headers(headers),
         own_dialect: to.is_own_port,
+        most,
     };
     upgrade
         .protocols(["mcp"])
@@ -122,13 +119,16 @@ struct Accepted {
     who: Option<Identified>,
     language: Option<Language>,
     own_dialect: bool,
+    /// The size of its largest message.
+    most: usize,
 }
 
 impl Accepted {
     async fn serve(self, socket: WebSocket) {
         let settings = &self.desk.settings.websocket;
         let (to_wire, incoming) = mpsc::channel(READ_AHEAD);
-        let (outgoing, from_wire) = mpsc::channel(settings.queue.max(1));
+        let (queue, from_wire) = mpsc::channel(settings.queue.max(1));
+        let outgoing = Outbox::new(queue, Some(Arc::clone(&self.open.backlog)));
         let channel = Channel {
             incoming,
             outgoing: outgoing.clone(),
@@ -158,7 +158,7 @@ impl Accepted {
         let mut work = self.desk.under_way.spawn(work);
         let (mut written, mut worked) = (false, false);
         tokio::select! {
-            () = read(stream, to_wire, outgoing.clone(), heard) => gone.cancel(),
+            () = self.read(stream, to_wire, outgoing.clone(), heard) => gone.cancel(),
             farewell = self.must_end() => {
                 // At once: what still waits is not for somebody without a key.
                 let _ = close.send(farewell);
@@ -184,43 +184,52 @@ impl Accepted {
 
     /// When the desk ends the socket, and how.
     async fn must_end(&self) -> Farewell {
-        if let Some(who) = &self.who {
-            who.revoked().cancelled().await;
-            return INVALID_KEY;
-        }
-        let limit = Duration::from_secs(self.desk.settings.http.identify_timeout_seconds);
-        tokio::select! {
-            () = tokio::time::sleep(limit) => INVALID_KEY,
-            () = self.open.evicted() => (close_code::AGAIN, "too many connections without a key"),
-        }
-    }
-}
-
-async fn read(
-    mut stream: SplitStream<WebSocket>,
-    to_wire: mpsc::Sender<Bytes>,
-    outgoing: mpsc::Sender<Outgoing>,
-    heard: Arc<Mutex<Instant>>,
-) {
-    while let Some(message) = stream.next().await {
-        let message = match message {
-            Ok(message) => message,
-            Err(error) => {
-                if let Some(breach) = breach(error) {
-                    let _ = outgoing.send(Outgoing::Broken(breach)).await;
+        let no_longer_valid = async {
+            match &self.who {
+                Some(who) => who.revoked().cancelled().await,
+                None => {
+                    let limit = self.desk.settings.http.identify_timeout_seconds;
+                    tokio::time::sleep(Duration::from_secs(limit)).await;
                 }
-                return;
             }
         };
-        *heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        let bytes = match message {
-            Message::Text(text) => Bytes::from(text),
-            Message::Binary(bytes) => bytes,
-            Message::Ping(_) | Message::Pong(_) => continue,
-            Message::Close(_) => return,
-        };
-        if to_wire.send(bytes).await.is_err() {
-            return;
+        tokio::select! {
+            () = no_longer_valid => INVALID_KEY,
+            () = self.open.evicted() => match self.who {
+                Some(_) => (close_code::AGAIN, "too many answers are unread"),
+                None => (close_code::AGAIN, "too many connections without a key"),
+            },
+        }
+    }
+
+    async fn read(
+        &self,
+        mut stream: SplitStream<WebSocket>,
+        to_wire: mpsc::Sender<Received>,
+        outgoing: Outbox,
+        heard: Arc<Mutex<Instant>>,
+    ) {
+        while let Some(message) = stream.next().await {
+            let message = match message {
+                Ok(message) => message,
+                Err(error) => {
+                    if let Some(breach) = breach(error) {
+                        outgoing.end(Outgoing::Broken(breach)).await;
+                    }
+                    return;
+                }
+            };
+            *heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            let bytes = match message {
+                Message::Text(text) => Bytes::from(text),
+                Message::Binary(bytes) => bytes,
+                Message::Ping(_) | Message::Pong(_) => continue,
+                Message::Close(_) => return,
+            };
+            let leave = self.open.unfinished.end(self.most);
+            if to_wire.send(Received { bytes, leave }).await.is_err() {
+                return;
+            }
         }
     }
 }
@@ -264,11 +273,13 @@ async fn write(
     };
     let mut told_to_close = std::pin::pin!(told_to_close);
     let farewell = loop {
-        let message = tokio::select! {
+        let (message, _unread) = tokio::select! {
             biased;
             farewell = &mut told_to_close => break farewell,
             outgoing = from_wire.recv() => match outgoing {
-                Some(Outgoing::Message(text)) => Message::Text(Utf8Bytes::from(text)),
+                Some(Outgoing::Message(Text { text, held })) => {
+                    (Message::Text(Utf8Bytes::from(text)), held)
+                }
                 Some(Outgoing::Unauthorized) => break INVALID_KEY,
                 Some(Outgoing::Broken(breach)) => break farewell(breach),
                 None if stopping.is_cancelled() => break (close_code::AWAY, "the desk is stopping"),
@@ -282,7 +293,7 @@ async fn write(
                 if silent > ping * 2 {
                     return;
                 }
-                Message::Ping(Bytes::new())
+                (Message::Ping(Bytes::new()), None)
             }
         };
         // A client that does not read is given up on, here when it reads too
@@ -295,6 +306,8 @@ async fn write(
             return;
         }
     };
+    // What still waits is not kept for somebody who may read no more.
+    drop(from_wire);
     let (code, reason) = farewell;
     let close = Message::Close(Some(CloseFrame {
         code,

@@ -24,6 +24,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    backlog::{Backlog, Held},
     direct::{How, PlainCall},
     handler::Handler,
     inbound,
@@ -46,13 +47,58 @@ const IN_FLIGHT: u32 = 256;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What goes out: a message, or the end with the reason for it.
-#[derive(Debug)]
 pub enum Outgoing {
-    Message(String),
+    Message(Text),
     /// The key was not valid; nothing else will be answered.
     Unauthorized,
     /// The client broke the rules of its transport.
     Broken(Breach),
+}
+
+/// A message, and what counts it as unread until it is dropped.
+pub struct Text {
+    pub text: String,
+    pub held: Option<Held>,
+}
+
+/// The way out of a connection.
+#[derive(Clone)]
+pub struct Outbox {
+    queue: mpsc::Sender<Outgoing>,
+    /// `None` where a single client serves itself.
+    backlog: Option<Arc<Backlog>>,
+}
+
+impl Outbox {
+    pub fn new(queue: mpsc::Sender<Outgoing>, backlog: Option<Arc<Backlog>>) -> Self {
+        Self { queue, backlog }
+    }
+
+    /// Waits while too many others wait, which slows down a client that does not
+    /// read. A closed connection shows itself where its messages are received.
+    async fn send(&self, text: String) {
+        let held = self.backlog.as_ref().map(|it| it.hold(text.len()));
+        let text = Text { text, held };
+        let _ = self.queue.send(Outgoing::Message(text)).await;
+    }
+
+    /// The same, where nothing can be awaited.
+    pub fn blocking_send(&self, text: String) {
+        let text = Text { text, held: None };
+        let _ = self.queue.blocking_send(Outgoing::Message(text));
+    }
+
+    /// Ends the connection.
+    pub async fn end(&self, with: Outgoing) {
+        let _ = self.queue.send(with).await;
+    }
+}
+
+/// A message that came, and its part of the memory for large ones. It is held
+/// until the message is answered: what is made of it is larger still.
+pub struct Received {
+    pub bytes: Bytes,
+    pub leave: Option<OwnedSemaphorePermit>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -67,8 +113,8 @@ pub enum Breach {
 
 /// The two ends a transport pumps bytes through, and who is on the other side.
 pub struct Channel {
-    pub incoming: mpsc::Receiver<Bytes>,
-    pub outgoing: mpsc::Sender<Outgoing>,
+    pub incoming: mpsc::Receiver<Received>,
+    pub outgoing: Outbox,
     pub credentials: Credentials,
     /// Whether they were good when the connection began. If not, they never
     /// are: nobody would close it when a key that came later is revoked.
@@ -139,19 +185,19 @@ impl Intake {
     async fn run(mut self) {
         let (stopping, gone) = (self.desk.stopping.clone(), self.gone.clone());
         loop {
-            let bytes = tokio::select! {
-                bytes = self.channel.incoming.recv() => bytes,
+            let received = tokio::select! {
+                received = self.channel.incoming.recv() => received,
                 () = stopping.cancelled() => None,
                 () = gone.cancelled() => return,
             };
-            let Some(bytes) = bytes else {
+            let Some(Received { bytes, mut leave }) = received else {
                 break;
             };
-            if self.take_plain(&bytes).await {
+            if self.take_plain(&bytes, &mut leave).await {
                 continue;
             }
             // Boxed: it is large, and for most connections never needed.
-            if let Some(message) = Box::pin(self.take(&bytes)).await
+            if let Some(message) = Box::pin(self.take(&bytes, leave)).await
                 && self.long_way().send(Box::new(message)).await.is_err()
             {
                 return;
@@ -193,7 +239,7 @@ impl Intake {
     }
 
     /// Begins a call that can take the short way; false if it can't.
-    async fn take_plain(&mut self, bytes: &[u8]) -> bool {
+    async fn take_plain(&mut self, bytes: &[u8], leave: &mut Option<OwnedSemaphorePermit>) -> bool {
         if !self.desk.settings.http.direct_path {
             return false;
         }
@@ -220,20 +266,25 @@ impl Intake {
         };
         let (desk, window) = (Arc::clone(&self.desk), Arc::clone(&self.window));
         let (outgoing, calls) = (self.channel.outgoing.clone(), Arc::clone(&self.calls));
+        let leave = leave.take();
         tokio::spawn(async move {
             let (_, answer) = call.serve(&desk, &window, how).await;
             calls.with(|calls| calls.remove(&id));
             // Who cancels a call wants no answer to it.
             if !cancel.is_cancelled() {
-                let _ = outgoing.send(Outgoing::Message(answer)).await;
+                outgoing.send(answer).await;
             }
-            drop(permit);
+            drop((permit, leave));
         });
         true
     }
 
     /// The message for the protocol crate, unless it is dealt with here.
-    async fn take(&mut self, bytes: &[u8]) -> Option<RxJsonRpcMessage<RoleServer>> {
+    async fn take(
+        &mut self,
+        bytes: &[u8],
+        leave: Option<OwnedSemaphorePermit>,
+    ) -> Option<RxJsonRpcMessage<RoleServer>> {
         let mut message = match inbound::message(bytes) {
             Ok(message) => message,
             Err((id, fault)) => {
@@ -284,7 +335,7 @@ impl Intake {
             extensions.insert(language);
         }
         // Lives as long as the request's context, and so counts those under way.
-        extensions.insert(Arc::new(permit));
+        extensions.insert(Arc::new((permit, leave)));
         Some(message)
     }
 
@@ -319,7 +370,7 @@ impl Intake {
                 self.answer(id, &Fault::from(&refusal)).await;
                 if refusal == Refusal::InvalidKey {
                     self.note_wrong_key();
-                    let _ = self.channel.outgoing.send(Outgoing::Unauthorized).await;
+                    self.channel.outgoing.end(Outgoing::Unauthorized).await;
                 }
                 None
             }
@@ -355,7 +406,7 @@ impl Intake {
     /// too many are under way. Refused after a while, so that a connection full
     /// of long calls still hears that they are cancelled.
     async fn permit(&self, id: Option<&Value>) -> Option<OwnedSemaphorePermit> {
-        drop(self.channel.outgoing.reserve().await);
+        drop(self.channel.outgoing.queue.reserve().await);
         let permit = Arc::clone(&self.in_flight).acquire_owned();
         if let Ok(Ok(permit)) = tokio::time::timeout(PATIENCE, permit).await {
             return Some(permit);
@@ -371,8 +422,7 @@ impl Intake {
 
     async fn answer(&self, id: Option<&Value>, fault: &Fault) {
         let message = error_message(id, fault).to_string();
-        // A closed channel shows itself on the next receive.
-        let _ = self.channel.outgoing.send(Outgoing::Message(message)).await;
+        self.channel.outgoing.send(message).await;
     }
 
     /// Whether a request may be served without handshake and without metadata.
@@ -390,7 +440,7 @@ impl Intake {
 
 struct ChannelTransport {
     incoming: mpsc::Receiver<Box<RxJsonRpcMessage<RoleServer>>>,
-    outgoing: mpsc::Sender<Outgoing>,
+    outgoing: Outbox,
     flat_results: bool,
 }
 
@@ -424,8 +474,7 @@ impl Transport<RoleServer> for ChannelTransport {
         }
         async move {
             match written(&item, flat) {
-                // Waiting here is what slows down a client that does not read.
-                Ok(text) => drop(outgoing.send(Outgoing::Message(text)).await),
+                Ok(text) => outgoing.send(text).await,
                 Err(error) => tracing::error!(%error, "a message could not be written"),
             }
             Ok(())

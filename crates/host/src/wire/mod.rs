@@ -8,10 +8,12 @@
 //! - `plain`: tools without the protocol, one JSON object in and one out
 //! - `inbound`: bytes into messages; `outbound`: answers and refusals into bytes
 //! - `channel`: a connection of messages (stdio, WebSocket) for the protocol crate
+//! - `backlog`: answers that nobody has read yet, and how many there may be
 //! - `client`: the way back to the client while a call runs
 //! - `subscriptions`: changes on their way to the client
 //! - `seal`: state that travels through the client and must come back unchanged
 
+pub mod backlog;
 pub mod channel;
 pub mod client;
 pub mod definitions;
