@@ -10,6 +10,7 @@
 
 pub mod approval;
 pub mod arguments;
+pub mod blocking;
 pub mod context;
 pub mod counter;
 pub mod error;
@@ -28,6 +29,7 @@ pub mod time;
 pub mod tool;
 pub mod usage;
 
+pub use blocking::Blocking;
 pub use context::{Caller, Context};
 pub use counter::{About, Counter, Ways};
 pub use error::{Error, Result};

@@ -11,7 +11,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kit::{Error, Result};
+use kit::Result;
 
 use tokio::sync::Semaphore;
 
@@ -57,8 +57,7 @@ impl House {
         work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let house = Arc::clone(self);
-        let result = tokio::task::spawn_blocking(move || work(&house)).await;
-        result.unwrap_or_else(|error| Err(Error::internal(error)))
+        self.store.blocking.run(move || work(&house)).await
     }
 
     /// Writes the counts soon, if any have changed.

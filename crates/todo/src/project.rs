@@ -15,7 +15,7 @@ use std::{
 };
 
 use jiff::{Timestamp, Zoned, civil::Date, tz::TimeZone};
-use kit::{Context, Result};
+use kit::{Blocking, Context, Result};
 
 use crate::{
     Settings, errors,
@@ -31,6 +31,9 @@ use crate::{
     undo::Undo,
 };
 
+/// Threads that read and write files at once.
+const THREADS: usize = 16;
+
 pub struct Project {
     pub settings: Settings,
     pub zone: TimeZone,
@@ -42,6 +45,8 @@ pub struct Project {
     pub(crate) undo: Mutex<Undo>,
     /// What killed processes left has been cleared up.
     pub(crate) tidied: AtomicBool,
+    /// For work on the files.
+    pub blocking: Blocking,
     pub catalog: Catalog,
     /// More calls will follow: what they may need can be made ready.
     pub(crate) serving: AtomicBool,
@@ -84,6 +89,7 @@ impl Project {
             writing: Mutex::default(),
             undo: Mutex::default(),
             tidied: AtomicBool::new(false),
+            blocking: Blocking::new(THREADS),
             catalog: Catalog::default(),
             serving: AtomicBool::new(false),
             written: Mutex::default(),

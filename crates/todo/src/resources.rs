@@ -14,7 +14,7 @@ use crate::{
     files::{self, Folder},
     model::TaskId,
     project::{Project, adr_file, context_file},
-    tools::aside,
+    tools::on_a_thread,
 };
 
 const BASE: &str = "file://.todo/";
@@ -89,7 +89,7 @@ impl Shelf {
         job: impl FnOnce(&Project, &Folder) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let project = Arc::clone(&self.project);
-        aside(move || job(&project, &project.folder()?)).await
+        on_a_thread(project, move |project| job(project, &project.folder()?)).await
     }
 }
 

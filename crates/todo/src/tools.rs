@@ -26,7 +26,7 @@ pub mod update_task;
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Error, Hints, Reply, Result, Rule, Run, Tool};
+use kit::{Context, Effect, Hints, Reply, Result, Rule, Run, Tool};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
@@ -115,15 +115,12 @@ impl Words {
     }
 }
 
-/// Files are read on threads that may wait, never on the ones that serve.
-pub(crate) async fn aside<T: Send + 'static>(
-    job: impl FnOnce() -> Result<T> + Send + 'static,
+pub(crate) async fn on_a_thread<T: Send + 'static>(
+    project: Arc<Project>,
+    work: impl FnOnce(&Arc<Project>) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    match tokio::task::spawn_blocking(job).await {
-        Ok(result) => result,
-        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-        Err(error) => Err(Error::internal(error)),
-    }
+    let blocking = project.blocking.clone();
+    blocking.run(move || work(&project)).await
 }
 
 fn reads<I, O>(project: &Arc<Project>, handler: fn(&Project, &Context, &I) -> Result<O>) -> Run
@@ -153,9 +150,9 @@ where
     let project = Arc::clone(project);
     Run::Async(Arc::new(move |context, arguments| {
         let project = Arc::clone(&project);
-        Box::pin(aside(move || {
+        Box::pin(on_a_thread(project, move |project| {
             let input: I = kit::tool::typed(arguments)?;
-            let output = handler(&project, &context, &input);
+            let output = handler(project, &context, &input);
             project.look_ahead();
             Reply::structured(&output?)
         }))

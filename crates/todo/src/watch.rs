@@ -29,7 +29,6 @@ use crate::{
     page,
     project::{Project, locked},
     resources,
-    tools::aside,
 };
 
 /// A save makes several events; they are told as one, when it has been quiet
@@ -94,11 +93,7 @@ impl Background for Watch {
             };
             // An error means that it has ended already.
             let _ = stop.send(Message::Stop);
-            let _ = aside(move || {
-                let _ = thread.join();
-                Ok(())
-            })
-            .await;
+            let _ = tokio::task::spawn_blocking(move || thread.join()).await;
         })
     }
 }

@@ -42,7 +42,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kit::{Result, text};
+use kit::{Blocking, Result, text};
 
 use crate::{
     Settings, errors,
@@ -66,6 +66,9 @@ pub use reads::{Place, Position};
 pub use room::Room;
 pub use waiting::Waiting;
 
+/// Threads that read and write files at once. Most of them wait for a lock.
+const THREADS: usize = 32;
+
 pub struct Store {
     settings: Settings,
     dir: Dir,
@@ -76,6 +79,8 @@ pub struct Store {
     open: Mutex<HashMap<RoomName, Arc<Room>>>,
     dirty: Mutex<Vec<RoomName>>,
     watch: watch::Watch,
+    /// For work on the files.
+    pub blocking: Blocking,
 }
 
 /// A room as `rooms.json` describes it.
@@ -97,6 +102,7 @@ impl Store {
             open: Mutex::default(),
             dirty: Mutex::default(),
             watch: watch::Watch::default(),
+            blocking: Blocking::new(THREADS),
         }
     }
 

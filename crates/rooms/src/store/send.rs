@@ -84,7 +84,7 @@ impl Store {
         };
         if lead {
             let (store, room) = (Arc::clone(self), Arc::clone(room));
-            tokio::task::spawn_blocking(move || store.lead(&room));
+            self.blocking.run_later(move || store.lead(&room));
         }
         answered
             .await

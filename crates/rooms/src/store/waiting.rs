@@ -82,8 +82,6 @@ impl Drop for Waiting {
                 let _ = store.note_waiting(&room, &agent, None, clock.now());
             }
         };
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn_blocking(work);
-        }
+        self.store.blocking.run_later(work);
     }
 }

@@ -246,7 +246,7 @@ impl Wait {
             self.agent.clone(),
         );
         let now = context.clock.now();
-        tokio::task::spawn_blocking(move || {
+        self.house.store.blocking.run_later(move || {
             store.heard_of(&room, &agent, now);
             if let Err(error) = store.save_position(&room, &agent, now) {
                 tracing::warn!(%error, cause = ?error.cause, "a read position could not be written");

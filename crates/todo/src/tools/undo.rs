@@ -6,7 +6,7 @@ use kit::{Context, Reply, Result, Run, Tool, tool::as_is};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{TAKES, Words, aside};
+use super::{TAKES, Words, on_a_thread};
 use crate::{
     errors,
     project::{Project, locked},
@@ -41,8 +41,8 @@ pub fn tool(project: &Arc<Project>) -> Tool {
     }
     .tool(Run::Async(Arc::new(move |context, _| {
         let project = Arc::clone(&project);
-        Box::pin(aside(move || {
-            let output = handle(&project, &context)?;
+        Box::pin(on_a_thread(project, move |project| {
+            let output = handle(project, &context)?;
             Reply::structured(&output)
         }))
     })))
