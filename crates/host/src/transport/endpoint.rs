@@ -228,7 +228,7 @@ impl Endpoint {
             return answer::fault(StatusCode::BAD_REQUEST, id.as_ref(), &fault);
         }
         if response.status().is_client_error() {
-            return answer::shortened(response).await;
+            return answer::revised(response, &self.window).await;
         }
         if reads.json_first() && !listens {
             return accept::as_json(response).await;
