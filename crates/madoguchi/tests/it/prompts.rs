@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Desk, LEGACY, Pipe, Session, Socket, modern, plain, result};
+use crate::harness::{Desk, LEGACY, Pipe, Session, Socket, configured_keys, modern, plain, result};
 
 /// Each with an argument in a person's own words.
 const PROMPTS: [(&str, &str, &str); 5] = [
@@ -25,6 +25,16 @@ fn text_of(pipe: &mut Pipe, prompt: &str, arguments: Value) -> String {
     let messages = result(&got)["messages"].as_array().unwrap();
     assert_eq!(messages.len(), 1);
     messages[0]["content"]["text"].as_str().unwrap().to_owned()
+}
+
+/// Under the names that texts use.
+fn tools_of(pipe: &mut Pipe) -> BTreeSet<String> {
+    let tools = pipe.request(&modern(2, "tools/list", json!({})));
+    let tools = result(&tools)["tools"].as_array().unwrap();
+    let names = tools.iter().map(|tool| tool["name"].as_str().unwrap());
+    names
+        .map(|name| name.trim_start_matches("agent_communication_").to_owned())
+        .collect()
 }
 
 /// The tools that a text names, in the order in which it does so first.
@@ -59,14 +69,7 @@ async fn each_counter_has_a_prompt_that_names_its_tools_in_both_languages() {
         let listed = result(&listed)["prompts"].as_array().unwrap();
         assert_eq!(listed.len(), 1, "{listed:?}");
         assert_eq!(listed[0]["name"], prompt);
-        let tools = pipe.request(&modern(2, "tools/list", json!({})));
-        let tools = result(&tools)["tools"].as_array().unwrap();
-        let tools: BTreeSet<String> = tools
-            .iter()
-            .map(|tool| tool["name"].as_str().unwrap())
-            .map(|name| name.trim_start_matches("agent_communication_").to_owned())
-            .collect();
-
+        let tools = tools_of(&mut pipe);
         let english = text_of(&mut pipe, prompt, json!({ "language": "en" }));
         let japanese = text_of(&mut pipe, prompt, json!({ "language": "ja" }));
         let forbids = ["ever ", "say nothing"];
@@ -95,6 +98,42 @@ async fn each_counter_has_a_prompt_that_names_its_tools_in_both_languages() {
         let long = json!({ "name": prompt, "arguments": { own_words: "x".repeat(501) } });
         let long = pipe.request(&modern(6, "prompts/get", long));
         assert_eq!(long["error"]["code"], -32602, "{long}");
+    }
+}
+
+/// Whoever is told to use a tool may use it: a key for all tools of the text sees
+/// the prompt, and one that lacks any of them does not.
+#[tokio::test]
+async fn a_prompt_is_for_whoever_may_use_every_tool_that_it_names() {
+    let first = Desk::start().await;
+    let mut keys = Vec::new();
+    for (counter, prompt, _) in PROMPTS {
+        let mut pipe = at(&first, counter);
+        let tools = tools_of(&mut pipe);
+        let text = text_of(&mut pipe, prompt, json!({}));
+        let named = named(&text, &tools);
+        keys.push((counter, named.join(" "), 1));
+        for missing in &named {
+            let others = named.iter().filter(|tool| *tool != missing);
+            let others: Vec<&str> = others.copied().collect();
+            keys.push((counter, others.join(" "), 0));
+        }
+    }
+    let config: String = keys
+        .iter()
+        .enumerate()
+        .map(|(number, (counter, tools, _))| {
+            let key = configured_keys(&[(&format!("key-{number}"), tools)]);
+            let tools: Vec<&str> = tools.split(' ').collect();
+            format!("{key}counters = [\"{counter}\"]\ntools = {tools:?}\n")
+        })
+        .collect();
+    let desk = Desk::setup().config(&config).start().await;
+    for (counter, tools, seen) in keys {
+        let mut socket = Socket::with_bearer(&desk, counter, &tools).await;
+        let listed = socket.request(&modern(1, "prompts/list", json!({}))).await;
+        let listed = result(&listed)["prompts"].as_array().unwrap();
+        assert_eq!(listed.len(), seen, "{counter}: {tools}");
     }
 }
 
