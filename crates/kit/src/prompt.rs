@@ -137,7 +137,8 @@ pub fn given_line(arguments: &Map<String, Value>, name: &str) -> Result<Option<S
         let message = format!("`{name}` is longer than {LONGEST_TEXT} characters.");
         return Err(Error::new(INVALID_ARGUMENT, message).next("Say it in fewer words."));
     }
-    Ok(Some(visible(text)))
+    let words: Vec<&str> = text.split_whitespace().collect();
+    Ok(Some(visible(&words.join(" "))))
 }
 
 /// One message of a rendered prompt; `content` is a content block.
@@ -159,5 +160,27 @@ impl Message {
             role: Role::User,
             content: serde_json::json!({ "type": "text", "text": text.into() }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_persons_words_become_one_visible_line_of_bounded_length() {
+        let line = |text: &str| {
+            let arguments = Map::from_iter([("goal".to_owned(), json!(text))]);
+            given_line(&arguments, "goal")
+        };
+        assert_eq!(line("  ").unwrap(), None);
+        assert_eq!(
+            line("Ship\n it\u{202e} ").unwrap().unwrap(),
+            "Ship it⟨U+202E⟩"
+        );
+        assert!(line(&"あ".repeat(LONGEST_TEXT)).is_ok());
+        assert!(line(&"あ".repeat(LONGEST_TEXT + 1)).is_err());
     }
 }
