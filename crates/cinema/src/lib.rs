@@ -39,6 +39,7 @@ const ABOUT: About = About {
     version: "1.0.0",
     title: "Cinema box office",
     summary: "Find a film and a screening, see the seats, reserve them.",
+    description: "映画館窓口業務を行うエージェントのMCPツール群",
     instructions: "You are at the box office of a cinema. Find the film (get_movie_list), its \
         screenings (get_show_schedule) and their free seats (get_seat_availability), confirm with \
         the customer, then reserve (reserve_seats); no payment is taken. Dates are YYYY-MM-DD and \

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use jiff::{ToSpan, civil::Date};
 use kit::{
-    Context, Error, Result,
+    Context, Result,
     context::Language,
-    prompt::{Argument, Message, Prompt, Rendered},
+    prompt::{self, Argument, Message, Prompt, Rendered},
 };
 use serde_json::{Map, Value};
 
@@ -22,16 +22,11 @@ pub fn box_office_clerk(house: &Arc<House>) -> Prompt {
         description: "Serves a customer of the cinema: finds the film and the screening, shows \
             the seats and reserves them.",
         arguments: vec![
-            Argument {
-                name: "date",
-                description: "The day the customer asks about, YYYY-MM-DD, if it is known",
-                required: false,
-            },
-            Argument {
-                name: "language",
-                description: "The language to serve in: ja or en",
-                required: false,
-            },
+            Argument::optional(
+                "date",
+                "The day the customer asks about, YYYY-MM-DD, if it is known",
+            ),
+            prompt::LANGUAGE,
         ],
         tools: &[
             "get_movie_list",
@@ -46,10 +41,9 @@ pub fn box_office_clerk(house: &Arc<House>) -> Prompt {
     }
 }
 
-/// Values for the prompt's arguments.
+/// Values for the prompt's arguments that change from day to day.
 pub fn complete(house: &House, context: &Context, argument: &str) -> Vec<String> {
     match argument {
-        "language" => vec!["ja".into(), "en".into()],
         "date" => (0..8)
             .filter_map(|days: i64| house.today(context).checked_add(days.days()).ok())
             .map(|date| date.to_string())
@@ -59,23 +53,8 @@ pub fn complete(house: &House, context: &Context, argument: &str) -> Vec<String>
 }
 
 fn render(house: &House, context: &Context, arguments: &Map<String, Value>) -> Result<Rendered> {
-    let argument = |name: &str| {
-        arguments
-            .get(name)
-            .and_then(Value::as_str)
-            .map(str::trim)
-            .filter(|text| !text.is_empty())
-    };
-    let language = match argument("language") {
-        None => context.language,
-        Some("ja") => Language::Japanese,
-        Some("en") => Language::English,
-        Some(other) => {
-            let message = format!("`{other}` is not a language of this prompt.");
-            return Err(Error::new("INVALID_LANGUAGE", message).next("Use ja or en."));
-        }
-    };
-    let date = argument("date")
+    let language = prompt::language(context, arguments)?;
+    let date = prompt::given(arguments, "date")
         .map(|text| house.read_date(&tidy_date(text, house.today(context)).unwrap_or_default()))
         .transpose()?;
     let today = house.today(context);

@@ -1,6 +1,15 @@
 //! Every method of the protocol that is answered here, and what a caller needs
-//! for an answer. A method that is not in the table is refused by the first
-//! stations, on every transport.
+//! for an answer. A method that is not in the table, or that is about something
+//! the counter does not have, is refused by the first stations, on every
+//! transport.
+
+use kit::{
+    Counter,
+    text::{cut, nearest, visible},
+};
+
+/// As much of an unknown method's name as is repeated.
+const REPEATED: usize = 40;
 
 /// What a caller needs, besides being let in at the counter and within its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +70,41 @@ pub const METHODS: [Method; 15] = [
     method("logging/setLevel", Access::Counter),
 ];
 
-pub fn is_known(name: &str) -> bool {
-    METHODS.iter().any(|method| method.name == name)
+/// Whether a counter answers a method. What it does not declare among its
+/// capabilities it does not answer: clients and checkers rely on that.
+pub fn offers(counter: &Counter, name: &str) -> bool {
+    let has_prompts = !counter.prompts.is_empty();
+    let has_resources = counter.resources.is_some();
+    match name.split_once('/') {
+        Some(("prompts", _)) if !has_prompts => false,
+        Some(("resources", _)) if !has_resources => false,
+        Some(("completion", _)) if !has_prompts && !has_resources => false,
+        _ => METHODS.iter().any(|method| method.name == name),
+    }
+}
+
+/// What somebody is told who asked for a method that is not answered.
+pub fn not_found(counter: &Counter, name: &str) -> String {
+    let shown = match cut(name, REPEATED) {
+        (all, 0) => visible(all),
+        (start, _) => visible(start) + "…",
+    };
+    let mut offered = METHODS.map(|method| method.name).to_vec();
+    offered.retain(|method| offers(counter, method));
+    let hint = if offered.contains(&name) {
+        " The protocol revision of this request does not have it.".to_owned()
+    } else if METHODS.iter().any(|method| method.name == name) {
+        let what = name.split('/').next().unwrap_or_default();
+        format!(" The counter {} has no {what}.", counter.about.name)
+    } else if counter.tool(name).is_some() {
+        format!(" {shown} is a tool: send tools/call with params.name \"{shown}\".")
+    } else if let Some(near) = nearest(name, offered.iter().copied()) {
+        format!(" Did you mean {near}?")
+    } else {
+        String::new()
+    };
+    format!(
+        "Method not found: {shown}.{hint} This counter answers {}.",
+        offered.join(", ")
+    )
 }

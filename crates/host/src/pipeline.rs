@@ -84,7 +84,7 @@ pub enum Refusal {
     RateLimited {
         retry_after_ms: u64,
     },
-    /// Nothing here answers this method.
+    /// Nothing here answers the method; the text says what is answered.
     UnknownMethod(String),
     UnknownTool {
         call: CallId,
@@ -114,9 +114,10 @@ impl Desk {
             self.audit.refused(Some(caller), counter, self.clock.now());
             return Err(Refusal::RateLimited { retry_after_ms });
         }
-        if !methods::is_known(method) {
+        if !methods::offers(&window.counter, method) {
             self.audit.refused(Some(caller), counter, self.clock.now());
-            return Err(Refusal::UnknownMethod(method.to_owned()));
+            let explained = methods::not_found(&window.counter, method);
+            return Err(Refusal::UnknownMethod(explained));
         }
         Ok(Admitted { who })
     }

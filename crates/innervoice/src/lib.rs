@@ -16,6 +16,7 @@ mod feed;
 mod import;
 pub mod model;
 mod outbox;
+mod prompts;
 mod recipients;
 mod reminders;
 mod resources;
@@ -64,6 +65,7 @@ const ABOUT: About = About {
     version: "0.3.0",
     title: "InnerVoice",
     summary: "Calendar, messages and reminders for a voice assistant, with the user's approval.",
+    description: "LLM/音声クライアントから、calendar/message/reminder操作を安全に実行できるツール実行サーバー",
     instructions: "You speak for a person: plan events (calendar_create), send messages \
         (message_send) and set reminders (reminder_create). The person is asked before any of \
         these is done, and before something is changed; when a call says APPROVAL_REQUIRED, tell them and make the identical call \
@@ -99,7 +101,7 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Result<Counter> {
             Arc::new(tools::reminder_cancel::tool(&voice)),
             Arc::new(tools::contacts_search::tool(&voice)),
         ],
-        prompts: Vec::new(),
+        prompts: vec![Arc::new(prompts::secretary())],
         resources: Some(Arc::new(resources::Shelf::new(&voice, &store))),
         files: Some(Arc::new(feed::Feed::new(&store))),
         demo: None,

@@ -22,6 +22,8 @@ pub struct About {
     pub title: &'static str,
     /// One sentence for people.
     pub summary: &'static str,
+    /// What its document says it is, in the document's words, for `serverInfo`.
+    pub description: &'static str,
     /// What a model is told when it connects.
     pub instructions: &'static str,
     /// Whether its tools and prompts can change while it is open.

@@ -4,7 +4,15 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::{BoxFuture, Context, Error, Result, context::ClientRequest, error::INVALID_ARGUMENT};
+use crate::{
+    BoxFuture, Context, Error, Result,
+    context::{ClientRequest, Language},
+    error::INVALID_ARGUMENT,
+    text::{cut, visible},
+};
+
+/// As much of a person's own words as a prompt repeats.
+const LONGEST_TEXT: usize = 500;
 
 pub struct Prompt {
     pub name: &'static str,
@@ -18,6 +26,15 @@ pub struct Prompt {
 }
 
 impl Prompt {
+    /// The values of an argument that begin with `typed`; `None` when only the
+    /// counter knows them.
+    pub fn fixed_values(&self, argument: &str, typed: &str) -> Option<Vec<String>> {
+        let argument = self.arguments.iter().find(|it| it.name == argument)?;
+        let typed = typed.to_lowercase();
+        let fitting = argument.values.iter().filter(|it| it.starts_with(&typed));
+        (!argument.values.is_empty()).then(|| fitting.map(|it| (*it).to_owned()).collect())
+    }
+
     pub fn check_arguments(&self, arguments: &Map<String, Value>) -> Result<()> {
         let mut required = self.arguments.iter().filter(|argument| argument.required);
         match required.find(|argument| !arguments.contains_key(argument.name)) {
@@ -31,7 +48,7 @@ impl Prompt {
     }
 }
 
-type Render =
+pub type Render =
     Arc<dyn Fn(Context, Map<String, Value>) -> BoxFuture<'static, Result<Rendered>> + Send + Sync>;
 
 #[derive(Debug, Clone)]
@@ -49,6 +66,79 @@ pub struct Argument {
     pub name: &'static str,
     pub description: &'static str,
     pub required: bool,
+    /// All values that it can have; empty when it takes others.
+    pub values: &'static [&'static str],
+}
+
+impl Argument {
+    /// An argument in a person's own words, which may be left out.
+    pub const fn optional(name: &'static str, description: &'static str) -> Self {
+        Self {
+            name,
+            description,
+            required: false,
+            values: &[],
+        }
+    }
+}
+
+/// A prompt that is one text from the user, for which nothing is looked up.
+pub fn text(text: fn(&Context, &Map<String, Value>) -> Result<String>) -> Render {
+    Arc::new(move |context, arguments| {
+        let text = text(&context, &arguments);
+        let rendered = text.map(|text| Rendered::Messages(vec![Message::user(text)]));
+        Box::pin(std::future::ready(rendered))
+    })
+}
+
+/// The day it is at the counter, with its zone where that has a name:
+/// `2026-11-15 (Asia/Tokyo)`.
+pub fn today(context: &Context) -> String {
+    match context.zone.iana_name() {
+        Some(zone) => format!("{} ({zone})", context.today()),
+        None => context.today().to_string(),
+    }
+}
+
+/// The argument that [`language`] reads.
+pub const LANGUAGE: Argument = Argument {
+    name: "language",
+    description: "The language to serve in: ja or en",
+    required: false,
+    values: &["ja", "en"],
+};
+
+/// The language that the arguments name, else the caller's.
+pub fn language(context: &Context, arguments: &Map<String, Value>) -> Result<Language> {
+    match given(arguments, LANGUAGE.name) {
+        None => Ok(context.language),
+        Some("ja") => Ok(Language::Japanese),
+        Some("en") => Ok(Language::English),
+        Some(other) => {
+            let (shown, _) = cut(other, 20);
+            let message = format!("`{}` is not a language of this prompt.", visible(shown));
+            Err(Error::new("INVALID_LANGUAGE", message).next("Use ja or en."))
+        }
+    }
+}
+
+/// The text of an argument, unless it is blank.
+pub fn given<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    let text = arguments.get(name)?.as_str()?.trim();
+    (!text.is_empty()).then_some(text)
+}
+
+/// The same as one visible line, for a prompt that repeats it.
+pub fn given_line(arguments: &Map<String, Value>, name: &str) -> Result<Option<String>> {
+    let Some(text) = given(arguments, name) else {
+        return Ok(None);
+    };
+    if cut(text, LONGEST_TEXT).1 > 0 {
+        let message = format!("`{name}` is longer than {LONGEST_TEXT} characters.");
+        return Err(Error::new(INVALID_ARGUMENT, message).next("Say it in fewer words."));
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    Ok(Some(visible(&words.join(" "))))
 }
 
 /// One message of a rendered prompt; `content` is a content block.
@@ -70,5 +160,27 @@ impl Message {
             role: Role::User,
             content: serde_json::json!({ "type": "text", "text": text.into() }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_persons_words_become_one_visible_line_of_bounded_length() {
+        let line = |text: &str| {
+            let arguments = Map::from_iter([("goal".to_owned(), json!(text))]);
+            given_line(&arguments, "goal")
+        };
+        assert_eq!(line("  ").unwrap(), None);
+        assert_eq!(
+            line("Ship\n it\u{202e} ").unwrap().unwrap(),
+            "Ship it⟨U+202E⟩"
+        );
+        assert!(line(&"あ".repeat(LONGEST_TEXT)).is_ok());
+        assert!(line(&"あ".repeat(LONGEST_TEXT + 1)).is_err());
     }
 }

@@ -14,6 +14,7 @@ mod finding;
 mod import;
 pub mod model;
 mod open_carts;
+mod prompts;
 mod settings;
 mod shop;
 mod store;
@@ -49,6 +50,7 @@ const ABOUT: About = About {
     version: "1.0.0",
     title: "Shop",
     summary: "Search products, check stock, build AP2 cart mandates.",
+    description: "LangGraphエージェントにデータアクセスツールを提供するMCPサーバー",
     instructions: "You serve the customers of a shop. Find products with search_products (keywords \
         in Japanese or English; [] lists everything), look at one with get_product, check stock \
         with check_inventory, then build a cart with build_cart_mandates: the shop's own prices \
@@ -76,7 +78,7 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Result<Counter> {
             Arc::new(tools::cancel_cart::tool(&shop)),
             Arc::new(tools::update_inventory::tool(&shop)),
         ],
-        prompts: Vec::new(),
+        prompts: vec![Arc::new(prompts::shop_assistant())],
         resources: None,
         files: None,
         demo: Some(Arc::new(demo::DemoData::new(&shop))),

@@ -10,6 +10,7 @@ mod background;
 mod errors;
 mod house;
 mod model;
+mod prompts;
 mod resources;
 mod settings;
 mod store;
@@ -29,6 +30,7 @@ const ABOUT: About = About {
     version: "1.0.0",
     title: "Rooms",
     summary: "Rooms in which agents talk to each other, mention each other and wait for answers.",
+    description: "複数のエージェントがルームベースでメッセージをやり取りするためのMCPサーバー",
     instructions: "Agents talk to each other here. Choose one agentName and keep it. Find a room \
         (list_rooms) or make one (create_room), go in (enter_room), talk (send_message; @name \
         mentions somebody), and wait for answers with wait_for_messages rather than by polling \
@@ -60,7 +62,7 @@ pub fn counter(settings: Settings) -> Counter {
         ],
         // The documents and files of this counter write all times in UTC.
         time_zone: jiff::tz::TimeZone::UTC,
-        prompts: Vec::new(),
+        prompts: vec![Arc::new(prompts::room_guest())],
         resources: Some(Arc::new(resources::Shelf::new(&house))),
         store: None,
         files: None,

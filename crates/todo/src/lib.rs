@@ -12,6 +12,7 @@ mod model;
 mod page;
 mod parallel;
 mod project;
+mod prompts;
 mod resources;
 mod search;
 mod settings;
@@ -35,6 +36,7 @@ const ABOUT: About = About {
     version: "0.0.1",
     title: "Tasks and decisions",
     summary: "Tasks, ADRs and context in Markdown files that people edit too.",
+    description: "AIエージェント用Markdownベースタスク管理システム",
     instructions: "Tasks are lines of .todo/task.md, which people edit too: read before you \
         write, and see what is ready with list_tasks {\"ready\": true}. A task's context file \
         keeps what you learn about it (update_context with append, or one section of it); \
@@ -70,7 +72,7 @@ pub fn counter(settings: Settings) -> Counter {
             Arc::new(tools::batch::tool(&project)),
             Arc::new(tools::undo::tool(&project)),
         ],
-        prompts: Vec::new(),
+        prompts: vec![Arc::new(prompts::project_planner())],
         resources: Some(Arc::new(resources::Shelf::new(&project))),
         store: None,
         files: None,

@@ -13,8 +13,9 @@ use serde_json::Value;
 
 use super::abuse::Barred;
 use crate::{
+    desk::Window,
     pipeline::Refusal,
-    wire::outbound::{Fault, error_message, quoted, shorten_texts},
+    wire::outbound::{Fault, error_message, explain_value, quoted, shorten_texts},
 };
 
 /// For people and probes: one line of text.
@@ -104,15 +105,13 @@ pub fn with_headers(refusal: &Refusal, mut response: Response) -> Response {
     response
 }
 
-/// Refusals of the protocol crate quote what they refuse at any length.
-pub async fn shortened(response: Response) -> Response {
+/// A refusal of the protocol crate, which quotes what it refuses at any length,
+/// and says of a method of another revision nothing but its name.
+pub async fn revised(response: Response, window: &Window) -> Response {
     const LONG: u64 = 1000;
-    if response
-        .body()
-        .size_hint()
-        .exact()
-        .is_none_or(|length| length <= LONG)
-    {
+    let length = response.body().size_hint().exact();
+    let is_short = length.is_none_or(|length| length <= LONG);
+    if is_short && response.status() != StatusCode::NOT_FOUND {
         return response;
     }
     let (mut parts, body) = response.into_parts();
@@ -120,6 +119,9 @@ pub async fn shortened(response: Response) -> Response {
     let text = match serde_json::from_slice::<Value>(&body) {
         Ok(mut message) => {
             shorten_texts(&mut message);
+            if let Some(error) = message.get_mut("error") {
+                explain_value(error, window);
+            }
             message.to_string()
         }
         Err(_) => quoted(&String::from_utf8_lossy(&body)).into_owned(),

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use axum::{
     body::{Body, HttpBody},
     extract::Request,
-    http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, request::Parts},
+    http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use bytes::{Bytes, BytesMut};
@@ -167,6 +167,12 @@ impl Endpoint {
                 return answer::fault(StatusCode::BAD_REQUEST, id.as_ref(), &fault);
             }
         };
+        let completed = completed_handshake(&envelope, body);
+        if completed.is_some() {
+            // It says how long the body was that the client sent.
+            parts.headers.remove(header::CONTENT_LENGTH);
+        }
+        let body = completed.as_ref().unwrap_or(body);
         let name = self.window.counter.about.name;
         let who = if envelope.is_request() {
             let method = envelope.method.as_deref().unwrap_or_default();
@@ -214,7 +220,7 @@ impl Endpoint {
             return answer::fault(StatusCode::BAD_REQUEST, id.as_ref(), &fault);
         }
         if response.status().is_client_error() {
-            return answer::shortened(response).await;
+            return answer::revised(response, &self.window).await;
         }
         if reads.json_first() && !listens {
             return accept::as_json(response).await;
@@ -305,6 +311,12 @@ fn names_revision(headers: &HeaderMap, revision: &str) -> bool {
 fn owner(who: &Identified, extensions: &Extensions) -> Owner {
     let connection = extensions.get::<Arc<OpenConnection>>();
     Owner::new(who, connection.map(|connection| connection.peer))
+}
+
+fn completed_handshake(envelope: &Envelope<'_>, body: &[u8]) -> Option<Bytes> {
+    let is_handshake = envelope.method.as_deref() == Some("initialize");
+    let completed = is_handshake.then(|| inbound::completed_handshake(body))??;
+    Some(completed.into())
 }
 
 /// A session's answers are streams, so it is for those who asked for them.

@@ -45,7 +45,6 @@ pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credential
         outgoing: Outbox::new(queue, None),
         credentials,
         is_identified: true,
-        bare_dialect: false,
         own_dialect: false,
         language: language::of_environment(),
         visit: None,

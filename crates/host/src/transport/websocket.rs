@@ -134,7 +134,6 @@ impl Accepted {
             outgoing: outgoing.clone(),
             credentials: self.credentials.clone(),
             is_identified: self.who.is_some(),
-            bare_dialect: true,
             own_dialect: self.own_dialect,
             language: self.language,
             visit: Some(Arc::clone(&self.open.visit)),

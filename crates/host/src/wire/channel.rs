@@ -1,8 +1,8 @@
 //! A connection that carries whole messages, one after another: what stdio and
-//! WebSocket have in common. Parsing, admission and the bare dialect happen
-//! here, and plain calls take the short way; the protocol crate does the rest,
-//! from the first message on that needs it: what it sets up for a connection
-//! takes more memory than all else.
+//! WebSocket have in common. A request may come bare, with neither handshake nor
+//! metadata. Parsing and admission happen here, and plain calls take the short
+//! way; the protocol crate does the rest, from the first message on that needs
+//! it: what it sets up for a connection takes more memory than all else.
 
 use std::{
     collections::HashMap,
@@ -15,7 +15,7 @@ use bytes::Bytes;
 use kit::context::Language;
 use rmcp::{
     RoleServer,
-    model::{ClientNotification, ClientRequest, GetExtensions, GetMeta},
+    model::{ClientNotification, ClientRequest, GetExtensions},
     service::{RunningService, RxJsonRpcMessage, TxJsonRpcMessage, serve_directly_with_ct},
     transport::Transport,
 };
@@ -28,7 +28,7 @@ use super::{
     direct::{How, PlainCall},
     handler::Handler,
     inbound,
-    outbound::{Fault, error_message, shorten},
+    outbound::{Fault, error_message, explain, shorten},
     subscriptions,
 };
 use crate::{
@@ -119,8 +119,6 @@ pub struct Channel {
     /// Whether they were good when the connection began. If not, they never
     /// are: nobody would close it when a key that came later is revoked.
     pub is_identified: bool,
-    /// Whether requests without handshake and metadata are served.
-    pub bare_dialect: bool,
     /// Whether it speaks as the counter's document has it: tools under the names
     /// given there, and their fields at the top of a result as well.
     pub own_dialect: bool,
@@ -228,6 +226,7 @@ impl Intake {
             let transport = ChannelTransport {
                 incoming,
                 outgoing: self.channel.outgoing.clone(),
+                window: Arc::clone(&self.window),
                 flat_results: self.channel.own_dialect,
             };
             // Without a prescribed handshake: each request says by itself, or by an
@@ -243,8 +242,7 @@ impl Intake {
         if !self.desk.settings.http.direct_path {
             return false;
         }
-        let bare = self.channel.bare_dialect && !self.initialized;
-        let Some(call) = PlainCall::read(bytes, bare) else {
+        let Some(call) = PlainCall::read(bytes, !self.initialized) else {
             return false;
         };
         let id = serde_json::from_str(&call.id).ok();
@@ -307,14 +305,6 @@ impl Intake {
         let admitted = self.admit(id.as_ref(), request.request.method()).await?;
         if matches!(&request.request, ClientRequest::InitializeRequest(_)) {
             self.initialized = true;
-        } else if !self.era_is_known(&request.request) {
-            let fault = Fault {
-                code: -32602,
-                message: "The request's _meta lacks io.modelcontextprotocol/protocolVersion. Send it with each request, or start with initialize.".into(),
-                data: None,
-            };
-            self.answer(id.as_ref(), &fault).await;
-            return None;
         }
         if let ClientRequest::SubscriptionsListenRequest(listen) = &request.request
             && let Err(refused) = subscriptions::admit_listen(
@@ -424,23 +414,12 @@ impl Intake {
         let message = error_message(id, fault).to_string();
         self.channel.outgoing.send(message).await;
     }
-
-    /// Whether a request may be served without handshake and without metadata.
-    fn era_is_known(&self, request: &ClientRequest) -> bool {
-        self.initialized
-            || self.channel.bare_dialect
-            || request.get_meta().protocol_version().is_some()
-            // These say themselves what they lack.
-            || matches!(
-                request,
-                ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_)
-            )
-    }
 }
 
 struct ChannelTransport {
     incoming: mpsc::Receiver<Box<RxJsonRpcMessage<RoleServer>>>,
     outgoing: Outbox,
+    window: Arc<Window>,
     flat_results: bool,
 }
 
@@ -470,6 +449,7 @@ impl Transport<RoleServer> for ChannelTransport {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let (outgoing, flat) = (self.outgoing.clone(), self.flat_results);
         if let TxJsonRpcMessage::<RoleServer>::Error(error) = &mut item {
+            explain(&mut error.error, &self.window);
             shorten(&mut error.error);
         }
         async move {

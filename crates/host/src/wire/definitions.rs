@@ -6,7 +6,10 @@ use kit::{Counter, Tool, counter::Refusals, prompt::Prompt, resource::Shows};
 use rmcp::model as mcp;
 use serde_json::{Value, json};
 
-use crate::desk::PreparedTool;
+use crate::{
+    desk::PreparedTool,
+    methods::{self, COMPLETE},
+};
 
 /// How long clients may keep the lists of tools, prompts and templates. They
 /// change only when the program is replaced or reconfigured.
@@ -169,13 +172,17 @@ fn info(counter: &Counter) -> mcp::ServerConfig {
                 "resources".into(),
                 json!({ "subscribe": true, "listChanged": true }),
             );
+        }
+        if methods::offers(counter, COMPLETE.name) {
             object.insert("completions".into(), json!({}));
         }
     }
     let capabilities = from_json(capabilities).unwrap_or_default();
     mcp::ServerConfig::new(capabilities)
         .with_server_info(
-            mcp::Implementation::new(about.server_name, about.version).with_title(about.title),
+            mcp::Implementation::new(about.server_name, about.version)
+                .with_title(about.title)
+                .with_description(about.description),
         )
         .with_instructions(about.instructions)
 }

@@ -149,6 +149,23 @@ impl Reader<'_> {
         })
     }
 
+    /// Values for an argument: those that the prompt names itself, else what the
+    /// counter finds.
+    async fn values(&self, question: &Question) -> kit::Result<Vec<String>> {
+        let counter = &self.window.counter;
+        if let Reference::Prompt(name) = &question.about {
+            let prompt = counter.prompts.iter().find(|prompt| prompt.name == name);
+            let (argument, typed) = (&question.argument, &question.typed);
+            if let Some(values) = prompt.and_then(|it| it.fixed_values(argument, typed)) {
+                return Ok(values);
+            }
+        }
+        match &counter.resources {
+            Some(resources) => resources.complete(&self.context, question).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// The stations of the desk come before `work` begins.
     async fn read<T>(
         &self,
@@ -484,37 +501,35 @@ impl ServerHandler for Handler {
     ) -> Result<mcp::CompleteResult, ErrorData> {
         let mut result = mcp::CompleteResult::default();
         result.meta = self.stamp(&context);
-        if let Some(resources) = &self.window.counter.resources {
-            let reader = self.reader(&context)?;
-            let question = Question {
-                about: match request.r#ref {
-                    mcp::Reference::Prompt(prompt) => Reference::Prompt(prompt.name),
-                    mcp::Reference::Resource(template) => Reference::Template(template.uri),
-                    _ => return Ok(result),
-                },
-                argument: request.argument.name,
-                typed: request.argument.value,
-                settled: request
-                    .context
-                    .and_then(|context| context.arguments)
-                    .into_iter()
-                    .flatten()
-                    .collect(),
-            };
-            let work = resources.complete(&reader.context, &question);
-            let target = Target::Completion(&question.about);
-            let mut values = match reader.read(methods::COMPLETE, target, work).await {
-                Ok(values) => values,
-                // Clients try what they know of other servers: there are no values.
-                Err(error) if outbound::is_unknown_reference(&error) => Vec::new(),
-                Err(error) => return Err(error),
-            };
-            let total = values.len();
-            values.truncate(mcp::CompletionInfo::MAX_VALUES);
-            result.completion.has_more = Some(total > values.len());
-            result.completion.total = u32::try_from(total).ok();
-            result.completion.values = values;
-        }
+        let reader = self.reader(&context)?;
+        let question = Question {
+            about: match request.r#ref {
+                mcp::Reference::Prompt(prompt) => Reference::Prompt(prompt.name),
+                mcp::Reference::Resource(template) => Reference::Template(template.uri),
+                _ => return Ok(result),
+            },
+            argument: request.argument.name,
+            typed: request.argument.value,
+            settled: request
+                .context
+                .and_then(|context| context.arguments)
+                .into_iter()
+                .flatten()
+                .collect(),
+        };
+        let work = reader.values(&question);
+        let target = Target::Completion(&question.about);
+        let mut values = match reader.read(methods::COMPLETE, target, work).await {
+            Ok(values) => values,
+            // Clients try what they know of other servers: there are no values.
+            Err(error) if outbound::is_unknown_reference(&error) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let total = values.len();
+        values.truncate(mcp::CompletionInfo::MAX_VALUES);
+        result.completion.has_more = Some(total > values.len());
+        result.completion.total = u32::try_from(total).ok();
+        result.completion.values = values;
         Ok(result)
     }
 
@@ -565,7 +580,8 @@ impl ServerHandler for Handler {
         request: mcp::CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<mcp::CustomResult, ErrorData> {
-        Err(mistyped::explain(&request, is_stateless(&context)))
+        let stateless = is_stateless(&context);
+        Err(mistyped::explain(&request, stateless, &self.window))
     }
 
     #[expect(deprecated, reason = "clients of the handshake era still use it")]
@@ -575,7 +591,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         if is_stateless(&context) {
-            return Err(ErrorData::method_not_found::<mcp::SetLevelRequestMethod>());
+            let mut error = ErrorData::method_not_found::<mcp::SetLevelRequestMethod>();
+            outbound::explain(&mut error, &self.window);
+            return Err(error);
         }
         self.connection.log_level.set(request.level);
         Ok(())

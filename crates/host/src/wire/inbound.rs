@@ -6,7 +6,7 @@ use rmcp::{
     service::RxJsonRpcMessage,
 };
 use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::{Map, Value, json, value::RawValue};
 
 use super::outbound::Fault;
 
@@ -75,10 +75,51 @@ pub fn message(bytes: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Unreadable>
         // Refuses a handshake of this length.
         envelope(bytes)?;
     }
-    serde_json::from_slice(bytes).map_err(|_| match envelope(bytes) {
+    let message = serde_json::from_slice(bytes).map_err(|_| match envelope(bytes) {
         Ok(envelope) => no_message(&envelope),
         Err(unreadable) => unreadable,
+    })?;
+    Ok(if is_odd_handshake(&message) {
+        let whole = completed_handshake(bytes);
+        whole
+            .and_then(|whole| serde_json::from_slice(&whole).ok())
+            .unwrap_or(message)
+    } else {
+        message
     })
+}
+
+/// The protocol crate takes a handshake that lacks something for a method that
+/// it does not know.
+fn is_odd_handshake(message: &RxJsonRpcMessage<RoleServer>) -> bool {
+    matches!(
+        message,
+        RxJsonRpcMessage::<RoleServer>::Request(request)
+            if matches!(&request.request, ClientRequest::CustomRequest(it) if it.method == "initialize")
+    )
+}
+
+/// A handshake in which what a small client leaves out stands as empty: its
+/// capabilities, and its name and version. `None` when nothing is missing, or
+/// when it is no handshake.
+pub fn completed_handshake(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut message: Value = serde_json::from_slice(bytes).ok()?;
+    let params = message.get_mut("params")?.as_object_mut()?;
+    let mut is_changed = fill(params, "capabilities", json!({}));
+    is_changed |= fill(params, "clientInfo", json!({}));
+    let client = params.get_mut("clientInfo")?.as_object_mut()?;
+    is_changed |= fill(client, "name", json!(""));
+    is_changed |= fill(client, "version", json!(""));
+    is_changed.then(|| message.to_string().into_bytes())
+}
+
+/// Whether the value was missing.
+fn fill(object: &mut Map<String, Value>, name: &str, value: Value) -> bool {
+    let is_missing = object.get(name).is_none_or(Value::is_null);
+    if is_missing {
+        object.insert(name.into(), value);
+    }
+    is_missing
 }
 
 /// JSON that is no message.
@@ -187,6 +228,27 @@ mod tests {
         assert!(too_complex(list(MAX_VALUES).as_bytes()));
         let text = format!(r#"["{}"]"#, ",".repeat(2 * MAX_VALUES));
         assert!(!too_complex(text.as_bytes()));
+    }
+
+    #[test]
+    fn a_handshake_may_leave_out_what_its_client_can_do_and_is_called() {
+        let completed = |params: Value| {
+            let hello =
+                json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+            let whole = completed_handshake(hello.to_string().as_bytes())?;
+            let whole: Value = serde_json::from_slice(&whole).unwrap();
+            Some(whole["params"].clone())
+        };
+        let nobody = json!({ "name": "", "version": "" });
+        assert_eq!(
+            completed(json!({ "protocolVersion": "x", "clientInfo": null })),
+            Some(json!({ "protocolVersion": "x", "capabilities": {}, "clientInfo": nobody }))
+        );
+        let named = json!({ "capabilities": {}, "clientInfo": { "name": "a", "version": "1" } });
+        assert_eq!(completed(named), None);
+        // What is there in another form is not replaced.
+        assert_eq!(completed(json!({ "clientInfo": "me" })), None);
+        assert_eq!(completed(json!([])), None);
     }
 
     #[test]

@@ -11,10 +11,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::outbound::quoted;
+use crate::{desk::Window, methods};
 
 /// Invalid parameters when there is such a method in the request's era.
 #[expect(deprecated, reason = "see above")]
-pub fn explain(request: &CustomRequest, stateless: bool) -> ErrorData {
+pub fn explain(request: &CustomRequest, stateless: bool, window: &Window) -> ErrorData {
     let params = request.params.clone().unwrap_or_else(|| json!({}));
     let wrong = match (request.method.as_str(), stateless) {
         ("tools/call", _) => wrong::<mcp::CallToolRequestParams>(params),
@@ -30,8 +31,8 @@ pub fn explain(request: &CustomRequest, stateless: bool) -> ErrorData {
         ("resources/subscribe", false) => wrong::<SubscribeRequestParams>(params),
         ("resources/unsubscribe", false) => wrong::<UnsubscribeRequestParams>(params),
         (method, _) => {
-            let method = quoted(method).into_owned();
-            return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None);
+            let explained = methods::not_found(&window.counter, method);
+            return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, explained, None);
         }
     };
     let wrong = wrong.unwrap_or_else(|| "they do not have its form".into());

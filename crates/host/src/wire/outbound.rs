@@ -14,6 +14,7 @@ use serde_json::{Value, json, value::RawValue};
 use super::seal;
 use crate::{
     desk::Window,
+    methods,
     pipeline::{Answer, Refusal},
     stations::authorize::{
         DENIED_BY_POLICY, FORBIDDEN, RESOURCE_NOT_FOUND, TOOL_NOT_OFFERED, Target, UNKNOWN_PROMPT,
@@ -30,6 +31,22 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(QUOTED) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(text.get(..end).unwrap_or_default().to_owned() + "…"),
+    }
+}
+
+/// For a method that the protocol crate knows and the request's revision lacks,
+/// it says the method's name and nothing else.
+pub fn explain(error: &mut mcp::ErrorData, window: &Window) {
+    if error.code == mcp::ErrorCode::METHOD_NOT_FOUND && !error.message.contains(' ') {
+        error.message = Cow::Owned(methods::not_found(&window.counter, &error.message));
+    }
+}
+
+/// The same for an error that is JSON already.
+pub fn explain_value(error: &mut Value, window: &Window) {
+    if let Ok(mut read) = serde_json::from_value::<mcp::ErrorData>(error.clone()) {
+        explain(&mut read, window);
+        *error = json!(read);
     }
 }
 
@@ -85,9 +102,9 @@ impl From<&Refusal> for Fault {
                 message: "Rate limit exceeded".into(),
                 data: Some(json!({ "retry_after_ms": retry_after_ms })),
             },
-            Refusal::UnknownMethod(method) => Self {
+            Refusal::UnknownMethod(explained) => Self {
                 code: -32601,
-                message: format!("Method not found: {}", quoted(method)),
+                message: explained.clone(),
                 data: None,
             },
             Refusal::UnknownTool {

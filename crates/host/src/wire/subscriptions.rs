@@ -57,6 +57,11 @@ pub async fn admit_listen(
     };
     let context = Context::new(who.caller.clone(), desk.clock.clone(), Arc::new(client));
     let uris = filter.resource_subscriptions.as_deref().unwrap_or_default();
+    if !uris.is_empty() && window.counter.resources.is_none() {
+        let name = window.counter.about.name;
+        let message = format!("The counter {name} has no resources to subscribe to.");
+        return Err(ErrorData::invalid_params(message, None));
+    }
     let read = ReadRequest {
         who,
         method: SUBSCRIPTIONS_LISTEN,

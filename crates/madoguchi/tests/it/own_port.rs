@@ -55,7 +55,8 @@ async fn every_era_at_both_paths() {
         let answer = send(plain(2, "tools/call", sum())).await;
         assert_eq!(structured(result(&answer.message()))["sum"], 3);
         let ended = request(desk.own_port, "DELETE", path, &headers, "").await;
-        assert!((200..300).contains(&ended.status), "{}", ended.status);
+        // Clients take 202 for a failure.
+        assert!(matches!(ended.status, 200 | 204), "{}", ended.status);
     }
     // Other counters are not here.
     assert_eq!(post(&desk, "/mcp/cinema", "{}").await.status, 404);

@@ -61,15 +61,6 @@ fn handshake_era_in_every_revision() {
     }
 }
 
-/// Here a request must say what era it is of.
-#[test]
-fn neither_handshake_nor_metadata() {
-    let place = Place::new();
-    let mut pipe = Pipe::start(place.command().args(["stdio", "cinema"]));
-    let answer = pipe.request(&plain(1, "tools/list", json!({})));
-    assert_eq!(answer["error"]["code"], -32602, "{answer}");
-}
-
 /// `Pipe` fails on any line of stdout that is not a message.
 #[test]
 fn logs_stay_on_stderr() {

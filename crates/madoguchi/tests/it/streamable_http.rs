@@ -29,7 +29,8 @@ async fn sessions_of_the_handshake_era() {
         // An ended session is gone, so that its client starts anew.
         let headers = [("mcp-session-id", session.id.as_str())];
         let ended = request(desk.port, "DELETE", "/mcp/cinema", &headers, "").await;
-        assert!((200..300).contains(&ended.status), "{}", ended.status);
+        // Clients take 202 for a failure.
+        assert!(matches!(ended.status, 200 | 204), "{}", ended.status);
         let again = plain(9, "ping", json!({}));
         assert_eq!(session.send(&again).await.status, 404);
     }

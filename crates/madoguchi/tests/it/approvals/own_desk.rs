@@ -164,6 +164,7 @@ fn counter(acts: &Arc<Acts>) -> Counter {
             version: "1",
             title: "Own",
             summary: "Tools of a test.",
+            description: "Tools of a test.",
             instructions: "",
             lists_change: false,
             ways: Ways::USUAL,

@@ -14,6 +14,7 @@ mod mail;
 mod peer;
 mod pipe;
 mod place;
+mod relay;
 mod socket;
 pub mod tls;
 
@@ -27,6 +28,7 @@ pub use mail::MailServer;
 pub use peer::Peer;
 pub use pipe::Pipe;
 pub use place::{Output, Place};
+pub use relay::Relay;
 pub use socket::Socket;
 
 /// The revision without handshake and sessions.

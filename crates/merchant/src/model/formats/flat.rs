@@ -75,6 +75,9 @@ pub fn mandate(cart: &Cart, contents: Value, authorization: Option<String>) -> V
     let mut mandate = Map::new();
     mandate.insert("type".into(), "CartMandate".into());
     mandate.insert("contents".into(), contents);
+    // Shop agents older than `contents.metadata` read the goods from here.
+    let goods = json!({ "raw_items": raw_items(cart) });
+    mandate.insert("_metadata".into(), goods);
     if let Some(authorization) = authorization {
         mandate.insert("merchant_authorization".into(), authorization.into());
     }
@@ -197,6 +200,26 @@ mod tests {
       "country": "JP",
       "postalCode": "150-0001"
     }
+  },
+  "_metadata": {
+    "raw_items": [
+      {
+        "product_id": 1,
+        "sku": "MUGIBO-CAL-2025",
+        "name": "むぎぼーカレンダー2025",
+        "quantity": 2,
+        "unit_price_jpy": 1980.0,
+        "total_price_jpy": 3960.0
+      },
+      {
+        "product_id": 5,
+        "sku": "MUGIBO-MUG",
+        "name": "むぎぼーマグカップ",
+        "quantity": 1,
+        "unit_price_jpy": 3500.0,
+        "total_price_jpy": 3500.0
+      }
+    ]
   },
   "created_at": "2025-10-23T12:00:00Z"
 }"#

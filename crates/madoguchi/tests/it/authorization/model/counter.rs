@@ -174,6 +174,7 @@ pub fn counter(name: &'static str, store: &Arc<dyn Store>, log: &Arc<Log>) -> Co
             version: "1",
             title: "Model",
             summary: "Tools that count their executions.",
+            description: "Tools of a test.",
             instructions: "",
             lists_change: false,
             ways: Ways::USUAL,
