@@ -34,7 +34,7 @@ fn input() -> Value {
         "properties": {
             "date": {
                 "type": "string",
-                "description": "Screening date in YYYY-MM-DD format. If not specified, returns all currently showing movies",
+                "description": "Screening date in YYYY-MM-DD format. If not specified, returns all currently showing movies; today, tomorrow and 2026/11/15 work too",
                 "pattern": "^\\d{4}-\\d{2}-\\d{2}$"
             },
             "search_query": {
@@ -121,7 +121,6 @@ pub fn tool(house: &Arc<House>) -> Tool {
         idempotency_key: None,
         rules: &[errors::DATE_PATTERN, errors::DATE_TYPE],
         normalise: |context, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::date(context, arguments, "date");
             arguments::text(arguments, "search_query");
             arguments::text(arguments, "genre");

@@ -93,10 +93,8 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             for name in ["from", "to"] {
                 arguments::narrow(arguments, name);
-                arguments::drop_empty(arguments, name);
             }
             arguments::integer(arguments, "limit");
         },

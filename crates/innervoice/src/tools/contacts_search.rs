@@ -69,7 +69,6 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::text(arguments, "query");
             arguments::integer(arguments, "limit");
         },

@@ -65,9 +65,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::narrow(arguments, "status");
-            arguments::drop_empty(arguments, "status");
             arguments::integer(arguments, "limit");
         },
         meta: None,

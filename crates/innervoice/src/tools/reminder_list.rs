@@ -66,7 +66,6 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::integer(arguments, "limit");
         },
         meta: None,

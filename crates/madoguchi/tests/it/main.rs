@@ -13,6 +13,7 @@
 mod abuse;
 mod approvals;
 mod architecture;
+mod arguments;
 mod audit;
 mod authorization;
 mod cli;

@@ -47,7 +47,6 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::integer(arguments, "product_id");
             arguments::text(arguments, "sku");
         },

@@ -162,7 +162,6 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             for name in ["keywords", "category", "brand", "fields"] {
                 arguments::texts(arguments, name);
             }

@@ -60,7 +60,7 @@ pub fn tool(project: &Arc<Project>) -> Tool {
                 "status": {
                     "type": "string",
                     "enum": ["Proposed", "Accepted", "Deprecated"],
-                    "description": "ステータスフィルタ"
+                    "description": "ステータスフィルタ（小文字も可）"
                 },
                 "limit": { "type": "integer", "minimum": 1, "maximum": 100, "default": 50 },
                 "cursor": { "type": "string", "description": "前回のnext_cursor" }
@@ -99,7 +99,6 @@ pub fn tool(project: &Arc<Project>) -> Tool {
 }
 
 fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::drop_nulls(arguments);
     arguments::adr_status(arguments, "status");
     arguments::integer(arguments, "limit");
 }

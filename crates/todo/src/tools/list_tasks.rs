@@ -70,7 +70,7 @@ pub fn tool(project: &Arc<Project>) -> Tool {
                 "status": {
                     "type": "string",
                     "enum": ["todo", "in_progress", "done"],
-                    "description": "ステータスフィルタ"
+                    "description": "ステータスフィルタ（doing、completed、完了も可）"
                 },
                 "category": { "type": "string", "description": "カテゴリフィルタ" },
                 "limit": {
@@ -127,7 +127,6 @@ pub fn tool(project: &Arc<Project>) -> Tool {
 }
 
 fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::drop_nulls(arguments);
     arguments::status(arguments, "status");
     arguments::integer(arguments, "limit");
 }
