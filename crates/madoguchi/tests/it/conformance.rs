@@ -184,7 +184,16 @@ async fn cinema_2026_07_28() {
 #[tokio::test]
 async fn schemas_suit_every_provider() {
     let desk = Desk::start().await;
-    for counter in ["cinema", "fixture"] {
+    let made = desk.place.run(&["keys", "create", "lint", "--json"]).ok();
+    let key = made.json()["key"].as_str().unwrap().to_owned();
+    for counter in [
+        "cinema",
+        "innervoice",
+        "merchant",
+        "todo",
+        "rooms",
+        "fixture",
+    ] {
         let url = desk.url(&format!("/mcp/{counter}"));
         let output = clients::inspector(
             &desk.place,
@@ -192,6 +201,8 @@ async fn schemas_suit_every_provider() {
                 &url,
                 "--transport",
                 "http",
+                "--header",
+                &format!("Authorization: Bearer {key}"),
                 "--protocol-era",
                 "modern",
                 "--method",
