@@ -21,6 +21,7 @@ mod concurrency;
 mod conformance;
 mod console;
 mod documents;
+mod empty_stores;
 mod fuzz;
 mod hardening;
 mod harness;
