@@ -171,10 +171,7 @@ fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> 
 
 fn why_empty(sql: &mut dyn Sql, is_filtered: bool, language: Language) -> Result<&'static str> {
     Ok(match (store::has_films(sql)?, is_filtered, language) {
-        (false, _, Language::English) => {
-            "The cinema has no films yet. `madoguchi demo load cinema` loads sample films; \
-             `madoguchi import cinema FILE` takes your own."
-        }
+        (false, _, Language::English) => errors::NO_FILMS,
         (false, _, Language::Japanese) => {
             "映画がまだ登録されていません。`madoguchi demo load cinema`でサンプルを読み込むか、\
              `madoguchi import cinema FILE`で取り込んでください。"

@@ -65,6 +65,24 @@ async fn an_empty_store_says_what_to_do_first() {
             assert!(message.contains(step), "{counter} {tool}: {said}");
         }
     }
+    // Refusals of tools that look for one thing say so, too.
+    for (counter, tool, arguments) in [
+        (
+            "cinema",
+            "get_show_schedule",
+            r#"{"movie_id": "M001", "date": "2030-01-07"}"#,
+        ),
+        (
+            "cinema",
+            "get_seat_availability",
+            r#"{"schedule_id": "S1"}"#,
+        ),
+        ("merchant", "get_product", r#"{"product_id": 1}"#),
+    ] {
+        let printed = place.run(&["call", counter, tool, arguments]);
+        let step = format!("madoguchi demo load {counter}");
+        assert!(printed.stdout.contains(&step), "{tool}: {printed:?}");
+    }
     // The step that was named helps.
     place.load_demo_of("cinema", &[]);
     for said in answers(&place, "cinema", "get_movie_list", &json!({})) {

@@ -394,10 +394,7 @@ impl Page<'_> {
         let store = &self.shop.store;
         let is_empty = store.query(self.budget.clone(), store::is_empty).await?;
         Ok(match (is_empty, language) {
-            (true, Language::English) => {
-                "The shop has no products yet. `madoguchi demo load merchant` loads sample \
-                 products; `madoguchi import merchant FILE` takes your own."
-            }
+            (true, Language::English) => errors::NO_PRODUCTS,
             (true, Language::Japanese) => {
                 "商品がまだ登録されていません。`madoguchi demo load merchant`でサンプルを読み込むか、\
                  `madoguchi import merchant FILE`で取り込んでください。"
