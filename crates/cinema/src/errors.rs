@@ -69,6 +69,10 @@ pub fn movie_not_found(nearest: &[&Name]) -> Error {
         .details(json!({ "candidates": films(nearest) }))
 }
 
+/// What helps where the cinema has no films at all.
+pub const NO_FILMS: &str = "The cinema has no films yet. `madoguchi demo load cinema` loads sample \
+     films; `madoguchi import cinema FILE` takes your own.";
+
 pub fn movie_ambiguous(found: &[&Name]) -> Error {
     Error::new("MOVIE_AMBIGUOUS", "Several films match this title.")
         .next("Ask which one is meant and give its movie_id.")

@@ -3,7 +3,7 @@
 //! what was looked at last.
 
 use jiff::civil::Date;
-use kit::{Context, Result, Sql};
+use kit::{Context, Error, Result, Sql};
 
 use crate::{
     errors,
@@ -27,8 +27,16 @@ pub fn film(sql: &mut dyn Sql, wanted: &str) -> Result<Name> {
     match titles::find(wanted, &films) {
         Found::One(film) => Ok(film.clone()),
         Found::Several(found) => Err(errors::movie_ambiguous(&found)),
-        Found::None(nearest) => Err(errors::movie_not_found(&nearest)),
+        Found::None(nearest) => Err(explained(sql, errors::movie_not_found(&nearest))?),
     }
+}
+
+/// Where there are no films at all, the error says what helps.
+fn explained(sql: &mut dyn Sql, error: Error) -> Result<Error> {
+    Ok(match store::has_films(sql)? {
+        true => error,
+        false => error.next(errors::NO_FILMS),
+    })
 }
 
 /// What arguments say about a screening.
@@ -60,7 +68,7 @@ pub fn screening(
                 ..Filter::default()
             };
             let candidates = store::listings(sql, &coming, now, CANDIDATES)?;
-            return Err(errors::schedule_not_found(&candidates));
+            return Err(explained(sql, errors::schedule_not_found(&candidates))?);
         };
         return agreeing(house, show, wanted, date, time);
     }
@@ -73,7 +81,9 @@ pub fn screening(
         None => Vec::new(),
         Some(Found::One(film)) => vec![film.id.as_str()],
         Some(Found::Several(films)) => films.iter().map(|film| film.id.as_str()).collect(),
-        Some(Found::None(nearest)) => return Err(errors::movie_not_found(&nearest)),
+        Some(Found::None(nearest)) => {
+            return Err(explained(sql, errors::movie_not_found(&nearest))?);
+        }
     };
     let coming = Filter {
         films: films.clone(),
@@ -111,7 +121,7 @@ pub fn screening(
             if near.is_empty() {
                 near = store::listings(sql, &coming, now, CANDIDATES)?;
             }
-            Err(errors::schedule_not_found(&near))
+            Err(explained(sql, errors::schedule_not_found(&near))?)
         }
         _ if nothing_given => Err(errors::schedule_ambiguous(
             "No screening was named.",

@@ -8,7 +8,7 @@ mod halls;
 mod shows;
 
 pub use bookings::{NewReservation, book, lock_show, reservation, seats_of_caller, taken_seats};
-pub use films::{Film, Showing, film_names, films};
+pub use films::{Film, Showing, film_names, films, has_films};
 pub use halls::{hall, save_hall};
 pub use shows::{Filter, ListFrom, coming_ids, listings, show, shows_from};
 

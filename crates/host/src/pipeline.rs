@@ -315,7 +315,7 @@ impl Desk {
             key.is_some_and(|key| key.names(|name| tool.tool.answers_to(name)));
 
         // normalise
-        (tool.tool.normalise)(context, &mut arguments);
+        tool.tool.normalised(context, &mut arguments);
 
         // validate
         let unknown = unknown::take(tool, &mut arguments);

@@ -1,6 +1,6 @@
 //! How the counter says no: every code it has, in one place.
 
-use kit::{Error, Rule};
+use kit::{Error, Rule, error::INVALID_ARGUMENT};
 use serde::Serialize;
 use serde_json::json;
 
@@ -251,6 +251,18 @@ pub fn nothing_to_change() -> Error {
     Error::new("NOTHING_TO_CHANGE", "No change was named.")
         .next("Give at least one field besides the id.")
         .japanese("変更する内容がありません。id以外の項目を少なくとも1つ指定してください。")
+}
+
+pub fn given_and_cleared(field: &str) -> Error {
+    Error::new(
+        INVALID_ARGUMENT,
+        format!("`{field}` is given and named in `clear`."),
+    )
+    .next("Do one or the other; nothing was changed.")
+    .japanese(format!(
+        "`{field}`に値が指定され、`clear`にも含まれています。どちらか一方にしてください。変更はしていません。"
+    ))
+    .details(json!({ "field": field }))
 }
 
 pub fn already_over(what: &str, id: &str, status: &str) -> Error {

@@ -14,6 +14,26 @@ fn is_of(caller: &str, made_by: &str, changed_by: Option<&str>) -> bool {
     made_by == caller && changed_by.is_none_or(|by| by == caller)
 }
 
+/// Whether there is no row of a kind at all.
+pub fn is_empty(sql: &mut dyn Sql, kind: Kind) -> Result<bool> {
+    let table = match kind {
+        Kind::Event => "innervoice_events",
+        Kind::Message => "innervoice_outbox",
+        Kind::Reminder => "innervoice_reminders",
+        Kind::Contact => "innervoice_contacts",
+    };
+    let any = sql.query_one(&format!("SELECT 1 FROM {table} LIMIT 1"), &[])?;
+    Ok(any.is_none())
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    Event,
+    Message,
+    Reminder,
+    Contact,
+}
+
 /// How many rows there are, counted up to a limit, which is `$2`.
 fn count(sql: &mut dyn Sql, rows: &str, params: &[Param<'_>]) -> Result<i64> {
     let text = format!("SELECT COUNT(*) FROM ({rows} LIMIT $2) AS counted");

@@ -6,6 +6,7 @@ pub mod calendar_create;
 pub mod calendar_list;
 pub mod calendar_update;
 pub mod contacts_search;
+mod first_step;
 pub mod message_cancel;
 pub mod message_list;
 pub mod message_send;

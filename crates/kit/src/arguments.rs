@@ -8,9 +8,42 @@ use crate::text;
 
 pub type Arguments = Map<String, Value>;
 
-/// Models send `null` for what they do not know.
-pub fn drop_nulls(arguments: &mut Arguments) {
+/// Takes out what was not given. Clients with strict schemas make a model send
+/// every property, so it sends `null` or `""` for the optional ones it does not
+/// mean, in nested objects too. A required argument keeps its `""`.
+pub fn drop_not_given(schema: &Value, arguments: &mut Arguments) {
+    // A null is never a value, not even of an argument that nobody knows.
     arguments.retain(|_, value| !value.is_null());
+    drop_empty_options(schema, arguments);
+}
+
+fn drop_empty_options(schema: &Value, object: &mut Arguments) {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return;
+    };
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
+    object.retain(|name, value| {
+        let is_empty = value.is_null() || value == "";
+        !is_empty || !properties.contains_key(name) || is_required(name)
+    });
+    for (name, value) in object {
+        if let Some(schema) = properties.get(name) {
+            drop_inside(schema, value);
+        }
+    }
+}
+
+fn drop_inside(schema: &Value, value: &mut Value) {
+    match value {
+        Value::Object(object) => drop_empty_options(schema, object),
+        Value::Array(items) => {
+            if let Some(schema) = schema.get("items") {
+                items.iter_mut().for_each(|item| drop_inside(schema, item));
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Text as it was meant: a number becomes text, white space around it goes.
@@ -46,5 +79,57 @@ pub fn change(arguments: &mut Arguments, name: &str, change: impl FnOnce(&Value)
         && let Some(changed) = change(value)
     {
         *value = changed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn empty_options_count_as_not_given_and_everything_else_stays() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "id": { "type": "string" },
+                "note": { "type": "string" },
+                "limit": { "type": "integer" },
+                "free": { "type": "object" },
+                "words": { "type": "array", "items": { "type": "string" } },
+                "rows": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "title": { "type": "string" },
+                            "status": { "type": "string" }
+                        },
+                        "required": ["title"]
+                    }
+                }
+            },
+            "required": ["id"]
+        });
+        let mut arguments = json!({
+            "id": "",
+            "note": "",
+            "limit": null,
+            "free": { "kept": "", "also": null },
+            "words": [""],
+            "rows": [{ "title": "", "status": "" }, { "title": "b", "status": null }],
+            "unknown": "",
+            "nothing": null
+        });
+        drop_not_given(&schema, arguments.as_object_mut().unwrap());
+        let left = json!({
+            "id": "",
+            "free": { "kept": "", "also": null },
+            "words": [""],
+            "rows": [{ "title": "" }, { "title": "b" }],
+            "unknown": ""
+        });
+        assert_eq!(arguments, left);
     }
 }

@@ -1,8 +1,44 @@
 //! JSON Schemas from Rust types, flat enough for every LLM provider: no `$ref`,
 //! no `type: [x, "null"]`, no integer formats of one language.
+//!
+//! An `Option` is a field that may be missing. A field that is there and may be
+//! `null` is a [`Nullable`]; every schema has a type.
 
-use schemars::{JsonSchema, generate::SchemaSettings};
-use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// The mark of a [`Nullable`], until its schema is flat.
+const NULLABLE: &str = "nullable";
+
+/// A value of an answer, or `null`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Nullable<T>(pub Option<T>);
+
+impl<T> From<Option<T>> for Nullable<T> {
+    fn from(value: Option<T>) -> Self {
+        Self(value)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Nullable<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Nullable_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = T::json_schema(generator);
+        schema.insert(NULLABLE.into(), true.into());
+        schema
+    }
+}
 
 /// The schema of a tool's arguments.
 pub fn input<T: JsonSchema>() -> Value {
@@ -80,8 +116,55 @@ fn flatten(schema: &mut Value) {
             for (_, value) in object.iter_mut() {
                 flatten(value);
             }
+            if object.get(NULLABLE) == Some(&Value::Bool(true)) {
+                or_null(object);
+            }
         }
         Value::Array(items) => items.iter_mut().for_each(flatten),
         _ => {}
+    }
+}
+
+/// Turns a marked schema into a choice between it and `null`: the spelling that
+/// every checker and most providers take.
+fn or_null(schema: &mut Map<String, Value>) {
+    let mut value = std::mem::take(schema);
+    value.remove(NULLABLE);
+    if let Some(description) = value.remove("description") {
+        schema.insert("description".into(), description);
+    }
+    schema.insert("anyOf".into(), json!([value, { "type": "null" }]));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Answer {
+        missing: Option<String>,
+        /// A brand.
+        brand: Nullable<String>,
+        count: Option<Nullable<i64>>,
+        /// A field of this name is no mark.
+        nullable: bool,
+    }
+
+    #[test]
+    fn a_field_that_may_be_null_is_a_choice_of_two_types() {
+        let schema = output::<Answer>().unwrap();
+        let expected = json!({
+            "missing": { "type": "string" },
+            "brand": {
+                "description": "A brand.",
+                "anyOf": [{ "type": "string" }, { "type": "null" }]
+            },
+            "count": { "anyOf": [{ "type": "integer" }, { "type": "null" }] },
+            "nullable": { "description": "A field of this name is no mark.", "type": "boolean" }
+        });
+        assert_eq!(schema["properties"], expected);
+        let absent: Nullable<String> = None.into();
+        assert_eq!(serde_json::to_value(absent).unwrap(), Value::Null);
     }
 }

@@ -25,7 +25,7 @@ pub async fn call(
     context.zone = counter.time_zone.clone();
     let mut arguments = arguments;
     if let Some(object) = arguments.as_object_mut() {
-        (tool.normalise)(&context, object);
+        tool.normalised(&context, object);
     }
     let reply = match tool.run.clone() {
         Run::Query(handler) => {

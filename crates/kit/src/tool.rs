@@ -5,7 +5,9 @@ use std::{sync::Arc, time::Duration};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::{BoxFuture, Context, Error, Reply, Result, Sql, approval::Describe};
+use crate::{
+    BoxFuture, Context, Error, Reply, Result, Sql, approval::Describe, arguments::drop_not_given,
+};
 
 /// How long a tool may take unless it says otherwise.
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -31,7 +33,8 @@ pub struct Tool {
     pub idempotency_key: Option<&'static str>,
     /// Which code answers which broken schema rule.
     pub rules: &'static [Rule],
-    /// Turns what people and models really send into the schema's form.
+    /// Turns what people and models really send into the schema's form. What was
+    /// not given is taken out before and after: see [`Tool::normalised`].
     pub normalise: fn(&Context, &mut Map<String, Value>),
     /// Extra `_meta` of the definition.
     pub meta: Option<Value>,
@@ -263,6 +266,14 @@ impl Tool {
 
     pub fn writes(&self) -> bool {
         self.effect != Effect::Read
+    }
+
+    /// The arguments in the schema's form, as far as they can be understood.
+    pub fn normalised(&self, context: &Context, arguments: &mut Map<String, Value>) {
+        drop_not_given(&self.input, arguments);
+        (self.normalise)(context, arguments);
+        // Once more for what the tool renamed, trimmed or unpacked.
+        drop_not_given(&self.input, arguments);
     }
 
     /// The spelling that LLM clients accept: `[A-Za-z0-9_-]{1,64}`.

@@ -1,8 +1,8 @@
 //! Products as answers show them.
 
+use kit::schema::Nullable;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::{
     model::{money::Yen, terms::Terms},
@@ -30,15 +30,12 @@ pub struct ProductView {
     pub inventory_count: Option<i64>,
     // Clients read these without asking whether they are there, as their
     // document has it; only their value may be missing.
-    /// Text or null.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub category: Option<Value>,
-    /// Text or null.
+    pub category: Option<Nullable<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub brand: Option<Value>,
-    /// Text or null.
+    pub brand: Option<Nullable<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub image_url: Option<Value>,
+    pub image_url: Option<Nullable<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refund_period_days: Option<i64>,
 }

@@ -27,6 +27,10 @@ pub fn product_not_found(what: &str) -> Error {
     .next("Find products with search_products.")
 }
 
+/// What helps where the shop has no products at all.
+pub const NO_PRODUCTS: &str = "The shop has no products yet. `madoguchi demo load merchant` loads \
+     sample products; `madoguchi import merchant FILE` takes your own.";
+
 pub fn which_product() -> Error {
     Error::new(kit::error::INVALID_ARGUMENT, "Which product?").next("Give product_id or sku.")
 }

@@ -9,6 +9,7 @@ pub mod get_cart_mandate;
 pub mod get_product;
 pub mod search_products;
 pub mod update_inventory;
+mod views;
 
 use kit::Hints;
 

@@ -60,6 +60,11 @@ pub fn films(sql: &mut dyn Sql, showing: &Showing) -> Result<Vec<Film>> {
     rows.iter().map(film).collect()
 }
 
+pub fn has_films(sql: &mut dyn Sql) -> Result<bool> {
+    let any = sql.query_one("SELECT 1 FROM cinema_films LIMIT 1", &[])?;
+    Ok(any.is_some())
+}
+
 /// What is needed to find a film by its name.
 pub fn film_names(sql: &mut dyn Sql) -> Result<Vec<Name>> {
     sql.query(

@@ -4,7 +4,7 @@
 use kit::{Context, arguments::change};
 use serde_json::Value;
 
-pub use kit::arguments::{Arguments, drop_nulls, integer, narrow, text};
+pub use kit::arguments::{Arguments, integer, narrow, text};
 
 use crate::model::{
     seat::{self, Named},

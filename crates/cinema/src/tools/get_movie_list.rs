@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Run, Sql, Tool, page, text::fold};
+use kit::{Context, Effect, Result, Run, Sql, Tool, context::Language, page, text::fold};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn input() -> Value {
         "properties": {
             "date": {
                 "type": "string",
-                "description": "Screening date in YYYY-MM-DD format. If not specified, returns all currently showing movies",
+                "description": "Screening date in YYYY-MM-DD format. If not specified, returns all currently showing movies; today, tomorrow and 2026/11/15 work too",
                 "pattern": "^\\d{4}-\\d{2}-\\d{2}$"
             },
             "search_query": {
@@ -68,6 +68,9 @@ pub struct Output {
     /// True when no title has the keyword and these come near to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approximate: Option<bool>,
+    /// Why there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<&'static str>,
     /// There is more: pass it as cursor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
@@ -121,7 +124,6 @@ pub fn tool(house: &Arc<House>) -> Tool {
         idempotency_key: None,
         rules: &[errors::DATE_PATTERN, errors::DATE_TYPE],
         normalise: |context, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::date(context, arguments, "date");
             arguments::text(arguments, "search_query");
             arguments::text(arguments, "genre");
@@ -136,6 +138,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
 }
 
 fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+    let has_date = input.date.is_some();
     let showing = match input.date {
         Some(date) => Showing::On(house.read_date(&date)?),
         None => Showing::From(house.programme_day(context)),
@@ -148,13 +151,46 @@ fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> 
         Some(query) => search(films, &query),
         None => (films, None),
     };
+    let is_filtered = has_date
+        || given(input.genre.as_deref()).is_some()
+        || given(input.search_query.as_deref()).is_some();
     let movies: Vec<Movie> = films.into_iter().map(Movie::from).collect();
+    let message = match movies.is_empty() {
+        true => Some(why_empty(sql, is_filtered, context.language)?),
+        false => None,
+    };
     let limit = input.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
     let page = page::slice(&movies, given(input.cursor.as_deref()), limit)?;
     Ok(Output {
         movies: page.items,
         approximate,
+        message,
         next_cursor: page.next_cursor,
+    })
+}
+
+fn why_empty(sql: &mut dyn Sql, is_filtered: bool, language: Language) -> Result<&'static str> {
+    Ok(match (store::has_films(sql)?, is_filtered, language) {
+        (false, _, Language::English) => errors::NO_FILMS,
+        (false, _, Language::Japanese) => {
+            "映画がまだ登録されていません。`madoguchi demo load cinema`でサンプルを読み込むか、\
+             `madoguchi import cinema FILE`で取り込んでください。"
+        }
+        (true, true, Language::English) => {
+            "No film matches. Without date, genre and search_query all films that are showing \
+             are listed."
+        }
+        (true, true, Language::Japanese) => {
+            "該当する映画がありません。date、genre、search_queryを外すと上映中の全作品を表示します。"
+        }
+        (true, false, Language::English) => {
+            "Nothing is showing: all screenings are over. `madoguchi import cinema FILE` brings \
+             new ones."
+        }
+        (true, false, Language::Japanese) => {
+            "上映中の映画がありません。すべての上映が終了しました。\
+             `madoguchi import cinema FILE`で新しい上映を取り込めます。"
+        }
     })
 }
 
@@ -178,6 +214,7 @@ pub fn all(house: &House, context: &Context, sql: &mut dyn Sql) -> Result<Output
     Ok(Output {
         movies: films.into_iter().map(Movie::from).collect(),
         approximate: None,
+        message: None,
         next_cursor: None,
     })
 }

@@ -82,7 +82,6 @@ pub fn tool(house: &Arc<House>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::narrow(arguments, "reservation_id");
         },
         meta: None,

@@ -42,12 +42,12 @@ fn input() -> Value {
             },
             "date": {
                 "type": "string",
-                "description": "Screening date in YYYY-MM-DD format",
+                "description": "Screening date in YYYY-MM-DD format; today, tomorrow and 2026/11/15 work too",
                 "pattern": "^\\d{4}-\\d{2}-\\d{2}$"
             },
             "start_time": {
                 "type": "string",
-                "description": "Start time in HH:MM format",
+                "description": "Start time in HH:MM format; 7:30 pm and 19時半 work too",
                 "pattern": "^\\d{2}:\\d{2}$"
             }
         },
@@ -108,7 +108,6 @@ pub fn tool(house: &Arc<House>) -> Tool {
             errors::TIME_TYPE,
         ],
         normalise: |context, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::narrow(arguments, "schedule_id");
             arguments::text(arguments, "movie_title");
             arguments::date(context, arguments, "date");

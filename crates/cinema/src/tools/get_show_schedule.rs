@@ -30,7 +30,7 @@ fn input() -> Value {
         "properties": {
             "movie_id": {
                 "type": "string",
-                "description": "Movie ID"
+                "description": "Movie ID; a title works too"
             },
             "movie_title": {
                 "type": "string",
@@ -38,7 +38,7 @@ fn input() -> Value {
             },
             "date": {
                 "type": "string",
-                "description": "Screening date in YYYY-MM-DD format",
+                "description": "Screening date in YYYY-MM-DD format; today, tomorrow and 2026/11/15 work too",
                 "pattern": "^\\d{4}-\\d{2}-\\d{2}$"
             }
         },
@@ -79,7 +79,6 @@ pub fn tool(house: &Arc<House>) -> Tool {
             errors::MOVIE_REQUIRED,
         ],
         normalise: |context, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::text(arguments, "movie_id");
             arguments::text(arguments, "movie_title");
             arguments::date(context, arguments, "date");

@@ -46,7 +46,7 @@ fn input() -> Value {
             },
             "seat_ids": {
                 "type": "array",
-                "description": "List of seat IDs to reserve",
+                "description": "List of seat IDs to reserve, such as A5; A-5, a5, A列5番 and a text with commas work too",
                 "items": {
                     "type": "string"
                 },
@@ -110,13 +110,10 @@ pub fn tool(house: &Arc<House>) -> Tool {
             errors::TIME_PATTERN,
             errors::TIME_TYPE,
         ],
-        normalise: |context, arguments| {
-            arguments::drop_nulls(arguments);
+        normalise: |_, arguments| {
             arguments::narrow(arguments, "schedule_id");
             arguments::seats(arguments, "seat_ids");
             arguments::text(arguments, "movie_title");
-            arguments::date(context, arguments, "date");
-            arguments::time(arguments, "start_time");
         },
         meta: None,
         personal: &[],

@@ -77,7 +77,7 @@ impl Cinema {
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Error> {
         let definition = self.counter.tool(tool).unwrap();
         let mut normal = arguments;
-        (definition.normalise)(&self.context, normal.as_object_mut().unwrap());
+        definition.normalised(&self.context, normal.as_object_mut().unwrap());
         check(definition, &normal)?;
         let answer = kit::testing::call(&self.counter, &self.context, tool, normal).await?;
         let schema = definition.output.as_ref().unwrap();

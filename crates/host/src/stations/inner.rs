@@ -57,7 +57,7 @@ fn one<'w>(
     }
     authorize::check(who, tool)?;
     tool.tool.name.clone_into(call.tool);
-    (tool.tool.normalise)(context, call.arguments);
+    tool.tool.normalised(context, call.arguments);
     unknown::refuse(tool, &unknown::take(tool, call.arguments))?;
     let arguments = std::mem::take(call.arguments);
     let valid = validate::input_except(tool, arguments, &call.filled_in_later)?;

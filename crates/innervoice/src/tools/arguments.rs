@@ -4,7 +4,7 @@
 use kit::arguments::change;
 use serde_json::Value;
 
-pub use kit::arguments::{Arguments, drop_nulls, integer, narrow, text};
+pub use kit::arguments::{Arguments, integer, narrow, text};
 
 use crate::model::{address::Platform, when};
 
@@ -29,20 +29,12 @@ pub fn minutes(arguments: &mut Arguments, name: &str) {
     });
 }
 
-/// `メール` for email. An empty one is none.
+/// `メール` for email.
 pub fn platform(arguments: &mut Arguments, name: &str) {
     text(arguments, name);
-    drop_empty(arguments, name);
     change(arguments, name, |value| {
         Some(Platform::read(value.as_str()?)?.as_str().into())
     });
-}
-
-/// An optional text that is empty was not given.
-pub fn drop_empty(arguments: &mut Arguments, name: &str) {
-    if arguments.get(name).is_some_and(|value| value == "") {
-        arguments.remove(name);
-    }
 }
 
 #[cfg(test)]
@@ -54,7 +46,7 @@ mod tests {
     fn after(step: impl FnOnce(&mut Arguments, &str), value: Value) -> Value {
         let mut arguments = Arguments::from_iter([("x".to_owned(), value)]);
         step(&mut arguments, "x");
-        arguments.remove("x").unwrap_or(Value::Null)
+        arguments.remove("x").unwrap()
     }
 
     #[test]
@@ -67,7 +59,6 @@ mod tests {
         assert_eq!(after(minutes, json!(-5)), json!(-5));
         assert_eq!(after(minutes, json!("soon")), json!("soon"));
         assert_eq!(after(platform, json!("メール")), json!("email"));
-        assert_eq!(after(platform, json!("")), Value::Null);
         assert_eq!(after(platform, json!("fax")), json!("fax"));
         assert_eq!(after(narrow, json!(" ｅｖｔ＿１ ")), json!("evt_1"));
         assert_eq!(after(integer, json!("２０")), json!(20));

@@ -55,7 +55,6 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::narrow(arguments, "id");
         },
         meta: None,

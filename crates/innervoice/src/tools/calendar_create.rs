@@ -48,7 +48,7 @@ fn input() -> Value {
             },
             "duration_min": {
                 "type": "number",
-                "description": "Duration in minutes",
+                "description": "Duration in minutes; \"1h\" and \"90分\" work too",
                 "minimum": 1,
                 "maximum": errors::LONGEST_MINUTES
             },
@@ -107,13 +107,11 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
             errors::DURATION_MAX,
         ],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::text(arguments, "title");
             arguments::narrow(arguments, "start");
             arguments::minutes(arguments, "duration_min");
             for name in ["description", "location"] {
                 arguments::text(arguments, name);
-                arguments::drop_empty(arguments, name);
             }
         },
         meta: None,

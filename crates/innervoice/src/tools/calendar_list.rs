@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{LOOKS, OK, arguments};
+use super::{LOOKS, OK, arguments, first_step};
 use crate::{
     answers::{EventView, sync},
     bounds::LONGEST_TIME,
@@ -16,6 +16,7 @@ use crate::{
     errors,
     model::when,
     store::{
+        Kind,
         caldav::{self, Standing},
         events::{self, Event},
     },
@@ -93,10 +94,8 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             for name in ["from", "to"] {
                 arguments::narrow(arguments, name);
-                arguments::drop_empty(arguments, name);
             }
             arguments::integer(arguments, "limit");
         },
@@ -162,6 +161,9 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     }
     let mut message = message(voice, context, &found, has_more);
     message.push_str(&sync::summary(differ, language));
+    if found.is_empty() {
+        message.push_str(first_step::after(sql, Kind::Event, language)?);
+    }
     let left = left.iter().map(|event| sync::left_there(event, language));
     let left: Vec<String> = left.collect();
     Ok(Output {

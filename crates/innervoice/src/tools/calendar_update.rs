@@ -35,7 +35,16 @@ pub struct Input {
     duration_min: Option<i64>,
     description: Option<String>,
     location: Option<String>,
+    #[serde(default)]
+    clear: Vec<Clearable>,
     overwrite: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Clearable {
+    Description,
+    Location,
 }
 
 fn input() -> Value {
@@ -60,19 +69,24 @@ fn input() -> Value {
             },
             "duration_min": {
                 "type": "number",
-                "description": "New duration in minutes",
+                "description": "New duration, as in calendar_create",
                 "minimum": 1,
                 "maximum": errors::LONGEST_MINUTES
             },
             "description": {
                 "type": "string",
-                "description": "New description; empty to remove it",
+                "description": "New description",
                 "maxLength": 10_000
             },
             "location": {
                 "type": "string",
-                "description": "New place; empty to remove it",
+                "description": "New place",
                 "maxLength": 500
+            },
+            "clear": {
+                "type": "array",
+                "description": "Fields to empty; \"\" counts as not given",
+                "items": { "type": "string", "enum": ["description", "location"] }
             },
             "overwrite": {
                 "type": "boolean",
@@ -114,10 +128,8 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
             errors::DURATION_MAX,
         ],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::narrow(arguments, "id");
             arguments::narrow(arguments, "start");
-            arguments::drop_empty(arguments, "start");
             arguments::minutes(arguments, "duration_min");
             for name in ["title", "description", "location"] {
                 arguments::text(arguments, name);
@@ -150,7 +162,8 @@ impl Update {
             || input.start.is_some()
             || input.duration_min.is_some()
             || input.description.is_some()
-            || input.location.is_some();
+            || input.location.is_some()
+            || !input.clear.is_empty();
         if !is_named {
             return Err(errors::nothing_to_change());
         }
@@ -166,8 +179,19 @@ impl Update {
         let minutes = input.duration_min.unwrap_or_else(|| before.minutes());
         after.ends_at = after.starts_at + minutes * 60_000;
         after.title = input.title.unwrap_or(after.title);
-        after.description = input.description.unwrap_or(after.description);
-        after.location = input.location.unwrap_or(after.location);
+        let clears = |field| input.clear.contains(&field);
+        after.description = new_text(
+            "description",
+            input.description,
+            clears(Clearable::Description),
+            after.description,
+        )?;
+        after.location = new_text(
+            "location",
+            input.location,
+            clears(Clearable::Location),
+            after.location,
+        )?;
         let replaces = match overwrites {
             true => caldav::in_conflict(sql, &before)?,
             false => None,
@@ -190,6 +214,21 @@ impl Update {
             None => "deleted",
         });
         format!("{}/{}", self.before.sequence, copy.unwrap_or_default())
+    }
+}
+
+/// What a text becomes that can be given or cleared.
+fn new_text(
+    field: &str,
+    given: Option<String>,
+    is_cleared: bool,
+    before: String,
+) -> Result<String> {
+    match (given, is_cleared) {
+        (Some(_), true) => Err(errors::given_and_cleared(field)),
+        (None, true) => Ok(String::new()),
+        (Some(text), false) => Ok(text),
+        (None, false) => Ok(before),
     }
 }
 

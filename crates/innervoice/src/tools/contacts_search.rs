@@ -7,8 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{LOOKS, OK, arguments};
-use crate::{model::address::Platform, recipients, store::contacts::Contact, voice::Voice};
+use super::{LOOKS, OK, arguments, first_step};
+use crate::{
+    model::address::Platform,
+    recipients,
+    store::{Kind, contacts::Contact},
+    voice::Voice,
+};
 
 #[derive(Deserialize)]
 pub struct Input {
@@ -69,7 +74,6 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::text(arguments, "query");
             arguments::integer(arguments, "limit");
         },
@@ -84,9 +88,13 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
 fn handle(_: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
     let query = input.query.unwrap_or_default();
     let found = recipients::search(sql, &query, input.limit.unwrap_or(LIMIT))?;
+    let mut message = message(context.language, &found);
+    if found.is_empty() {
+        message.push_str(first_step::after(sql, Kind::Contact, context.language)?);
+    }
     Ok(Output {
         status: OK,
-        message: message(context.language, &found),
+        message,
         contacts: found.iter().map(view).collect(),
     })
 }

@@ -52,9 +52,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::narrow(arguments, "id");
-            arguments::drop_empty(arguments, "id");
         },
         meta: None,
         personal: &[],

@@ -7,11 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{LOOKS, OK, arguments};
+use super::{LOOKS, OK, arguments, first_step};
 use crate::{
     answers::MessageView,
     model::address::Platform,
-    store::outbox::{self, Item},
+    store::{
+        Kind,
+        outbox::{self, Item},
+    },
     voice::Voice,
 };
 
@@ -65,9 +68,7 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::narrow(arguments, "status");
-            arguments::drop_empty(arguments, "status");
             arguments::integer(arguments, "limit");
         },
         meta: None,
@@ -90,9 +91,13 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
         .map(|item| MessageView::of(item, is_configured(voice, item), &voice.zone))
         .collect();
     let held = views.iter().filter(|view| view.held.is_some()).count();
+    let mut message = message(context.language, &found, held, has_more);
+    if found.is_empty() {
+        message.push_str(first_step::after(sql, Kind::Message, context.language)?);
+    }
     Ok(Output {
         status: OK,
-        message: message(context.language, &found, held, has_more),
+        message,
         messages: views,
         has_more,
     })

@@ -48,7 +48,7 @@ fn input() -> Value {
             },
             "platform": {
                 "type": "string",
-                "description": "Unless given, e-mail where there is an address",
+                "description": "Unless given, e-mail where there is an address; mail and メール mean email",
                 "enum": ["sms", "email"]
             },
             "idempotency_key": {
@@ -95,7 +95,6 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         idempotency_key: Some("idempotency_key"),
         rules: &[errors::TO_EMPTY, errors::TEXT_EMPTY, errors::PLATFORM],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::text(arguments, "to");
             arguments::text(arguments, "text");
             arguments::platform(arguments, "platform");

@@ -95,11 +95,9 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         idempotency_key: Some("idempotency_key"),
         rules: &[errors::NOTE_EMPTY],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::narrow(arguments, "time");
             arguments::text(arguments, "note");
             arguments::text(arguments, "repeat");
-            arguments::drop_empty(arguments, "repeat");
         },
         meta: None,
         personal: &["note"],

@@ -7,12 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{LOOKS, OK, arguments};
+use super::{LOOKS, OK, arguments, first_step};
 use crate::{
     answers::ReminderView,
     bounds::STEPS_OF_A_LIST,
     model::repeat::Steps,
-    store::reminders::{self, Reminder},
+    store::{
+        Kind,
+        reminders::{self, Reminder},
+    },
     voice::Voice,
 };
 
@@ -66,7 +69,6 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::integer(arguments, "limit");
         },
         meta: None,
@@ -84,9 +86,13 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     if has_more {
         found.pop();
     }
+    let mut message = message(voice, context, &found, has_more);
+    if found.is_empty() {
+        message.push_str(first_step::after(sql, Kind::Reminder, context.language)?);
+    }
     Ok(Output {
         status: OK,
-        message: message(voice, context, &found, has_more),
+        message,
         reminders: views(sql, &found, context.language)?,
         has_more,
     })

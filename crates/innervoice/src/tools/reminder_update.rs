@@ -91,10 +91,8 @@ pub fn tool(voice: &Arc<Voice>) -> Tool {
         idempotency_key: None,
         rules: &[errors::NOTE_EMPTY],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::narrow(arguments, "id");
             arguments::narrow(arguments, "time");
-            arguments::drop_empty(arguments, "time");
             arguments::text(arguments, "note");
             arguments::text(arguments, "repeat");
         },

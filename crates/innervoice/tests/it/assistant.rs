@@ -71,7 +71,7 @@ impl Assistant {
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Error> {
         let definition = self.counter.tool(tool).unwrap();
         let mut normal = arguments;
-        (definition.normalise)(&self.context, normal.as_object_mut().unwrap());
+        definition.normalised(&self.context, normal.as_object_mut().unwrap());
         check(definition, &normal)?;
         let answer = kit::testing::call(&self.counter, &self.context, tool, normal).await?;
         let schema = definition.output.as_ref().unwrap();
@@ -115,7 +115,7 @@ impl Assistant {
         let mut context = self.context.clone();
         context.zone = self.counter.time_zone.clone();
         let mut normal = arguments;
-        (definition.normalise)(&context, normal.as_object_mut().unwrap());
+        definition.normalised(&context, normal.as_object_mut().unwrap());
         self.store
             .query(Budget::default(), move |sql| {
                 (definition.card.as_ref().unwrap())(&context, sql, &normal)

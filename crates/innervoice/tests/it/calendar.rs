@@ -139,13 +139,28 @@ async fn listed_changed_and_cancelled() {
         assert_eq!(moved["event"]["description"], "slowly");
         assert_eq!(moved["event"]["location"], "park");
         assert_eq!(moved["conflicts"], json!([]));
-        let emptied = json!({"id": id, "location": ""});
-        let emptied = assistant.ok("calendar.update", emptied).await;
-        assert_eq!(emptied["event"].get("location"), None);
-        assert_eq!(
-            assistant.code("calendar.update", json!({"id": id})).await,
-            "NOTHING_TO_CHANGE"
-        );
+        let emptied = json!({"id": id, "clear": ["location"], "description": "", "title": ""});
+        for _ in 0..2 {
+            let emptied = assistant.ok("calendar.update", emptied.clone()).await;
+            assert_eq!(emptied["event"].get("location"), None);
+            assert_eq!(emptied["event"]["description"], "slowly");
+            assert_eq!(emptied["event"]["title"], "run");
+        }
+        for nothing in [
+            json!({"id": id}),
+            json!({"id": id, "description": ""}),
+            json!({"id": id, "clear": []}),
+        ] {
+            let code = assistant.code("calendar.update", nothing).await;
+            assert_eq!(code, "NOTHING_TO_CHANGE");
+        }
+        for unclear in [
+            json!({"id": id, "clear": ["description"], "description": "fast"}),
+            json!({"id": id, "clear": ["title"]}),
+        ] {
+            let code = assistant.code("calendar.update", unclear).await;
+            assert_eq!(code, "INVALID_ARGUMENT");
+        }
 
         assistant.ok("calendar.cancel", json!({"id": id})).await;
         assistant.ok("calendar.cancel", json!({"id": id})).await;

@@ -143,6 +143,7 @@ fn definitions_are_portable_and_small() {
         for schema in ["inputSchema", "outputSchema"] {
             assert_eq!(tool[schema]["type"], "object", "{name} {schema}");
             portable(&tool[schema], &format!("{name} {schema}"));
+            typed(&tool[schema], &format!("{name} {schema}"));
             for keyword in ["anyOf", "oneOf", "allOf"] {
                 assert!(
                     tool[schema].get(keyword).is_none(),
@@ -177,5 +178,30 @@ fn portable(schema: &Value, place: &str) {
         }
         Value::Array(items) => items.iter().for_each(|item| portable(item, place)),
         _ => {}
+    }
+}
+
+/// Every schema says what it takes. One that also takes null is a choice of two
+/// schemas, the second of which is null.
+fn typed(schema: &Value, place: &str) {
+    match schema.get("anyOf").and_then(Value::as_array) {
+        Some(choices) => {
+            assert!(schema.get("type").is_none(), "{place}: type beside anyOf");
+            for (index, choice) in choices.iter().enumerate() {
+                assert!(choice["type"].is_string(), "{place}: {choice}");
+                let is_last = index + 1 == choices.len();
+                assert!(choice["type"] != "null" || is_last, "{place}: null first");
+                typed(choice, place);
+            }
+        }
+        None => assert!(schema["type"].is_string(), "{place}: {schema}"),
+    }
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        typed(property, &format!("{place}.{name}"));
+    }
+    for inside in ["items", "additionalProperties"] {
+        if let Some(inner) = schema.get(inside).filter(|inner| !inner.is_boolean()) {
+            typed(inner, &format!("{place}.{inside}"));
+        }
     }
 }

@@ -13,6 +13,7 @@
 mod abuse;
 mod approvals;
 mod architecture;
+mod arguments;
 mod audit;
 mod authorization;
 mod cli;
@@ -20,6 +21,7 @@ mod concurrency;
 mod conformance;
 mod console;
 mod documents;
+mod empty_stores;
 mod fuzz;
 mod hardening;
 mod harness;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use kit::Result;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -207,9 +207,14 @@ pub struct Warning {
     pub code: &'static str,
     pub product_id: i64,
     /// The price the agent passed, as it wrote it.
+    #[schemars(schema_with = "number_or_text")]
     pub passed: Value,
     /// The price in the cart.
     pub current: Yen,
+}
+
+fn number_or_text(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "anyOf": [{ "type": "number" }, { "type": "string" }] })
 }
 
 pub const PRICE_CHANGED: &str = "PRICE_CHANGED";

@@ -4,7 +4,7 @@
 use kit::arguments::{change, whole};
 use serde_json::Value;
 
-pub use kit::arguments::{Arguments, drop_nulls, integer, text};
+pub use kit::arguments::{Arguments, integer, text};
 
 /// A list of integers, each perhaps as text, or all in one text with commas in
 /// between; one alone is a list of one.
@@ -31,8 +31,8 @@ pub fn truth(arguments: &mut Arguments, name: &str) {
         && let Some(text) = value.as_str()
     {
         match text.trim().to_ascii_lowercase().as_str() {
-            "true" | "yes" | "1" => *value = true.into(),
-            "false" | "no" | "0" | "" => *value = false.into(),
+            "true" => *value = true.into(),
+            "false" => *value = false.into(),
             _ => {}
         }
     }

@@ -126,7 +126,6 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         idempotency_key: Some("idempotency_key"),
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             for name in ["cart_plan", "products", "shipping_address"] {
                 arguments::json(arguments, name);
             }

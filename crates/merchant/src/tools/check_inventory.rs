@@ -22,7 +22,7 @@ fn input() -> Value {
             "product_ids": {
                 "type": "array",
                 "items": { "type": "integer" },
-                "description": "商品IDリスト",
+                "description": "商品IDリスト（\"1,2\"も可）",
                 "maxItems": 1000
             }
         },

@@ -49,7 +49,6 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::trimmed(arguments, "cart_id");
         },
         meta: None,

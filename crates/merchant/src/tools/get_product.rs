@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Run, Sql, Tool, text::narrow};
+use kit::{Context, Effect, Error, Result, Run, Sql, Tool, text::narrow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -47,7 +47,6 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             arguments::integer(arguments, "product_id");
             arguments::text(arguments, "sku");
         },
@@ -62,13 +61,16 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
 fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
     let id = match (input.product_id, input.sku.as_deref()) {
         (Some(id), _) => id,
-        (None, Some(sku)) => with_sku(sql, sku)?
-            .ok_or_else(|| errors::product_not_found(&format!("the SKU {sku}")))?,
+        (None, Some(sku)) => match with_sku(sql, sku)? {
+            Some(id) => id,
+            None => return Err(not_found(sql, &format!("the SKU {sku}"))?),
+        },
         (None, None) => return Err(errors::which_product()),
     };
-    let product = store::products(sql, &[id], shop.now(context))?
-        .remove(&id)
-        .ok_or_else(|| errors::product_not_found(&format!("id {id}")))?;
+    let mut found = store::products(sql, &[id], shop.now(context))?;
+    let Some(product) = found.remove(&id) else {
+        return Err(not_found(sql, &format!("id {id}"))?);
+    };
     let is_same = |sku: &String| *sku == product.sku || narrow(sku) == product.sku;
     if !input.sku.as_ref().is_none_or(is_same) {
         return Err(errors::product_mismatch(&product));
@@ -76,6 +78,14 @@ fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Re
     Ok(Output {
         keywords: product.keywords.clone(),
         product: ProductView::new(product, &shop.terms, &[]),
+    })
+}
+
+fn not_found(sql: &mut dyn Sql, what: &str) -> Result<Error> {
+    let error = errors::product_not_found(what);
+    Ok(match store::is_empty(sql)? {
+        true => error.next(errors::NO_PRODUCTS),
+        false => error,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Run, Tool, sql::Budget};
+use kit::{Context, Effect, Result, Run, Tool, context::Language, sql::Budget};
 use schemars::JsonSchema;
 use search::{Query, Sort};
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{
     LOOKS, arguments,
     cursor::{Cursor, DEEPEST},
+    views::Views,
 };
 use crate::{
     answers::{FIELDS, ProductView},
@@ -24,6 +25,8 @@ use crate::{
 /// ever more at once.
 const ROUNDS: usize = 20;
 const MOST_AT_ONCE: usize = 1_001;
+
+const NOT_MATCHES: &str = "These are products in stock, not matches.";
 
 #[derive(Deserialize)]
 pub struct Input {
@@ -123,6 +126,9 @@ pub struct Output {
     fallback: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fallback_reason: Option<String>,
+    /// Why there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'static str>,
     /// Who found them: embedded, meilisearch or database.
     engine: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,7 +168,6 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         idempotency_key: None,
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             for name in ["keywords", "category", "brand", "fields"] {
                 arguments::texts(arguments, name);
             }
@@ -181,9 +186,8 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
 
 async fn handle(shop: Arc<Shop>, context: Context, input: Input) -> Result<Output> {
     let text = input.keywords.join(" ");
-    let text = text.trim();
     let mut query = Query {
-        text: text.to_owned(),
+        text: text.trim().to_owned(),
         category: input.category.clone(),
         brand: input.brand.clone(),
         min_price: input.min_price,
@@ -206,18 +210,11 @@ async fn handle(shop: Arc<Shop>, context: Context, input: Input) -> Result<Outpu
         now: shop.now(&context),
         budget: context.budget(),
     };
-    // A list of everything is the database's to give; only it counts nothing.
-    // Whoever gave the first page gives the others: the next may order otherwise.
-    let is_list = match &cursor {
-        Some(cursor) => cursor.engine.is_none(),
-        None => text.is_empty() && !input.facets,
-    };
-    if is_list {
-        return page
-            .listed(&query, cursor.map_or(0, |cursor| cursor.offset))
-            .await;
+    let mut output = page.answer(&mut query, cursor).await?;
+    if output.products.is_empty() {
+        output.message = Some(page.why_empty(context.language).await?);
     }
-    page.found(&mut query, cursor).await
+    Ok(output)
 }
 
 struct Page<'a> {
@@ -228,12 +225,33 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
+    async fn answer(&self, query: &mut Query, cursor: Option<Cursor>) -> Result<Output> {
+        // A list of everything is the database's to give; only it counts nothing.
+        // Whoever gave the first page gives the others: the next may order otherwise.
+        let is_list = match &cursor {
+            Some(cursor) => cursor.engine.is_none(),
+            None => query.text.is_empty() && !self.input.facets,
+        };
+        if !is_list {
+            return self.found(query, cursor).await;
+        }
+        let offset = cursor.map_or(0, |cursor| cursor.offset);
+        let mut output = self.listed(query, offset).await?;
+        if !query.text.is_empty() {
+            // These follow a page of products that did not match either.
+            output.fallback = Some(true);
+            output.fallback_reason = Some(NOT_MATCHES.into());
+        }
+        Ok(output)
+    }
+
     /// A page of what the search engine found.
     async fn found(&self, query: &mut Query, cursor: Option<Cursor>) -> Result<Output> {
         let mut only = cursor.as_ref().and_then(|cursor| cursor.engine);
         query.offset = cursor.as_ref().map_or(0, |cursor| cursor.offset);
         query.limit = self.input.limit + 1;
-        let (mut products, mut facets, mut degraded) = (Vec::new(), None, None);
+        let (mut facets, mut degraded) = (None, None);
+        let mut views = self.views();
         let mut next = None;
         for _ in 0..ROUNDS {
             let found = match self.shop.finder.find(query, only).await {
@@ -242,7 +260,7 @@ impl Page<'_> {
                 Err(NoIndex(reason)) if query.text.is_empty() => {
                     return self.uncounted(query, reason).await;
                 }
-                Err(NoIndex(reason)) => return self.fallback(reason, degraded).await,
+                Err(NoIndex(reason)) => return self.fallback(query, reason, degraded).await,
             };
             // The next round, and the next page, must ask the same engine.
             only = Some(found.engine);
@@ -252,32 +270,33 @@ impl Page<'_> {
             query.facets = false;
             let came = found.ids.len();
             for (at, product) in self.in_stock(found.ids).await? {
-                if products.len() == self.input.limit {
+                if !views.add(product)? {
                     next = Some(offset + at);
                     break;
                 }
-                products.push(product);
             }
             query.offset = offset + came;
             if next.is_some() || came < asked {
                 break;
             }
-            if products.len() == self.input.limit {
+            if views.is_full() {
                 next = Some(query.offset);
                 break;
             }
             query.limit = (2 * query.limit).min(MOST_AT_ONCE);
         }
-        if products.is_empty() && cursor.is_none() && self.filter().is_empty() {
-            return self.fallback("Nothing in stock matches.", degraded).await;
+        if views.products.is_empty() && cursor.is_none() && self.filter().is_empty() {
+            let reason = "Nothing in stock matches.";
+            return self.fallback(query, reason, degraded).await;
         }
         let engine = only.unwrap_or(Engine::Embedded);
-        let mut warnings = warnings(degraded);
+        let mut warnings = warnings(degraded, &views);
         let next_cursor = next_cursor(Some(engine), next, query, &mut warnings);
         Ok(Output {
-            products: self.views(products),
+            products: views.products,
             fallback: None,
             fallback_reason: None,
+            message: None,
             engine: engine.as_str(),
             next_cursor,
             facets: facets.map(|facets| FacetsView {
@@ -307,16 +326,15 @@ impl Page<'_> {
 
     /// A page of everything in stock.
     async fn listed(&self, query: &Query, offset: usize) -> Result<Output> {
-        let mut products = self.list(offset, self.input.limit + 1).await?;
-        let more = products.len() > self.input.limit;
-        products.truncate(self.input.limit);
-        let next = more.then_some(offset + products.len());
-        let mut warnings = Vec::new();
+        let (views, has_more) = self.some(offset, self.input.limit + 1).await?;
+        let next = has_more.then_some(offset + views.products.len());
+        let mut warnings = warnings(None, &views);
         let next_cursor = next_cursor(None, next, query, &mut warnings);
         Ok(Output {
-            products: self.views(products),
+            products: views.products,
             fallback: None,
             fallback_reason: None,
+            message: None,
             engine: "database",
             next_cursor,
             facets: None,
@@ -336,20 +354,58 @@ impl Page<'_> {
 
     /// What the document promises when nothing is found: products in stock,
     /// marked so that nobody takes them for matches.
-    async fn fallback(&self, reason: &str, degraded: Option<&str>) -> Result<Output> {
-        let products = self.list(0, self.input.limit).await?;
-        let what_these_are = match products.is_empty() {
+    async fn fallback(
+        &self,
+        query: &Query,
+        reason: &str,
+        degraded: Option<&str>,
+    ) -> Result<Output> {
+        let (views, is_cut) = self.some(0, self.input.limit).await?;
+        let what_these_are = match views.products.is_empty() {
             true => "Nothing else is in stock either.",
-            false => "These are products in stock, not matches.",
+            false => NOT_MATCHES,
         };
+        let next = is_cut.then_some(views.products.len());
+        let mut warnings = warnings(degraded, &views);
         Ok(Output {
-            products: self.views(products),
+            next_cursor: next_cursor(None, next, query, &mut warnings),
+            products: views.products,
             fallback: Some(true),
             fallback_reason: Some(format!("{reason} {what_these_are}")),
+            message: None,
             engine: "database",
-            next_cursor: None,
             facets: None,
-            warnings: warnings(degraded),
+            warnings,
+        })
+    }
+
+    /// As many of these products in stock as a page takes, and whether some are left.
+    async fn some(&self, offset: usize, count: usize) -> Result<(Views<'_>, bool)> {
+        let mut views = self.views();
+        for product in self.list(offset, count).await? {
+            if !views.add(product)? {
+                return Ok((views, true));
+            }
+        }
+        Ok((views, false))
+    }
+
+    async fn why_empty(&self, language: Language) -> Result<&'static str> {
+        let store = &self.shop.store;
+        let is_empty = store.query(self.budget.clone(), store::is_empty).await?;
+        Ok(match (is_empty, language) {
+            (true, Language::English) => errors::NO_PRODUCTS,
+            (true, Language::Japanese) => {
+                "商品がまだ登録されていません。`madoguchi demo load merchant`でサンプルを読み込むか、\
+                 `madoguchi import merchant FILE`で取り込んでください。"
+            }
+            (false, Language::English) => {
+                "Nothing in stock fits. keywords [] without filters lists everything in stock."
+            }
+            (false, Language::Japanese) => {
+                "在庫のある該当商品がありません。keywordsを[]にして絞り込みを外すと、\
+                 在庫のある全商品を表示します。"
+            }
         })
     }
 
@@ -379,11 +435,8 @@ impl Page<'_> {
         }
     }
 
-    fn views(&self, products: Vec<Product>) -> Vec<ProductView> {
-        products
-            .into_iter()
-            .map(|product| ProductView::new(product, &self.shop.terms, &self.input.fields))
-            .collect()
+    fn views(&self) -> Views<'_> {
+        Views::new(&self.shop.terms, &self.input.fields, self.input.limit)
     }
 }
 
@@ -414,12 +467,18 @@ fn counts(counts: Vec<(String, u64)>) -> Map<String, Value> {
         .collect()
 }
 
-fn warnings(degraded: Option<&str>) -> Vec<Warning> {
-    degraded
-        .map(|reason| Warning {
-            code: "SEARCH_DEGRADED",
-            message: format!("{reason} The embedded index was asked instead."),
-        })
-        .into_iter()
-        .collect()
+fn warnings(degraded: Option<&str>, views: &Views<'_>) -> Vec<Warning> {
+    let degraded = degraded.map(|reason| Warning {
+        code: "SEARCH_DEGRADED",
+        message: format!("{reason} The embedded index was asked instead."),
+    });
+    let cut = views.is_cut.then(|| Warning {
+        code: "PAGE_CUT",
+        message: format!(
+            "The page ends after {} products, or it would be too large. Go on with next_cursor, \
+             or ask for fewer fields.",
+            views.products.len()
+        ),
+    });
+    degraded.into_iter().chain(cut).collect()
 }

@@ -79,7 +79,6 @@ pub fn tool(shop: &Arc<Shop>) -> Tool {
         idempotency_key: Some("idempotency_key"),
         rules: &[],
         normalise: |_, arguments| {
-            arguments::drop_nulls(arguments);
             for name in ["product_id", "inventory_count", "change"] {
                 arguments::integer(arguments, name);
             }

@@ -132,7 +132,7 @@ impl Shop {
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Error> {
         let definition = self.counter.tool(tool).unwrap();
         let mut normal = arguments;
-        (definition.normalise)(&self.context, normal.as_object_mut().unwrap());
+        definition.normalised(&self.context, normal.as_object_mut().unwrap());
         let validator = jsonschema::validator_for(&definition.input).unwrap();
         if let Some(broken) = validator.iter_errors(&normal).next() {
             return Err(Error::new(kit::error::INVALID_ARGUMENT, broken.to_string()));

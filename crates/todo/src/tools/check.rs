@@ -66,13 +66,8 @@ pub fn category(text: &str) -> Result<String> {
         .ok_or_else(|| errors::invalid_category(text))
 }
 
-pub fn due(text: &str) -> Result<Option<Date>> {
-    match text.trim() {
-        "" => Ok(None),
-        date => date_of(date)
-            .map(Some)
-            .ok_or_else(|| errors::invalid_date(text)),
-    }
+pub fn due(text: &str) -> Result<Date> {
+    date_of(text.trim()).ok_or_else(|| errors::invalid_date(text))
 }
 
 pub fn subtask_count(count: usize) -> Result<()> {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool};
+use kit::{Result, Tool, tool::as_is};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::{ADDS, Words, arguments, check, writes};
+use super::{ADDS, Words, check, writes};
 use crate::{
     errors,
     files::Folder,
@@ -114,14 +114,9 @@ pub fn tool(project: &Arc<Project>) -> Tool {
             errors::CONSEQUENCES_LONG,
             errors::ADR_STATUS,
         ],
-        normalise,
+        normalise: as_is,
     }
     .tool(writes(project, apply))
-}
-
-pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::drop_nulls(arguments);
-    arguments::adr_status(arguments, "status");
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {

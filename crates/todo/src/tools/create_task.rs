@@ -108,8 +108,7 @@ pub fn tool(project: &Arc<Project>) -> Tool {
 }
 
 pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::drop_nulls(arguments);
-    arguments::titles(arguments, "subtasks");
+    arguments::list(arguments, "subtasks");
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
@@ -123,7 +122,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     for subtask in &input.subtasks {
         check::title("subtasks", subtask)?;
     }
-    let due = check::due(input.due.as_deref().unwrap_or_default())?;
+    let due = input.due.as_deref().map(check::due).transpose()?;
 
     let board = txn.board()?;
     let key = input.idempotency_key.as_deref();

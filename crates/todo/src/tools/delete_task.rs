@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool};
+use kit::{Result, Tool, tool::as_is};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::{TAKES, Words, arguments, check, writes};
+use super::{TAKES, Words, check, writes};
 use crate::{
     errors,
     files::Folder,
@@ -57,13 +57,9 @@ pub fn tool(project: &Arc<Project>) -> Tool {
         }),
         hints: TAKES,
         rules: &[errors::TASK_ID],
-        normalise,
+        normalise: as_is,
     }
     .tool(writes(project, apply))
-}
-
-pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::task_id(arguments, "task_id");
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {

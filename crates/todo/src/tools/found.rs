@@ -93,7 +93,6 @@ pub fn output(fields: Value) -> Value {
 }
 
 pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::drop_nulls(arguments);
     arguments::integer(arguments, "limit");
 }
 

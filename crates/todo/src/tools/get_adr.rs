@@ -51,7 +51,12 @@ pub fn tool(project: &Arc<Project>) -> Tool {
         input: json!({
             "type": "object",
             "properties": {
-                "adr_number": { "type": "integer", "minimum": 1, "maximum": 999 }
+                "adr_number": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 999,
+                    "description": "3（#3、adr-003も可）"
+                }
             },
             "required": ["adr_number"]
         }),
@@ -80,7 +85,7 @@ pub fn tool(project: &Arc<Project>) -> Tool {
 }
 
 fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::integer(arguments, "adr_number");
+    arguments::adr_number(arguments, "adr_number");
 }
 
 fn handle(project: &Project, _: &Context, input: &Input) -> Result<Output> {

@@ -44,7 +44,7 @@ pub fn tool(project: &Arc<Project>) -> Tool {
                 "task_id": {
                     "type": "string",
                     "pattern": "^T[0-9]{3}$",
-                    "description": "対象のタスクID"
+                    "description": "対象のタスクID（2、#t2も可）"
                 }
             },
             "required": ["task_id"]

@@ -57,7 +57,11 @@ pub fn tool(project: &Arc<Project>) -> Tool {
         input: json!({
             "type": "object",
             "properties": {
-                "task_id": { "type": "string", "pattern": "^T[0-9]{3}$" }
+                "task_id": {
+                    "type": "string",
+                    "pattern": "^T[0-9]{3}$",
+                    "description": "T002（2、#t2も可）"
+                }
             },
             "required": ["task_id"]
         }),

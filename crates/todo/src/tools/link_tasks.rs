@@ -84,8 +84,6 @@ pub fn tool(project: &Arc<Project>) -> Tool {
 }
 
 pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::drop_nulls(arguments);
-    arguments::task_id(arguments, "task_id");
     arguments::target(arguments, "target");
 }
 

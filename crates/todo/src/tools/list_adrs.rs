@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use kit::{Context, Result, Tool, page};
+use kit::{Context, Result, Tool, context::Language, page};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -34,6 +34,8 @@ pub struct Output {
     total_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
@@ -60,7 +62,7 @@ pub fn tool(project: &Arc<Project>) -> Tool {
                 "status": {
                     "type": "string",
                     "enum": ["Proposed", "Accepted", "Deprecated"],
-                    "description": "ステータスフィルタ"
+                    "description": "ステータスフィルタ（小文字も可）"
                 },
                 "limit": { "type": "integer", "minimum": 1, "maximum": 100, "default": 50 },
                 "cursor": { "type": "string", "description": "前回のnext_cursor" }
@@ -88,6 +90,7 @@ pub fn tool(project: &Arc<Project>) -> Tool {
                 },
                 "total_count": { "type": "integer" },
                 "next_cursor": { "type": "string" },
+                "message": { "type": "string" },
                 "warnings": { "type": "array", "items": { "type": "string" } }
             }
         }),
@@ -99,15 +102,15 @@ pub fn tool(project: &Arc<Project>) -> Tool {
 }
 
 fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::drop_nulls(arguments);
     arguments::adr_status(arguments, "status");
     arguments::integer(arguments, "limit");
 }
 
-fn handle(project: &Project, _: &Context, input: &Input) -> Result<Output> {
+fn handle(project: &Project, context: &Context, input: &Input) -> Result<Output> {
     let status = input.status.as_deref().map(check::adr_status).transpose()?;
     let mut adrs = project.adrs()?;
     let warnings = duplicates(&adrs);
+    let has_any = !adrs.is_empty();
     adrs.retain(|adr| status.is_none_or(|status| adr.status == status));
     let total_count = adrs.len();
     let page = page::slice(&adrs, input.cursor.as_deref(), input.limit.clamp(1, 100))?;
@@ -126,7 +129,16 @@ fn handle(project: &Project, _: &Context, input: &Input) -> Result<Output> {
             }
         })
         .collect();
+    let message = (total_count == 0).then_some(match (has_any, context.language) {
+        (false, Language::English) => "There are no ADRs yet; create_adr makes the first.",
+        (false, Language::Japanese) => "ADRはまだありません。create_adrで作成できます。",
+        (true, Language::English) => "No ADR has this status; without it all are listed.",
+        (true, Language::Japanese) => {
+            "このステータスのADRはありません。statusを外すと全件を表示します。"
+        }
+    });
     Ok(Output {
+        message,
         adrs,
         total_count,
         next_cursor: page.next_cursor,

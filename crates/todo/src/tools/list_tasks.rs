@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool, page};
+use kit::{Context, Result, Tool, context::Language, page};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -40,6 +40,8 @@ pub struct Output {
     total_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
@@ -70,7 +72,7 @@ pub fn tool(project: &Arc<Project>) -> Tool {
                 "status": {
                     "type": "string",
                     "enum": ["todo", "in_progress", "done"],
-                    "description": "ステータスフィルタ"
+                    "description": "ステータスフィルタ（doing、completed、完了も可）"
                 },
                 "category": { "type": "string", "description": "カテゴリフィルタ" },
                 "limit": {
@@ -116,6 +118,7 @@ pub fn tool(project: &Arc<Project>) -> Tool {
                 },
                 "total_count": { "type": "integer", "description": "総件数" },
                 "next_cursor": { "type": "string" },
+                "message": { "type": "string" },
                 "warnings": { "type": "array", "items": { "type": "string" } }
             }
         }),
@@ -127,7 +130,6 @@ pub fn tool(project: &Arc<Project>) -> Tool {
 }
 
 fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::drop_nulls(arguments);
     arguments::status(arguments, "status");
     arguments::integer(arguments, "limit");
 }
@@ -171,7 +173,16 @@ fn handle(project: &Project, context: &Context, input: &Input) -> Result<Output>
             found.and_then(|(_, id)| *id)
         })
     };
+    let message = (total_count == 0).then(|| match (board.tasks.is_empty(), context.language) {
+        (true, Language::English) => "There are no tasks yet; create_task makes the first.",
+        (true, Language::Japanese) => "タスクはまだありません。create_taskで作成できます。",
+        (false, Language::English) => "No task matches; without filters all are listed.",
+        (false, Language::Japanese) => {
+            "該当するタスクはありません。絞り込みを外すと全件を表示します。"
+        }
+    });
     Ok(Output {
+        message,
         tasks: page
             .items
             .into_iter()

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool};
+use kit::{Result, Tool, tool::as_is};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::{SETS, Words, arguments, check, writes};
+use super::{SETS, Words, check, writes};
 use crate::{
     errors,
     model::{
@@ -71,15 +71,9 @@ pub fn tool(project: &Arc<Project>) -> Tool {
         }),
         hints: SETS,
         rules: &[errors::TASK_ID, errors::POSITION, errors::REFERENCE_ID],
-        normalise,
+        normalise: as_is,
     }
     .tool(writes(project, apply))
-}
-
-pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::drop_nulls(arguments);
-    arguments::task_id(arguments, "task_id");
-    arguments::task_id(arguments, "reference_task_id");
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {

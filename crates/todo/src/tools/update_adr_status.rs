@@ -89,10 +89,8 @@ pub fn tool(project: &Arc<Project>) -> Tool {
 }
 
 pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::drop_nulls(arguments);
     arguments::integer(arguments, "adr_number");
     arguments::integer(arguments, "superseded_by");
-    arguments::adr_status(arguments, "status");
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {

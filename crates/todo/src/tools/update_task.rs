@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::civil::Date;
 use kit::{Context, Result, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -22,6 +23,14 @@ pub struct Input {
     category: Option<String>,
     subtasks: Option<Vec<Subtask>>,
     due: Option<String>,
+    #[serde(default)]
+    clear: Vec<Clearable>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Clearable {
+    Due,
 }
 
 #[derive(Deserialize)]
@@ -67,7 +76,7 @@ pub fn tool(project: &Arc<Project>) -> Tool {
                 },
                 "subtasks": {
                     "type": "array",
-                    "description": "サブタスクリスト（全置換）",
+                    "description": "サブタスクリスト（全置換）。文字列も可",
                     "items": {
                         "type": "object",
                         "properties": {
@@ -80,7 +89,12 @@ pub fn tool(project: &Arc<Project>) -> Tool {
                         "required": ["title"]
                     }
                 },
-                "due": { "type": "string", "description": "期日 YYYY-MM-DD（空で削除）" }
+                "due": { "type": "string", "description": "期日 YYYY-MM-DD" },
+                "clear": {
+                    "type": "array",
+                    "description": "削除する項目（\"\"は未指定）",
+                    "items": { "type": "string", "enum": ["due"] }
+                }
             },
             "required": ["task_id"]
         }),
@@ -112,9 +126,6 @@ pub fn tool(project: &Arc<Project>) -> Tool {
 }
 
 pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::drop_nulls(arguments);
-    arguments::task_id(arguments, "task_id");
-    arguments::status(arguments, "status");
     arguments::titled(arguments, "subtasks");
 }
 
@@ -128,7 +139,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     let status = input.status.as_deref().map(check::status).transpose()?;
     let category = input.category.as_deref().map(check::category).transpose()?;
     let subtasks = input.subtasks.as_deref().map(wanted).transpose()?;
-    let due = input.due.as_deref().map(check::due).transpose()?;
+    let due = new_due(input)?;
 
     let board = txn.board()?;
     let task = txn.find(&board, "task_id", id)?;
@@ -169,6 +180,21 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
             .collect(),
         updated_at: txn.now_text(),
     })
+}
+
+/// `Some(None)` takes the date away.
+fn new_due(input: &Input) -> Result<Option<Option<Date>>> {
+    let given = input.due.as_deref();
+    if input.clear.contains(&Clearable::Due) {
+        return match given {
+            None => Ok(Some(None)),
+            Some(text) => {
+                let message = "`due` is given and named in `clear`. Do one or the other.";
+                Err(errors::invalid_argument("due", text, message))
+            }
+        };
+    }
+    Ok(given.map(check::due).transpose()?.map(Some))
 }
 
 fn wanted(subtasks: &[Subtask]) -> Result<Vec<Wanted>> {

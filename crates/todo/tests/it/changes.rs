@@ -16,9 +16,9 @@ async fn a_batch_is_one_write() {
                 {"tool": "link_tasks", "arguments": {"task_id": "$1", "relation": "depends_on", "target": "T001"}},
                 {"tool": "link_tasks", "arguments": {"task_id": "$1", "relation": "decided_by", "target": "$2"}},
                 {"tool": "update_context", "arguments": {"task_id": "$1", "content": "x", "section": "Notes"}},
-                {"tool": "update_task", "arguments": {"task_id": "T001", "status": "doing"}},
+                {"tool": "update_task", "arguments": {"task_id": "T001", "status": "in_progress"}},
                 {"tool": "reorder_task", "arguments": {"task_id": "$1", "position": "first"}},
-                {"tool": "update_adr_status", "arguments": {"adr_number": "$2", "status": "accepted"}}
+                {"tool": "update_adr_status", "arguments": {"adr_number": "$2", "status": "Accepted"}}
             ]}),
         )
         .await;

@@ -12,8 +12,7 @@ async fn links_are_plain_words_in_the_line() {
     let linked = yard.ok("link_tasks", link("depends_on", "T002")).await;
     assert_eq!(linked["blocked_by"], json!(["T002"]));
     yard.ok("link_tasks", link("depends_on", "T003")).await;
-    yard.ok("link_tasks", link("decided_by", "adr-001-why"))
-        .await;
+    yard.ok("link_tasks", link("decided_by", "1")).await;
     yard.ok("link_tasks", link("relates", "T003")).await;
     let line = "- [ ] a #T001 after:#T002,#T003 adr:001 see:#T003\n";
     assert_eq!(

@@ -45,6 +45,18 @@ async fn every_code() {
     let cases: Vec<(&str, Value, &str, &str)> = vec![
         (
             "create_task",
+            json!({"title": "x", "due": " "}),
+            "INVALID_DATE",
+            "due",
+        ),
+        (
+            "update_task",
+            json!({"task_id": "T001", "due": "2026-12-01", "clear": ["due"]}),
+            "INVALID_ARGUMENT",
+            "due",
+        ),
+        (
+            "create_task",
             json!({"title": long(101)}),
             "CONTENT_TOO_LONG",
             "title",
@@ -69,7 +81,7 @@ async fn every_code() {
         ),
         (
             "create_task",
-            json!({"title": "x", "category": ""}),
+            json!({"title": "x", "category": " "}),
             "INVALID_CATEGORY",
             "category",
         ),
@@ -449,4 +461,80 @@ async fn a_project_that_is_not_there() {
         yard.code("create_task", json!({"title": "x"})).await,
         "FILE_NOT_FOUND"
     );
+}
+
+/// Reads understand other spellings, and their descriptions name them.
+#[tokio::test]
+async fn a_call_that_changes_something_takes_ids_and_statuses_as_published() {
+    let yard = Yard::with("- [ ] a #T001\n- [ ] b #T002\n");
+    yard.adr("One").await;
+    let before = (yard.tasks(), yard.text("adr/adr-001-one.md"));
+    for id in [
+        json!("2"),
+        json!(2),
+        json!("t2"),
+        json!("#T002"),
+        json!("Ｔ００２"),
+    ] {
+        for (tool, arguments, field) in [
+            (
+                "update_task",
+                json!({"task_id": id, "status": "done"}),
+                "task_id",
+            ),
+            ("delete_task", json!({"task_id": id}), "task_id"),
+            (
+                "update_context",
+                json!({"task_id": id, "content": "x"}),
+                "task_id",
+            ),
+            (
+                "reorder_task",
+                json!({"task_id": id, "position": "first"}),
+                "task_id",
+            ),
+            (
+                "reorder_task",
+                json!({"task_id": "T001", "position": "after", "reference_task_id": id}),
+                "reference_task_id",
+            ),
+            (
+                "link_tasks",
+                json!({"task_id": id, "relation": "relates", "target": "T001"}),
+                "task_id",
+            ),
+            (
+                "link_tasks",
+                json!({"task_id": "T001", "relation": "relates", "target": id}),
+                "target",
+            ),
+        ] {
+            assert_refused(&yard, tool, arguments, "INVALID_TASK_ID", field).await;
+        }
+        let read = yard.ok("get_task", json!({"task_id": id})).await;
+        assert_eq!(read["task_id"], "T002");
+    }
+    for (tool, arguments, code, field) in [
+        (
+            "update_adr_status",
+            json!({"adr_number": 1, "status": "deprecated"}),
+            "INVALID_STATUS",
+            "status",
+        ),
+        (
+            "update_adr_status",
+            json!({"adr_number": "adr-001", "status": "Deprecated"}),
+            "INVALID_ADR_NUMBER",
+            "adr_number",
+        ),
+        (
+            "update_task",
+            json!({"task_id": "T001", "status": "completed"}),
+            "INVALID_STATUS",
+            "status",
+        ),
+    ] {
+        assert_refused(&yard, tool, arguments, code, field).await;
+    }
+    assert_eq!((yard.tasks(), yard.text("adr/adr-001-one.md")), before);
 }

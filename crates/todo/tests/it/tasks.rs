@@ -24,7 +24,11 @@ async fn one_change_is_one_line() {
             "one #T001",
             "one #T001 due:2026-12-01",
         ),
-        (json!({"task_id": "T004", "due": ""}), " due:2026-11-14", ""),
+        (
+            json!({"task_id": "T004", "clear": ["due"], "title": "", "category": ""}),
+            " due:2026-11-14",
+            "",
+        ),
         (
             json!({"task_id": "T003", "status": "todo"}),
             "[x] three",

@@ -103,7 +103,7 @@ impl Yard {
     ) -> Result<Value, Error> {
         let definition = self.counter.tool(tool).unwrap();
         let mut normal = arguments;
-        (definition.normalise)(context, normal.as_object_mut().unwrap());
+        definition.normalised(context, normal.as_object_mut().unwrap());
         check(definition, &normal)?;
         let answer = kit::testing::call(&self.counter, context, tool, normal).await?;
         let schema = definition.output.as_ref().unwrap();

@@ -219,16 +219,16 @@ async fn calls_inside_a_batch_are_validated_before_any_of_them_runs() {
         }
         assert_eq!(todo.tasks(), before);
     }
-    // What people write, and what an earlier call makes, still pass.
+    // What an earlier call makes still passes, and so do empty options.
     let answer = todo.batch(&[
         create,
         (
             "update_task",
-            json!({ "task_id": "$1", "status": "In Progress" }),
+            json!({ "task_id": "$1", "status": "in_progress", "due": "" }),
         ),
         (
             "update_task",
-            json!({ "task_id": "t1", "title": "Changed" }),
+            json!({ "task_id": "T001", "title": "Changed" }),
         ),
     ]);
     structured(&answer);

@@ -1,0 +1,137 @@
+//! What is said where there is nothing yet, and how much is said at once.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Pipe, Place, modern, result};
+
+/// Answers of one call on stdio and by `madoguchi call`.
+fn answers(place: &Place, counter: &str, tool: &str, arguments: &Value) -> [Value; 2] {
+    let mut command = place.command();
+    command.args(["stdio", counter]);
+    let mut pipe = Pipe::start(&mut command);
+    let params = json!({ "name": tool, "arguments": arguments });
+    let answer = pipe.request(&modern(1, "tools/call", params));
+    let said = result(&answer)["structuredContent"].clone();
+    let text = arguments.to_string();
+    let printed = place.run(&["call", counter, tool, &text]).ok().json();
+    [said, printed]
+}
+
+#[tokio::test]
+async fn an_empty_store_says_what_to_do_first() {
+    let place = Place::new();
+    for (counter, tool, arguments, step) in [
+        (
+            "cinema",
+            "get_movie_list",
+            json!({}),
+            "madoguchi demo load cinema",
+        ),
+        (
+            "cinema",
+            "get_movie_list",
+            json!({ "search_query": "銀河" }),
+            "madoguchi demo load cinema",
+        ),
+        (
+            "merchant",
+            "search_products",
+            json!({ "keywords": [] }),
+            "madoguchi demo load merchant",
+        ),
+        (
+            "merchant",
+            "search_products",
+            json!({ "keywords": ["x"], "brand": ["y"] }),
+            "madoguchi demo load merchant",
+        ),
+        ("innervoice", "calendar_list", json!({}), "calendar_create"),
+        ("innervoice", "reminder_list", json!({}), "reminder_create"),
+        ("innervoice", "message_list", json!({}), "message_send"),
+        (
+            "innervoice",
+            "contacts_search",
+            json!({}),
+            "madoguchi import innervoice",
+        ),
+        ("todo", "list_tasks", json!({}), "create_task"),
+        ("todo", "list_adrs", json!({}), "create_adr"),
+        ("rooms", "list_rooms", json!({}), "create_room"),
+    ] {
+        for said in answers(&place, counter, tool, &arguments) {
+            let message = said["message"].as_str().unwrap_or_default();
+            assert!(message.contains(step), "{counter} {tool}: {said}");
+        }
+    }
+    // Refusals of tools that look for one thing say so, too.
+    for (counter, tool, arguments) in [
+        (
+            "cinema",
+            "get_show_schedule",
+            r#"{"movie_id": "M001", "date": "2030-01-07"}"#,
+        ),
+        (
+            "cinema",
+            "get_seat_availability",
+            r#"{"schedule_id": "S1"}"#,
+        ),
+        ("merchant", "get_product", r#"{"product_id": 1}"#),
+    ] {
+        let printed = place.run(&["call", counter, tool, arguments]);
+        let step = format!("madoguchi demo load {counter}");
+        assert!(printed.stdout.contains(&step), "{tool}: {printed:?}");
+    }
+    // The step that was named helps.
+    place.load_demo_of("cinema", &[]);
+    for said in answers(&place, "cinema", "get_movie_list", &json!({})) {
+        assert_ne!(said["movies"], json!([]));
+        assert_eq!(said.get("message"), None, "{said}");
+    }
+    let none = json!({ "search_query": "存在しない" });
+    for said in answers(&place, "cinema", "get_movie_list", &none) {
+        let message = said["message"].as_str().unwrap();
+        assert!(!message.contains("demo load"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_products_ends_before_the_answer_is_too_large() {
+    let place = Place::new();
+    let mut rows = String::from("id,sku,name,description,price_jpy,inventory_count\n");
+    for id in 1..=1_000 {
+        let about = "とても便利な商品です。".repeat(10);
+        writeln!(rows, "{id},S-{id},棚 {id},{about},100,5").unwrap();
+    }
+    let file = place.file("products.csv", &rows);
+    place
+        .run(&["import", "merchant", file.to_str().unwrap()])
+        .ok();
+    let mut command = place.command();
+    command.args(["stdio", "merchant"]);
+    let mut pipe = Pipe::start(&mut command);
+    // A list, what a search finds, and what is shown where it finds nothing.
+    for keywords in [json!([]), json!(["棚"]), json!(["zzzzqqqq"])] {
+        let mut arguments = json!({ "keywords": keywords, "limit": 1_000 });
+        let mut ids = Vec::new();
+        loop {
+            let params = json!({ "name": "search_products", "arguments": arguments });
+            let answer = pipe.request(&modern(1, "tools/call", params));
+            let size = answer.to_string().len();
+            assert!(size < 256_000, "{keywords}: {size} bytes");
+            let said = &result(&answer)["structuredContent"];
+            let is_fallback = said.get("fallback").is_some();
+            assert_eq!(is_fallback, keywords == json!(["zzzzqqqq"]), "{keywords}");
+            let products = said["products"].as_array().unwrap();
+            ids.extend(products.iter().map(|one| one["id"].as_i64().unwrap()));
+            let Some(cursor) = said.get("next_cursor") else {
+                break;
+            };
+            assert_eq!(said["warnings"][0]["code"], "PAGE_CUT");
+            arguments["cursor"] = cursor.clone();
+        }
+        ids.sort_unstable();
+        assert_eq!(ids, (1..=1_000).collect::<Vec<i64>>(), "{keywords}");
+    }
+}
