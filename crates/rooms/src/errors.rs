@@ -362,6 +362,19 @@ pub fn file_lock_timeout(timeout_ms: u128, file: Option<&str>) -> Error {
     }
 }
 
+/// The original server's lock on a file did not stay ours.
+pub fn file_lock_lost(file: &str) -> Error {
+    Error::new(
+        "FILE_LOCK_TIMEOUT",
+        format!(
+            "Another process took the lock on {file} away again and again; whether the change was \
+             made is uncertain."
+        ),
+    )
+    .next("See with list_rooms and list_room_users whether it was, and try again if not.")
+    .details(json!({ "lock": format!("{file}.lock") }))
+}
+
 /// Whether there was no space for what should have been written.
 pub fn is_disk_full(error: &Error) -> bool {
     let cause = error.cause.as_deref();

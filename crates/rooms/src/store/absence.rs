@@ -32,7 +32,7 @@ impl Store {
         }
         let timeout = self.settings.lock_timeout();
         process::clear_dead(&self.dir, timeout)?;
-        self.clear_locks(timeout)?;
+        self.clear_away(timeout)?;
         Ok(changed)
     }
 
@@ -52,14 +52,17 @@ impl Store {
         self.edit_registry(&held, |_| Ok(true))
     }
 
-    fn clear_locks(&self, timeout: std::time::Duration) -> Result<()> {
+    /// Takes away what rooms left that are gone.
+    fn clear_away(&self, timeout: std::time::Duration) -> Result<()> {
         if !self.dir.root().is_dir() {
             return Ok(());
         }
         let _registry = lock::registry(&self.dir, timeout)?;
         let registry = self.registry()?;
         let exists = |room: &RoomName| registry.rooms.get(room.as_str()).is_some();
-        lock::clear_unused(&self.dir, exists).map_err(errors::storage)
+        self.end_deletions(exists)
+            .and_then(|()| lock::clear_unused(&self.dir, exists))
+            .map_err(errors::storage)
     }
 
     fn sweep_room(&self, name: &RoomName, now: Timestamp) -> Result<bool> {

@@ -177,10 +177,9 @@ impl<T: Contents> Cached<T> {
     }
 
     /// Replaces a file that the original server writes too, unless its lock was
-    /// lost. Returns whether it was held to the end.
+    /// lost. Returns whether it did.
     pub fn save_under(&self, lock: &FileLock, directory: &Path, value: &T) -> io::Result<bool> {
-        let saved = self.save_if(directory, value, true, || lock.is_held())?;
-        Ok(saved && lock.is_held())
+        self.save_if(directory, value, true, || lock.is_held())
     }
 
     fn save_if(

@@ -23,6 +23,9 @@ use crate::{errors, model::names::RoomName};
 /// ours must not have to wait for it, and it can be done another time.
 const HOUSEKEEPING: Duration = Duration::from_millis(100);
 
+/// How often a lock of the original's may be lost while a change is made.
+const ATTEMPTS: u32 = 100;
+
 /// Held until dropped.
 pub struct Held {
     _file: File,
@@ -35,6 +38,24 @@ impl Held {
     /// until the time is over that both may take together.
     pub fn file(&self, directory: &Path, name: &str) -> Result<FileLock> {
         FileLock::take(directory, name, self.until, self.timeout)
+    }
+
+    /// Does `work` under the original's lock on a file, and again where somebody
+    /// took that lock away meanwhile: the original may have written then what it
+    /// had read before. `work` returns whether it got to its end.
+    pub fn change(
+        &self,
+        directory: &Path,
+        name: &str,
+        mut work: impl FnMut(&FileLock) -> Result<bool>,
+    ) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            let lock = self.file(directory, name)?;
+            if work(&lock)? && lock.is_held() {
+                return Ok(());
+            }
+        }
+        Err(errors::file_lock_lost(name))
     }
 
     /// The same lock for those who can do without.
@@ -145,6 +166,30 @@ pub fn open(directory: &Path, name: &str) -> std::io::Result<File> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_change_is_made_again_when_the_originals_lock_was_lost() {
+        let directory = tempfile::tempdir().unwrap();
+        let dir = Dir::new(directory.path().to_owned());
+        let held = registry(&dir, Duration::from_secs(5)).unwrap();
+        let path = directory.path().join("rooms.json.lock");
+        let mut times = 0;
+        held.change(directory.path(), "rooms.json", |_| {
+            times += 1;
+            if times < 3 {
+                fs::remove_file(&path).unwrap();
+            }
+            Ok(true)
+        })
+        .unwrap();
+        assert_eq!(times, 3);
+        assert!(!path.exists());
+        let lost = held.change(directory.path(), "rooms.json", |_| {
+            fs::remove_file(&path).unwrap();
+            Ok(true)
+        });
+        assert_eq!(lost.unwrap_err().code, "FILE_LOCK_TIMEOUT");
+    }
 
     #[test]
     fn a_lock_file_goes_with_its_room_and_is_one_lock_all_the_time() {

@@ -307,22 +307,16 @@ impl Store {
         mut change: impl FnMut(&mut Presence) -> Result<bool>,
     ) -> Result<()> {
         let directory = room.directory()?;
-        loop {
-            let lock = held.file(&directory, PRESENCE)?;
+        held.change(&directory, PRESENCE, |lock| {
             let mut presence = Presence::clone(&*room.members()?);
             presence.room_name = room.name.to_string();
-            let done = match change(&mut presence)? {
-                true => {
-                    let saved = room.presence.save_under(&lock, &directory, &presence);
-                    self.told_presence(room);
-                    saved.map_err(errors::storage)?
-                }
-                false => lock.is_held(),
-            };
-            if done {
-                return Ok(());
+            if !change(&mut presence)? {
+                return Ok(true);
             }
-        }
+            let saved = room.presence.save_under(lock, &directory, &presence);
+            self.told_presence(room);
+            saved.map_err(errors::storage)
+        })
     }
 
     fn remember(&self, agent: &str, now: Timestamp) -> Result<()> {
@@ -357,4 +351,47 @@ pub(super) fn save_activity(room: &Room, activities: &Activities) -> Result<()> 
     room.activity
         .save(&room.directory()?, activities, false)
         .map_err(errors::storage)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::{
+        Settings,
+        model::{names::RoomName, owners::Actor},
+    };
+
+    /// It may take our lock for stale, and write what it had read before.
+    #[test]
+    fn what_the_original_writes_without_its_lock_costs_no_member() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::new(Settings {
+            data_dir: directory.path().to_owned(),
+            ..Settings::default()
+        });
+        let name = RoomName::parse("a").unwrap();
+        let now = Timestamp::now();
+        store.create(&Actor::Local, &name, None, now).unwrap();
+        let room = store.room(&name).unwrap();
+        store.enter(&room, "first", None, now).unwrap();
+        let held = lock::room(&store.dir, &name, store.settings.lock_timeout()).unwrap();
+        let path = room.directory().unwrap().join(PRESENCE);
+        let mut interfered = false;
+        store
+            .edit_presence(&held, &room, |presence| {
+                if !std::mem::replace(&mut interfered, true) {
+                    fs::remove_file(path.with_extension("json.lock")).unwrap();
+                    let users = r#"{"first":{"status":"online"},"theirs":{"status":"online"}}"#;
+                    fs::write(&path, format!(r#"{{"roomName":"a","users":{users}}}"#)).unwrap();
+                }
+                presence.users.set("ours", User::new("", None));
+                Ok(true)
+            })
+            .unwrap();
+        let members = room.members().unwrap();
+        let names: Vec<&str> = members.users.names().collect();
+        assert_eq!(names, ["first", "theirs", "ours"]);
+    }
 }

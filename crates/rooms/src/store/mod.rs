@@ -17,6 +17,7 @@
 mod absence;
 mod cached;
 mod counts;
+mod delete;
 mod file_lock;
 mod files;
 mod index;
@@ -42,7 +43,6 @@ mod watch;
 use std::{
     collections::HashMap,
     fs, io,
-    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -135,20 +135,15 @@ impl Store {
         held: &lock::Held,
         mut change: impl FnMut(&mut Registry) -> Result<bool>,
     ) -> Result<()> {
-        loop {
-            let lock = held.file(self.dir.root(), ROOMS)?;
+        let root = self.dir.root();
+        held.change(root, ROOMS, |lock| {
             let mut registry = Registry::clone(&*self.registry()?);
-            let done = match change(&mut registry)? {
-                true => self
-                    .registry
-                    .save_under(&lock, self.dir.root(), &registry)
-                    .map_err(errors::storage)?,
-                false => lock.is_held(),
-            };
-            if done {
-                return Ok(());
+            if !change(&mut registry)? {
+                return Ok(true);
             }
-        }
+            let saved = self.registry.save_under(lock, root, &registry);
+            saved.map_err(errors::storage)
+        })
     }
 
     /// All rooms, oldest first.
@@ -254,51 +249,6 @@ impl Store {
         files::open(&path.join(LOG), options.append(true).create(true))?.sync_all()?;
         files::sync_directory(&path)?;
         files::sync_directory(&self.dir.rooms())
-    }
-
-    /// Removes a room and everything in it; returns how many messages went.
-    pub fn delete(&self, remover: &Remover, name: &RoomName) -> Result<usize> {
-        let timeout = self.settings.lock_timeout();
-        let room = self.room(name)?;
-        let count = {
-            let held = lock::registry(&self.dir, timeout)?;
-            let _room = lock::room(&self.dir, name, timeout)?;
-            self.require(name)?;
-            self.may_remove(remover, name)?;
-            let count = room.look(|index, _| Ok(index.count())).unwrap_or_default();
-            self.forget_room(name);
-            // Before it goes from the list, or whoever looks at the directories
-            // would take it for a room that the list lacks.
-            let gone = self.hide_directory(name).map_err(errors::storage)?;
-            let unlisted = self.edit_registry(&held, |registry| {
-                Ok(registry.rooms.remove(name.as_str()).is_some())
-            });
-            if let Some(gone) = gone {
-                match unlisted {
-                    Ok(()) => fs::remove_dir_all(&gone).map_err(errors::storage)?,
-                    Err(_) => self
-                        .dir
-                        .room(name)
-                        .and_then(|path| fs::rename(&gone, path))
-                        .map_err(errors::storage)?,
-                }
-            }
-            unlisted?;
-            self.forget_creator(name);
-            count
-        };
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.remove(name);
-        drop(open);
-        room.bump();
-        Ok(count)
-    }
-
-    /// Gives a room's directory a name that is no room's, and returns it.
-    fn hide_directory(&self, name: &RoomName) -> io::Result<Option<PathBuf>> {
-        let path = self.dir.room(name)?;
-        let gone = self.dir.rooms().join(kit::ids::random(".deleted-", 8));
-        Ok(files::absent(fs::rename(&path, &gone))?.map(|()| gone))
     }
 
     /// The refusal for somebody who is not a member of `room`.

@@ -162,15 +162,13 @@ impl Store {
         let held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
         self.require(&room.name)?;
         let directory = room.directory()?;
-        loop {
-            // The original does not name this lock by its file.
-            let lock = held.file(self.dir.root(), &format!("read-status-{}", room.name))?;
+        // The original does not name this lock by its file.
+        let name = format!("read-status-{}", room.name);
+        held.change(self.dir.root(), &name, |lock| {
             let reads = self.with_position(room, agent, now)?;
-            let saved = room.reads.save_under(&lock, &directory, &reads);
-            if saved.map_err(errors::storage)? {
-                return Ok(());
-            }
-        }
+            let saved = room.reads.save_under(lock, &directory, &reads);
+            saved.map_err(errors::storage)
+        })
     }
 
     /// What the file says, with this agent's position as it is known here.

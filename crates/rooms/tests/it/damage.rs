@@ -207,8 +207,10 @@ async fn a_deleted_room_is_not_restored() {
         assert_eq!(gone, "ROOM_NOT_FOUND");
         assert_eq!(desk.ok("list_rooms", json!({})).await["rooms"], json!([]));
     }
-    // Nor from the list's own ruins.
+    // Nor from the list's own ruins, nor from what a deletion left that was
+    // broken off.
     desk.write(ROOMS, "");
+    desk.write("rooms/.deleted-a-12345678/messages.jsonl", "{}\n");
     let desk = desk.beside();
     assert_eq!(desk.ok("list_rooms", json!({})).await["rooms"], json!([]));
     desk.create("a").await;
