@@ -50,11 +50,11 @@ fn input() -> Value {
             },
             "cursor": {
                 "type": "string",
-                "description": "nextCursor of the answer before, in place of offset and before: stays right while others send"
+                "description": "nextCursor of the answer before, in place of offset: stays right while others send"
             },
             "before": {
                 "type": "string",
-                "description": "Only messages older than this one (its id) or than this time (RFC 3339 or YYYY-MM-DD, UTC where no offset is given), in place of offset"
+                "description": "Older than this message (id) or time, in place of offset"
             }
         }),
         &["roomName"],

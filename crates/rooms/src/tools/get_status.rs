@@ -28,7 +28,7 @@ fn input() -> Value {
 pub struct Output {
     rooms: Vec<Room>,
     total_rooms: usize,
-    /// Agents, each counted once however many rooms it is in.
+    // Agents, each counted once however many rooms it is in.
     total_online_users: usize,
     total_messages: usize,
     /// Damage found in the files, in words.

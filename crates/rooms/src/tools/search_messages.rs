@@ -36,7 +36,7 @@ fn input() -> Value {
             },
             "roomName": arguments::room("Only this room"),
             "agentName": arguments::agent("Only what this agent said"),
-            "since": { "type": "string", "description": "RFC 3339 time or YYYY-MM-DD; UTC where no offset is given" },
+            "since": { "type": "string", "description": "RFC 3339 time or YYYY-MM-DD; UTC without offset" },
             "until": { "type": "string", "description": "Likewise" },
             "limit": arguments::limit()
         }),
