@@ -198,13 +198,6 @@ mod tests {
         FileLock::take(directory, NAME, Instant::now() + wait, wait)
     }
 
-    fn dead() -> u32 {
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        let number = child.id();
-        child.wait().unwrap();
-        number
-    }
-
     #[test]
     fn it_holds_our_number_and_goes_when_it_is_dropped() {
         let directory = tempfile::tempdir().unwrap();
@@ -222,10 +215,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("rooms.json.lock");
         let parent = std::os::unix::process::parent_id();
+        let mut dead = std::process::Command::new("true").spawn().unwrap();
+        dead.wait().unwrap();
         for (text, outcome) in [
             (parent.to_string(), Err("FILE_LOCK_TIMEOUT")),
             (format!("{parent}\n"), Err("FILE_LOCK_TIMEOUT")),
-            (dead().to_string(), Ok(())),
+            (dead.id().to_string(), Ok(())),
             // An earlier process of ours, in a container whose first process we are.
             (std::process::id().to_string(), Ok(())),
             ("0".to_owned(), Ok(())),
