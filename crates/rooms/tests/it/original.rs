@@ -195,6 +195,15 @@ async fn a_mixed_team_loses_nothing() {
     let aside = tempfile::tempdir().unwrap();
     let turns = aside.path().join("turns");
     desk.room("a", &["first"]).await;
+    // All of them find the locks of one that was killed, and break them at once.
+    let gone = dead_process().to_string();
+    for file in [
+        "rooms.json",
+        "rooms/a/presence.json",
+        "rooms/a/messages.jsonl",
+    ] {
+        desk.write(&format!("{file}.lock"), &gone);
+    }
     let originals: Vec<Child> = (0..EACH)
         .map(|n| start(&desk, &turns, &format!("original{n}"), ROUNDS))
         .collect();
