@@ -158,12 +158,13 @@ pub fn room_limit_exceeded(most: u32) -> Error {
     .details(json!({ "max_rooms": most }))
 }
 
+/// Somebody was asked about whom nobody knows.
 pub fn agent_not_found(agent: &str) -> Error {
     Error::new(
         AGENT_NOT_FOUND,
-        format!("`{agent}` has never entered any room."),
+        format!("`{agent}` has never entered a room nor said anything."),
     )
-    .next("Enter the room first with enter_room, and keep to the same agentName.")
+    .next("See list_room_users for the names, or leave out agentName.")
 }
 
 pub fn agent_not_in_room(agent: &str, room: &str) -> Error {
@@ -177,7 +178,7 @@ pub fn agent_not_in_room(agent: &str, room: &str) -> Error {
 /// The same refusal for somebody who wanted to leave.
 pub fn nothing_to_leave(error: Error) -> Error {
     match &*error.code {
-        AGENT_NOT_FOUND | AGENT_NOT_IN_ROOM => error.next(
+        AGENT_NOT_IN_ROOM => error.next(
             "There is nothing to leave. list_rooms with agentName shows the rooms an agent is in.",
         ),
         _ => error,
@@ -340,20 +341,57 @@ pub fn invalid_time(field: &str) -> Error {
     .next("Write it like 2026-11-15T09:30:00+09:00, or 2026-11-15; without an offset it is UTC.")
 }
 
-pub fn file_lock_timeout(timeout_ms: u128) -> Error {
-    Error::new(
+/// `file` is the one whose lock of the original server did not become free.
+pub fn file_lock_timeout(timeout_ms: u128, file: Option<&str>) -> Error {
+    let error = Error::new(
         "FILE_LOCK_TIMEOUT",
         format!(
             "Another process held the lock for more than {timeout_ms} ms; nothing was changed."
         ),
+    );
+    match file {
+        None => error
+            .next("Try again; if it persists, see whether a process on this data directory hangs.")
+            .details(json!({ "timeout_ms": timeout_ms })),
+        Some(file) => error
+            .next(format!(
+                "Try again; if it persists, ask the operator whether the process whose number \
+                 {file}.lock holds hangs, or to remove that file if it is no server of rooms."
+            ))
+            .details(json!({ "timeout_ms": timeout_ms, "lock": format!("{file}.lock") })),
+    }
+}
+
+/// The original server's lock on a file did not stay ours.
+pub fn file_lock_lost(file: &str) -> Error {
+    Error::new(
+        "FILE_LOCK_TIMEOUT",
+        format!(
+            "Another process took the lock on {file} away again and again; whether the change was \
+             made is uncertain."
+        ),
     )
-    .next("Try again; if it persists, see whether a process on this data directory hangs.")
-    .details(json!({ "timeout_ms": timeout_ms }))
+    .next("See with list_rooms and list_room_users whether it was, and try again if not.")
+    .details(json!({ "lock": format!("{file}.lock") }))
+}
+
+/// Whether there was no space for what should have been written.
+pub fn is_disk_full(error: &Error) -> bool {
+    let cause = error.cause.as_deref();
+    let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| is_full(cause.kind()))
+}
+
+fn is_full(kind: io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
 }
 
 pub fn storage(error: io::Error) -> Error {
     let (message, next) = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => (
+        kind if is_full(kind) => (
             "The disk is full; nothing was changed.",
             "Make space, for example with delete_room, and try again.",
         ),

@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 
 /// What a file holds.
 pub trait Contents: serde::Serialize + DeserializeOwned + Default {
+    /// What becomes of a file that cannot be understood, in words.
+    const IF_DAMAGED: &'static str = "counts as empty";
+
     /// Which of its values could not be understood, in words.
     fn odd(&self) -> Vec<String>;
 }

@@ -20,13 +20,16 @@ use super::{
 pub struct Presence {
     #[serde(default)]
     pub room_name: String,
-    #[serde(default)]
+    /// Not left out, not even where nobody is: a file without it is damaged.
     pub users: Users,
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
 impl Contents for Presence {
+    const IF_DAMAGED: &'static str =
+        "whoever spoke, read or was active in the room counts as a member";
+
     fn odd(&self) -> Vec<String> {
         let users = self.users.iter();
         users

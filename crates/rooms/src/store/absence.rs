@@ -5,11 +5,11 @@ use std::sync::{Arc, PoisonError};
 use jiff::Timestamp;
 use kit::Result;
 
-use super::{Member, Room, Store, lock, members::save_activity, process};
+use super::{Member, Room, Store, cached::State, lock, members::save_activity, process};
 use crate::{
     errors,
     model::{
-        members::{Activities, Presence, Status},
+        members::{Activities, Status},
         names::RoomName,
     },
 };
@@ -27,42 +27,67 @@ impl Store {
                 }
             }
         }
+        if let Err(error) = self.list_again() {
+            tracing::debug!(%error, cause = ?error.cause, "the list of rooms was not made whole");
+        }
         let timeout = self.settings.lock_timeout();
         process::clear_dead(&self.dir, timeout)?;
-        self.clear_locks(timeout)?;
+        self.clear_away(timeout)?;
         Ok(changed)
     }
 
-    fn clear_locks(&self, timeout: std::time::Duration) -> Result<()> {
+    /// Writes a list of rooms that is damaged or lacks some: the original server
+    /// does nothing at all without it.
+    fn list_again(&self) -> Result<()> {
+        let state = self.registry.state(self.dir.root());
+        let is_whole = match state.map_err(errors::storage)? {
+            State::Read(listed) => self.unlisted(&listed)?.next().is_none(),
+            State::Damaged => false,
+            State::Absent => true,
+        };
+        if is_whole {
+            return Ok(());
+        }
+        let held = lock::registry(&self.dir, self.settings.lock_timeout())?;
+        self.edit_registry(&held, |_| Ok(true))
+    }
+
+    /// Takes away what rooms left that are gone.
+    fn clear_away(&self, timeout: std::time::Duration) -> Result<()> {
         if !self.dir.root().is_dir() {
             return Ok(());
         }
         let _registry = lock::registry(&self.dir, timeout)?;
         let registry = self.registry()?;
         let exists = |room: &RoomName| registry.rooms.get(room.as_str()).is_some();
-        lock::clear_unused(&self.dir, exists).map_err(errors::storage)
+        self.end_deletions(exists)
+            .and_then(|()| lock::clear_unused(&self.dir, exists))
+            .map_err(errors::storage)
     }
 
     fn sweep_room(&self, name: &RoomName, now: Timestamp) -> Result<bool> {
         let room = self.room(name)?;
         let before = room.members()?;
+        let state = room.presence.state(&room.directory()?);
+        let is_damaged = matches!(state, Ok(State::Damaged));
         let is_gone = |member: &Member| {
             let noted = before.users.get(&member.name).map(|user| user.status);
             member.status == Status::Offline && noted == Some(Status::Online)
         };
-        if !self.members(&room, now)?.iter().any(is_gone) {
+        if !is_damaged && !self.members(&room, now)?.iter().any(is_gone) {
             return Ok(false);
         }
-        let _held = lock::room(&self.dir, name, self.settings.lock_timeout())?;
+        let held = lock::room(&self.dir, name, self.settings.lock_timeout())?;
         self.require(name)?;
-        // Somebody may have come back while the lock was waited for.
-        let mut presence = Presence::clone(&*room.members()?);
-        for member in self.members(&room, now)? {
-            if let Some(user) = presence.users.get_mut(&member.name) {
-                user.status = member.status;
+        self.edit_presence(&held, &room, |presence| {
+            // Somebody may have come back while the locks were waited for.
+            for member in self.members(&room, now)? {
+                if let Some(user) = presence.users.get_mut(&member.name) {
+                    user.status = member.status;
+                }
             }
-        }
-        self.save_presence(&room, &presence)?;
+            Ok(true)
+        })?;
         Ok(true)
     }
 
@@ -82,28 +107,39 @@ impl Store {
         if room.local().heard.is_empty() {
             return Ok(());
         }
-        let _held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
+        let held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
         if self.require(&room.name).is_err() {
             return Ok(());
         }
-        let mut presence = Presence::clone(&*room.members()?);
         let mut activities = Activities::clone(&*room.activities()?);
-        let mut any = false;
-        for (name, user) in presence.users.iter_mut() {
-            let ours = activities
-                .get(name)
-                .is_some_and(|activity| activity.process == self.process.id());
-            if ours && user.status == Status::Online {
-                user.status = Status::Offline;
-                activities.remove(name);
-                any = true;
+        let members = room.members()?;
+        let is_ours = |name: &str| {
+            let activity = activities.get(name);
+            activity.is_some_and(|activity| activity.process == self.process.id())
+        };
+        let online = members
+            .users
+            .iter()
+            .filter(|(_, user)| user.status == Status::Online);
+        let ours: Vec<&str> = online
+            .map(|(name, _)| name)
+            .filter(|name| is_ours(name))
+            .collect();
+        if ours.is_empty() {
+            return Ok(());
+        }
+        self.edit_presence(&held, room, |presence| {
+            for name in &ours {
+                if let Some(user) = presence.users.get_mut(name) {
+                    user.status = Status::Offline;
+                }
             }
+            Ok(true)
+        })?;
+        for name in &ours {
+            activities.remove(name);
         }
-        if any {
-            self.save_presence(room, &presence)?;
-            save_activity(room, &activities)?;
-        }
-        Ok(())
+        save_activity(room, &activities)
     }
 }
 

@@ -6,13 +6,27 @@ use std::{
     io::{self, Read},
     path::Path,
     sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::Duration,
 };
 
-use super::files::{self, Stamp};
+use super::{
+    file_lock::FileLock,
+    files::{self, Stamp},
+};
 use crate::model::forgiving::Contents;
+
+/// The original server empties a file before it writes it. One that changed
+/// this recently and cannot be understood is looked at again,
+const BEING_WRITTEN: Duration = Duration::from_millis(200);
+/// so often.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
+/// How many of the files that were set aside a warning names.
+const NAMED: usize = 3;
 
 pub struct Cached<T> {
     name: &'static str,
+    may_be_empty: bool,
     slot: Mutex<Option<Slot<T>>>,
 }
 
@@ -44,52 +58,82 @@ impl<T: Contents> Cached<T> {
     pub fn new(name: &'static str) -> Self {
         Self {
             name,
+            may_be_empty: false,
             slot: Mutex::new(None),
+        }
+    }
+
+    /// An empty file is no damage: it is never synced to the disk, and may be
+    /// empty after the power failed.
+    pub fn or_empty(self) -> Self {
+        Self {
+            may_be_empty: true,
+            ..self
         }
     }
 
     pub fn state(&self, directory: &Path) -> io::Result<State<T>> {
         let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(mut file) = files::open_to_read(&directory.join(self.name))? else {
-            *slot = None;
-            return Ok(State::Absent);
-        };
-        let stamp = Stamp::of(&file.metadata()?);
-        if let Some(known) = &*slot
-            && known.stamp == stamp
-        {
-            return Ok(known.state.clone());
+        loop {
+            let Some(file) = files::open_to_read(&directory.join(self.name))? else {
+                *slot = None;
+                return Ok(State::Absent);
+            };
+            let stamp = Stamp::of(&file.metadata()?);
+            if let Some(known) = &*slot
+                && known.stamp == stamp
+            {
+                return Ok(known.state.clone());
+            }
+            let state = self.read(file)?;
+            let may_be_unfinished = || stamp.age().is_some_and(|age| age < BEING_WRITTEN);
+            if let State::Damaged = state
+                && may_be_unfinished()
+            {
+                thread::sleep(LOOK_AGAIN);
+                continue;
+            }
+            // What is not settled is read again next time.
+            *slot = stamp.is_settled().then(|| Slot {
+                stamp,
+                state: state.clone(),
+            });
+            return Ok(state);
         }
+    }
+
+    fn read(&self, mut file: fs::File) -> io::Result<State<T>> {
         let mut text = String::new();
-        let state = match file.read_to_string(&mut text) {
-            Ok(_) if text.trim().is_empty() => State::Read(Arc::default()),
+        Ok(match file.read_to_string(&mut text) {
+            Ok(_) if self.may_be_empty && text.trim().is_empty() => State::Read(Arc::default()),
             Ok(_) => match serde_json::from_str(&text) {
                 Ok(value) => State::Read(Arc::new(value)),
                 Err(error) => self.damaged(&error),
             },
             Err(error) if error.kind() == io::ErrorKind::InvalidData => self.damaged(&error),
             Err(error) => return Err(error),
-        };
-        // What is not settled is read again next time.
-        *slot = stamp.is_settled().then(|| Slot {
-            stamp,
-            state: state.clone(),
-        });
-        Ok(state)
+        })
     }
 
     fn damaged(&self, error: &dyn std::fmt::Display) -> State<T> {
-        tracing::warn!(file = self.name, %error, "a file cannot be understood and counts as empty");
+        tracing::debug!(file = self.name, %error, "a file cannot be understood");
         State::Damaged
     }
 
-    /// What is wrong with the file, in words.
+    /// What is wrong with the file or was, in words.
     pub fn complaints(&self, directory: &Path) -> io::Result<Vec<String>> {
+        let mut found = self.damage(directory)?;
+        found.extend(self.set_aside(directory));
+        Ok(found)
+    }
+
+    fn damage(&self, directory: &Path) -> io::Result<Vec<String>> {
         let name = self.name;
         Ok(match self.state(directory)? {
             State::Absent => Vec::new(),
             State::Damaged => vec![format!(
-                "{name} cannot be understood and counts as empty; the next change sets it aside."
+                "{name} cannot be understood: {}. The next change sets it aside.",
+                T::IF_DAMAGED
             )],
             State::Read(known) => known
                 .odd()
@@ -97,6 +141,26 @@ impl<T: Contents> Cached<T> {
                 .map(|odd| format!("{name}: {odd} cannot be understood and is passed over."))
                 .collect(),
         })
+    }
+
+    /// Which damaged files were kept, in words.
+    pub fn set_aside(&self, directory: &Path) -> Option<String> {
+        let prefix = format!("{}.damaged-", self.name);
+        let entries = fs::read_dir(directory).ok()?.flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut kept: Vec<String> = names.filter(|name| name.starts_with(&prefix)).collect();
+        kept.sort();
+        let more = kept.len().saturating_sub(NAMED);
+        let latest = kept.get(more..).filter(|latest| !latest.is_empty())?;
+        let more = match more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Some(format!(
+            "{} was damaged; what it held is kept in {}{more}.",
+            self.name,
+            latest.join(", ")
+        ))
     }
 
     /// The file's contents, or none at all.
@@ -109,19 +173,38 @@ impl<T: Contents> Cached<T> {
 
     /// Replaces the file. Only under the lock that guards it.
     pub fn save(&self, directory: &Path, value: &T, durable: bool) -> io::Result<()> {
-        let aside = || directory.join(format!("{}.damaged-{}", self.name, now_ms()));
-        match self.state(directory)? {
-            State::Damaged => fs::rename(directory.join(self.name), aside())?,
-            // What could not be understood goes from this file, not from the world.
-            State::Read(known) if !known.odd().is_empty() => {
-                let path = directory.join(self.name);
-                // Not by renaming it: readers are to find it all the time.
-                fs::hard_link(&path, aside()).or_else(|_| fs::copy(&path, aside()).map(drop))?;
-            }
-            State::Read(_) | State::Absent => {}
+        self.save_if(directory, value, durable, || true).map(drop)
+    }
+
+    /// Replaces a file that the original server writes too, unless its lock was
+    /// lost. Returns whether it did.
+    pub fn save_under(&self, lock: &FileLock, directory: &Path, value: &T) -> io::Result<bool> {
+        self.save_if(directory, value, true, || lock.is_held())
+    }
+
+    fn save_if(
+        &self,
+        directory: &Path,
+        value: &T,
+        durable: bool,
+        may: impl FnOnce() -> bool,
+    ) -> io::Result<bool> {
+        // What could not be understood goes from this file, not from the world.
+        let is_odd = match self.state(directory)? {
+            State::Damaged => true,
+            State::Read(known) => !known.odd().is_empty(),
+            State::Absent => false,
+        };
+        if is_odd {
+            let path = directory.join(self.name);
+            let aside = directory.join(format!("{}.damaged-{}", self.name, now_ms()));
+            // A copy: readers are to find the file all the time, and another
+            // program may write into this very one.
+            fs::copy(&path, &aside)?;
+            tracing::warn!(file = self.name, kept_in = %aside.display(), "a damaged file was set aside");
         }
         let json = serde_json::to_vec_pretty(value).map_err(io::Error::other)?;
-        files::replace(directory, self.name, &json, durable)
+        files::replace_if(directory, self.name, &json, durable, may)
     }
 }
 

@@ -49,46 +49,48 @@ impl Store {
         if counted.is_empty() {
             return Ok(());
         }
-        let _registry = lock::registry(&self.dir, self.settings.lock_timeout())?;
-        let before = self.registry()?;
-        let mut registry = Registry::clone(&before);
-        let mut changed = false;
-        for (name, (messages, users)) in counted {
-            if let Some(entry) = registry.rooms.get_mut(name.as_str())
-                && ((entry.message_count, entry.user_count) != (messages, users)
-                    || !entry.odd.is_empty())
-            {
-                (entry.message_count, entry.user_count) = (messages, users);
-                changed = true;
+        let held = lock::registry(&self.dir, self.settings.lock_timeout())?;
+        let change = |registry: &mut Registry| {
+            let mut changed = false;
+            for (name, (messages, users)) in &counted {
+                if let Some(entry) = registry.rooms.get_mut(name.as_str())
+                    && ((entry.message_count, entry.user_count) != (*messages, *users)
+                        || !entry.odd.is_empty())
+                {
+                    (entry.message_count, entry.user_count) = (*messages, *users);
+                    changed = true;
+                }
             }
+            changed
+        };
+        // Most of the time nothing has changed, and nobody need be kept waiting.
+        if !change(&mut Registry::clone(&*self.registry()?)) {
+            return Ok(());
         }
-        if changed {
-            self.registry
-                .save(self.dir.root(), &registry, true)
-                .map_err(errors::storage)?;
-        }
-        Ok(())
+        self.edit_registry(&held, |registry| Ok(change(registry)))
     }
 
     /// Counts one room, writes its `presence.json` where a count has changed,
     /// and returns its messages and members.
     fn count_room(&self, name: &RoomName) -> Result<(u64, u64)> {
         let room = self.room(name)?;
-        let _held = lock::room(&self.dir, name, self.settings.lock_timeout())?;
+        let held = lock::room(&self.dir, name, self.settings.lock_timeout())?;
         self.require(name)?;
+        let count = |presence: &mut Presence| {
+            room.look(|index, _| {
+                let mut changed = false;
+                for (agent, user) in presence.users.iter_mut() {
+                    let sent = index.sent_by(agent);
+                    changed |= user.message_count != sent;
+                    user.message_count = sent;
+                }
+                Ok((changed, index.count() as u64))
+            })
+        };
         let members = room.members()?;
-        let mut presence = Presence::clone(&members);
-        let mut changed = false;
-        let messages = room.look(|index, _| {
-            for (agent, user) in presence.users.iter_mut() {
-                let sent = index.sent_by(agent);
-                changed |= user.message_count != sent;
-                user.message_count = sent;
-            }
-            Ok(index.count() as u64)
-        })?;
+        let (changed, messages) = count(&mut Presence::clone(&members))?;
         if changed {
-            self.save_presence(&room, &presence)?;
+            self.edit_presence(&held, &room, |presence| Ok(count(presence)?.0))?;
         }
         Ok((messages, members.users.len() as u64))
     }

@@ -105,6 +105,18 @@ pub fn absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 /// called under the lock that guards the file, so that one temporary name will
 /// do and a crash leaves at most one behind.
 pub fn replace(directory: &Path, name: &str, bytes: &[u8], durable: bool) -> io::Result<()> {
+    replace_if(directory, name, bytes, durable, || true).map(drop)
+}
+
+/// The same, if `may` still says so when everything else is done. Returns
+/// whether it did.
+pub fn replace_if(
+    directory: &Path,
+    name: &str,
+    bytes: &[u8],
+    durable: bool,
+    may: impl FnOnce() -> bool,
+) -> io::Result<bool> {
     let temporary = directory.join(format!(".{name}.tmp"));
     let written = (|| {
         let mut file = open(
@@ -115,13 +127,16 @@ pub fn replace(directory: &Path, name: &str, bytes: &[u8], durable: bool) -> io:
         if durable {
             file.sync_data()?;
         }
+        if !may() {
+            return Ok(false);
+        }
         fs::rename(&temporary, directory.join(name))?;
         if durable {
             sync_directory(directory)?;
         }
-        Ok(())
+        Ok(true)
     })();
-    if written.is_err() {
+    if !matches!(written, Ok(true)) {
         // The disk may be full: give back what the attempt took.
         let _ = fs::remove_file(&temporary);
     }
@@ -167,11 +182,15 @@ impl Stamp {
         }
     }
 
+    /// How long ago the file was changed; `None` if that is in the future.
+    pub fn age(&self) -> Option<Duration> {
+        SystemTime::now().duration_since(self.modified?).ok()
+    }
+
     /// A file this young may change again within the clock's resolution, and
     /// inode numbers are used again: its stamp does not yet identify it.
     pub fn is_settled(&self) -> bool {
-        self.modified
-            .and_then(|modified| SystemTime::now().duration_since(modified).ok())
+        self.age()
             .is_some_and(|age| age > Duration::from_millis(50))
     }
 }

@@ -1,6 +1,6 @@
 //! Locks between processes: `flock` on files of our own, which the kernel
-//! releases when a process ends, however it ends. The `*.lock` files of the
-//! original server, which hold a process id, are something else and are ignored.
+//! releases when a process ends, however it ends. Where the original server
+//! writes too, its own lock is taken under ours ([`Held::file`]).
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -13,12 +13,56 @@ use kit::Result;
 
 #[cfg(unix)]
 use super::files::Stamp;
-use super::files::{self, Dir};
+use super::{
+    file_lock::FileLock,
+    files::{self, Dir},
+};
 use crate::{errors, model::names::RoomName};
+
+/// How long housekeeping waits for a lock of the original's: whoever waits for
+/// ours must not have to wait for it, and it can be done another time.
+const HOUSEKEEPING: Duration = Duration::from_millis(100);
+
+/// How often a lock of the original's may be lost while a change is made.
+const ATTEMPTS: u32 = 100;
 
 /// Held until dropped.
 pub struct Held {
     _file: File,
+    until: Instant,
+    timeout: Duration,
+}
+
+impl Held {
+    /// The original's lock on one of the files that this one guards, waited for
+    /// until the time is over that both may take together.
+    pub fn file(&self, directory: &Path, name: &str) -> Result<FileLock> {
+        FileLock::take(directory, name, self.until, self.timeout)
+    }
+
+    /// Does `work` under the original's lock on a file, and again where somebody
+    /// took that lock away meanwhile: the original may have written then what it
+    /// had read before. `work` returns whether it got to its end.
+    pub fn change(
+        &self,
+        directory: &Path,
+        name: &str,
+        mut work: impl FnMut(&FileLock) -> Result<bool>,
+    ) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            let lock = self.file(directory, name)?;
+            if work(&lock)? && lock.is_held() {
+                return Ok(());
+            }
+        }
+        Err(errors::file_lock_lost(name))
+    }
+
+    /// The same lock for those who can do without.
+    pub fn for_housekeeping(mut self) -> Self {
+        self.until = self.until.min(Instant::now() + HOUSEKEEPING);
+        self
+    }
 }
 
 /// `rooms.json` and `agents.json`. Taken before a room's lock where both are needed.
@@ -39,7 +83,13 @@ fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
     let mut pause = Duration::from_micros(50);
     loop {
         match file.try_lock() {
-            Ok(()) if is_at(&file, &path) => return Ok(Held { _file: file }),
+            Ok(()) if is_at(&file, &path) => {
+                return Ok(Held {
+                    _file: file,
+                    until: started + timeout,
+                    timeout,
+                });
+            }
             // It was cleared away meanwhile: others lock the one that is there now.
             Ok(()) => file = open(&directory, name).map_err(errors::storage)?,
             Err(TryLockError::WouldBlock) => {}
@@ -47,7 +97,7 @@ fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
         }
         let waited = started.elapsed();
         if waited >= timeout {
-            return Err(errors::file_lock_timeout(timeout.as_millis()));
+            return Err(errors::file_lock_timeout(timeout.as_millis(), None));
         }
         // Nobody can be asked to wake us, so look again soon; the holder's
         // work takes a fraction of a millisecond.
@@ -57,7 +107,7 @@ fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
 }
 
 /// Whether the file at `path` is this one.
-fn is_at(file: &File, path: &Path) -> bool {
+pub fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
         let inode = |metadata: &fs::Metadata| Stamp::of(metadata).inode;
@@ -116,6 +166,30 @@ pub fn open(directory: &Path, name: &str) -> std::io::Result<File> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_change_is_made_again_when_the_originals_lock_was_lost() {
+        let directory = tempfile::tempdir().unwrap();
+        let dir = Dir::new(directory.path().to_owned());
+        let held = registry(&dir, Duration::from_secs(5)).unwrap();
+        let path = directory.path().join("rooms.json.lock");
+        let mut times = 0;
+        held.change(directory.path(), "rooms.json", |_| {
+            times += 1;
+            if times < 3 {
+                fs::remove_file(&path).unwrap();
+            }
+            Ok(true)
+        })
+        .unwrap();
+        assert_eq!(times, 3);
+        assert!(!path.exists());
+        let lost = held.change(directory.path(), "rooms.json", |_| {
+            fs::remove_file(&path).unwrap();
+            Ok(true)
+        });
+        assert_eq!(lost.unwrap_err().code, "FILE_LOCK_TIMEOUT");
+    }
 
     #[test]
     fn a_lock_file_goes_with_its_room_and_is_one_lock_all_the_time() {

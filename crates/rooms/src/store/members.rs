@@ -4,7 +4,14 @@
 use jiff::Timestamp;
 use kit::Result;
 
-use super::{Room, Store, lock, process::lives, registry::FirstSeen, room::remember};
+use super::{
+    Room, Store,
+    files::PRESENCE,
+    lock::{self, Held},
+    process::lives,
+    registry::FirstSeen,
+    room::remember,
+};
 use crate::{
     errors,
     model::{
@@ -76,28 +83,23 @@ impl Store {
         self.process
             .announce(&self.dir, self.settings.lock_timeout())?;
         let again = {
-            let _held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
+            let held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
             self.require(&room.name)?;
-            let mut presence = Presence::clone(&*room.members()?);
-            presence.room_name = room.name.to_string();
             // Whoever took the directory away left the room on the list.
             std::fs::create_dir_all(room.directory()?).map_err(errors::storage)?;
-            let mut activities = Activities::clone(&*room.activities()?);
-            let again = match presence.users.get_mut(agent) {
-                Some(user) => {
-                    self.refuse_online(room, agent, user, &activities, now)?;
-                    user.status = Status::Online;
-                    user.profile = profile.or(user.profile.take());
-                    true
+            let mut entered: Option<User> = None;
+            let mut again = false;
+            self.edit_presence(&held, room, |presence| {
+                if entered.is_none() {
+                    let known = presence.users.get(agent).cloned();
+                    again = known.is_some();
+                    entered = Some(self.entering(room, presence, agent, profile.clone(), now)?);
                 }
-                None => {
-                    self.admit(room, &presence, agent)?;
-                    presence.users.set(agent, User::new(&written(now), profile));
-                    false
+                if let Some(user) = &entered {
+                    presence.users.set(agent, user.clone());
                 }
-            };
-            self.note(room, &mut activities, agent, now)?;
-            self.save_presence(room, &presence)?;
+                Ok(true)
+            })?;
             again
         };
         self.remember(agent, now)?;
@@ -106,15 +108,43 @@ impl Store {
         Ok(again)
     }
 
+    /// The entry of somebody who may enter, of whom a sign of life is noted.
+    fn entering(
+        &self,
+        room: &Room,
+        presence: &Presence,
+        agent: &str,
+        profile: Option<Profile>,
+        now: Timestamp,
+    ) -> Result<User> {
+        let mut activities = Activities::clone(&*room.activities()?);
+        let user = match presence.users.get(agent) {
+            Some(user) => {
+                self.refuse_online(room, agent, user, &activities, now)?;
+                let mut user = user.clone();
+                user.status = Status::Online;
+                user.profile = profile.or(user.profile.take());
+                user
+            }
+            None => {
+                self.admit(room, presence, agent)?;
+                User::new(&written(now), profile)
+            }
+        };
+        self.note(room, &mut activities, agent, now)?;
+        Ok(user)
+    }
+
     pub fn leave(&self, room: &Room, agent: &str) -> Result<()> {
         {
-            let _held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
+            let held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
             self.require(&room.name)?;
-            let mut presence = Presence::clone(&*room.members()?);
-            if presence.users.remove(agent).is_none() {
+            if room.members()?.users.get(agent).is_none() {
                 return Err(errors::nothing_to_leave(self.stranger(agent, &room.name)));
             }
-            self.save_presence(room, &presence)?;
+            self.edit_presence(&held, room, |presence| {
+                Ok(presence.users.remove(agent).is_some())
+            })?;
             let mut activities = Activities::clone(&*room.activities()?);
             if activities.remove(agent).is_some() {
                 save_activity(room, &activities)?;
@@ -193,21 +223,23 @@ impl Store {
     }
 
     fn sign_of_life(&self, room: &Room, agent: &str, now: Timestamp) -> Result<()> {
-        let _held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
-        self.note_active(room, [agent].into_iter(), now)
+        let held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
+        let held = held.for_housekeeping();
+        self.note_active(&held, room, [agent].into_iter(), now)
     }
 
     /// Notes that these members act through this process, and that they are
     /// online. Under the room's lock; writes only what has changed.
     pub(super) fn note_active<'a>(
         &self,
+        held: &Held,
         room: &Room,
         agents: impl Iterator<Item = &'a str>,
         now: Timestamp,
     ) -> Result<()> {
         let known = room.activities()?;
         let mut activities = None;
-        let mut presence = None;
+        let mut back = Vec::new();
         for agent in agents {
             remember(&mut room.local().heard, agent, now);
             let members = room.members()?;
@@ -215,10 +247,7 @@ impl Store {
                 continue;
             };
             if user.status == Status::Offline {
-                let presence = presence.get_or_insert_with(|| Presence::clone(&members));
-                if let Some(user) = presence.users.get_mut(agent) {
-                    user.status = Status::Online;
-                }
+                back.push(agent);
             }
             let noted = known.get(agent);
             if noted.is_none_or(|noted| {
@@ -231,10 +260,19 @@ impl Store {
         if let Some(activities) = activities {
             save_activity(room, &activities)?;
         }
-        if let Some(presence) = presence {
-            self.save_presence(room, &presence)?;
+        if back.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        self.edit_presence(held, room, |presence| {
+            let mut changed = false;
+            for agent in &back {
+                if let Some(user) = presence.users.get_mut(agent) {
+                    changed |= user.status != Status::Online;
+                    user.status = Status::Online;
+                }
+            }
+            Ok(changed)
+        })
     }
 
     fn activity(&self, before: Option<&Activity>, now: Timestamp) -> Activity {
@@ -259,13 +297,26 @@ impl Store {
         save_activity(room, activities)
     }
 
-    pub(super) fn save_presence(&self, room: &Room, presence: &Presence) -> Result<()> {
+    /// Changes `presence.json` under its locks. `change` says whether it changed
+    /// anything; it is asked again if the original server took its lock away
+    /// meanwhile, and may then find its change there or not.
+    pub(super) fn edit_presence(
+        &self,
+        held: &Held,
+        room: &Room,
+        mut change: impl FnMut(&mut Presence) -> Result<bool>,
+    ) -> Result<()> {
         let directory = room.directory()?;
-        room.presence
-            .save(&directory, presence, true)
-            .map_err(errors::storage)?;
-        self.told_presence(room);
-        Ok(())
+        held.change(&directory, PRESENCE, |lock| {
+            let mut presence = Presence::clone(&*room.members()?);
+            presence.room_name = room.name.to_string();
+            if !change(&mut presence)? {
+                return Ok(true);
+            }
+            let saved = room.presence.save_under(lock, &directory, &presence);
+            self.told_presence(room);
+            saved.map_err(errors::storage)
+        })
     }
 
     fn remember(&self, agent: &str, now: Timestamp) -> Result<()> {
@@ -300,4 +351,47 @@ pub(super) fn save_activity(room: &Room, activities: &Activities) -> Result<()> 
     room.activity
         .save(&room.directory()?, activities, false)
         .map_err(errors::storage)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::{
+        Settings,
+        model::{names::RoomName, owners::Actor},
+    };
+
+    /// It may take our lock for stale, and write what it had read before.
+    #[test]
+    fn what_the_original_writes_without_its_lock_costs_no_member() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::new(Settings {
+            data_dir: directory.path().to_owned(),
+            ..Settings::default()
+        });
+        let name = RoomName::parse("a").unwrap();
+        let now = Timestamp::now();
+        store.create(&Actor::Local, &name, None, now).unwrap();
+        let room = store.room(&name).unwrap();
+        store.enter(&room, "first", None, now).unwrap();
+        let held = lock::room(&store.dir, &name, store.settings.lock_timeout()).unwrap();
+        let path = room.directory().unwrap().join(PRESENCE);
+        let mut interfered = false;
+        store
+            .edit_presence(&held, &room, |presence| {
+                if !std::mem::replace(&mut interfered, true) {
+                    fs::remove_file(path.with_extension("json.lock")).unwrap();
+                    let users = r#"{"first":{"status":"online"},"theirs":{"status":"online"}}"#;
+                    fs::write(&path, format!(r#"{{"roomName":"a","users":{users}}}"#)).unwrap();
+                }
+                presence.users.set("ours", User::new("", None));
+                Ok(true)
+            })
+            .unwrap();
+        let members = room.members().unwrap();
+        let names: Vec<&str> = members.users.names().collect();
+        assert_eq!(names, ["first", "theirs", "ours"]);
+    }
 }

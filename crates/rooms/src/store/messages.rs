@@ -29,8 +29,12 @@ const SEARCHED_AT_ONCE: usize = 128;
 /// Where a page of messages starts, seen from the newest.
 pub enum Start {
     Offset(usize),
-    /// Older than this message.
-    Before(Place),
+    /// Older than the last message of another page.
+    Cursor(Place),
+    /// Older than the message with this id.
+    BeforeMessage(String),
+    /// Sent before this time.
+    BeforeTime(Timestamp),
 }
 
 pub struct Pick<'a> {
@@ -108,18 +112,31 @@ pub struct News {
 impl Store {
     /// Newest first.
     pub fn page(&self, room: &Room, pick: &Pick<'_>) -> Result<Page> {
+        let time = match pick.start {
+            Start::BeforeTime(time) => Some((time, self.first_since(room, time)?)),
+            _ => None,
+        };
         let page = room.look(|index, files| {
-            let until = match &pick.start {
-                Start::Offset(offset) => Err(*offset),
-                Start::Before(place) => match place.clone().found(index, files)? {
-                    Some(place) => Ok(place.number),
-                    None => return Ok(None),
-                },
+            let found = match (&pick.start, time) {
+                (Start::Offset(offset), _) => Some(Err(*offset)),
+                (Start::Cursor(place), _) => {
+                    let place = place.clone().found(index, files)?;
+                    place.map(|place| Ok(place.number))
+                }
+                (Start::BeforeMessage(id), _) => index.find(id, files)?.map(Ok),
+                (Start::BeforeTime(_), time) => time.map(|(_, number)| Ok(number)),
+            };
+            let Some(until) = found else {
+                return Ok(None);
+            };
+            let only = Only {
+                mentioning: pick.mentions_of,
+                before: time.map(|(time, _)| time),
             };
             let read = match pick.mentions_of {
                 None => {
                     let until = until.unwrap_or_else(|offset| index.count().saturating_sub(offset));
-                    read_each(index, files, (0..until).rev(), pick.limit, None)?
+                    read_each(index, files, (0..until).rev(), pick.limit, only)?
                 }
                 Some(agent) => {
                     let all = || index.mentions_of(agent, 0);
@@ -131,7 +148,7 @@ impl Store {
                     let from = until.saturating_sub(pick.limit + SEEMING);
                     let numbers: Vec<usize> = all().take(until).skip(from).collect();
                     let numbers = numbers.into_iter().rev();
-                    let mut read = read_each(index, files, numbers, pick.limit, Some(agent))?;
+                    let mut read = read_each(index, files, numbers, pick.limit, only)?;
                     read.has_more |= from > 0;
                     read
                 }
@@ -143,7 +160,36 @@ impl Store {
                 messages: read.messages.into_iter().map(|(_, line)| line).collect(),
             }))
         })?;
-        page.ok_or_else(kit::page::unknown_cursor)
+        page.ok_or_else(|| match &pick.start {
+            Start::BeforeMessage(id) => errors::message_not_found(id),
+            _ => kit::page::unknown_cursor(),
+        })
+    }
+
+    /// The number after the newest message that was sent before a time. Lines are
+    /// not always in the order of their times, so that all that are newer are
+    /// looked at.
+    fn first_since(&self, room: &Room, time: Timestamp) -> Result<usize> {
+        let mut until = self.count(room)?;
+        while until > 0 {
+            let is_older = room.look(|index, files| {
+                let mut reader = index.reader(files);
+                let from = until.saturating_sub(SEARCHED_AT_ONCE);
+                while until > from {
+                    let text = reader.text(until - 1)?.unwrap_or_default();
+                    let sent = Glance::parse(text).and_then(|line| line.time());
+                    if sent.is_some_and(|sent| sent < time) {
+                        return Ok(true);
+                    }
+                    until -= 1;
+                }
+                Ok(false)
+            })?;
+            if is_older {
+                break;
+            }
+        }
+        Ok(until)
     }
 
     /// How many messages a room has, archived ones too.
@@ -167,9 +213,14 @@ impl Store {
             let messages = if mentions {
                 let unseen = index.mentions_of(agent, seen);
                 let others = unseen.filter(|number| index.is_by_others(agent, *number));
-                read_each(index, files, others, limit, Some(agent))?
+                let only = Only {
+                    mentioning: Some(agent),
+                    before: None,
+                };
+                read_each(index, files, others, limit, only)?
             } else {
-                read_each(index, files, index.by_others(agent, read), limit, None)?
+                let others = index.by_others(agent, read);
+                read_each(index, files, others, limit, Only::default())?
             }
             .messages;
             let last = messages.last();
@@ -304,24 +355,36 @@ struct Read {
     has_more: bool,
 }
 
+/// Which messages are meant of those that could be.
+#[derive(Clone, Copy, Default)]
+struct Only<'a> {
+    mentioning: Option<&'a str>,
+    before: Option<Timestamp>,
+}
+
+impl Only<'_> {
+    fn is_meant(&self, line: &Line) -> bool {
+        let mentions = |agent: &str| line.mentions.iter().any(|name| canonical(name) == agent);
+        let is_before = |time| line.time().is_some_and(|sent| sent < time);
+        self.mentioning.is_none_or(mentions) && self.before.is_none_or(is_before)
+    }
+}
+
 /// The messages with these numbers in this order, up to a limit and a page's
-/// size; at least one, so that paging always goes on. With `mentioning` only
-/// those that do.
+/// size; at least one, so that paging always goes on.
 fn read_each(
     index: &Index,
     files: &Files,
     numbers: impl Iterator<Item = usize>,
     limit: usize,
-    mentioning: Option<&str>,
+    only: Only<'_>,
 ) -> io::Result<Read> {
     let mut read = Read::default();
     let mut reader = index.reader(files);
     let mut bytes = 0;
     for number in numbers {
         let text = reader.text(number)?.unwrap_or_default();
-        let line = Line::parse(text).filter(|line| {
-            mentioning.is_none_or(|agent| line.mentions.iter().any(|name| canonical(name) == agent))
-        });
+        let line = Line::parse(text).filter(|line| only.is_meant(line));
         let Some(line) = line else { continue };
         bytes += text.len();
         let is_full = bytes > PAGE_BYTES && !read.messages.is_empty();

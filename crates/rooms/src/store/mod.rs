@@ -4,6 +4,8 @@
 //! - Writers hold a room's lock (`lock`), which the kernel releases when a
 //!   process dies. Readers hold none: logs only grow, other files are replaced
 //!   as a whole.
+//! - Around what the original server changes too its own lock is taken as well
+//!   (`file_lock`), and what it leaves damaged is made up for (`restore`).
 //! - A message counts as sent once it is on the disk (`send`).
 //! - Memory holds an index (`index`, `segment`) and never the messages; it is
 //!   brought up to date by a look at the files' sizes before every answer, so
@@ -15,6 +17,8 @@
 mod absence;
 mod cached;
 mod counts;
+mod delete;
+mod file_lock;
 mod files;
 mod index;
 mod lock;
@@ -27,6 +31,7 @@ mod process;
 mod reads;
 mod recent;
 mod registry;
+mod restore;
 mod room;
 mod segment;
 mod send;
@@ -54,8 +59,8 @@ use crate::{
     },
 };
 
-use cached::Cached;
-use files::{AGENTS, Dir, LOG, OWNERS, PRESENCE, ROOMS};
+use cached::{Cached, State};
+use files::{AGENTS, Dir, LOG, OWNERS, PRESENCE, ROOMS, Stamp};
 use process::Process;
 use registry::{Agents, Entry, Registry};
 
@@ -74,6 +79,7 @@ pub struct Store {
     dir: Dir,
     process: Process,
     registry: Cached<Registry>,
+    restored: restore::Restored,
     agents: Cached<Agents>,
     owners: Cached<Owners>,
     open: Mutex<HashMap<RoomName, Arc<Room>>>,
@@ -87,6 +93,17 @@ pub struct Store {
 pub struct Listed {
     pub name: RoomName,
     pub description: Option<String>,
+    pub created_at: String,
+}
+
+impl Listed {
+    fn new(name: RoomName, entry: &Entry) -> Self {
+        Self {
+            name,
+            description: entry.description.clone(),
+            created_at: entry.created_at.clone(),
+        }
+    }
 }
 
 impl Store {
@@ -97,6 +114,7 @@ impl Store {
             settings,
             process: Process::new(),
             registry: Cached::new(ROOMS),
+            restored: restore::Restored::default(),
             agents: Cached::new(AGENTS),
             owners: Cached::new(OWNERS),
             open: Mutex::default(),
@@ -106,31 +124,47 @@ impl Store {
         }
     }
 
+    /// What the file says, with the rooms that it lacks.
     fn registry(&self) -> Result<Arc<Registry>> {
-        self.registry
-            .state(self.dir.root())
-            .and_then(|state| registry::or_rebuilt(state, &self.dir.rooms()))
-            .map_err(errors::storage)
+        let read = || match self.registry.state(self.dir.root())? {
+            State::Read(registry) => self.restored.complete(Some(registry), &self.dir.rooms()),
+            State::Absent | State::Damaged => self.restored.complete(None, &self.dir.rooms()),
+        };
+        read().map_err(errors::storage)
+    }
+
+    /// Changes `rooms.json` under its locks. `change` says whether it changed
+    /// anything; it is asked again if the original server took its lock away
+    /// meanwhile, and may then find its change there or not.
+    fn edit_registry(
+        &self,
+        held: &lock::Held,
+        mut change: impl FnMut(&mut Registry) -> Result<bool>,
+    ) -> Result<()> {
+        let root = self.dir.root();
+        held.change(root, ROOMS, |lock| {
+            let mut registry = Registry::clone(&*self.registry()?);
+            if !change(&mut registry)? {
+                return Ok(true);
+            }
+            let saved = self.registry.save_under(lock, root, &registry);
+            saved.map_err(errors::storage)
+        })
     }
 
     /// All rooms, oldest first.
     pub fn rooms(&self) -> Result<Vec<Listed>> {
         let registry = self.registry()?;
         let rooms = registry.rooms.iter().filter_map(|(name, entry)| {
-            Some(Listed {
-                name: RoomName::parse(name).ok()?,
-                description: entry.description.clone(),
-            })
+            let name = RoomName::parse(name).ok()?;
+            Some(Listed::new(name, entry))
         });
         Ok(rooms.collect())
     }
 
     /// One room, if it exists.
     pub fn listed(&self, name: &RoomName) -> Result<Listed> {
-        Ok(Listed {
-            name: name.clone(),
-            description: self.require(name)?.description,
-        })
+        Ok(Listed::new(name.clone(), &self.require(name)?))
     }
 
     /// A room that exists.
@@ -150,6 +184,10 @@ impl Store {
     }
 
     fn require(&self, name: &RoomName) -> Result<Entry> {
+        if let Some(entry) = self.registry()?.rooms.get(name.as_str()) {
+            return Ok(entry.clone());
+        }
+        self.restored.forget();
         let registry = self.registry()?;
         registry.rooms.get(name.as_str()).cloned().ok_or_else(|| {
             let nearest = text::nearest(name.as_str(), registry.rooms.names());
@@ -165,8 +203,22 @@ impl Store {
         now: Timestamp,
     ) -> Result<()> {
         fs::create_dir_all(self.dir.root()).map_err(errors::storage)?;
-        let _registry = lock::registry(&self.dir, self.settings.lock_timeout())?;
-        let mut registry = Registry::clone(&*self.registry()?);
+        let held = lock::registry(&self.dir, self.settings.lock_timeout())?;
+        self.restored.forget();
+        let entry = Entry::new(description, written(now));
+        let mut prepared = false;
+        self.edit_registry(&held, |registry| {
+            if !prepared {
+                self.prepare(actor, name, registry)?;
+                prepared = true;
+            }
+            registry.rooms.set(name.as_str(), entry.clone());
+            Ok(true)
+        })
+    }
+
+    /// Everything that a new room needs before it is listed.
+    fn prepare(&self, actor: &Actor, name: &RoomName, registry: &Registry) -> Result<()> {
         if registry.rooms.get(name.as_str()).is_some() {
             return Err(errors::room_already_exists(name.as_str()));
         }
@@ -181,69 +233,28 @@ impl Store {
             return Err(errors::room_already_exists(twin));
         }
         self.note_creator(name, actor, |room| registry.rooms.get(room).is_some())?;
-        let entry = Entry::new(description, written(now));
-        registry.rooms.set(name.as_str(), entry);
         self.make_directory(name).map_err(errors::storage)?;
         // Before the file says so: it must not be taken for another process's.
         self.watch_room(name);
-        self.registry
-            .save(self.dir.root(), &registry, true)
-            .map_err(errors::storage)
+        Ok(())
     }
 
+    /// A directory that is there already stays as it is: another program may
+    /// have made it, or a creation that was broken off.
     fn make_directory(&self, name: &RoomName) -> io::Result<()> {
         let path = self.dir.room(name)?;
-        if fs::symlink_metadata(&path).is_ok() {
-            // Left over from a deletion that was broken off, or put there by
-            // hand: not this room's, and not ours to throw away.
-            let aside = format!(".left-over-{name}-{}", Timestamp::now().as_millisecond());
-            fs::rename(&path, self.dir.rooms().join(aside))?;
-        }
         fs::create_dir_all(&path)?;
-        let presence = Presence {
-            room_name: name.to_string(),
-            ..Presence::default()
-        };
-        Cached::new(PRESENCE).save(&path, &presence, true)?;
-        files::replace(&path, LOG, b"", true)?;
-        files::sync_directory(&self.dir.rooms())
-    }
-
-    /// Removes a room and everything in it; returns how many messages went.
-    pub fn delete(&self, remover: &Remover, name: &RoomName) -> Result<usize> {
-        let timeout = self.settings.lock_timeout();
-        let room = self.room(name)?;
-        let count = {
-            let _registry = lock::registry(&self.dir, timeout)?;
-            let _room = lock::room(&self.dir, name, timeout)?;
-            self.require(name)?;
-            self.may_remove(remover, name)?;
-            let count = room.look(|index, _| Ok(index.count())).unwrap_or_default();
-            let mut registry = Registry::clone(&*self.registry()?);
-            registry.rooms.remove(name.as_str());
-            self.forget_room(name);
-            self.registry
-                .save(self.dir.root(), &registry, true)
-                .and_then(|()| self.remove_directory(name))
-                .map_err(errors::storage)?;
-            self.forget_creator(name);
-            count
-        };
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.remove(name);
-        drop(open);
-        room.bump();
-        Ok(count)
-    }
-
-    fn remove_directory(&self, name: &RoomName) -> io::Result<()> {
-        let path = self.dir.room(name)?;
-        let gone = self.dir.rooms().join(kit::ids::random(".deleted-", 8));
-        match fs::rename(&path, &gone) {
-            Ok(()) => fs::remove_dir_all(&gone),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
+        if Stamp::at(&path.join(PRESENCE)).is_none() {
+            let presence = Presence {
+                room_name: name.to_string(),
+                ..Presence::default()
+            };
+            Cached::new(PRESENCE).save(&path, &presence, true)?;
         }
+        let mut options = fs::OpenOptions::new();
+        files::open(&path.join(LOG), options.append(true).create(true))?.sync_all()?;
+        files::sync_directory(&path)?;
+        files::sync_directory(&self.dir.rooms())
     }
 
     /// The refusal for somebody who is not a member of `room`.
@@ -251,16 +262,12 @@ impl Store {
         if let Err(error) = names::check_newcomer(agent) {
             return error;
         }
-        if self.is_known(agent) {
-            errors::agent_not_in_room(agent, room.as_str())
-        } else {
-            errors::agent_not_found(agent)
-        }
+        errors::agent_not_in_room(agent, room.as_str())
     }
 
     /// Whether `agent` ever entered a room. A directory written by another
     /// program has no list of agents, but its rooms remember who was there.
-    fn is_known(&self, agent: &str) -> bool {
+    pub fn is_known(&self, agent: &str) -> bool {
         let listed = self.agents.load(self.dir.root());
         if listed.is_ok_and(|agents| agents.agents.get(agent).is_some()) {
             return true;
@@ -274,7 +281,11 @@ impl Store {
             let reader = room
                 .directory()
                 .is_ok_and(|d| room.reads.load(&d).is_ok_and(|r| r.get(agent).is_some()));
-            member || reader
+            let author = || {
+                let sent = room.look(|index, _| Ok(index.sent_by(agent)));
+                sent.is_ok_and(|sent| sent > 0)
+            };
+            member || reader || author()
         })
     }
 }

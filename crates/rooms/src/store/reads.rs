@@ -159,10 +159,24 @@ impl Store {
     }
 
     pub fn save_position(&self, room: &Room, agent: &str, now: jiff::Timestamp) -> Result<()> {
-        let _held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
+        let held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
         self.require(&room.name)?;
         let directory = room.directory()?;
-        let reads = room.reads.load(&directory).map_err(errors::storage)?;
+        // The original does not name this lock by its file.
+        let name = format!("read-status-{}", room.name);
+        held.change(self.dir.root(), &name, |lock| {
+            let reads = self.with_position(room, agent, now)?;
+            let saved = room.reads.save_under(lock, &directory, &reads);
+            saved.map_err(errors::storage)
+        })
+    }
+
+    /// What the file says, with this agent's position as it is known here.
+    fn with_position(&self, room: &Room, agent: &str, now: jiff::Timestamp) -> Result<Reads> {
+        let reads = room
+            .reads
+            .load(&room.directory()?)
+            .map_err(errors::storage)?;
         // Takes in what other processes wrote meanwhile.
         room.look(|index, files| position(room, agent, index, files, &reads))?;
         let known = room
@@ -182,8 +196,6 @@ impl Store {
         reads.set(agent, status);
         let members = room.members()?;
         reads.keep_last(REMEMBERED, |name| members.users.get(name).is_some());
-        room.reads
-            .save(&directory, &reads, true)
-            .map_err(errors::storage)
+        Ok(reads)
     }
 }

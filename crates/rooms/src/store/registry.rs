@@ -1,32 +1,26 @@
 //! `rooms.json`: which rooms there are. Its counts are for people who read the
 //! file; answers count for themselves, so that a stale count misleads nobody.
 
-use std::{fs, io, path::Path};
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{
-    cached::State,
-    files::{LOG, PRESENCE, Stamp},
-};
 use crate::model::{
     forgiving::{Contents, Fields, of_whom},
     members::ByName,
-    message::written,
-    names,
 };
 
 /// Keys we do not know are kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Registry {
-    #[serde(default)]
+    /// Not left out, not even where there is none: a file without it is damaged.
     pub rooms: ByName<Entry>,
     #[serde(flatten)]
     other: Map<String, Value>,
 }
 
 impl Contents for Registry {
+    const IF_DAMAGED: &'static str = "the rooms are those whose directories are there";
+
     fn odd(&self) -> Vec<String> {
         let rooms = self.rooms.iter();
         rooms
@@ -101,46 +95,6 @@ impl Contents for Agents {
 #[serde(rename_all = "camelCase")]
 pub struct FirstSeen {
     pub first_seen_at: String,
-}
-
-/// What the file says; without a file that can be read, what the directories say.
-pub fn or_rebuilt(state: State<Registry>, rooms: &Path) -> io::Result<std::sync::Arc<Registry>> {
-    match state {
-        State::Read(registry) => Ok(registry),
-        State::Absent | State::Damaged => rebuild(rooms).map(Into::into),
-    }
-}
-
-fn rebuild(rooms: &Path) -> io::Result<Registry> {
-    let mut registry = Registry::default();
-    let entries = match fs::read_dir(rooms) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(registry),
-        Err(error) => return Err(error),
-    };
-    let mut found: Vec<(String, Entry)> = Vec::new();
-    for entry in entries {
-        let entry = entry?;
-        let Ok(name) = entry.file_name().into_string() else {
-            continue;
-        };
-        let path = entry.path();
-        let is_room = names::is_room_name(&name)
-            && entry.file_type()?.is_dir()
-            && [LOG, PRESENCE]
-                .iter()
-                .any(|file| Stamp::at(&path.join(file)).is_some());
-        if is_room {
-            let made = entry.metadata()?.modified()?;
-            let made = jiff::Timestamp::try_from(made).unwrap_or_default();
-            found.push((name, Entry::new(None, written(made))));
-        }
-    }
-    found.sort_by(|(a, _), (b, _)| a.cmp(b));
-    for (name, entry) in found {
-        registry.rooms.set(&name, entry);
-    }
-    Ok(registry)
 }
 
 #[cfg(test)]

@@ -13,10 +13,11 @@ use kit::Result;
 use tokio::sync::watch;
 
 use super::{
-    cached::Cached,
-    files::{ACTIVITY, Dir, PRESENCE, READS, Stamp},
+    cached::{Cached, State},
+    files::{ACTIVITY, Dir, LOG, PRESENCE, READS, Stamp},
     index::{Files, Index},
     reads::{Position, Reads},
+    restore,
     send::Queue,
 };
 use crate::{
@@ -35,8 +36,16 @@ pub struct Room {
     pub activity: Cached<Activities>,
     pub reads: Cached<Reads>,
     pub queue: Mutex<Queue>,
+    rebuilt: Mutex<Option<Rebuilt>>,
     local: Mutex<Local>,
     changed: watch::Sender<u64>,
+}
+
+/// The members of a room whose presence file is damaged, as of this state of
+/// that file and of the log.
+struct Rebuilt {
+    of: (Option<Stamp>, Option<Stamp>),
+    presence: Arc<Presence>,
 }
 
 /// What only this process knows of the room.
@@ -78,9 +87,10 @@ impl Room {
             dir,
             index: Mutex::default(),
             presence: Cached::new(PRESENCE),
-            activity: Cached::new(ACTIVITY),
+            activity: Cached::new(ACTIVITY).or_empty(),
             reads: Cached::new(READS),
             queue: Mutex::default(),
+            rebuilt: Mutex::default(),
             local: Mutex::default(),
             changed: watch::Sender::new(0),
         }
@@ -109,9 +119,37 @@ impl Room {
     }
 
     pub fn members(&self) -> Result<Arc<Presence>> {
-        self.presence
-            .load(&self.directory()?)
-            .map_err(errors::storage)
+        let directory = self.directory()?;
+        match self.presence.state(&directory).map_err(errors::storage)? {
+            State::Read(presence) => Ok(presence),
+            State::Absent => Ok(Arc::default()),
+            State::Damaged => self.rebuilt_members(),
+        }
+    }
+
+    fn rebuilt_members(&self) -> Result<Arc<Presence>> {
+        let directory = self.directory()?;
+        let of = (
+            Stamp::at(&directory.join(PRESENCE)),
+            Stamp::at(&directory.join(LOG)),
+        );
+        let mut rebuilt = self.rebuilt.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*rebuilt
+            && known.of == of
+        {
+            return Ok(Arc::clone(&known.presence));
+        }
+        let activities = self.activities()?;
+        let reads = self.reads.load(&directory).map_err(errors::storage)?;
+        let name = self.name.as_str();
+        let presence = self.look(|index, files| {
+            restore::members(name, index, files, &activities, &reads).map(Arc::new)
+        })?;
+        *rebuilt = Some(Rebuilt {
+            of,
+            presence: Arc::clone(&presence),
+        });
+        Ok(presence)
     }
 
     pub fn activities(&self) -> Result<Arc<Activities>> {

@@ -20,10 +20,10 @@ use super::{
     Room, Store,
     files::{self, LOG, Stamp},
     index::{Files, Index},
-    lock,
+    lock::{self, Held},
     reads::position,
     recent,
-    upkeep::{LARGE, mend},
+    upkeep::{LARGE, is_torn, mend},
 };
 use crate::{
     errors, house,
@@ -129,8 +129,8 @@ impl Store {
             .and_then(|()| lock::room(&self.dir, &room.name, self.settings.lock_timeout()));
         let held = match begun.and_then(|held| {
             self.require(&room.name)?;
-            self.write(room, &batch, &mut outcome)?;
-            Ok(held)
+            self.write(&held, room, &batch, &mut outcome)?;
+            Ok(held.for_housekeeping())
         }) {
             Ok(held) => held,
             Err(error) => {
@@ -145,7 +145,7 @@ impl Store {
         // takes a while to shorten, for which nobody should have to wait.
         let at_once = self.settings.max_messages.get() as usize <= LARGE;
         if at_once {
-            self.keep_house(room, || self.shorten(room));
+            self.keep_house(room, || self.shorten(&held, room));
         }
         let now = batch.first().map(|waiting| waiting.clock.now());
         for (waiting, result) in batch.into_iter().zip(outcome.results) {
@@ -155,10 +155,10 @@ impl Store {
         if let (Some(now), false) = (now, outcome.senders.is_empty()) {
             self.mark_dirty(&room.name);
             let senders = outcome.senders.iter().map(String::as_str);
-            self.keep_house(room, || self.note_active(room, senders, now));
+            self.keep_house(room, || self.note_active(&held, room, senders, now));
         }
         if !at_once {
-            self.keep_house(room, || self.shorten(room));
+            self.keep_house(room, || self.shorten(&held, room));
         }
         drop(held);
     }
@@ -170,10 +170,21 @@ impl Store {
         }
     }
 
-    fn write(&self, room: &Room, batch: &[Waiting], outcome: &mut Batch) -> Result<()> {
+    fn write(
+        &self,
+        held: &Held,
+        room: &Room,
+        batch: &[Waiting],
+        outcome: &mut Batch,
+    ) -> Result<()> {
         let directory = room.directory()?;
         let members = room.members()?;
-        room.look_mut(|index, files| mend(&directory, index, files))?;
+        // Lines are added without the original's lock: both servers add them
+        // whole. Only what seems to be no whole line may still be on its way.
+        if room.look(is_torn)? {
+            let _log = held.file(&directory, LOG)?;
+            room.look_mut(|index, files| mend(&directory, index, files))?;
+        }
         room.look(|index, files| {
             for waiting in batch {
                 let result = outcome.add(self, room, &members, index, files, waiting)?;

@@ -11,11 +11,11 @@ use jiff::Timestamp;
 use kit::Result;
 
 use super::{
-    Remover, Room, Store,
+    Registry, Remover, Room, Store,
     cached::State,
     files::{self, ARCHIVE, LOG, OWNERS, ROOMS},
     index::{Files, Index},
-    lock,
+    lock::{self, Held},
     segment::{Reader, Segment, read_range},
 };
 use crate::{errors, model::message::Head};
@@ -25,8 +25,21 @@ const TORN: &str = "messages.torn-";
 /// ones to their limit exactly, since rewriting them costs little.
 pub const LARGE: usize = 1_000;
 
-/// Makes both files end in a complete line. Nobody else writes now, so that
-/// whatever has no end is what a crash left.
+/// Whether a file of the room does not end in a complete line.
+pub fn is_torn(index: &Index, files: &Files) -> io::Result<bool> {
+    let both = [(&files.log, &index.log), (&files.archive, &index.archive)];
+    for (file, segment) in both {
+        if let Some(file) = file
+            && tail_of(file, segment)?.is_some()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Makes both files end in a complete line. Nobody else writes now, the original
+/// server neither, so that whatever has no end is what a crash left.
 pub fn mend(directory: &Path, index: &mut Index, files: &Files) -> io::Result<()> {
     if let Some(archive) = &files.archive
         && let Some(tail) = tail_of(archive, &index.archive)?
@@ -101,11 +114,20 @@ impl Store {
     pub fn complaints(&self) -> Result<Vec<String>> {
         let root = self.dir.root();
         let mut found = self.agents.complaints(root).map_err(errors::storage)?;
-        if let State::Damaged = self.registry.state(root).map_err(errors::storage)? {
-            found.push(format!(
-                "{ROOMS} cannot be understood; the rooms are those whose directories are there. \
-                 The next change sets it aside."
-            ));
+        match self.registry.state(root).map_err(errors::storage)? {
+            // What is odd about a room is said with the room.
+            State::Read(listed) => {
+                found.extend(self.registry.set_aside(root));
+                found.extend(self.unlisted(&listed)?.map(|name| {
+                    format!(
+                        "{ROOMS} does not list `{name}`, whose messages are there: it counts as a \
+                         room, without its description. The next change lists it."
+                    )
+                }));
+            }
+            State::Absent | State::Damaged => {
+                found.extend(self.registry.complaints(root).map_err(errors::storage)?);
+            }
         }
         match self.owners.state(root).map_err(errors::storage)? {
             State::Damaged => found.push(format!(
@@ -118,6 +140,17 @@ impl Store {
             State::Absent => {}
         }
         Ok(found)
+    }
+
+    /// The rooms that their list lacks.
+    pub(super) fn unlisted(&self, listed: &Registry) -> Result<impl Iterator<Item = String>> {
+        let all = self.registry()?;
+        let unlisted = all
+            .rooms
+            .names()
+            .filter(|name| listed.rooms.get(name).is_none());
+        let unlisted: Vec<String> = unlisted.map(str::to_owned).collect();
+        Ok(unlisted.into_iter())
     }
 
     pub fn health(&self, room: &Room) -> Result<Health> {
@@ -171,14 +204,19 @@ impl Store {
     /// Moves the oldest messages to the archive when the log is over its limit,
     /// and ends a move that was broken off. The archive has them safely before
     /// the log loses them; in between they are in both, and counted once.
-    pub(super) fn shorten(&self, room: &Room) -> Result<()> {
+    pub(super) fn shorten(&self, held: &Held, room: &Room) -> Result<()> {
         let most = self.settings.max_messages.get() as usize;
+        let is_long = |index: &Index| index.log.count() > most || index.log.repeated_until > 0;
+        if !room.look(|index, _| Ok(is_long(index)))? {
+            return Ok(());
+        }
         let directory = room.directory()?;
+        let lock = held.file(&directory, LOG)?;
         room.look_mut(|index, files| {
-            let count = index.log.count();
-            if count <= most && index.log.repeated_until == 0 {
+            if !is_long(index) {
                 return Ok(());
             }
+            let count = index.log.count();
             let keep = if most > LARGE { most - most / 10 } else { most };
             let moved = if count > most { count - keep } else { 0 };
             let Some(log) = &files.log else { return Ok(()) };
@@ -189,7 +227,10 @@ impl Store {
             };
             archive(&directory, &read_range(log, from..cut)?)?;
             let length = log.metadata()?.len();
-            files::replace(&directory, LOG, &read_range(log, cut..length)?, true)?;
+            let rest = read_range(log, cut..length)?;
+            if files::replace_if(&directory, LOG, &rest, true, || lock.is_held())? {
+                rescue(&directory, log, length)?;
+            }
             let files = Files::open(&directory)?;
             index.refresh(&files)
         })?;
@@ -199,10 +240,15 @@ impl Store {
 
     /// Removes all messages of a room, archived ones too. Returns how many.
     pub fn clear(&self, remover: &Remover, room: &Room) -> Result<usize> {
-        let _held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
+        let held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
         self.require(&room.name)?;
         self.may_remove(remover, &room.name)?;
         let directory = room.directory()?;
+        let _log = match held.file(&directory, LOG) {
+            // Clearing makes the space that the lock has not got.
+            Err(error) if errors::is_disk_full(&error) => None,
+            lock => Some(lock?),
+        };
         let count = room.look(|index, _| Ok(index.count()))?;
         (|| {
             files::replace(&directory, LOG, b"", true)?;
@@ -218,6 +264,19 @@ impl Store {
         room.bump();
         Ok(count)
     }
+}
+
+/// What another program added to the old log after it was copied, for it may
+/// have lost its lock or never had one, is added to the new one.
+fn rescue(directory: &Path, old: &File, copied: u64) -> io::Result<()> {
+    let length = old.metadata()?.len();
+    if length <= copied {
+        return Ok(());
+    }
+    let late = read_range(old, copied..length)?;
+    let mut log = files::open(&directory.join(LOG), OpenOptions::new().append(true))?;
+    log.write_all(&late)?;
+    log.sync_data()
 }
 
 fn archive(directory: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -39,9 +39,10 @@ impl Store {
     ) -> Result<()> {
         self.process
             .announce(&self.dir, self.settings.lock_timeout())?;
-        let _held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
+        let held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
+        let held = held.for_housekeeping();
         self.require(&room.name)?;
-        self.note_active(room, [agent].into_iter(), now)?;
+        self.note_active(&held, room, [agent].into_iter(), now)?;
         let mut activities = Activities::clone(&*room.activities()?);
         if let Some(activity) = activities.get_mut(agent) {
             activity.waiting_until = until;

@@ -2,6 +2,11 @@
 //! the schemas of the arguments that several tools share. What is not
 //! understood stays as it is, and is refused by the schema.
 
+use jiff::{
+    Timestamp,
+    civil::{Date, DateTime},
+    tz::TimeZone,
+};
 use kit::{Context, Result};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -36,7 +41,8 @@ pub fn tidy(_: &Context, arguments: &mut Map<String, Value>) {
             "agentName" => value
                 .as_str()
                 .map(|name| canonical(name.trim()).into_owned().into()),
-            "limit" | "offset" | "timeout" => integer(value),
+            "limit" | "offset" => integer(value),
+            "timeout" => seconds(value),
             "confirm" | "mentionsOnly" => boolean(value),
             "metadata" | "profile" => object(value),
             _ => None,
@@ -62,6 +68,23 @@ fn integer(value: &Value) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// Clients of the original server give milliseconds, 1000 at least, which is
+/// longer than anybody may wait in seconds.
+const MILLISECONDS: f64 = 1_000.0;
+
+/// `"1.5"` for 1.5, and 1500 for it too.
+fn seconds(value: &Value) -> Option<Value> {
+    let given: f64 = match value {
+        Value::String(text) => kit::text::narrow(text).parse().ok()?,
+        _ => value.as_f64()?,
+    };
+    let seconds = match given >= MILLISECONDS {
+        true => given / MILLISECONDS,
+        false => given,
+    };
+    Some(serde_json::Number::from_f64(seconds)?.into())
 }
 
 fn boolean(value: &Value) -> Option<Value> {
@@ -145,6 +168,32 @@ pub fn limit_of(limit: Option<usize>) -> usize {
     limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT)
 }
 
+/// A time, or a day: its beginning, or its end.
+pub fn time(field: &str, text: Option<&str>, end: bool) -> Result<Option<Timestamp>> {
+    let text = text.map(kit::text::narrow).unwrap_or_default();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let time = text.parse::<Timestamp>().ok();
+    let time = time.or_else(|| match text.len() == "2026-11-15".len() {
+        true => day(text.parse().ok()?, end),
+        false => in_utc(text.parse().ok()?),
+    });
+    time.map(Some).ok_or_else(|| errors::invalid_time(field))
+}
+
+fn day(day: Date, end: bool) -> Option<Timestamp> {
+    if !end {
+        return in_utc(day.into());
+    }
+    let next = in_utc(day.tomorrow().ok()?.into())?;
+    Timestamp::from_millisecond(next.as_millisecond() - 1).ok()
+}
+
+fn in_utc(time: DateTime) -> Option<Timestamp> {
+    TimeZone::UTC.to_timestamp(time).ok()
+}
+
 /// The arguments of a tool.
 pub fn input(properties: Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required })
@@ -181,5 +230,36 @@ mod tests {
             "message": " spaces stay "
         });
         assert_eq!(Value::Object(arguments.clone()), expected);
+    }
+
+    #[test]
+    fn a_time_to_wait_is_in_seconds_or_in_milliseconds() {
+        for (given, expected) in [
+            (json!(30), json!(30.0)),
+            (json!(1.5), json!(1.5)),
+            (json!("１.5"), json!(1.5)),
+            (json!(999), json!(999.0)),
+            (json!(1_000), json!(1.0)),
+            (json!(120_000), json!(120.0)),
+        ] {
+            assert_eq!(seconds(&given), Some(expected), "{given}");
+        }
+        assert_eq!(seconds(&json!("soon")), None);
+    }
+
+    #[test]
+    fn times_and_days() {
+        let at = |text, end| time("since", Some(text), end).unwrap().unwrap().to_string();
+        assert_eq!(
+            at("2026-11-15T09:30:00+09:00", false),
+            "2026-11-15T00:30:00Z"
+        );
+        assert_eq!(at("2026-11-15T09:30", true), "2026-11-15T09:30:00Z");
+        assert_eq!(at("2026-11-15 09:30:01", false), "2026-11-15T09:30:01Z");
+        assert_eq!(at("2026-11-15", false), "2026-11-15T00:00:00Z");
+        assert_eq!(at("2026-11-15", true), "2026-11-15T23:59:59.999Z");
+        assert_eq!(time("since", Some(" "), false).unwrap(), None);
+        let refused = time("since", Some("yesterday"), false).unwrap_err();
+        assert_eq!(refused.code, "INVALID_ARGUMENT");
     }
 }

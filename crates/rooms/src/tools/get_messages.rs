@@ -28,6 +28,7 @@ pub struct Input {
     offset: Option<usize>,
     mentions_only: Option<bool>,
     cursor: Option<String>,
+    before: Option<String>,
 }
 
 fn input() -> Value {
@@ -50,6 +51,10 @@ fn input() -> Value {
             "cursor": {
                 "type": "string",
                 "description": "nextCursor of the answer before, in place of offset: stays right while others send"
+            },
+            "before": {
+                "type": "string",
+                "description": "Older than this message (id) or time, in place of offset"
             }
         }),
         &["roomName"],
@@ -99,10 +104,7 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
     let page = house.store.page(
         &room,
         &Pick {
-            start: match input.cursor.filter(|cursor| !cursor.is_empty()) {
-                Some(cursor) => Start::Before(Place::from_cursor(&cursor)),
-                None => Start::Offset(input.offset.unwrap_or_default()),
-            },
+            start: start(&input)?,
             limit: arguments::limit_of(input.limit),
             mentions_of,
         },
@@ -115,6 +117,22 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
         output.unread_count = Some(house.store.unread(&room, agent)?);
     }
     Ok(output)
+}
+
+/// Where the page starts: of several places the most exact one.
+fn start(input: &Input) -> Result<Start> {
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+    if let Some(cursor) = given(&input.cursor) {
+        return Ok(Start::Cursor(Place::from_cursor(&cursor)));
+    }
+    let Some(before) = given(&input.before) else {
+        return Ok(Start::Offset(input.offset.unwrap_or_default()));
+    };
+    // No id looks like a time.
+    Ok(match arguments::time("before", Some(&before), false) {
+        Ok(Some(time)) => Start::BeforeTime(time),
+        _ => Start::BeforeMessage(before.trim().to_owned()),
+    })
 }
 
 fn output(room: &Room, page: Page) -> Output {

@@ -1,6 +1,6 @@
 //! `get_status`: how much there is, and what is wrong with it.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use kit::{Context, Result, Tool};
 use schemars::JsonSchema;
@@ -28,6 +28,7 @@ fn input() -> Value {
 pub struct Output {
     rooms: Vec<Room>,
     total_rooms: usize,
+    // Agents, each counted once however many rooms it is in.
     total_online_users: usize,
     total_messages: usize,
     /// Damage found in the files, in words.
@@ -66,31 +67,44 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
         None => house.store.complaints()?,
     };
     let mut rooms = Vec::new();
-    for (room, found) in found {
-        let name = &room.name;
-        warnings.extend(found.into_iter().map(|found| format!("{name}: {found}")));
-        rooms.push(room);
+    let mut online = HashSet::new();
+    for status in found {
+        let name = &status.room.name;
+        let found = status.warnings.iter();
+        warnings.extend(found.map(|found| format!("{name}: {found}")));
+        online.extend(status.online);
+        rooms.push(status.room);
     }
     warnings.extend(unreadable);
     Ok(Output {
         total_rooms: rooms.len(),
-        total_online_users: rooms.iter().map(|room| room.online_users).sum(),
+        total_online_users: online.len(),
         total_messages: rooms.iter().map(|room| room.total_messages).sum(),
         rooms,
         warnings,
     })
 }
 
-fn status(house: &House, context: &Context, listed: Listed) -> Result<(Room, Vec<String>)> {
+struct RoomStatus {
+    room: Room,
+    online: Vec<String>,
+    warnings: Vec<String>,
+}
+
+fn status(house: &House, context: &Context, listed: Listed) -> Result<RoomStatus> {
     let room = house.store.room(&listed.name)?;
     let members = house.store.members(&room, context.clock.now())?;
-    let online = members.iter().filter(|m| m.status == Status::Online);
+    let online = members.into_iter().filter(|m| m.status == Status::Online);
+    let online: Vec<String> = online.map(|member| member.name).collect();
     let health = house.store.health(&room)?;
-    let status = Room {
-        name: listed.name.to_string(),
-        online_users: online.count(),
-        total_messages: house.store.count(&room)?,
-        storage_size: health.bytes,
-    };
-    Ok((status, health.warnings))
+    Ok(RoomStatus {
+        room: Room {
+            name: listed.name.to_string(),
+            online_users: online.len(),
+            total_messages: house.store.count(&room)?,
+            storage_size: health.bytes,
+        },
+        online,
+        warnings: health.warnings,
+    })
 }

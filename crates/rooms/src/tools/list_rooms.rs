@@ -46,6 +46,7 @@ struct Room {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
+    created_at: String,
     user_count: usize,
     message_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,6 +114,7 @@ fn describe(
     Ok(Some(Room {
         name: listed.name.to_string(),
         description: listed.description,
+        created_at: listed.created_at,
         user_count: members.users.len(),
         message_count: house.store.count(&room)?,
         is_joined,

@@ -22,10 +22,11 @@ use crate::{
     store::{News, Room},
 };
 
-const DEFAULT_TIMEOUT: u64 = 30;
-const MAX_TIMEOUT: u64 = 300;
+/// In seconds.
+const DEFAULT_TIMEOUT: u32 = 30;
+const MAX_TIMEOUT: u32 = 300;
 /// Longer than anybody may wait, with time to look once more at the end.
-const TIME_LIMIT: Duration = Duration::from_secs(MAX_TIMEOUT + 30);
+const TIME_LIMIT: Duration = Duration::from_secs(MAX_TIMEOUT as u64 + 30);
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
 /// How often to look without being woken: rarely while the files are watched,
 /// often where they cannot be.
@@ -37,7 +38,7 @@ const LOOK_UNWATCHED: Duration = Duration::from_millis(50);
 pub struct Input {
     agent_name: String,
     room_name: String,
-    timeout: Option<u64>,
+    timeout: Option<f64>,
     mentions_only: Option<bool>,
     limit: Option<usize>,
 }
@@ -48,7 +49,7 @@ fn input() -> Value {
             "agentName": arguments::agent("Your name"),
             "roomName": arguments::room("The room"),
             "timeout": {
-                "type": "integer",
+                "type": "number",
                 "description": "Seconds",
                 "minimum": 1,
                 "maximum": MAX_TIMEOUT,
@@ -112,8 +113,8 @@ struct Wait {
 async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Output> {
     let name = RoomName::parse(&input.room_name)?;
     names::check_agent(&input.agent_name)?;
-    let seconds = input.timeout.unwrap_or(DEFAULT_TIMEOUT);
-    let timeout = Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT));
+    let seconds = input.timeout.unwrap_or_else(|| DEFAULT_TIMEOUT.into());
+    let timeout = Duration::from_secs_f64(seconds.clamp(1.0, MAX_TIMEOUT.into()));
     let deadline = Instant::now() + timeout;
 
     let _place = house.waits.enter(&context.caller)?;

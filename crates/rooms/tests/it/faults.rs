@@ -49,18 +49,6 @@ async fn a_lock_held_by_a_stopped_process_is_a_timeout() {
     desk.ok(SEND, hello()).await;
 }
 
-/// Lock files of the original server hold the id of a process that may live.
-#[tokio::test]
-async fn lock_files_of_the_original_are_no_locks() {
-    let desk = Desk::with(|settings| settings.lock_timeout_ms = 200);
-    desk.room("a", &["x"]).await;
-    let alive = std::process::id().to_string();
-    desk.write("rooms/a/messages.jsonl.lock", &alive);
-    desk.write("rooms/a/presence.json.lock", &alive);
-    desk.write("rooms.json.lock", &alive);
-    desk.ok(SEND, hello()).await;
-}
-
 #[tokio::test]
 async fn symbolic_links_are_not_followed() {
     let desk = Desk::new();

@@ -5,10 +5,11 @@ use std::{fs, io::Write};
 
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::{desk::Desk, original};
 
 const LOG: &str = "rooms/a/messages.jsonl";
 const ARCHIVE: &str = "rooms/a/messages.archive.jsonl";
+const PRESENCE: &str = "rooms/a/presence.json";
 
 fn append(desk: &Desk, bytes: &[u8]) {
     let mut file = fs::OpenOptions::new()
@@ -203,8 +204,11 @@ async fn a_directory_of_the_original_server_is_read_without_loss() {
     let waiting =
         r#"[{"agentName":"old1","startTime":"2025-06-17T09:27:18.000Z","timeout":120000}]"#;
     desk.write("rooms/a/waiting_agents.json", waiting);
-    desk.write("rooms/a/messages.jsonl.lock", "1");
-    desk.write("rooms.json.lock", "1");
+    // Of a server that was killed while it wrote.
+    let gone = original::dead_process().to_string();
+    for file in ["rooms.json", "rooms/a/messages.jsonl", PRESENCE] {
+        desk.write(&format!("{file}.lock"), &gone);
+    }
     desk.write("rooms/a/notes.txt", "unknown");
 
     assert_eq!(desk.count("a").await, 3);
@@ -237,7 +241,11 @@ async fn a_directory_of_the_original_server_is_read_without_loss() {
     assert_eq!(presence["users"]["old1"]["note"], "kept");
     assert_eq!(presence["users"]["old1"]["messageCount"], 3);
     assert_eq!(desk.read("rooms/a/waiting_agents.json"), waiting);
-    assert_eq!(desk.read("rooms/a/messages.jsonl.lock"), "1");
+    for file in ["rooms.json", PRESENCE] {
+        assert!(!desk.file(&format!("{file}.lock")).exists(), "{file}");
+    }
+    let log = desk.read("rooms/a/messages.jsonl.lock");
+    assert_eq!(log, gone, "lines are added without it");
     assert_eq!(desk.read("rooms/a/notes.txt"), "unknown");
 }
 

@@ -265,7 +265,7 @@ async fn who_has_nothing_to_leave_is_not_told_to_enter() {
     desk.create("b").await;
     for (room, agent, code) in [
         ("b", "x", "AGENT_NOT_IN_ROOM"),
-        ("a", "nobody", "AGENT_NOT_FOUND"),
+        ("a", "nobody", "AGENT_NOT_IN_ROOM"),
     ] {
         let leave = json!({"roomName": room, "agentName": agent});
         let error = desk.call("leave_room", leave).await.unwrap_err();

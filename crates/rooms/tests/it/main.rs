@@ -2,7 +2,8 @@
 //!
 //! `desk` sets one up; `seed` holds it against its document; `processes` and
 //! `crash` start this very binary again as other processes on the same
-//! directory (`worker`); the other modules mirror what people do there.
+//! directory (`worker`), `original` as the server that was there before; the
+//! other modules mirror what people do there.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,12 +14,14 @@
 
 mod bounds;
 mod crash;
+mod damage;
 mod desk;
 mod faults;
 mod files;
 mod hostile;
 mod members;
 mod messages;
+mod original;
 mod owners;
 mod processes;
 mod resources;

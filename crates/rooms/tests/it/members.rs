@@ -53,6 +53,68 @@ async fn one_agent_in_several_rooms_and_rooms_of_its_own() {
 }
 
 #[tokio::test]
+async fn an_agent_in_several_rooms_is_one_online_user() {
+    let desk = Desk::new();
+    desk.room("a", &["x", "y"]).await;
+    desk.room("b", &["x"]).await;
+    let status = desk.ok("get_status", json!({})).await;
+    assert_eq!(status["totalOnlineUsers"], 2);
+    let in_rooms: Vec<&serde_json::Value> = status["rooms"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|room| &room["onlineUsers"])
+        .collect();
+    assert_eq!(in_rooms, [2, 1]);
+}
+
+/// The original's clients enter on this code, whoever they are.
+#[tokio::test]
+async fn whoever_is_not_in_the_room_is_told_so() {
+    let desk = Desk::new();
+    desk.room("a", &["x"]).await;
+    desk.room("b", &["elsewhere"]).await;
+    for agent in ["elsewhere", "never-seen"] {
+        for (tool, more) in [
+            ("send_message", json!({"message": "hi"})),
+            ("wait_for_messages", json!({"timeout": 1})),
+            ("leave_room", json!({})),
+            ("mark_read", json!({})),
+        ] {
+            let mut arguments = json!({"roomName": "a", "agentName": agent});
+            let object = arguments.as_object_mut().unwrap();
+            object.extend(more.as_object().unwrap().clone());
+            let code = desk.no(tool, arguments).await;
+            assert_eq!(code, "AGENT_NOT_IN_ROOM", "{tool} {agent}");
+        }
+        desk.enter("a", agent).await;
+        desk.send("a", agent, "hi").await;
+    }
+}
+
+#[tokio::test]
+async fn a_question_about_somebody_whom_nobody_knows_is_refused() {
+    let desk = Desk::new();
+    desk.room("a", &["silent", "left", "speaks"]).await;
+    desk.send("a", "speaks", "hi").await;
+    desk.ok("leave_room", json!({"roomName": "a", "agentName": "left"}))
+        .await;
+    // Of a directory that another program wrote.
+    let old = "{\"id\":\"1\",\"agentName\":\"old\",\"message\":\"hi\",\"timestamp\":\"2025-06-17T09:27:18.123Z\"}\n";
+    desk.write("rooms/b/messages.jsonl", old);
+    for (agent, count) in [("silent", 0), ("left", 0), ("speaks", 1), ("old", 1)] {
+        let found = desk
+            .ok("search_messages", json!({"agentName": agent}))
+            .await;
+        assert_eq!(found["count"], count, "{agent}");
+    }
+    let elsewhere = json!({"agentName": "old", "roomName": "a"});
+    assert_eq!(desk.ok("search_messages", elsewhere).await["count"], 0);
+    let unknown = json!({"agentName": "nobody", "query": "hi"});
+    assert_eq!(desk.no("search_messages", unknown).await, "AGENT_NOT_FOUND");
+}
+
+#[tokio::test]
 async fn idle_agents_are_offline_and_may_enter_again() {
     let mut desk = Desk::new();
     let start: Timestamp = "2026-11-15T09:00:00Z".parse().unwrap();

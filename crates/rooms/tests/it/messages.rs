@@ -1,6 +1,7 @@
 //! Sending, paging, searching, and what is unread.
 
 use futures::future::join_all;
+use kit::time::Clock;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, texts};
@@ -63,6 +64,51 @@ async fn a_large_page_is_cut_and_says_how_to_go_on() {
         cursor = rest["nextCursor"].clone();
     }
     assert_eq!(count, 150);
+}
+
+#[tokio::test]
+async fn an_older_page_is_found_by_a_message_or_a_time() {
+    let mut desk = Desk::with(|settings| settings.max_messages = 3.try_into().unwrap());
+    desk.clock = Clock::fixed("2026-11-15T09:00:00Z".parse().unwrap());
+    desk.room("a", &["x", "y"]).await;
+    let mut ids = Vec::new();
+    for n in 0..6 {
+        desk.clock
+            .set(format!("2026-11-15T1{n}:00:00Z").parse().unwrap());
+        let mention = if n % 2 == 0 { " @y" } else { "" };
+        ids.push(desk.send("a", "x", &format!("m{n}{mention}")).await);
+    }
+    // Of another clock, which is late.
+    let late =
+        r#"{"id":"late","agentName":"x","message":"late","timestamp":"2026-11-15T11:30:00Z"}"#;
+    let log = desk.read("rooms/a/messages.jsonl");
+    desk.write("rooms/a/messages.jsonl", &format!("{log}{late}\n"));
+    for (before, texts) in [
+        (ids[3].as_str(), ["m2 @y", "m1"].as_slice()),
+        (ids[1].as_str(), &["m0 @y"]),
+        (ids[0].as_str(), &[]),
+        ("2026-11-15T12:00:00Z", &["late", "m1"]),
+        ("2026-11-15T11:30:00Z", &["m1", "m0 @y"]),
+        ("2026-11-15T20:00:00+09:00", &["m0 @y"]),
+        ("2026-11-16", &["late", "m5"]),
+        ("2026-11-15", &[]),
+    ] {
+        let page = json!({"before": before, "limit": 2, "offset": 1});
+        assert_eq!(desk.texts("a", page).await, texts, "{before}");
+    }
+    let mentions =
+        json!({"before": "2026-11-15T13:00:00Z", "agentName": "y", "mentionsOnly": true});
+    assert_eq!(desk.texts("a", mentions).await, ["m2 @y", "m0 @y"]);
+    // From there on by cursor, as from any page.
+    let page = json!({"roomName": "a", "before": ids[4], "limit": 3});
+    let page = desk.ok("get_messages", page).await;
+    assert_eq!(texts(&page), ["m3", "m2 @y", "m1"]);
+    assert_eq!(page["hasMore"], true);
+    let rest = json!({"before": ids[4], "cursor": page["nextCursor"]});
+    assert_eq!(desk.texts("a", rest).await, ["m0 @y"]);
+    // What is left open counts as left out.
+    let open = json!({"before": null, "limit": null, "offset": null, "cursor": null});
+    assert_eq!(desk.texts("a", open).await.len(), 7);
 }
 
 #[tokio::test]

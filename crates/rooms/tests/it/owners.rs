@@ -109,7 +109,7 @@ async fn the_first_key_that_uses_a_name_in_old_data_gets_it() {
     // Reading takes nothing, and neither does a call that fails.
     assert_eq!(desk.outcome(B, "get_messages", act("r", "old")).await, "ok");
     let stranger = desk.outcome(B, "send_message", say("r", "nobody")).await;
-    assert_eq!(stranger, "AGENT_NOT_FOUND");
+    assert_eq!(stranger, "AGENT_NOT_IN_ROOM");
     let online = desk.outcome(B, "enter_room", act("r", "old")).await;
     assert_eq!(online, "AGENT_ALREADY_IN_ROOM");
     let held = |desk: &Desk| desk.file("owners.json").exists();

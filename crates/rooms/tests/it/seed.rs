@@ -189,9 +189,13 @@ async fn answers_have_the_documents_fields() {
     );
     assert!(status["rooms"][0]["storageSize"].as_u64().unwrap() > 100);
     let rooms = desk.ok("list_rooms", json!({"agentName": "x"})).await;
+    let registry: Value = serde_json::from_str(&desk.read("rooms.json")).unwrap();
+    let created = &registry["rooms"]["a"]["createdAt"];
+    assert!(created.is_string());
     assert_eq!(
         rooms["rooms"][0],
-        json!({"name": "a", "userCount": 1, "messageCount": 1, "isJoined": true, "unreadCount": 0})
+        json!({"name": "a", "createdAt": created, "userCount": 1, "messageCount": 1,
+            "isJoined": true, "unreadCount": 0})
     );
     let cleared = desk
         .ok(
@@ -281,10 +285,10 @@ async fn every_code_of_the_document_and_ours() {
         (
             "leave_room",
             json!({"roomName": "a", "agentName": "z"}),
-            "AGENT_NOT_FOUND",
+            "AGENT_NOT_IN_ROOM",
         ),
         ("send_message", said("a", "y", "hi"), "AGENT_NOT_IN_ROOM"),
-        ("send_message", said("a", "z", "hi"), "AGENT_NOT_FOUND"),
+        ("send_message", said("a", "z", "hi"), "AGENT_NOT_IN_ROOM"),
         ("send_message", said("a", "x", ""), "INVALID_MESSAGE_FORMAT"),
         (
             "send_message",
@@ -323,8 +327,23 @@ async fn every_code_of_the_document_and_ours() {
         ),
         (
             "wait_for_messages",
+            json!({"roomName": "a", "agentName": "z"}),
+            "AGENT_NOT_IN_ROOM",
+        ),
+        (
+            "wait_for_messages",
             json!({"roomName": "a", "agentName": "x", "timeout": 301}),
             "INVALID_ARGUMENT",
+        ),
+        (
+            "wait_for_messages",
+            json!({"roomName": "a", "agentName": "x", "timeout": 0.5}),
+            "INVALID_ARGUMENT",
+        ),
+        (
+            "search_messages",
+            json!({"agentName": "z"}),
+            "AGENT_NOT_FOUND",
         ),
         (
             "mark_read",
@@ -350,6 +369,11 @@ async fn every_code_of_the_document_and_ours() {
             "get_messages",
             json!({"roomName": "a", "cursor": "no"}),
             "INVALID_CURSOR",
+        ),
+        (
+            "get_messages",
+            json!({"roomName": "a", "before": "no"}),
+            "MESSAGE_NOT_FOUND",
         ),
         (
             "clear_room_messages",

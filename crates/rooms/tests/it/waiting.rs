@@ -51,6 +51,26 @@ async fn what_is_there_comes_at_once_and_only_once() {
     assert_eq!(rooms["rooms"][0]["unreadCount"], 0);
 }
 
+/// Whole seconds or not, and the milliseconds of the original's clients.
+#[tokio::test]
+async fn a_time_to_wait_may_be_part_of_a_second() {
+    let desk = Desk::new();
+    desk.room("a", &["x", "y"]).await;
+    for timeout in [json!(1.5), json!("1.5"), json!(1_500)] {
+        let waiting = json!({"roomName": "a", "agentName": "y", "timeout": timeout});
+        let started = Instant::now();
+        let answer = desk.ok("wait_for_messages", waiting.clone()).await;
+        assert_eq!(answer["timedOut"], true, "{timeout}");
+        assert!(
+            started.elapsed() >= Duration::from_millis(1_500),
+            "{timeout}"
+        );
+        desk.send("a", "x", "now").await;
+        let answer = desk.ok("wait_for_messages", waiting).await;
+        assert_eq!(texts(&answer), ["now"], "{timeout}");
+    }
+}
+
 #[tokio::test]
 async fn a_message_wakes_who_waits() {
     let desk = Desk::new();

@@ -128,7 +128,7 @@ for (let tries = 0; ; tries++) {
 const late = await bob.does("send_message", { message: "late" });
 assert.deepEqual(ids(await alice.does("wait_for_messages", { timeout: 30 })), [late.messageId]);
 
-await alice.refused("AGENT_NOT_FOUND", "send_message", { agentName: "nobody", message: "x" });
+await alice.refused("AGENT_NOT_IN_ROOM", "send_message", { agentName: "nobody", message: "x" });
 await alice.refused("INVALID_MESSAGE_FORMAT", "send_message", { message: "" });
 await alice.refused("INVALID_ROOM_NAME", "get_messages", { roomName: "../x" });
 await alice.refused("INVALID_AGENT_NAME", "enter_room", { agentName: "system" });

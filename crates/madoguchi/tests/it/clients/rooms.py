@@ -181,7 +181,7 @@ async def errors(alice, bob):
     await no("INVALID_ROOM_NAME", "enter_room", room="../x")
     await no("INVALID_AGENT_NAME", "enter_room", agentName="ＳＹＳＴＥＭ")
     await no("AGENT_ALREADY_IN_ROOM", "enter_room")
-    await no("AGENT_NOT_FOUND", "send_message", agentName="nobody", message="x")
+    await no("AGENT_NOT_IN_ROOM", "send_message", agentName="nobody", message="x")
     await no("INVALID_MESSAGE_FORMAT", "send_message", message=" ")
     await no("INVALID_MESSAGE_FORMAT", "send_message", message="x" * 10_001)
     await no("MESSAGE_NOT_FOUND", "send_message", message="x", replyTo="msg_none")

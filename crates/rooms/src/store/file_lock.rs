@@ -1,0 +1,272 @@
+//! The original server's locks: `FILE.lock` beside a file, which holds the
+//! number of the process that has it as text. Taken as well as our own around
+//! the files that both servers change.
+//!
+//! - The original takes a lock file that is empty, or that it cannot read, for
+//!   stale and removes it. Ours therefore appears whole, by a hard link.
+//! - It also removes a lock that it has waited for in vain, and sometimes one
+//!   that changed hands while it looked. Whoever writes therefore asks
+//!   [`FileLock::is_held`] before and after, and begins again if it is not.
+//! - Always taken under the lock of our own that guards the file (`lock`), so
+//!   that of our processes one at a time waits, and breaks what is stale.
+
+use std::{
+    fs::{self, File, Metadata, OpenOptions},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+use kit::Result;
+
+use super::{
+    files::{self, Stamp},
+    lock::is_at,
+};
+use crate::errors;
+
+/// The original creates its lock before it writes its number into it: one that
+/// has been empty for this long was left by a crash.
+const UNFINISHED: Duration = Duration::from_secs(1);
+/// More than any number of a process has digits.
+const MAX_LENGTH: u64 = 64;
+
+/// Held until dropped.
+pub struct FileLock {
+    path: PathBuf,
+    file: File,
+}
+
+impl FileLock {
+    /// Waits until `until`; `timeout` is what the caller was promised.
+    pub fn take(directory: &Path, name: &str, until: Instant, timeout: Duration) -> Result<Self> {
+        let path = directory.join(format!("{name}.lock"));
+        let whole = directory.join(format!(".{name}.lock.tmp"));
+        let taken = (|| {
+            let file = write_whole(&whole)?;
+            let mut pause = Duration::from_micros(50);
+            loop {
+                if let Some(file) = link(&whole, &file, &path)? {
+                    return Ok(Some(file));
+                }
+                if break_stale(&path)? {
+                    continue;
+                }
+                let now = Instant::now();
+                if now >= until {
+                    return Ok(None);
+                }
+                thread::sleep(pause.min(until - now));
+                pause = (pause * 3 / 2).min(Duration::from_millis(1));
+            }
+        })();
+        let _ = fs::remove_file(&whole);
+        match taken {
+            Ok(Some(file)) => Ok(Self { path, file }),
+            Ok(None) => Err(errors::file_lock_timeout(timeout.as_millis(), Some(name))),
+            Err(error) => Err(errors::storage(error)),
+        }
+    }
+
+    /// Whether nobody has taken it away since. If so, no other process had the
+    /// lock meanwhile.
+    pub fn is_held(&self) -> bool {
+        is_at(&self.file, &self.path)
+    }
+}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        if self.is_held() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn write_whole(path: &Path) -> io::Result<File> {
+    // Never over an old one: a crash may have left it as the lock itself.
+    files::absent(fs::remove_file(path))?;
+    let mut file = files::open(path, OpenOptions::new().write(true).create_new(true))?;
+    file.write_all(std::process::id().to_string().as_bytes())?;
+    Ok(file)
+}
+
+/// The lock's file, if nobody has the lock.
+fn link(whole: &Path, file: &File, path: &Path) -> io::Result<Option<File>> {
+    match fs::hard_link(whole, path) {
+        Ok(()) => return Ok(Some(file.try_clone()?)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
+        // A file system without hard links, on which it cannot appear whole.
+        Err(_) => {}
+    }
+    let mut options = OpenOptions::new();
+    match files::open(path, options.write(true).create_new(true)) {
+        Ok(mut file) => {
+            file.write_all(std::process::id().to_string().as_bytes())?;
+            Ok(Some(file))
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+        // The refusal of whatever else stands there.
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes a lock that nobody holds any more. Returns whether it is worth
+/// trying again at once.
+fn break_stale(path: &Path) -> io::Result<bool> {
+    let Some(mut file) = files::open_to_read(path)? else {
+        return Ok(true);
+    };
+    let metadata = file.metadata()?;
+    let mut text = Vec::new();
+    (&mut file).take(MAX_LENGTH).read_to_end(&mut text)?;
+    if !is_stale(&String::from_utf8_lossy(&text), &metadata) {
+        return Ok(false);
+    }
+    // Not removed by its name, under which by now another's lock may stand.
+    let aside = path.with_extension("lock.stale");
+    if files::absent(fs::rename(path, &aside))?.is_none() {
+        return Ok(true);
+    }
+    let moved = fs::symlink_metadata(&aside)?;
+    if Stamp::of(&moved).inode == Stamp::of(&metadata).inode {
+        tracing::info!(lock = %path.display(), "a lock of a process that is gone was removed");
+    } else {
+        // Whose it is has it back, unless somebody was quicker still.
+        let _ = fs::hard_link(&aside, path);
+    }
+    fs::remove_file(&aside)?;
+    Ok(true)
+}
+
+/// Whether a lock with this text, last written when its file says, is nobody's.
+fn is_stale(text: &str, metadata: &Metadata) -> bool {
+    let text = text.trim_start();
+    let digits = text.find(|c: char| !c.is_ascii_digit());
+    let number = text.get(..digits.unwrap_or(text.len())).map(str::parse);
+    let written = metadata.modified().ok();
+    let age = written.and_then(|at| SystemTime::now().duration_since(at).ok());
+    match number {
+        // Ours alone has this number, and whoever else of us had it is gone.
+        Some(Ok(number)) if number == std::process::id() => true,
+        Some(Ok(number)) => !is_alive(number) || is_older_than_the_system(age),
+        _ => age.is_some_and(|age| age > UNFINISHED),
+    }
+}
+
+/// After a restart of the machine the number may be another process's.
+fn is_older_than_the_system(age: Option<Duration>) -> bool {
+    let uptime = fs::read_to_string("/proc/uptime").ok();
+    let seconds = uptime.and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
+    match (age, seconds) {
+        (Some(age), Some(seconds)) => age.as_secs_f64() > seconds + 1.0,
+        _ => false,
+    }
+}
+
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "the standard library does not offer it")]
+fn is_alive(process: u32) -> bool {
+    let Ok(process) = libc::pid_t::try_from(process) else {
+        return false;
+    };
+    // Nought would mean ourselves and all our relatives.
+    if process == 0 {
+        return false;
+    }
+    // SAFETY: signal 0 is never delivered; the call only asks.
+    let answer = unsafe { libc::kill(process, 0) };
+    // It also lives if it is another user's.
+    answer == 0 || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+}
+
+/// Where it cannot be asked, it lives: a person can remove the lock.
+#[cfg(not(unix))]
+fn is_alive(_: u32) -> bool {
+    true
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    const NAME: &str = "rooms.json";
+
+    fn take(directory: &Path, wait: Duration) -> Result<FileLock> {
+        FileLock::take(directory, NAME, Instant::now() + wait, wait)
+    }
+
+    #[test]
+    fn it_holds_our_number_and_goes_when_it_is_dropped() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("rooms.json.lock");
+        let lock = take(directory.path(), Duration::ZERO).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text, std::process::id().to_string());
+        assert!(lock.is_held());
+        drop(lock);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_live_lock_is_waited_for_and_a_dead_one_is_broken() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("rooms.json.lock");
+        let parent = std::os::unix::process::parent_id();
+        let mut dead = std::process::Command::new("true").spawn().unwrap();
+        dead.wait().unwrap();
+        for (text, outcome) in [
+            (parent.to_string(), Err("FILE_LOCK_TIMEOUT")),
+            (format!("{parent}\n"), Err("FILE_LOCK_TIMEOUT")),
+            (dead.id().to_string(), Ok(())),
+            // An earlier process of ours, in a container whose first process we are.
+            (std::process::id().to_string(), Ok(())),
+            ("0".to_owned(), Ok(())),
+        ] {
+            fs::write(&path, &text).unwrap();
+            let taken = take(directory.path(), Duration::from_millis(20));
+            let taken = taken.map(drop).map_err(|error| error.code);
+            assert_eq!(taken, outcome.map_err(Into::into), "{text}");
+            let left: Vec<_> = fs::read_dir(directory.path()).unwrap().flatten().collect();
+            assert_eq!(left.len(), usize::from(outcome.is_err()), "{left:?}");
+        }
+    }
+
+    /// The original is between creating its lock and writing into it, or died there.
+    #[test]
+    fn an_empty_lock_is_waited_for_until_it_is_old() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("rooms.json.lock");
+        let file = File::create(&path).unwrap();
+        assert!(take(directory.path(), Duration::from_millis(20)).is_err());
+        file.set_modified(SystemTime::now() - 2 * UNFINISHED)
+            .unwrap();
+        assert!(take(directory.path(), Duration::from_millis(20)).is_ok());
+    }
+
+    #[test]
+    fn a_lock_that_somebody_took_away_is_known_to_be_lost() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("rooms.json.lock");
+        let lock = take(directory.path(), Duration::ZERO).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(!lock.is_held());
+        fs::write(&path, "1").unwrap();
+        assert!(!lock.is_held());
+        drop(lock);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1", "another's stays");
+    }
+
+    #[test]
+    fn a_link_in_its_place_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("rooms.json.lock");
+        std::os::unix::fs::symlink("/etc/hostname", path).unwrap();
+        let Err(error) = take(directory.path(), Duration::ZERO) else {
+            panic!("it was followed");
+        };
+        assert_eq!(error.code, errors::STORAGE_ERROR);
+    }
+}

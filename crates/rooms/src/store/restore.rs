@@ -1,0 +1,191 @@
+//! What the directories and logs say where `rooms.json` or `presence.json` do
+//! not: rooms that their list lacks, and the members of a room whose file is
+//! damaged. Nothing here writes; whoever changes the file next does.
+
+use std::{
+    collections::HashMap,
+    fs,
+    io::{self, Read},
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use jiff::Timestamp;
+
+use super::{
+    files::{self, ARCHIVE, LOG, PRESENCE, Stamp},
+    index::{Files, Index},
+    reads::Reads,
+    registry::{Entry, Registry},
+};
+use crate::model::{
+    members::{Activities, Presence, Status, User},
+    message::{Glance, written},
+    names::{self, SYSTEM, canonical},
+};
+
+/// How much of a log is read to see when it begins.
+const BEGINNING: u64 = 64 * 1024;
+/// How many of the newest messages are looked through for members,
+const LOOKED_THROUGH: usize = 100_000;
+/// and how many members are found at most: the last who spoke.
+const MOST_MEMBERS: usize = 2_000;
+
+/// The list of rooms with those that it lacks, worked out once per state of the
+/// file and of the directory.
+#[derive(Default)]
+pub struct Restored(Mutex<Option<Known>>);
+
+struct Known {
+    listed: Arc<Registry>,
+    directory: Option<Stamp>,
+    all: Arc<Registry>,
+}
+
+impl Restored {
+    /// `listed` with every room of `rooms` that has messages and is not in it;
+    /// without a list, all rooms that have a directory.
+    pub fn complete(
+        &self,
+        listed: Option<Arc<Registry>>,
+        rooms: &Path,
+    ) -> io::Result<Arc<Registry>> {
+        let Some(listed) = listed else {
+            let is_room = |path: &Path| [LOG, PRESENCE].iter().any(|file| is_file(path, file, 0));
+            return add_rooms(&Registry::default(), rooms, is_room).map(Arc::new);
+        };
+        let directory = Stamp::at(rooms);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*known
+            && Arc::ptr_eq(&known.listed, &listed)
+            && known.directory == directory
+        {
+            return Ok(Arc::clone(&known.all));
+        }
+        let has_messages = |path: &Path| [LOG, ARCHIVE].iter().any(|file| is_file(path, file, 1));
+        let all = add_rooms(&listed, rooms, has_messages)?;
+        let all = match all.rooms.len() > listed.rooms.len() {
+            true => Arc::new(all),
+            false => Arc::clone(&listed),
+        };
+        let is_settled = directory.is_none_or(|stamp| stamp.is_settled());
+        *known = is_settled.then(|| Known {
+            listed,
+            directory,
+            all: Arc::clone(&all),
+        });
+        Ok(all)
+    }
+
+    /// Look at the directories again: a log may have come to one that was there.
+    pub fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+fn add_rooms(
+    listed: &Registry,
+    rooms: &Path,
+    is_room: impl Fn(&Path) -> bool,
+) -> io::Result<Registry> {
+    let mut found: Vec<(String, Entry)> = Vec::new();
+    for entry in files::absent(fs::read_dir(rooms))?.into_iter().flatten() {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        if names::is_room_name(&name)
+            && listed.rooms.get(&name).is_none()
+            && entry.file_type()?.is_dir()
+            && is_room(&entry.path())
+        {
+            let made = match first_message(&entry.path()) {
+                Some(at) => at,
+                None => written(entry.metadata()?.modified()?.try_into().unwrap_or_default()),
+            };
+            found.push((name, Entry::new(None, made)));
+        }
+    }
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let mut all = listed.clone();
+    for (name, entry) in found {
+        all.rooms.set(&name, entry);
+    }
+    Ok(all)
+}
+
+fn is_file(directory: &Path, name: &str, at_least: u64) -> bool {
+    let metadata = fs::symlink_metadata(directory.join(name));
+    metadata.is_ok_and(|metadata| metadata.is_file() && metadata.len() >= at_least)
+}
+
+/// When the oldest message of a room was sent, as its line says.
+fn first_message(directory: &Path) -> Option<String> {
+    [ARCHIVE, LOG].iter().find_map(|name| {
+        let file = files::open_to_read(&directory.join(name)).ok()??;
+        let mut beginning = Vec::new();
+        file.take(BEGINNING).read_to_end(&mut beginning).ok()?;
+        let mut lines = beginning.split(|byte| *byte == b'\n');
+        let time = lines.find_map(|line| Glance::parse(line)?.time())?;
+        Some(written(time))
+    })
+}
+
+/// Whoever spoke, in the order in which they first did, whoever read, and whoever
+/// was active. Somebody who left may be among them: better than a member lost.
+pub fn members(
+    room: &str,
+    index: &Index,
+    files: &Files,
+    activities: &Activities,
+    reads: &Reads,
+) -> io::Result<Presence> {
+    let mut spoke: HashMap<String, (usize, Option<Timestamp>)> = HashMap::new();
+    let mut reader = index.reader(files);
+    let oldest = index.count().saturating_sub(LOOKED_THROUGH);
+    for number in (oldest..index.count()).rev() {
+        let text = reader.text(number)?.unwrap_or_default();
+        let Some(line) = Glance::parse(text) else {
+            continue;
+        };
+        let name = canonical(&line.agent_name);
+        if name == SYSTEM {
+            continue;
+        }
+        if let Some(first) = spoke.get_mut(&*name) {
+            *first = (number, line.time());
+        } else if spoke.len() < MOST_MEMBERS {
+            spoke.insert(name.into_owned(), (number, line.time()));
+        }
+    }
+    let mut spoke: Vec<_> = spoke.into_iter().collect();
+    spoke.sort_by_key(|(_, (number, _))| *number);
+    let mut presence = Presence {
+        room_name: room.to_owned(),
+        ..Presence::default()
+    };
+    let users = &mut presence.users;
+    let member = |since: Option<Timestamp>| {
+        let mut user = User::new(&since.map(written).unwrap_or_default(), None);
+        user.status = Status::Offline;
+        user
+    };
+    for (name, (_, since)) in &spoke {
+        users.set(name, member(*since));
+    }
+    for name in reads.names() {
+        if users.get(name).is_none() && users.len() < MOST_MEMBERS {
+            users.set(name, member(None));
+        }
+    }
+    // Leaving ends these, so that whoever has one is in the room, and perhaps there.
+    for (name, activity) in activities.iter() {
+        if users.get(name).is_none() {
+            users.set(name, member(Some(activity.last_active_at)));
+        }
+        if let Some(user) = users.get_mut(name) {
+            user.status = Status::Online;
+        }
+    }
+    Ok(presence)
+}

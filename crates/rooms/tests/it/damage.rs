@@ -1,0 +1,234 @@
+//! Files that another program left empty or half-written, and rooms that their
+//! list lacks: nothing is hidden, nothing is lost, and `get_status` says so.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+
+const LOG: &str = "rooms/a/messages.jsonl";
+const PRESENCE: &str = "rooms/a/presence.json";
+const ROOMS: &str = "rooms.json";
+
+/// What a program leaves that truncates a file before it writes it.
+const EMPTY: [&str; 4] = ["", " \n\t", "{}", "{\"ro"];
+
+async fn warnings(desk: &Desk) -> String {
+    desk.ok("get_status", json!({})).await["warnings"].to_string()
+}
+
+fn json_of(desk: &Desk, path: &str) -> Value {
+    serde_json::from_str(&desk.read(path)).unwrap()
+}
+
+/// The names in an object, sorted.
+fn names(object: &Value) -> Vec<&str> {
+    let mut names: Vec<&str> = object
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// The files whose names begin so.
+fn files_like(desk: &Desk, folder: &str, prefix: &str) -> Vec<String> {
+    let entries = fs::read_dir(desk.file(folder)).unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with(prefix)).collect()
+}
+
+async fn members(desk: &Desk, room: &str) -> Vec<String> {
+    let users = desk.ok("list_room_users", json!({"roomName": room})).await;
+    let users = users["users"].as_array().unwrap();
+    let name = |user: &Value| user["name"].as_str().unwrap().to_owned();
+    let mut names: Vec<String> = users.iter().map(name).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn an_empty_list_of_rooms_hides_no_room() {
+    for empty in EMPTY {
+        let desk = Desk::new();
+        desk.room("a", &["x"]).await;
+        for text in ["one", "two", "three"] {
+            desk.send("a", "x", text).await;
+        }
+        desk.write(ROOMS, empty);
+        for desk in [&desk, &desk.beside()] {
+            assert_eq!(
+                desk.texts("a", json!({})).await,
+                ["three", "two", "one"],
+                "{empty:?}"
+            );
+            let told = warnings(desk).await;
+            assert!(told.contains(ROOMS), "{empty:?}: {told}");
+        }
+        let desk = desk.beside();
+        let again = desk.no("create_room", json!({"roomName": "a"})).await;
+        assert_eq!(again, "ROOM_ALREADY_EXISTS", "{empty:?}");
+        desk.create("b").await;
+        assert_eq!(names(&json_of(&desk, ROOMS)["rooms"]), ["a", "b"]);
+        assert_eq!(desk.count("a").await, 3, "{empty:?}");
+        // What was there is kept, and an operator hears of it.
+        let kept = files_like(&desk, "", "rooms.json.damaged-");
+        assert_eq!(kept.len(), 1, "{empty:?}");
+        assert_eq!(desk.read(&kept[0]), empty);
+        let told = warnings(&desk).await;
+        assert!(told.contains(&kept[0]), "{empty:?}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_presence_file_drops_no_member() {
+    for empty in EMPTY {
+        let desk = Desk::new();
+        desk.room("a", &["speaks", "reads", "waits", "left"]).await;
+        desk.send("a", "speaks", "hello").await;
+        desk.ok("mark_read", json!({"roomName": "a", "agentName": "reads"}))
+            .await;
+        desk.ok("leave_room", json!({"roomName": "a", "agentName": "left"}))
+            .await;
+        desk.write(PRESENCE, empty);
+        let all = ["reads", "speaks", "waits"];
+        assert_eq!(members(&desk, "a").await, all, "{empty:?}");
+        let told = warnings(&desk).await;
+        assert!(told.contains("presence.json"), "{empty:?}: {told}");
+
+        let desk = desk.beside();
+        desk.enter("a", "new").await;
+        let all = ["new", "reads", "speaks", "waits"];
+        assert_eq!(members(&desk, "a").await, all, "{empty:?}");
+        assert_eq!(names(&json_of(&desk, PRESENCE)["users"]), all);
+        let kept = files_like(&desk, "rooms/a", "presence.json.damaged-");
+        assert_eq!(kept.len(), 1, "{empty:?}");
+        assert_eq!(desk.read(&format!("rooms/a/{}", kept[0])), empty);
+        let told = warnings(&desk).await;
+        assert!(told.contains(&kept[0]), "{empty:?}: {told}");
+        // Whoever is in the room may go on as if nothing had happened.
+        desk.send("a", "speaks", "still here").await;
+    }
+}
+
+/// No other program left a record of activity: the log alone says who was there.
+#[tokio::test]
+async fn members_are_found_in_the_log_alone() {
+    let desk = Desk::new();
+    desk.write(ROOMS, "");
+    let line = |id: &str, agent: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"agentName\":\"{agent}\",\"message\":\"hi\",\"timestamp\":\"2025-06-17T09:27:18.123Z\",\"mentions\":[]}}\n"
+        )
+    };
+    let log = [line("1", "old1"), line("2", "system"), line("3", "old2")].concat();
+    desk.write(LOG, &log);
+    desk.write(PRESENCE, "");
+    assert_eq!(members(&desk, "a").await, ["old1", "old2"]);
+    desk.enter("a", "new").await;
+    let users = &json_of(&desk, PRESENCE)["users"];
+    assert_eq!(names(users), ["new", "old1", "old2"]);
+    assert_eq!(users["old1"]["joinedAt"], "2025-06-17T09:27:18.123Z");
+    assert_eq!(users["old1"]["status"], "offline");
+    let rooms = desk.ok("list_rooms", json!({})).await;
+    assert_eq!(rooms["rooms"][0]["messageCount"], 3);
+}
+
+#[tokio::test]
+async fn an_installation_without_rooms_is_no_damage() {
+    let desk = Desk::new();
+    assert_eq!(warnings(&desk).await, "[]");
+    // What both servers write where there is no room.
+    for none in ["{\n  \"rooms\": {}\n}", "{\"rooms\":{}}"] {
+        desk.write(ROOMS, none);
+        assert_eq!(warnings(&desk).await, "[]");
+        assert_eq!(desk.read(ROOMS), none);
+    }
+    desk.create("a").await;
+    desk.ok("delete_room", json!({"roomName": "a", "confirm": true}))
+        .await;
+    assert_eq!(warnings(&desk.beside()).await, "[]");
+    assert_eq!(files_like(&desk, "", "rooms.json.damaged-").len(), 0);
+}
+
+#[tokio::test]
+async fn a_room_that_its_list_lacks_is_restored() {
+    let desk = Desk::new();
+    desk.room("a", &["x", "y"]).await;
+    desk.create("b").await;
+    desk.send("a", "x", "kept").await;
+    let before = json_of(&desk, ROOMS);
+    let mut lacking = before.clone();
+    lacking["rooms"].as_object_mut().unwrap().remove("a");
+    desk.write(ROOMS, &lacking.to_string());
+    for desk in [&desk, &desk.beside()] {
+        assert_eq!(desk.texts("a", json!({})).await, ["kept"]);
+        assert_eq!(members(desk, "a").await, ["x", "y"]);
+        let again = desk.no("create_room", json!({"roomName": "a"})).await;
+        assert_eq!(again, "ROOM_ALREADY_EXISTS");
+        let told = warnings(desk).await;
+        assert!(told.contains("does not list `a`"), "{told}");
+    }
+    desk.create("c").await;
+    let rooms = &json_of(&desk, ROOMS)["rooms"];
+    assert_eq!(names(rooms), ["a", "b", "c"]);
+    // As old as its first message.
+    let first = desk.lines(LOG)[0]["timestamp"].clone();
+    assert_eq!(rooms["a"]["createdAt"], first);
+    assert_eq!(warnings(&desk).await, "[]");
+}
+
+/// A log that appears in a directory which was there all the time.
+#[tokio::test]
+async fn a_room_is_restored_as_soon_as_it_is_asked_for() {
+    let desk = Desk::new();
+    desk.create("b").await;
+    fs::create_dir_all(desk.file("rooms/a")).unwrap();
+    desk.no("get_messages", json!({"roomName": "a"})).await;
+    desk.write(
+        LOG,
+        "{\"id\":\"1\",\"agentName\":\"x\",\"message\":\"hi\",\"timestamp\":\"2025-06-17T09:27:18.123Z\"}\n",
+    );
+    assert_eq!(desk.texts("a", json!({})).await, ["hi"]);
+}
+
+#[tokio::test]
+async fn a_deleted_room_is_not_restored() {
+    let desk = Desk::new();
+    desk.room("a", &["x"]).await;
+    desk.send("a", "x", "gone").await;
+    desk.ok("delete_room", json!({"roomName": "a", "confirm": true}))
+        .await;
+    for desk in [&desk, &desk.beside()] {
+        let gone = desk.no("get_messages", json!({"roomName": "a"})).await;
+        assert_eq!(gone, "ROOM_NOT_FOUND");
+        assert_eq!(desk.ok("list_rooms", json!({})).await["rooms"], json!([]));
+    }
+    // Nor from the list's own ruins, nor from what a deletion left that was
+    // broken off.
+    desk.write(ROOMS, "");
+    desk.write("rooms/.deleted-a-12345678/messages.jsonl", "{}\n");
+    let desk = desk.beside();
+    assert_eq!(desk.ok("list_rooms", json!({})).await["rooms"], json!([]));
+    desk.create("a").await;
+    assert_eq!(desk.count("a").await, 0);
+    assert_eq!(members(&desk, "a").await, [""; 0]);
+}
+
+/// What a creation that was broken off, or another program, left behind.
+#[tokio::test]
+async fn creating_a_room_moves_nothing_away() {
+    let desk = Desk::new();
+    desk.create("b").await;
+    desk.write(LOG, "");
+    desk.write("rooms/a/notes.txt", "mine");
+    desk.create("a").await;
+    assert_eq!(desk.read("rooms/a/notes.txt"), "mine");
+    assert_eq!(files_like(&desk, "rooms", ".left-over").len(), 0);
+    desk.enter("a", "x").await;
+    desk.send("a", "x", "hi").await;
+    assert_eq!(desk.texts("a", json!({})).await, ["hi"]);
+}
