@@ -131,6 +131,14 @@ pub fn profile_too_large() -> Error {
     .next("Shorten it.")
 }
 
+pub fn profiles_too_large(room: &str, most: usize) -> Error {
+    Error::new(
+        kit::error::INVALID_ARGUMENT,
+        format!("The profiles of all in `{room}` would be larger than {most} bytes together."),
+    )
+    .next("Enter with a shorter profile, or with none.")
+}
+
 pub fn room_not_found(name: &str, nearest: Option<&str>) -> Error {
     let next = match nearest {
         Some(nearest) => {

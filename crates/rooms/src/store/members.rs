@@ -117,6 +117,9 @@ impl Store {
         profile: Option<Profile>,
         now: Timestamp,
     ) -> Result<User> {
+        if let Some(profile) = &profile {
+            refuse_crowded(room, presence, agent, profile)?;
+        }
         let mut activities = Activities::clone(&*room.activities()?);
         let user = match presence.users.get(agent) {
             Some(user) => {
@@ -351,6 +354,20 @@ pub(super) fn save_activity(room: &Room, activities: &Activities) -> Result<()> 
     room.activity
         .save(&room.directory()?, activities, false)
         .map_err(errors::storage)
+}
+
+/// What the profiles of a room may take together. All of them are in memory
+/// while the room is in use.
+const MAX_PROFILES: usize = 256_000;
+
+fn refuse_crowded(room: &Room, presence: &Presence, agent: &str, new: &Profile) -> Result<()> {
+    let size = |profile: &Profile| serde_json::to_string(profile).map_or(0, |text| text.len());
+    let others = presence.users.iter().filter(|(name, _)| *name != agent);
+    let others = others.filter_map(|(_, user)| user.profile.as_ref());
+    if others.map(size).sum::<usize>() + size(new) > MAX_PROFILES {
+        return Err(errors::profiles_too_large(room.name.as_str(), MAX_PROFILES));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

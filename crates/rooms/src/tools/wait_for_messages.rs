@@ -28,6 +28,8 @@ const MAX_TIMEOUT: u32 = 300;
 /// Longer than anybody may wait, with time to look once more at the end.
 const TIME_LIMIT: Duration = Duration::from_secs(MAX_TIMEOUT as u64 + 30);
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
+/// Names in the warning that everybody waits.
+const NAMED: usize = 10;
 /// How often to look without being woken: rarely while the files are watched,
 /// often where they cannot be.
 const LOOK_WATCHED: Duration = Duration::from_secs(1);
@@ -99,6 +101,12 @@ pub fn tool(house: &Arc<House>) -> Tool {
         time_limit: TIME_LIMIT,
         ..tool
     }
+}
+
+/// All who are online in a room, and all of them wait.
+struct Everybody {
+    count: usize,
+    names: Vec<String>,
 }
 
 struct Wait {
@@ -224,21 +232,29 @@ impl Wait {
     }
 
     /// Everybody who is online, if there are several and all of them wait.
-    async fn who_waits(&self, now: Timestamp) -> Result<Option<Vec<String>>> {
+    async fn who_waits(&self, now: Timestamp) -> Result<Option<Everybody>> {
         let room = Arc::clone(&self.room);
-        let members = self
-            .house
-            .blocking(move |house| house.store.members(&room, now))
-            .await?;
-        let online = members.into_iter().filter(|m| m.status == Status::Online);
-        let (waiting, busy): (Vec<_>, Vec<_>) = online.partition(|member| member.is_waiting);
-        let all = waiting.len() > 1 && busy.is_empty();
-        Ok(all.then(|| waiting.into_iter().map(|member| member.name).collect()))
+        let look = move |house: &House| {
+            let members = house.store.members(&room, now)?;
+            let online = members.iter().filter(|m| m.status == Status::Online);
+            let (waiting, busy): (Vec<_>, Vec<_>) = online.partition(|member| member.is_waiting);
+            let all = waiting.len() > 1 && busy.is_empty();
+            Ok(all.then(|| Everybody {
+                count: waiting.len(),
+                // Every call in the room holds them for as long as it waits.
+                names: waiting
+                    .iter()
+                    .take(NAMED)
+                    .map(|member| member.name.clone())
+                    .collect(),
+            }))
+        };
+        self.house.blocking(look).await
     }
 
     /// Hands the messages over. They count as read from here, where nothing can
     /// break the call off any more; the file follows.
-    fn deliver(&self, context: &Context, news: News, everybody: Option<Vec<String>>) -> Output {
+    fn deliver(&self, context: &Context, news: News, everybody: Option<Everybody>) -> Output {
         let store = &self.house.store;
         store.advance(&self.room, &self.agent, news.position.clone());
         let (store, room, agent) = (
@@ -256,7 +272,7 @@ impl Wait {
         self.output(news, false, everybody)
     }
 
-    fn output(&self, news: News, timed_out: bool, everybody: Option<Vec<String>>) -> Output {
+    fn output(&self, news: News, timed_out: bool, everybody: Option<Everybody>) -> Output {
         let messages: Vec<Message> = news.messages.into_iter().map(Message::from).collect();
         Output {
             room_name: self.room.name.to_string(),
@@ -268,10 +284,10 @@ impl Wait {
                 format!(
                     "All {} agents online in this room were waiting, so nobody would have spoken. \
                      Say something with send_message before you wait again.",
-                    all.len()
+                    all.count
                 )
             }),
-            waiting_agents: everybody,
+            waiting_agents: everybody.map(|all| all.names),
             messages,
         }
     }

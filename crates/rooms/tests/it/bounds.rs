@@ -54,6 +54,22 @@ async fn a_room_has_so_many_members() {
 }
 
 #[tokio::test]
+async fn the_profiles_of_a_room_have_a_bound_together() {
+    let desk = Desk::new();
+    desk.room("r", &[]).await;
+    let enter = |agent: String, length: usize| {
+        let profile = json!({ "description": "d".repeat(length) });
+        json!({ "roomName": "r", "agentName": agent, "profile": profile })
+    };
+    for agent in 0..26 {
+        desk.ok("enter_room", enter(format!("a{agent}"), 9_800)).await;
+    }
+    let refused = desk.no("enter_room", enter("late".into(), 9_800)).await;
+    assert_eq!(refused, "INVALID_ARGUMENT");
+    desk.ok("enter_room", enter("late".into(), 10)).await;
+}
+
+#[tokio::test]
 async fn agents_that_left_are_forgotten_in_the_end() {
     let desk = Desk::new();
     desk.room("r", &["first"]).await;
