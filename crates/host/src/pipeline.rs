@@ -15,6 +15,7 @@
 
 use std::{
     panic::AssertUnwindSafe,
+    pin::{Pin, pin},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -150,7 +151,10 @@ impl Desk {
             .may_run()
             .and_then(|()| authorize::read(window, who, &request.target));
         let result = match allowed {
-            Ok(()) => while_valid(who, &context.cancel, in_time(context, work)).await,
+            Ok(()) => {
+                let work = pin!(in_time(context, work));
+                while_valid(who, &context.cancel, work).await
+            }
             Err(error) => Err(error),
         };
 
@@ -252,6 +256,7 @@ impl Desk {
                     let cancel = context.cancel.clone();
                     let (context, arguments) = (&mut context, call.arguments);
                     let work = self.work(window, tool, &who, context, arguments, &mut record);
+                    let work = pin!(work);
                     while_valid(&who, &cancel, work).await
                 }
                 Err(error) => Err(error),
@@ -388,14 +393,13 @@ async fn in_time<T>(
 async fn while_valid<T>(
     who: &Identified,
     cancel: &CancellationToken,
-    work: impl Future<Output = T>,
+    mut work: Pin<&mut impl Future<Output = T>>,
 ) -> T {
     let Some(key) = &who.key else {
         return work.await;
     };
-    let mut work = std::pin::pin!(work);
     tokio::select! {
-        done = &mut work => done,
+        done = work.as_mut() => done,
         () = key.revoked.cancelled() => {
             cancel.cancel();
             work.await

@@ -73,7 +73,8 @@ pub async fn check(asking: &Asking<'_>) -> Result<Leave> {
         return Err(authorize::denied(denied));
     }
     match tools.any(|tool| tool.policy == Policy::Ask) {
-        true => asking.ask().await,
+        // Boxed: it is large, and most calls ask nobody.
+        true => Box::pin(asking.ask()).await,
         false => Ok(Leave::Free {
             grant: None,
             card: None,

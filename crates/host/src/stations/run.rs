@@ -48,13 +48,16 @@ pub async fn run(
     let ran = match (&tool.tool.run, approval) {
         (Run::Transaction(_) | Run::Prepared(_), _) => {
             let work = in_transaction(desk, window, tool, context, arguments, approval);
-            let result = work.await;
+            // Boxed, as it is larger than all else a call does.
+            let result = Box::pin(work).await;
             Ran {
                 is_kept: approval.is_some() && result.is_ok(),
                 result,
             }
         }
-        (_, Some(approval)) => approved(desk, window, tool, context, arguments, approval).await,
+        (_, Some(approval)) => {
+            Box::pin(approved(desk, window, tool, context, arguments, approval)).await
+        }
         (_, None) => Ran {
             result: outside_transaction(window, tool, context, arguments).await,
             is_kept: false,

@@ -62,7 +62,8 @@ async fn the_profiles_of_a_room_have_a_bound_together() {
         json!({ "roomName": "r", "agentName": agent, "profile": profile })
     };
     for agent in 0..26 {
-        desk.ok("enter_room", enter(format!("a{agent}"), 9_800)).await;
+        desk.ok("enter_room", enter(format!("a{agent}"), 9_800))
+            .await;
     }
     let refused = desk.no("enter_room", enter("late".into(), 9_800)).await;
     assert_eq!(refused, "INVALID_ARGUMENT");
