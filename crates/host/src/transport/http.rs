@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Extension, Router,
-    extract::{Path, Request, State, WebSocketUpgrade},
+    extract::{Path, Request, State},
     http::{HeaderMap, StatusCode, Uri, header},
     middleware,
     response::{IntoResponse, Response},
@@ -19,7 +19,7 @@ use super::{
     endpoint::Endpoints,
     files,
     guard::{self, Guard},
-    websocket,
+    websocket::{self, Upgrade},
 };
 use crate::{console, desk::Desk, pipeline::Refusal, stations::identify::Credentials};
 
@@ -77,7 +77,7 @@ async fn ws(
     Path(counter): Path<String>,
     headers: HeaderMap,
     Extension(open): Extension<Arc<OpenConnection>>,
-    upgrade: WebSocketUpgrade,
+    upgrade: Upgrade,
 ) -> Response {
     match shared.endpoints.get(counter.as_str()) {
         Some(endpoint) => {

@@ -6,7 +6,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use axum::{
     Extension, Router,
-    extract::{Path, Request, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
+    extract::{Path, Request, State},
     http::{HeaderMap, Method, StatusCode, header},
     middleware,
     response::{IntoResponse, Response},
@@ -20,7 +20,7 @@ use super::{
     endpoint::{Endpoint, Unread, read_body},
     guard::{self, Guard},
     unfinished::Leave,
-    websocket,
+    websocket::{self, Upgrade},
 };
 use crate::{
     methods::{TOOLS_CALL, TOOLS_LIST},
@@ -82,7 +82,7 @@ async fn socket(
     State(port): State<Arc<OwnPort>>,
     headers: HeaderMap,
     Extension(open): Extension<Arc<OpenConnection>>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<Upgrade, Response>,
 ) -> Response {
     let Ok(upgrade) = upgrade else {
         return not_a_socket().await;

@@ -6,32 +6,42 @@ use std::{
     time::Duration,
 };
 
-use axum::{
-    extract::{
-        WebSocketUpgrade,
-        ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code},
-    },
-    http::HeaderMap,
-    response::Response,
-};
+use axum::{http::HeaderMap, response::Response};
 use bytes::Bytes;
 use futures::{
     SinkExt, StreamExt,
     stream::{SplitSink, SplitStream},
 };
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
 use kit::context::Language;
 use tokio::{
     sync::{mpsc, oneshot},
     time::Instant,
 };
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{
+        self, Message, Utf8Bytes,
+        error::ProtocolError,
+        protocol::{CloseFrame, WebSocketConfig, frame::coding::CloseCode},
+    },
+};
 use tokio_util::sync::CancellationToken;
 
+use self::frames::SmallFrames;
+pub use self::handshake::Upgrade;
 use super::{connections::OpenConnection, endpoint::MOST_OF_STRANGERS, guard::Guard, language};
 use crate::{
     desk::{Desk, Window},
     stations::identify::{Credentials, Identified},
     wire::channel::{self, Breach, Channel, Outbox, Outgoing, Received, Text},
 };
+
+mod frames;
+mod handshake;
+
+type Socket = WebSocketStream<SmallFrames<TokioIo<Upgraded>>>;
 
 /// What a socket reads or writes at a time.
 const BUFFER: usize = 4 * 1024;
@@ -43,9 +53,9 @@ const READ_AHEAD: usize = 1;
 const MOST_WITHOUT_KEY: usize = 256 * 1024;
 
 /// How a socket is closed: a code and the reason.
-type Farewell = (u16, &'static str);
+type Farewell = (CloseCode, &'static str);
 
-const INVALID_KEY: Farewell = (close_code::POLICY, "Invalid API key");
+const INVALID_KEY: Farewell = (CloseCode::Policy, "Invalid API key");
 
 /// Where a socket leads.
 pub struct To<'a> {
@@ -62,7 +72,7 @@ pub async fn accept(
     to: &To<'_>,
     headers: &HeaderMap,
     open: Arc<OpenConnection>,
-    upgrade: WebSocketUpgrade,
+    upgrade: Upgrade,
 ) -> Response {
     let settings = &to.desk.settings.websocket;
     let credentials = to.guard.credentials(headers);
@@ -99,14 +109,13 @@ pub async fn accept(
         own_dialect: to.is_own_port,
         most,
     };
-    upgrade
-        .protocols(["mcp"])
+    let config = WebSocketConfig::default()
         // The library's own are 128 KiB each, for every socket that idles.
         .read_buffer_size(BUFFER)
         .write_buffer_size(BUFFER)
-        .max_message_size(most)
-        .max_frame_size(settings.max_frame_bytes.min(most))
-        .on_upgrade(move |socket| accepted.serve(socket))
+        .max_message_size(Some(most))
+        .max_frame_size(Some(settings.max_frame_bytes.min(most)));
+    upgrade.accept(config, move |socket| accepted.serve(socket))
 }
 
 /// A socket on which nothing was said yet.
@@ -124,7 +133,7 @@ struct Accepted {
 }
 
 impl Accepted {
-    async fn serve(self, socket: WebSocket) {
+    async fn serve(self, socket: Socket) {
         let settings = &self.desk.settings.websocket;
         let (to_wire, incoming) = mpsc::channel(READ_AHEAD);
         let (queue, from_wire) = mpsc::channel(settings.queue.max(1));
@@ -195,15 +204,15 @@ impl Accepted {
         tokio::select! {
             () = no_longer_valid => INVALID_KEY,
             () = self.open.evicted() => match self.who {
-                Some(_) => (close_code::AGAIN, "too many answers are unread"),
-                None => (close_code::AGAIN, "too many connections without a key"),
+                Some(_) => (CloseCode::Again, "too many answers are unread"),
+                None => (CloseCode::Again, "too many connections without a key"),
             },
         }
     }
 
     async fn read(
         &self,
-        mut stream: SplitStream<WebSocket>,
+        mut stream: SplitStream<Socket>,
         to_wire: mpsc::Sender<Received>,
         outgoing: Outbox,
         heard: Arc<Mutex<Instant>>,
@@ -222,7 +231,7 @@ impl Accepted {
             let bytes = match message {
                 Message::Text(text) => Bytes::from(text),
                 Message::Binary(bytes) => bytes,
-                Message::Ping(_) | Message::Pong(_) => continue,
+                Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => continue,
                 Message::Close(_) => return,
             };
             let leave = self.open.unfinished.end(self.most);
@@ -234,10 +243,9 @@ impl Accepted {
 }
 
 /// What the client did wrong; nothing, when the connection just broke.
-fn breach(error: axum::Error) -> Option<Breach> {
-    use tungstenite::{Error, error::ProtocolError};
-    let error = error.into_inner();
-    Some(match error.downcast_ref::<Error>()? {
+fn breach(error: tungstenite::Error) -> Option<Breach> {
+    use tungstenite::Error;
+    Some(match error {
         Error::Capacity(_) => Breach::TooLarge,
         Error::Utf8(_) => Breach::NotText,
         Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => return None,
@@ -248,14 +256,14 @@ fn breach(error: axum::Error) -> Option<Breach> {
 
 fn farewell(breach: Breach) -> Farewell {
     match breach {
-        Breach::TooLarge => (close_code::SIZE, "the message is too large"),
-        Breach::NotText => (close_code::INVALID, "the text is not UTF-8"),
-        Breach::Protocol => (close_code::PROTOCOL, "the frame is not valid"),
+        Breach::TooLarge => (CloseCode::Size, "the message is too large"),
+        Breach::NotText => (CloseCode::Invalid, "the text is not UTF-8"),
+        Breach::Protocol => (CloseCode::Protocol, "the frame is not valid"),
     }
 }
 
 async fn write(
-    mut sink: SplitSink<WebSocket, Message>,
+    mut sink: SplitSink<Socket, Message>,
     mut from_wire: mpsc::Receiver<Outgoing>,
     told_to_close: oneshot::Receiver<Farewell>,
     ping: Duration,
@@ -281,8 +289,8 @@ async fn write(
                 }
                 Some(Outgoing::Unauthorized) => break INVALID_KEY,
                 Some(Outgoing::Broken(breach)) => break farewell(breach),
-                None if stopping.is_cancelled() => break (close_code::AWAY, "the desk is stopping"),
-                None => break (close_code::NORMAL, ""),
+                None if stopping.is_cancelled() => break (CloseCode::Away, "the desk is stopping"),
+                None => break (CloseCode::Normal, ""),
             },
             _ = pings.tick() => {
                 let silent = heard
@@ -298,7 +306,7 @@ async fn write(
         // A client that does not read is given up on, here when it reads too
         // slowly, by `WriteTimeout` when it reads nothing.
         let sent = tokio::select! {
-            sent = tokio::time::timeout(ping * 2, sink.send(message)) => sent,
+            sent = tokio::time::timeout(ping * 2, frames::send(&mut sink, message)) => sent,
             farewell = &mut told_to_close => break farewell,
         };
         if !matches!(sent, Ok(Ok(()))) {

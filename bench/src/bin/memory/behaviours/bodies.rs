@@ -18,6 +18,9 @@ const FRAME: usize = 4 * 1024;
 /// As deep as the desk reads.
 const DEPTH: usize = 60;
 
+/// The largest message on a socket without a key.
+const MOST_WITHOUT_KEY: usize = 256 * 1024;
+
 /// Messages in a batch.
 const BATCH: u64 = 100;
 
@@ -96,6 +99,25 @@ pub async fn large_message(caller: Arc<Caller>, number: usize) -> Result<()> {
         };
         send(&caller, &mut socket, text).await?;
     }
+    attend(&caller, &mut socket).await
+}
+
+/// One message as large as it may be without a key, one large answer that is
+/// read, and then nothing: what stays behind counts.
+pub async fn once_large(caller: Arc<Caller>, number: usize) -> Result<()> {
+    let mut socket = caller.socket(caller.ports.main, "/ws/rooms").await?;
+    let _held = caller.tally.hold();
+    let filler = "a".repeat(MOST_WITHOUT_KEY - FRAME);
+    let large = requests::call(1, "list_rooms", &format!(r#"{{"x":"{filler}"}}"#));
+    send(&caller, &mut socket, large).await?;
+    let page = format!(r#"{{"roomName":"{LOUD_ROOM}","limit":1000}}"#);
+    caller.leave_time(number % 8).await;
+    send(
+        &caller,
+        &mut socket,
+        requests::call(2, "get_messages", &page),
+    )
+    .await?;
     attend(&caller, &mut socket).await
 }
 

@@ -64,7 +64,7 @@ const fn keyed(name: &'static str, crowd: Crowd, one: One) -> Behaviour {
     }
 }
 
-pub static ALL: [Behaviour; 28] = [
+pub static ALL: [Behaviour; 30] = [
     anybody("idle-sockets", Share, |c, n| Box::pin(sockets::idle(c, n))),
     anybody("large-clients", Share, |c, n| {
         Box::pin(sockets::large_client(c, n))
@@ -92,9 +92,15 @@ pub static ALL: [Behaviour; 28] = [
     anybody("large-messages", Few(6), |c, n| {
         Box::pin(bodies::large_message(c, n))
     }),
+    anybody("once-large", Share, |c, n| {
+        Box::pin(bodies::once_large(c, n))
+    }),
     anybody("deep-json", Few(4), |c, n| Box::pin(bodies::deep(c, n))),
     anybody("batches", Few(4), |c, n| Box::pin(bodies::batch(c, n))),
     anybody("sessions", Few(6), |c, n| Box::pin(sessions::many(c, n))),
+    anybody("session-calls", Few(4), |c, n| {
+        Box::pin(sessions::calls(c, n))
+    }),
     anybody("subscriptions", Few(8), |c, n| {
         Box::pin(sessions::subscriptions(c, n))
     }),

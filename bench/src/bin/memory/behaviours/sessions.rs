@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use tokio::{io::AsyncWriteExt as _, time::timeout};
 
 use super::{
-    counters::shows,
+    counters::{LOUD_ROOM, shows},
     sockets::{attend, send},
 };
 use crate::{
@@ -14,6 +14,9 @@ use crate::{
     desk::COUNTERS,
     requests,
 };
+
+/// What a large page costs the desk, in other requests.
+const CALL_COST: usize = 8;
 
 /// Addresses that one connection may watch.
 const WATCHED: u64 = 100;
@@ -44,6 +47,23 @@ pub async fn many(caller: Arc<Caller>, number: usize) -> Result<()> {
     for turn in 0..20 {
         let about = if turn % 2 == 0 { "" } else { about.as_str() };
         open(&caller, &mut line, &path, about).await?;
+    }
+    Ok(())
+}
+
+/// Large answers in many sessions, as if each client were to ask for them again.
+pub async fn calls(caller: Arc<Caller>, _: usize) -> Result<()> {
+    let mut line = caller.line(caller.ports.main).await?;
+    let session = open(&caller, &mut line, "/mcp/rooms", "").await?;
+    let headers = format!("Mcp-Session-Id: {session}\r\n");
+    let page = format!(
+        r#"{{"name":"get_messages","arguments":{{"roomName":"{LOUD_ROOM}","limit":1000}}}}"#
+    );
+    for _ in 0..4 {
+        caller.leave_time(CALL_COST).await;
+        let body = requests::legacy(caller.number(), "tools/call", &page);
+        line.ask(&caller.post(caller.ports.main, "/mcp/rooms", &headers, &body))
+            .await?;
     }
     Ok(())
 }
