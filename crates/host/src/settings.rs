@@ -74,7 +74,7 @@ pub struct Http {
     /// The largest request body, in bytes.
     #[schemars(range(min = 1, max = 1073741824))]
     pub max_body_bytes: usize,
-    /// How many connections may be open at once. An eighth of them is kept for key holders.
+    /// How many connections may be open at once. All callers without a key together have half of them, and so has each key.
     #[schemars(range(min = 1, max = 1000000))]
     pub max_connections: usize,
     /// How many of them may come from one address (IPv6: one /64 network), with keys and without; 0 for no limit, as behind a proxy, from which everybody comes.
@@ -101,10 +101,10 @@ pub struct Http {
     /// How long an unused session of an older client is kept, in seconds.
     #[schemars(range(min = 1, max = 2592000))]
     pub session_seconds: u64,
-    /// How many sessions of older clients may be open at once; one takes about 50 kB. Beyond it, the longest unused one ends.
+    /// How many sessions of older clients may be open at once; one takes about 140 kB. Beyond it, the longest unused one ends.
     #[schemars(range(min = 1, max = 1000000))]
     pub max_sessions: usize,
-    /// How many of them one key may have, or one address without a key (IPv6: one /64 network).
+    /// How many of them one key may have, and all callers without a key together.
     #[schemars(range(min = 1, max = 1000000))]
     pub max_sessions_per_caller: usize,
     /// Answers plain calls without the full protocol stack, on sockets too. Off only to compare the two.
@@ -134,7 +134,7 @@ impl Default for Http {
             shutdown_seconds: 30,
             session_seconds: 300,
             max_sessions: 1024,
-            max_sessions_per_caller: 256,
+            max_sessions_per_caller: 128,
             direct_path: true,
         }
     }

@@ -6,13 +6,13 @@
 //! longest is closed, of the address that has the most. So nobody without a key
 //! can keep a key holder out, from one address or from many.
 //!
-//! Where no key is needed, a connection without one counts as anonymous. An
-//! eighth of all places is kept for key holders there.
+//! Where no key is needed, a connection without one counts as anonymous. All of
+//! these together have half of the places, and so has each key.
 
 use std::{
     collections::{BTreeMap, HashMap},
     net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 
@@ -35,8 +35,8 @@ use crate::{
     wire::backlog::{Backlog, Backlogs, Reader},
 };
 
-/// Which part of the connections is kept for key holders.
-const KEPT_FOR_KEYS: usize = 8;
+/// Which part of the connections one key may have, and all without a key.
+const SHARE: usize = 2;
 
 /// Who is on the other side, as far as is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,6 +63,8 @@ pub enum Full {
     Desk,
     /// Its own address has too many.
     Address,
+    /// Its own key has too many.
+    Key,
 }
 
 impl Full {
@@ -75,6 +77,10 @@ impl Full {
             Self::Address => (
                 StatusCode::TOO_MANY_REQUESTS,
                 "Too many connections from your address are open. Close some of them.",
+            ),
+            Self::Key => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "Too many connections with your key are open. Close some of them.",
             ),
         };
         let mut response = answer::refuse(status, text);
@@ -108,6 +114,7 @@ struct Book {
     /// By the order of their arrival.
     unidentified: BTreeMap<u64, Unidentified>,
     of_address: HashMap<(IpAddr, Standing), usize>,
+    of_key: HashMap<Arc<str>, usize>,
 }
 
 struct Unidentified {
@@ -159,6 +166,7 @@ impl Connections {
             number,
             from,
             standing: Mutex::new(standing),
+            key: OnceLock::new(),
             unfinished: Unfinished::new(self.budgets.clone(), self.max_head_bytes),
             backlog: self.backlogs.of(Reader::Address(from), evicted.clone()),
             evicted,
@@ -169,18 +177,21 @@ impl Connections {
 
     /// Whether one more connection may have this standing.
     fn room(&self, book: &Book, from: IpAddr, standing: Standing) -> Result<(), Full> {
-        let kept = match standing {
-            Standing::Identified => 0,
-            _ => self.most / KEPT_FOR_KEYS,
-        };
         let of_address = book.of_address.get(&(from, standing)).copied();
         if self.most_per_address != 0 && of_address.unwrap_or_default() >= self.most_per_address {
             return Err(Full::Address);
         }
-        if book.anonymous + book.identified + kept >= self.most {
+        let is_anonymous = standing != Standing::Identified;
+        if book.anonymous + book.identified >= self.most
+            || (is_anonymous && book.anonymous >= self.share())
+        {
             return Err(Full::Desk);
         }
         Ok(())
+    }
+
+    fn share(&self) -> usize {
+        self.most.div_ceil(SHARE)
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -212,6 +223,15 @@ impl Book {
         }
     }
 
+    fn leave_key(&mut self, key: &Arc<str>) {
+        if let Some(open) = self.of_key.get_mut(key) {
+            *open -= 1;
+            if *open == 0 {
+                self.of_key.remove(key);
+            }
+        }
+    }
+
     /// Closes the oldest unidentified connection of the address with the most.
     fn evict_one(&mut self) {
         let mut of_address: HashMap<IpAddr, usize> = HashMap::new();
@@ -237,6 +257,8 @@ pub struct OpenConnection {
     number: u64,
     from: IpAddr,
     standing: Mutex<Standing>,
+    /// The first key that was shown on it.
+    key: OnceLock<Arc<str>>,
     evicted: CancellationToken,
     pub unfinished: Unfinished,
     pub backlog: Arc<Backlog>,
@@ -247,11 +269,27 @@ pub struct OpenConnection {
 impl OpenConnection {
     /// It has become known who sends.
     pub fn identify(&self, who: &Identified) -> Result<(), Full> {
-        self.settle(Standing::of(who))?;
         if who.key.is_some() {
+            self.count_for(&who.caller.id)?;
             let caller = Arc::clone(&who.caller.id);
             self.backlog.read_by(Reader::Key(caller));
         }
+        self.settle(Standing::of(who))
+    }
+
+    fn count_for(&self, key: &Arc<str>) -> Result<(), Full> {
+        let connections = &self.connections;
+        let mut book = connections.book();
+        if self.key.get().is_some() {
+            return Ok(());
+        }
+        let open = book.of_key.entry(Arc::clone(key)).or_default();
+        if *open >= connections.share() {
+            connections.refused.inc();
+            return Err(Full::Key);
+        }
+        *open += 1;
+        let _ = self.key.set(Arc::clone(key));
         Ok(())
     }
 
@@ -321,6 +359,9 @@ impl Drop for OpenConnection {
     fn drop(&mut self) {
         let standing = *self.standing();
         let mut book = self.connections.book();
+        if let Some(key) = self.key.get() {
+            book.leave_key(key);
+        }
         match standing {
             Standing::Unidentified => drop(book.unidentified.remove(&self.number)),
             standing => book.leave(self.from, standing),
@@ -374,9 +415,9 @@ mod tests {
     }
 
     #[test]
-    fn an_eighth_is_kept_for_key_holders() {
-        let connections = connections(16, 4);
-        let mut open: Vec<_> = (0..14).map(|n| connections.enter(v4(n), false)).collect();
+    fn half_is_kept_for_key_holders() {
+        let connections = connections(4, 4);
+        let mut open: Vec<_> = (0..2).map(|n| connections.enter(v4(n), false)).collect();
         assert!(open.iter().all(|one| one.is(Standing::Anonymous)));
         let late = connections.enter(v4(20), false);
         assert!(late.is(Standing::Unidentified));
@@ -404,6 +445,23 @@ mod tests {
     }
 
     #[test]
+    fn one_key_has_half_of_all_places() {
+        let connections = connections(6, 6);
+        let open: Vec<_> = (0..4).map(|n| connections.enter(v4(n), true)).collect();
+        let show = |number: usize, key: &str| open[number].count_for(&key.into());
+        for number in 0..3 {
+            assert_eq!(show(number, "a"), Ok(()));
+            // It counts once, whatever is shown on it.
+            assert_eq!(show(number, "a"), Ok(()));
+            assert_eq!(show(number, "b"), Ok(()));
+        }
+        assert_eq!(show(3, "a"), Err(Full::Key));
+        assert_eq!(show(3, "b"), Ok(()));
+        drop(open);
+        assert!(connections.book().of_key.is_empty());
+    }
+
+    #[test]
     fn nothing_is_left_of_connections_that_are_gone() {
         let connections = connections(100, 2);
         let open: Vec<_> = (0..6)
@@ -415,7 +473,8 @@ mod tests {
         drop(open);
         let book = connections.book();
         assert_eq!((book.anonymous, book.identified), (0, 0));
-        assert!(book.unidentified.is_empty() && book.of_address.is_empty());
+        assert!(book.unidentified.is_empty());
+        assert!(book.of_address.is_empty() && book.of_key.is_empty());
         assert_eq!(connections.open.get(), 0);
     }
 }

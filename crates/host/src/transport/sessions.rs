@@ -1,5 +1,5 @@
 //! Sessions of the handshake era, not too many of them, and each for the caller
-//! alone that began it. A session takes about 50 kB for as long as its client
+//! alone that began it. A session takes about 140 kB for as long as its client
 //! might come back, which most never do: when there are too many, the one that
 //! was idle longest ends, and should its client come back after all, it is told
 //! to start anew.
@@ -105,14 +105,17 @@ impl Book {
         let mut open = self.open();
         let mut leaving = Vec::new();
         let counts = open.counts();
-        if counts.get(&owner).copied().unwrap_or_default() >= self.most_of_one {
-            leaving.extend(open.remove_idlest(|entry| entry.owner == owner));
+        // Those without a key have together what one key has.
+        let is_alike = |other: &Owner| match owner.address {
+            Some(_) => other.address.is_some(),
+            None => *other == owner,
+        };
+        let alike = counts.iter().filter(|(other, _)| is_alike(other));
+        if alike.map(|(_, count)| count).sum::<usize>() >= self.most_of_one {
+            leaving.extend(open.make_room(&counts, is_alike));
         }
         if open.entries.len() >= self.most {
-            // Whoever has the most makes room, so that nobody can push out others.
-            let most = counts.values().copied().max();
-            let has_most = |entry: &Entry| counts.get(&entry.owner).copied() == most;
-            leaving.extend(open.remove_idlest(has_most));
+            leaving.extend(open.make_room(&counts, |_| true));
         }
         open.uses += 1;
         let entry = Entry {
@@ -151,12 +154,20 @@ impl Open {
         counts
     }
 
-    /// Without open streams before those with, and the longest unused first.
-    fn remove_idlest(
+    /// Whoever has the most of some owners loses one, so that nobody can push out
+    /// others: without open streams before those with, and the longest unused
+    /// first.
+    fn make_room(
         &mut self,
-        of: impl Fn(&Entry) -> bool,
+        counts: &HashMap<Owner, usize>,
+        of: impl Fn(&Owner) -> bool,
     ) -> Option<(SessionId, Arc<LocalSessionManager>)> {
-        let candidates = self.entries.iter().filter(|(_, entry)| of(entry));
+        let counts = counts.iter().filter(|(owner, _)| of(owner));
+        let most = counts.max_by_key(|(_, count)| **count)?.0;
+        let candidates = self
+            .entries
+            .iter()
+            .filter(|(_, entry)| entry.owner == *most);
         let (id, _) = candidates.min_by_key(|(_, entry)| (entry.streams > 0, entry.used))?;
         let id = id.clone();
         let entry = self.entries.remove(&id)?;

@@ -19,7 +19,7 @@ const FREE: usize = 8 * 1024;
 
 /// What all others together may hold, for callers with a key and for those
 /// without apart.
-const BUDGET: usize = 8 * 1024 * 1024;
+const BUDGET: usize = 4 * 1024 * 1024;
 
 /// Whose connections are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
