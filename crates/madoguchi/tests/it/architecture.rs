@@ -87,8 +87,8 @@ fn the_vocabulary_knows_no_network_and_no_engine() {
     ] {
         assert!(!dependencies.contains(name), "kit depends on {name}");
     }
-    let manifest = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../kit/Cargo.toml"))
-        .unwrap();
+    let manifest =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../kit/Cargo.toml")).unwrap();
     let tokio = manifest.lines().find(|line| line.starts_with("tokio ="));
     let parts = r#"default-features = false, features = ["rt", "sync"] }"#;
     assert!(tokio.is_some_and(|line| line.ends_with(parts)), "{tokio:?}");

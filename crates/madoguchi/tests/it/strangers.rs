@@ -22,9 +22,13 @@ const BEARER: (&str, &str) = ("authorization", "Bearer phone key");
 /// machine takes for those that are set here.
 const PATIENCE: Duration = Duration::from_secs(25);
 
-/// With a key, and with more settings for `[http]`.
+/// Of another key, where one key can't do it alone.
+const OTHER_KEY: &str = "other key";
+
+/// With two keys, and with more settings for `[http]`.
 async fn desk(http: &str) -> Desk {
-    let config = format!("[http]\n{http}\n{}", configured_keys(&[("phone", KEY)]));
+    let keys = configured_keys(&[("phone", KEY), ("other", OTHER_KEY)]);
+    let config = format!("[http]\n{http}\n{keys}");
     Desk::setup().config(&config).start().await
 }
 
@@ -115,13 +119,20 @@ async fn strangers_of_two_addresses_keep_no_key_holder_out() {
         strangers.push(stream);
     }
     let mut sockets = Vec::new();
-    for _ in 0..8 {
-        let mut socket = Socket::with_bearer(&desk, "fixture", KEY).await;
-        result(&socket.request(&list()).await);
-        sockets.push(socket);
+    for key in [KEY, OTHER_KEY] {
+        for _ in 0..4 {
+            let mut socket = Socket::with_bearer(&desk, "fixture", key).await;
+            result(&socket.request(&list()).await);
+            sockets.push(socket);
+        }
+        // One key has half of all places.
+        if key == KEY {
+            assert_eq!(list_with(&desk, &[BEARER]).await, 429);
+        }
     }
     // All places are taken now, by key holders.
-    assert_eq!(list_with(&desk, &[BEARER]).await, 503);
+    let other = ("authorization", "Bearer other key");
+    assert_ne!(list_with(&desk, &[other]).await, 200);
     assert_eq!(desk.get("/readyz").await.status, 200, "busy is not dead");
     drop(sockets);
     // Of the strangers at most four were left when the last of them came.

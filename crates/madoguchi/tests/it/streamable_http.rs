@@ -198,6 +198,50 @@ async fn an_unknown_session_cannot_be_ended() {
 
 /// Several messages in one body, in the one revision that had it.
 #[tokio::test]
+async fn a_batch_ends_when_its_answers_are_long() {
+    let desk = Desk::start().await;
+    let post = async |messages: Vec<Value>| {
+        let body = json!(messages).to_string();
+        let answer = request(desk.port, "POST", "/mcp/rooms", &[], body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        serde_json::from_slice::<Vec<Value>>(&answer.body).unwrap()
+    };
+    let call = |id: i64, tool: &str, arguments: Value| {
+        plain(
+            id,
+            "tools/call",
+            json!({ "name": tool, "arguments": arguments }),
+        )
+    };
+    let speaker = json!({ "roomName": "r", "agentName": "a" });
+    let mut message = speaker.clone();
+    message["message"] = "long ".repeat(2_000).into();
+    let mut messages = vec![
+        call(1, "create_room", json!({ "roomName": "r" })),
+        call(2, "enter_room", speaker),
+    ];
+    messages.extend((3..23).map(|id| call(id, "send_message", message.clone())));
+    post(messages).await;
+
+    let page = json!({ "roomName": "r", "limit": 1000 });
+    let mut messages: Vec<Value> = (0..10)
+        .map(|id| call(id, "get_messages", page.clone()))
+        .collect();
+    messages.push(call(10, "create_room", json!({ "roomName": "late" })));
+    let answers = post(messages).await;
+    assert_eq!(answers.len(), 11);
+    let is_refused = |answer: &Value| answer["error"]["code"] == -32000;
+    let refused = answers.iter().position(is_refused).unwrap();
+    assert!((2..9).contains(&refused), "{refused}");
+    assert!(answers[..refused].iter().all(|it| it["result"].is_object()));
+    assert!(answers[refused..].iter().all(is_refused));
+    assert_eq!(answers[10]["id"], 10);
+    // Nothing was done for what was refused.
+    let rooms = post(vec![call(1, "list_rooms", json!({}))]).await;
+    assert!(!rooms[0].to_string().contains("late"), "{rooms:?}");
+}
+
+#[tokio::test]
 async fn batches() {
     let desk = Desk::start().await;
     let post = |headers: Vec<(&'static str, &'static str)>, messages: Value| {
