@@ -206,7 +206,7 @@ async fn a_batch_ends_when_its_answers_are_long() {
         assert_eq!(answer.status, 200, "{}", answer.text());
         serde_json::from_slice::<Vec<Value>>(&answer.body).unwrap()
     };
-    let call = |id: i64, tool: &str, arguments: Value| {
+    let call = |id: u64, tool: &str, arguments: Value| {
         plain(
             id,
             "tools/call",
