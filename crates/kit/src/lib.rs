@@ -1,6 +1,6 @@
 //! The words everybody in Madoguchi uses.
 //!
-//! A *counter* offers *tools*, prompts and resources; the desk (crate `host`)
+//! A *counter* offers *tools*, prompts and resources; the desk (crate `desk`)
 //! calls them with a [`Context`] and gets a [`Reply`] or an [`Error`] back.
 //! Nothing here knows a network, a protocol revision or a database engine.
 //!

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use host::settings::Level;
+use desk::settings::Level;
 
 /// One program in which AI agents get real work done over MCP.
 #[derive(Debug, Parser)]

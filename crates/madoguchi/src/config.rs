@@ -14,14 +14,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use host::{
+use crate::{counters::Registration, ports};
+use desk::{
     Settings,
     settings::{Level, Listener},
 };
 use kit::{Error, Result};
 use serde_json::{Map, Value, json};
-
-use crate::{counters::Registration, ports};
 
 pub use default_file::default_file;
 pub use usable::{listeners, usable};

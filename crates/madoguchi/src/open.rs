@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use host::{
+use desk::{
     Desk, audit, background,
     state::{DeskState, State},
 };

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use host::{
+use desk::{
     ledger,
     state::{DeskState, Secret, State},
 };

@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use host::{
-    settings::Listener,
-    transport::{endpoint::Endpoints, own_port},
-};
+use desk::settings::Listener;
+use server::transport::{endpoint::Endpoints, own_port};
 
 use crate::counters::Registration;
 

@@ -2,10 +2,9 @@
 
 use std::process::ExitCode;
 
-use host::{
+use desk::{
     Settings,
     approvals::{Approval, Approvals, Decision, Grant, Status},
-    console::links,
     state::State,
 };
 use kit::{
@@ -14,6 +13,7 @@ use kit::{
     time::Clock,
 };
 use serde_json::{Value, json};
+use server::console::links;
 
 use super::{
     on_one_thread,

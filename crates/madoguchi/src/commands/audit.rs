@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use host::{
+use desk::{
     audit::{self, Filter, Found, Report, Shelf, Which},
     private,
 };
@@ -43,7 +43,7 @@ pub fn run(global: &Global, action: &AuditAction) -> Result<ExitCode> {
 
 fn shelf(global: &Global) -> Result<Arc<dyn Shelf>> {
     let config = open::configuration(global, &Offer::default())?;
-    host::log::init(&config.settings.log);
+    desk::log::init(&config.settings.log);
     let rows = open::own_rows(global, &config);
     open::audit_place(global, &config, &rows.state)?.shelf()
 }

@@ -5,21 +5,17 @@ mod connect;
 
 use std::{io::Read, process::ExitCode, sync::Arc};
 
-use host::{
-    methods::TOOLS_CALL,
-    pipeline::ToolCall,
-    stations::identify::Credentials,
-    transport::language,
-    wire::{
-        client::PlainClient,
-        outbound::{Destination, Fault, plain_response},
-    },
-};
+use desk::{language, methods::TOOLS_CALL, pipeline::ToolCall, stations::identify::Credentials};
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, body::Bytes};
 use hyper_util::rt::TokioIo;
 use kit::{Error, Result};
 use serde_json::{Map, Value, json};
+use server::wire::{
+    client::PlainClient,
+    definitions::PublishedCounter,
+    outbound::{Destination, Fault, plain_response},
+};
 
 use super::{
     on_one_thread,
@@ -64,10 +60,10 @@ async fn local(
     tool_arguments: Map<String, Value>,
 ) -> Result<Value> {
     let config = open::configuration(global, &arguments.offer)?;
-    host::log::init(&config.settings.log);
+    desk::log::init(&config.settings.log);
     let opened = open::desk(global, config, &arguments.offer, Some(&arguments.counter)).await?;
     let desk = Arc::clone(&opened.desk);
-    host::background::once(&desk).await;
+    desk::background::once(&desk).await;
     let window = desk
         .window(&arguments.counter)
         .ok_or_else(|| Error::internal("the counter was opened but is not there"))?;
@@ -92,7 +88,7 @@ async fn local(
     opened.close().await?;
     let answer = answer.map_err(|refusal| refused(Fault::from(&refusal)))?;
     let to = Destination {
-        window,
+        window: &PublishedCounter::new(window),
         caller: "local",
         tool: &arguments.tool,
         stateless: true,
@@ -124,7 +120,7 @@ async fn remote(url: &str, arguments: &Call, tool_arguments: Map<String, Value>)
             "name": arguments.tool,
             "arguments": tool_arguments,
             "_meta": {
-                "io.modelcontextprotocol/protocolVersion": host::wire::STATELESS,
+                "io.modelcontextprotocol/protocolVersion": server::wire::STATELESS,
                 "io.modelcontextprotocol/clientCapabilities": {},
             },
         },
@@ -133,7 +129,7 @@ async fn remote(url: &str, arguments: &Call, tool_arguments: Map<String, Value>)
         .header("host", host)
         .header("content-type", "application/json")
         .header("accept", "application/json, text/event-stream")
-        .header("mcp-protocol-version", host::wire::STATELESS)
+        .header("mcp-protocol-version", server::wire::STATELESS)
         .header("mcp-method", "tools/call")
         .header("mcp-name", &arguments.tool);
     if let Some(key) = &arguments.key {

@@ -14,7 +14,7 @@ pub fn run(global: &Global, action: &DemoAction) -> Result<ExitCode> {
     let (DemoAction::Load { counter } | DemoAction::Remove { counter }) = action;
     let offer = Offer::default();
     let config = open::configuration(global, &offer)?;
-    host::log::init(&config.settings.log);
+    desk::log::init(&config.settings.log);
     on_one_thread(async {
         let opened = open::desk(global, config, &offer, Some(counter)).await?;
         let demo = opened

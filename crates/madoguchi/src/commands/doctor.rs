@@ -2,15 +2,13 @@
 
 use std::{net::SocketAddr, path::Path, process::ExitCode};
 
-use host::{
-    settings::{Listener, Tls},
-    transport::{
-        listener::checked_address,
-        tls::{self, SPEAKS_HTTPS},
-    },
-};
+use desk::settings::{Listener, Tls};
 use kit::Result;
 use serde_json::json;
+use server::transport::{
+    listener::checked_address,
+    tls::{self, SPEAKS_HTTPS},
+};
 use store::url::DatabaseUrl;
 
 use super::{

@@ -20,7 +20,7 @@ use crate::{
 pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
     let offer = Offer::default();
     let config = open::configuration(global, &offer)?;
-    host::log::init(&config.settings.log);
+    desk::log::init(&config.settings.log);
     let imported = on_one_thread(async {
         let opened = open::desk(global, config, &offer, Some(&arguments.counter)).await?;
         let import = opened

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use host::{
+use desk::{
     keys::{self, Kept, Wanted},
     state::State,
 };

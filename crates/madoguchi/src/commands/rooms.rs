@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use host::keys;
+use desk::keys;
 use kit::{Error, Result, text::visible};
 use rooms::{HeldName, HeldNames, KeyRef};
 

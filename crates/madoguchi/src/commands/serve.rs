@@ -4,9 +4,10 @@ mod hand_over;
 
 use std::{process::ExitCode, sync::Arc};
 
-use hand_over::HandOver;
-use host::{
-    background, log, settings,
+use desk::{background, log, settings};
+use kit::{Error, Result};
+use server::{
+    console,
     transport::{
         endpoint, http,
         listener::{self, Listener, Site},
@@ -15,7 +16,6 @@ use host::{
     },
     wire::seal,
 };
-use kit::{Error, Result};
 
 use crate::{
     cli::{Global, Serve},
@@ -23,6 +23,8 @@ use crate::{
     counters, open,
     ports::{self, OwnPort},
 };
+
+use hand_over::HandOver;
 
 pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
     let mut config = open::configuration(global, &arguments.offer)?;
@@ -68,7 +70,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
             hand_over.console_link(&desk).await?;
             sites.push(Site {
                 listener: main,
-                router: http::router(&desk, &endpoints),
+                router: http::router(&desk, &endpoints, console::router(&desk)),
                 needs_key: desk.settings.http.require_key,
             });
         }
@@ -123,7 +125,7 @@ async fn bind_own_ports(
     Ok(bound)
 }
 
-fn announce(listener: &Listener, desk: &host::Desk) {
+fn announce(listener: &Listener, desk: &desk::Desk) {
     let address = listener.address;
     let (http, ws) = (listener.scheme("http"), listener.scheme("ws"));
     for window in &desk.windows {

@@ -2,8 +2,9 @@
 
 use std::{process::ExitCode, sync::Arc};
 
-use host::{background, log, stations::identify::Credentials, transport};
+use desk::{background, log, stations::identify::Credentials};
 use kit::{Error, Result};
+use server::transport;
 
 use super::on_one_thread;
 use crate::{

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use host::wire::definitions::tool_definition;
 use kit::Result;
 use serde_json::{Value, json};
+use server::wire::definitions::tool_definition;
 
 use super::output::{pretty, print};
 use crate::{

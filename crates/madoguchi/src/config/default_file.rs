@@ -1,7 +1,7 @@
 //! The default file: every key with its default, and a comment that says what
 //! it does. Made from the schema, so that it can't fall behind.
 
-use host::Settings;
+use desk::Settings;
 use kit::{Error, Result};
 use serde_json::Value;
 

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use host::{
+use desk::{
     settings::{Identity, Listener, Settings},
     state::{DeskState, Secret},
     stations::identify::Keyring,
-    transport::{guard, listener, tls},
 };
 use kit::{Result, time::Clock};
+use server::transport::{guard, listener, tls};
 
 use super::{Config, invalid};
 use crate::{

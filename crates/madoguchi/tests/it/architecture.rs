@@ -39,7 +39,7 @@ fn crates() -> Vec<(String, BTreeSet<String>)> {
 
 /// Whatever is none of the house's own pieces is a counter.
 fn counters() -> Vec<(String, BTreeSet<String>)> {
-    let house = ["kit", "store", "search", "host", "madoguchi"];
+    let house = ["kit", "store", "search", "desk", "server", "madoguchi"];
     let mut all = crates();
     all.retain(|(name, _)| !house.contains(&name.as_str()));
     assert!(all.iter().any(|(name, _)| name == "cinema"));
@@ -51,7 +51,8 @@ fn a_counter_knows_neither_the_desk_nor_the_wire_nor_another_counter() {
     let names: Vec<String> = counters().into_iter().map(|(name, _)| name).collect();
     for (counter, dependencies) in counters() {
         let mut barred = vec![
-            "host",
+            "desk",
+            "server",
             "axum",
             "hyper",
             "rmcp",
@@ -83,7 +84,8 @@ fn the_vocabulary_knows_no_network_and_no_engine() {
         "rusqlite",
         "tokio-postgres",
         "store",
-        "host",
+        "desk",
+        "server",
     ] {
         assert!(!dependencies.contains(name), "kit depends on {name}");
     }
@@ -105,8 +107,92 @@ fn the_search_engine_knows_nothing_of_ours() {
 }
 
 #[test]
-fn only_the_desk_knows_the_protocol_crate() {
+fn only_the_server_knows_the_protocol_and_the_network() {
     for (name, dependencies) in crates() {
-        assert_eq!(dependencies.contains("rmcp"), name == "host", "{name}");
+        assert_eq!(dependencies.contains("rmcp"), name == "server", "{name}");
+        assert_eq!(dependencies.contains("axum"), name == "server", "{name}");
+    }
+    let (_, desk) = crates()
+        .into_iter()
+        .find(|(name, _)| name == "desk")
+        .unwrap();
+    for name in ["server", "hyper", "http", "tokio-rustls", "store"] {
+        assert!(!desk.contains(name), "the desk depends on {name}");
+    }
+}
+
+/// The source files below a folder of a crate.
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let mut folders = vec![std::path::Path::new(root).join(folder)];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.push((path.display().to_string(), text));
+            }
+        }
+    }
+    assert!(found.len() > 5, "{folder}");
+    found
+}
+
+/// The modules of its own crate that a file uses, by their first name.
+fn modules_used(text: &str) -> BTreeSet<String> {
+    let code: String = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect();
+    let mut used = BTreeSet::new();
+    for (at, _) in code.match_indices("crate::") {
+        let rest = &code[at + "crate::".len()..];
+        let Some(group) = rest.strip_prefix('{') else {
+            used.insert(first_name(rest));
+            continue;
+        };
+        // Names at the top of the group, not those inside of others.
+        let mut depth = 0;
+        let mut is_start = true;
+        for (at, letter) in group.char_indices() {
+            match letter {
+                '}' if depth == 0 => break,
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 0 => is_start = true,
+                letter if is_start && letter.is_alphabetic() => {
+                    used.insert(first_name(&group[at..]));
+                    is_start = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    used
+}
+
+fn first_name(text: &str) -> String {
+    let is_name = |letter: &char| letter.is_alphanumeric() || *letter == '_';
+    text.chars().take_while(is_name).collect()
+}
+
+#[test]
+fn the_layers_of_the_server_use_only_those_below() {
+    let text = "use crate::{console, wire::{a, transport}};\n// crate::x\ncrate::desk::y()";
+    let used = modules_used(text).into_iter().collect::<Vec<_>>();
+    assert_eq!(used, ["console", "desk", "wire"]);
+    for (folder, above) in [
+        ("server/src/wire", &["transport", "console"][..]),
+        ("server/src/transport", &["console"]),
+    ] {
+        for (path, text) in sources(folder) {
+            let used = modules_used(&text);
+            for module in above {
+                assert!(!used.contains(*module), "{path} uses {module}");
+            }
+        }
     }
 }

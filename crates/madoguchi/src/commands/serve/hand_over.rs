@@ -7,12 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use host::{
-    Desk, console,
+use desk::{
+    Desk,
     keys::{self, Wanted},
     private,
 };
 use kit::{Error, Result};
+use server::console;
 
 use crate::{cli::Global, open};
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use host::settings::Policy;
+use desk::settings::Policy;
 use serde_json::{Value, json};
 
 use super::own_desk::OwnDesk;
@@ -272,7 +272,7 @@ async fn a_tool_inside_is_the_same_by_each_of_its_names_and_no_bundle_holds_anot
     }
     own.close().await;
 
-    let hide = |settings: &mut host::Settings| settings.tools.exclude = vec!["act".into()];
+    let hide = |settings: &mut desk::Settings| settings.tools.exclude = vec!["act".into()];
     let own = OwnDesk::open(None, &[], hide).await;
     assert_eq!(
         own.refused("bundle", bundle("act-too", json!(1))).await,

@@ -3,7 +3,7 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use host::settings::Policy;
+use desk::settings::Policy;
 use serde_json::{Value, json};
 use store::testing::Postgres;
 use tokio_util::sync::CancellationToken;

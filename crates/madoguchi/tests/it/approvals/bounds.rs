@@ -1,6 +1,6 @@
 //! What an agent can make the desk keep by asking.
 
-use host::{
+use desk::{
     approvals::{LONGEST_QUESTION, Status},
     settings::Policy,
 };

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use host::{
+use desk::{
     Settings,
     approvals::{Decision, Status},
     ledger,
@@ -38,7 +38,7 @@ pub struct Acts {
 }
 
 pub struct OwnDesk {
-    pub desk: Arc<host::Desk>,
+    pub desk: Arc<desk::Desk>,
     pub acts: Arc<Acts>,
     database: Database,
     _directory: tempfile::TempDir,
@@ -78,7 +78,7 @@ impl OwnDesk {
             Box::pin(std::future::ready(Ok(state)))
         });
         let counters = vec![counter(&acts)];
-        let desk = host::Desk::new(counters, settings, Clock::system(), Arc::new(state)).unwrap();
+        let desk = desk::Desk::new(counters, settings, Clock::system(), Arc::new(state)).unwrap();
         Self {
             desk: Arc::new(desk),
             acts,
@@ -96,7 +96,7 @@ impl OwnDesk {
         let credentials = Credentials::Nothing {
             key_required: false,
         };
-        let method = host::methods::TOOLS_CALL.name;
+        let method = desk::methods::TOOLS_CALL.name;
         let admitted = self.desk.admit(window, &credentials, method).await.unwrap();
         let call = ToolCall {
             admitted,

@@ -2,7 +2,7 @@
 
 use std::{fs, sync::Arc};
 
-use host::{
+use desk::{
     audit,
     state::{DeskState, Secret, State},
 };

@@ -24,7 +24,7 @@ mod world;
 
 use std::{cell::Cell, collections::BTreeMap, env, iter, sync::Arc};
 
-use host::settings::Policy;
+use desk::settings::Policy;
 use kit::Store;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use store::testing::{Scratch, postgres, sqlite};

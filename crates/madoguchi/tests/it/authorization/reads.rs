@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use host::methods::{Access, METHODS, Method};
+use desk::methods::{Access, METHODS, Method};
 use serde_json::{Value, json};
 
 use super::{Client, Way, key};

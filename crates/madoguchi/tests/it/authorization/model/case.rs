@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use host::settings::Policy;
+use desk::settings::Policy;
 use serde_json::{Map, Value, json};
 
 use super::counter::{FAILS, Kind, Work, named};

@@ -2,7 +2,10 @@
 
 use std::{future::ready, sync::Arc};
 
-use host::{methods, methods::Method, stations::authorize::Target};
+use desk::{
+    methods::{self, Method},
+    stations::authorize::Target,
+};
 use kit::{
     BoxFuture, Context, Result,
     page::Page,

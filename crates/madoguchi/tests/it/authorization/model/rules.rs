@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use host::settings::Policy;
+use desk::settings::Policy;
 use kit::Effect;
 use serde_json::Value;
 

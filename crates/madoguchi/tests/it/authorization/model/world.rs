@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use host::{
+use desk::{
     Desk, approvals, audit, keys,
     pipeline::{Answer, ReadRequest, Refusal, ToolCall},
     stations::identify::Credentials,

@@ -1,7 +1,7 @@
 //! Makes cases. Names, arguments and callers are few, so that identical calls
 //! happen often.
 
-use host::settings::Policy;
+use desk::settings::Policy;
 use proptest::{collection::vec, option, prelude::*, sample::select};
 
 use super::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use host::{
+use desk::{
     Desk, Settings, audit, keys, ledger,
     state::{DeskState, Secret, State},
 };

@@ -1,0 +1,110 @@
+//! In which language to answer: the one that is asked for, else the one that is
+//! spoken.
+
+use kit::context::Language;
+use serde_json::{Map, Value};
+
+/// By the locale of the user who started the process.
+pub fn of_environment() -> Option<Language> {
+    let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    of_tag(&locale?)
+}
+
+/// By the first language that is named, as in `Accept-Language`; `None` when any
+/// will do.
+pub fn of_tag(tag: &str) -> Option<Language> {
+    let tag = tag.trim().to_ascii_lowercase();
+    match tag.split(['-', '_', '.', ',', ';']).next() {
+        Some("" | "*" | "c" | "posix") | None => None,
+        Some("ja") => Some(Language::Japanese),
+        Some(_) => Some(Language::English),
+    }
+}
+
+/// By what the caller says: Japanese, unless there are whole sentences that are
+/// not. A Japanese name in an English message is no reason.
+pub fn of_arguments(arguments: &Map<String, Value>) -> Language {
+    let texts = || arguments.values().filter_map(Value::as_str);
+    match texts().any(is_japanese) && !texts().any(is_other_sentence) {
+        true => Language::Japanese,
+        false => Language::English,
+    }
+}
+
+fn is_japanese(text: &str) -> bool {
+    text.chars().any(is_japanese_letter)
+}
+
+fn is_japanese_letter(letter: char) -> bool {
+    matches!(letter, 'ぁ'..='ゖ' | 'ァ'..='ヺ' | 'ｦ'..='ﾝ' | '一'..='鿿' | '々')
+}
+
+/// Two words in other letters side by side, and more of those than Japanese ones.
+fn is_other_sentence(text: &str) -> bool {
+    let is_word = |word: &&str| {
+        let letters = word.trim_matches(|c: char| c.is_ascii_punctuation());
+        letters.len() > 1 && letters.chars().all(|c| c.is_ascii_alphabetic())
+    };
+    let words = text.split_whitespace().filter(is_word).count();
+    let letters = text.chars().filter(char::is_ascii_alphabetic).count();
+    let japanese = text.chars().filter(|c| is_japanese_letter(*c)).count();
+    words >= 2 && letters > japanese
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for() {
+        for (tag, language) in [
+            ("ja", Some(Language::Japanese)),
+            ("ja-JP,en;q=0.5", Some(Language::Japanese)),
+            ("ja_JP.UTF-8", Some(Language::Japanese)),
+            ("en-US,ja", Some(Language::English)),
+            ("de", Some(Language::English)),
+            ("jam", Some(Language::English)),
+            ("*", None),
+            ("C.UTF-8", None),
+            ("", None),
+        ] {
+            assert_eq!(of_tag(tag), language, "{tag}");
+        }
+    }
+
+    #[test]
+    fn what_is_spoken() {
+        for (arguments, language) in [
+            (json!({}), Language::English),
+            (
+                json!({"title": "朝ラン", "start": "2025-09-19T07:00:00+09:00"}),
+                Language::Japanese,
+            ),
+            (
+                json!({"id": "evt_65h3cj0mw0rfb4pfm2v1", "title": "夜ラン"}),
+                Language::Japanese,
+            ),
+            (json!({"to": "田中さん", "text": "OK"}), Language::Japanese),
+            (
+                json!({"to": "田中", "text": "See you at seven"}),
+                Language::English,
+            ),
+            (
+                json!({"note": "Google Meetで田中さんと打ち合わせ"}),
+                Language::Japanese,
+            ),
+            (
+                json!({"title": "Lunch", "duration_min": 30}),
+                Language::English,
+            ),
+            (json!({"seat_ids": "Ａ５、Ａ６"}), Language::English),
+        ] {
+            let map = arguments.as_object().unwrap();
+            assert_eq!(of_arguments(map), language, "{arguments}");
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! One call, one pipeline: every call of every counter on every transport passes
+//! these stations in this order.
+//!
+//! `identify → limit → resolve tool → authorize → normalise → validate → approve → run → audit → answer`
+//!
+//! A transport calls [`Desk::admit`] for each request with an id (the first two
+//! stations) and, when it is a tool call, [`Desk::call`] for the rest. What the
+//! protocol must refuse comes back as a [`Refusal`]; what the tool refuses comes
+//! back as an [`Answer`] that says so.
+//!
+//! Requests that show data without a tool call (resources, prompts, completion,
+//! subscriptions) pass [`Desk::read`] instead:
+//!
+//! `identify → limit → authorize → run → audit → answer`
+
+use std::{
+    panic::AssertUnwindSafe,
+    pin::{Pin, pin},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures::FutureExt;
+use kit::{Context, Error, Reply, context::Client, context::Language, ids::CallId};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    approvals::InHand,
+    desk::{Desk, Found, PreparedTool, Window},
+    language,
+    methods::{self, Method},
+    stations::{
+        approve::{self, Asking, Leave},
+        audit::{OpenRecord, Outcome, Record},
+        authorize::{self, Target},
+        identify::{Credentials, Identified},
+        inner, run, unknown, validate,
+    },
+};
+
+/// How long reading a resource, rendering a prompt or completing may take.
+const READ_LIMIT: Duration = Duration::from_secs(30);
+
+/// How long an answer may be on its way.
+const ARRIVES_WITHIN: Duration = Duration::from_secs(2);
+
+/// A caller who passed `identify` and `limit`.
+#[derive(Debug, Clone)]
+pub struct Admitted {
+    pub who: Identified,
+}
+
+/// A tool call in our own words, whatever dialect it came in.
+pub struct ToolCall {
+    pub admitted: Admitted,
+    pub name: String,
+    pub arguments: Map<String, Value>,
+    pub client: Arc<dyn Client>,
+    pub cancel: CancellationToken,
+    /// What was asked for; `None` leaves it to what is said.
+    pub language: Option<Language>,
+}
+
+/// A request that shows data without a tool call.
+pub struct ReadRequest<'a> {
+    pub who: &'a Identified,
+    pub method: Method,
+    pub target: Target<'a>,
+    pub context: &'a Context,
+}
+
+/// The tool's reply, or its refusal; either way a result, not a protocol error.
+#[derive(Debug)]
+pub struct Answer {
+    /// Also in the log, so that a caller's report leads to the right line.
+    pub call: CallId,
+    pub result: Result<Reply, Error>,
+}
+
+/// Refused before any tool was reached: a JSON-RPC error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    InvalidKey,
+    RateLimited {
+        retry_after_ms: u64,
+    },
+    /// Nothing here answers the method; the text says what is answered.
+    UnknownMethod(String),
+    UnknownTool {
+        call: CallId,
+        name: String,
+        nearest: Option<String>,
+    },
+}
+
+impl Desk {
+    /// The stations every request passes.
+    pub async fn admit(
+        &self,
+        window: &Window,
+        credentials: &Credentials,
+        method: &str,
+    ) -> Result<Admitted, Refusal> {
+        let counter = window.counter.about.name;
+
+        // identify
+        let Some(who) = self.keyring.identify(credentials, counter).await else {
+            return Err(self.refuse_unidentified(window));
+        };
+
+        // limit
+        let caller = &who.caller.id;
+        if let Err(retry_after_ms) = self.limiter.admit(caller, counter).await {
+            self.audit.refused(Some(caller), counter, self.clock.now());
+            return Err(Refusal::RateLimited { retry_after_ms });
+        }
+        if !methods::offers(&window.counter, method) {
+            self.audit.refused(Some(caller), counter, self.clock.now());
+            let explained = methods::not_found(&window.counter, method);
+            return Err(Refusal::UnknownMethod(explained));
+        }
+        Ok(Admitted { who })
+    }
+
+    /// The stations of a request that shows data without a tool call. `work`
+    /// begins only when its caller may see the target.
+    pub async fn read<T>(
+        &self,
+        window: &Window,
+        request: &ReadRequest<'_>,
+        work: impl Future<Output = kit::Result<T>>,
+    ) -> kit::Result<T> {
+        let _in_flight = self.under_way.token();
+        let (context, who) = (request.context, request.who);
+        let record = Record {
+            call: context.call,
+            caller: context.caller.clone(),
+            counter: window.counter.about.name,
+            tool: request.method.name,
+            writes: false,
+            started: Instant::now(),
+            outcome: Outcome::Abandoned,
+            approval: None,
+            kept: self.audit.kept_of_read(&request.target),
+        };
+        let record = self.audit.open(record, None).await;
+
+        // authorize, then run
+        let allowed = record
+            .may_run()
+            .and_then(|()| authorize::read(window, who, &request.target));
+        let result = match allowed {
+            Ok(()) => {
+                let work = pin!(in_time(context, work));
+                while_valid(who, &context.cancel, work).await
+            }
+            Err(error) => Err(error),
+        };
+
+        // audit
+        let outcome = match &result {
+            Ok(_) => Outcome::Done,
+            Err(error) => Outcome::of(Err(error)),
+        };
+        record.close(outcome).await;
+        result.map_err(|error| error.in_language(context.language))
+    }
+
+    /// For a request of somebody who is not who they should be.
+    pub fn refuse_unidentified(&self, window: &Window) -> Refusal {
+        let counter = window.counter.about.name;
+        self.audit.refused(None, counter, self.clock.now());
+        Refusal::InvalidKey
+    }
+
+    /// The stations of a tool call. Work that was begun under an approval goes on
+    /// when this future is dropped; all other work is called off.
+    pub async fn call(
+        self: &Arc<Self>,
+        window: &Window,
+        call: ToolCall,
+    ) -> Result<Answer, Refusal> {
+        let client = call.cancel.clone();
+        let window = match self.window(window.counter.about.name) {
+            Some(window) if window.may_outlive_its_client(&call.name) => window,
+            _ => return self.answered(&client, self.pass(window, call).await),
+        };
+        let (desk, window) = (Arc::clone(self), Arc::clone(window));
+        let gone = client.clone().drop_guard();
+        let work = self
+            .under_way
+            .spawn(async move { desk.pass(&window, call).await });
+        let done = match work.await {
+            Ok(done) => done,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime ends, and this future with it.
+                Err(_) => std::future::pending().await,
+            },
+        };
+        gone.disarm();
+        self.answered(&client, done)
+    }
+
+    /// Hands the answer over. Whoever cancelled gets none: then it stays for the
+    /// identical call.
+    fn answered(
+        self: &Arc<Self>,
+        client: &CancellationToken,
+        done: Result<(Answer, Option<InHand>), Refusal>,
+    ) -> Result<Answer, Refusal> {
+        let (answer, approval) = done?;
+        if let Some(approval) = approval.filter(|_| !client.is_cancelled()) {
+            self.delivered(approval.answered());
+        }
+        Ok(answer)
+    }
+
+    async fn pass(
+        &self,
+        window: &Window,
+        call: ToolCall,
+    ) -> Result<(Answer, Option<InHand>), Refusal> {
+        let started = Instant::now();
+        let _under_way = self.under_way.token();
+        let who = call.admitted.who;
+
+        let mut context = Context::new(who.caller.clone(), self.clock.clone(), call.client);
+        context.cancel = call.cancel;
+        context.language = call
+            .language
+            .unwrap_or_else(|| language::of_arguments(&call.arguments));
+        context.zone = window.counter.time_zone.clone();
+
+        // resolve tool
+        let found = window.find(&call.name);
+
+        // From here on the call is on record, even when its client goes away.
+        let opened = Record {
+            call: context.call,
+            caller: context.caller.clone(),
+            counter: window.counter.about.name,
+            tool: found.name(),
+            writes: found.writes(),
+            started,
+            outcome: Outcome::Abandoned,
+            approval: None,
+            kept: self.audit.kept(&found, &call.name, &call.arguments),
+        };
+        let mut record = self.audit.open(opened, found.metrics()).await;
+
+        let result = match found {
+            Found::Tool(tool) => match record.may_run() {
+                Ok(()) => {
+                    let cancel = context.cancel.clone();
+                    let (context, arguments) = (&mut context, call.arguments);
+                    let work = self.work(window, tool, &who, context, arguments, &mut record);
+                    let work = pin!(work);
+                    while_valid(&who, &cancel, work).await
+                }
+                Err(error) => Err(error),
+            },
+            Found::Hidden { reason, .. } => Err(authorize::not_offered(&call.name, reason)),
+            Found::Unknown => {
+                record.close(Outcome::Refused("UNKNOWN_TOOL".into())).await;
+                return Err(Refusal::UnknownTool {
+                    call: context.call,
+                    nearest: window.nearest_tool(&call.name).map(str::to_owned),
+                    name: call.name,
+                });
+            }
+        };
+
+        let (result, approval) = match result {
+            Ok((result, approval)) => (result, approval),
+            Err(error) => (Err(error), None),
+        };
+
+        // audit
+        record.close(Outcome::of(result.as_ref())).await;
+
+        // answer
+        let answer = Answer {
+            call: context.call,
+            result: result.map_err(|error| error.in_language(context.language).shortened()),
+        };
+        Ok((answer, approval))
+    }
+
+    /// Nobody dropped this call, so its answer is on its way. That is written
+    /// down once the answer had time to arrive: should the program die before,
+    /// it is given again to the identical call.
+    fn delivered(self: &Arc<Self>, approval: String) {
+        let desk = Arc::clone(self);
+        self.under_way.spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(ARRIVES_WITHIN) => {}
+                () = desk.stopping.cancelled() => {}
+            }
+            if let Err(error) = desk.approvals.delivered(&approval).await {
+                tracing::warn!(cause = ?error.cause, "a delivered answer could not be noted");
+            }
+        });
+    }
+
+    async fn work(
+        &self,
+        window: &Window,
+        tool: &PreparedTool,
+        who: &Identified,
+        context: &mut Context,
+        mut arguments: Map<String, Value>,
+        record: &mut OpenRecord<'_>,
+    ) -> Result<(Result<Reply, Error>, Option<InHand>), Error> {
+        // authorize
+        authorize::check(who, tool)?;
+        let key = who.key.as_ref();
+        context.key_names_tool =
+            key.is_some_and(|key| key.names(|name| tool.tool.answers_to(name)));
+
+        // normalise
+        tool.tool.normalised(context, &mut arguments);
+
+        // validate
+        let unknown = unknown::take(tool, &mut arguments);
+        if tool.tool.writes() {
+            unknown::refuse(tool, &unknown)?;
+        }
+        let mut arguments = validate::input(tool, arguments)?;
+        let inner = inner::check(window, tool, who, context, &mut arguments, record)?;
+
+        // approve
+        let asking = Asking {
+            desk: self,
+            window,
+            tool,
+            who,
+            context,
+            arguments: &arguments,
+            inner: &inner,
+        };
+        let approval = match approve::check(&asking).await? {
+            Leave::Free { grant, card } => {
+                record.set_approval(grant);
+                context.card = card.map(Arc::new);
+                None
+            }
+            Leave::Approved(approval) => {
+                context.card = Some(Arc::new(approval.card));
+                Some(approval.id)
+            }
+            Leave::Again { approval, answer } => {
+                record.set_approval(approval.as_ref().map(|approval| approval.id.clone()));
+                let answer = answer.and_then(|reply| unknown::warn(tool, &unknown, reply));
+                return Ok((answer, approval));
+            }
+            Leave::Ask(reply) => return Ok((Ok(reply), None)),
+        };
+        if approval.is_some() {
+            record.set_approval(approval.clone());
+        }
+        let client = &context.cancel;
+        let approval = approval.map(|id| self.approvals.take_in_hand(&id, client));
+
+        // run
+        let used = approval.as_ref().map(|approval| approval.id.as_str());
+        let ran = run::run(self, window, tool, context, arguments, used).await;
+        let result = ran.result.and_then(|reply| {
+            let reply = unknown::warn(tool, &unknown, reply)?;
+            validate::output(tool, &reply)?;
+            Ok(reply)
+        });
+        Ok((result, approval.filter(|_| ran.is_kept)))
+    }
+}
+
+/// Ends work that takes too long or is cancelled, and answers when it panics.
+async fn in_time<T>(
+    context: &Context,
+    work: impl Future<Output = kit::Result<T>>,
+) -> kit::Result<T> {
+    let work = AssertUnwindSafe(work).catch_unwind();
+    tokio::select! {
+        result = work => result.unwrap_or_else(|_| Err(Error::internal("it panicked"))),
+        () = tokio::time::sleep(READ_LIMIT) => Err(Error::timeout()),
+        () = context.cancel.cancelled() => Err(Error::cancelled()),
+    }
+}
+
+/// A key that is revoked while its call is under way calls it off; what is
+/// committed by then is still answered.
+async fn while_valid<T>(
+    who: &Identified,
+    cancel: &CancellationToken,
+    mut work: Pin<&mut impl Future<Output = T>>,
+) -> T {
+    let Some(key) = &who.key else {
+        return work.await;
+    };
+    tokio::select! {
+        done = work.as_mut() => done,
+        () = key.revoked.cancelled() => {
+            cancel.cancel();
+            work.await
+        }
+    }
+}

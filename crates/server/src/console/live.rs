@@ -1,0 +1,102 @@
+//! The inbox while somebody looks at it: a stream that sends it anew whenever
+//! something arrived, was decided or has lapsed.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use axum::response::{
+    IntoResponse, Response,
+    sse::{Event, KeepAlive, Sse},
+};
+use desk::Desk;
+use futures::Stream;
+use kit::{Result, context::Language};
+use serde_json::json;
+use tokio::sync::watch;
+
+use super::{
+    inbox::{Inbox, View},
+    session::Session,
+    words::Words,
+};
+
+/// The script takes three missed ones for the end of the connection.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// Many changes at once are one message.
+const AT_MOST_EVERY: Duration = Duration::from_millis(100);
+
+/// How long after a failure the rows are asked again.
+const AFTER_TROUBLE: Duration = Duration::from_secs(2);
+
+struct Watcher {
+    desk: Arc<Desk>,
+    session: Session,
+    language: Language,
+    changes: watch::Receiver<u64>,
+    /// When to look again though nobody changed anything; `None` for at once.
+    look_again: Option<Duration>,
+}
+
+pub fn stream(desk: Arc<Desk>, session: Session, language: Language) -> Response {
+    let watcher = Watcher {
+        changes: desk.approvals.changes(),
+        desk,
+        session,
+        language,
+        look_again: None,
+    };
+    Sse::new(watcher.messages())
+        .keep_alive(KeepAlive::new().interval(HEARTBEAT))
+        .into_response()
+}
+
+impl Watcher {
+    fn messages(self) -> impl Stream<Item = Result<Event, Infallible>> {
+        futures::stream::unfold(self, |mut watcher| async move {
+            let message = watcher.next().await?;
+            Some((Ok(message), watcher))
+        })
+    }
+
+    /// `None` ends the stream: the desk stops, or the session is over.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some(pause) = self.look_again {
+                let stopping = self.desk.stopping.clone();
+                tokio::select! {
+                    changed = self.changes.changed() => changed.ok()?,
+                    () = tokio::time::sleep(pause) => {}
+                    () = stopping.cancelled() => return None,
+                }
+                tokio::time::sleep(AT_MOST_EVERY).await;
+            }
+            self.changes.mark_unchanged();
+            match self.look().await {
+                Ok(message) => return message,
+                Err(error) => {
+                    tracing::warn!(cause = ?error.cause, "the inbox could not be read");
+                    self.look_again = Some(AFTER_TROUBLE);
+                }
+            }
+        }
+    }
+
+    async fn look(&mut self) -> Result<Option<Event>> {
+        let now = self.desk.clock.now().as_millisecond();
+        let state = self.desk.state.get().await?;
+        if self.session.expires_at <= now || !self.session.is_open(state).await? {
+            return Ok(None);
+        }
+        let inbox = Inbox::read(&self.desk).await?;
+        let until = inbox.next_lapse().unwrap_or(i64::MAX);
+        let until = until.min(self.session.expires_at) - now;
+        self.look_again = Some(Duration::from_millis(until.max(0).unsigned_abs()));
+        let view = View {
+            desk: &self.desk,
+            words: Words::of(self.language),
+            form_token: "",
+        };
+        let data = json!({ "now": now, "html": inbox.sections(&view) });
+        Ok(Some(Event::default().data(data.to_string())))
+    }
+}

@@ -1,0 +1,478 @@
+//! How many connections may be open, and of whom.
+//!
+//! A connection is unidentified until a request on it shows who sends it. Those
+//! who need a key and have not shown one share a small number of places. A
+//! newcomer always gets one: when all are taken, the connection that has waited
+//! longest is closed, of the address that has the most. So nobody without a key
+//! can keep a key holder out, from one address or from many.
+//!
+//! Where no key is needed, a connection without one counts as anonymous. All of
+//! these together have half of the places, and so has each key.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::Response,
+};
+use desk::{metrics::Metrics, settings::Settings, stations::identify::Identified};
+use prometheus_client::metrics::{counter::Counter, gauge::Gauge};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    answer,
+    unfinished::{Budgets, Unfinished},
+};
+use crate::{
+    addresses::{Addresses, Visit, network},
+    wire::backlog::{Backlog, Backlogs, Reader},
+};
+
+/// Which part of the connections one key may have, and all without a key.
+const SHARE: usize = 2;
+
+/// Who is on the other side, as far as is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Standing {
+    Unidentified,
+    /// Nobody in particular, where no key is needed.
+    Anonymous,
+    /// The holder of a valid key, or a person signed in to the console.
+    Identified,
+}
+
+impl Standing {
+    pub fn of(who: &Identified) -> Self {
+        match who.key {
+            Some(_) => Self::Identified,
+            None => Self::Anonymous,
+        }
+    }
+}
+
+/// Why there is no room for a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Full {
+    Desk,
+    /// Its own address has too many.
+    Address,
+    /// Its own key has too many.
+    Key,
+}
+
+impl Full {
+    pub fn answer(self) -> Response {
+        let (status, text) = match self {
+            Self::Desk => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Too many connections are open. Try again in a moment.",
+            ),
+            Self::Address => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "Too many connections from your address are open. Close some of them.",
+            ),
+            Self::Key => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "Too many connections with your key are open. Close some of them.",
+            ),
+        };
+        let mut response = answer::refuse(status, text);
+        let headers = response.headers_mut();
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        response
+    }
+}
+
+/// Every open connection of a desk, on all its listeners.
+pub struct Connections {
+    most: usize,
+    most_unidentified: usize,
+    /// 0 for no limit.
+    most_per_address: usize,
+    book: Mutex<Book>,
+    budgets: Budgets,
+    max_head_bytes: usize,
+    backlogs: Arc<Backlogs>,
+    addresses: Arc<Addresses>,
+    open: Gauge,
+    refused: Counter,
+}
+
+#[derive(Default)]
+struct Book {
+    arrivals: u64,
+    anonymous: usize,
+    identified: usize,
+    /// By the order of their arrival.
+    unidentified: BTreeMap<u64, Unidentified>,
+    of_address: HashMap<(IpAddr, Standing), usize>,
+    of_key: HashMap<Arc<str>, usize>,
+}
+
+struct Unidentified {
+    from: IpAddr,
+    evicted: CancellationToken,
+}
+
+impl Connections {
+    pub fn new(settings: &Settings, metrics: &Metrics) -> Arc<Self> {
+        let http = &settings.http;
+        Arc::new(Self {
+            most: http.max_connections.max(1),
+            most_unidentified: http.max_unidentified_connections.max(1),
+            most_per_address: http.max_connections_per_address,
+            book: Mutex::default(),
+            budgets: Budgets::default(),
+            max_head_bytes: http.max_head_bytes,
+            backlogs: Arc::default(),
+            addresses: Addresses::new(settings, metrics),
+            open: metrics.connections.clone(),
+            refused: metrics.connections_refused.clone(),
+        })
+    }
+
+    /// Takes in a connection that has not said anything yet.
+    pub fn enter(self: &Arc<Self>, peer: IpAddr, needs_key: bool) -> OpenConnection {
+        let (from, evicted) = (network(peer), CancellationToken::new());
+        let mut book = self.book();
+        book.arrivals += 1;
+        let number = book.arrivals;
+        let anonymous = Standing::Anonymous;
+        let standing = if !needs_key && self.room(&book, from, anonymous).is_ok() {
+            book.settle(from, anonymous);
+            anonymous
+        } else {
+            if book.unidentified.len() >= self.most_unidentified {
+                book.evict_one();
+                self.refused.inc();
+            }
+            let evicted = evicted.clone();
+            let entry = Unidentified { from, evicted };
+            book.unidentified.insert(number, entry);
+            Standing::Unidentified
+        };
+        drop(book);
+        self.open.inc();
+        OpenConnection {
+            connections: Arc::clone(self),
+            number,
+            from,
+            standing: Mutex::new(standing),
+            key: OnceLock::new(),
+            unfinished: Unfinished::new(self.budgets.clone(), self.max_head_bytes),
+            backlog: self.backlogs.of(Reader::Address(from), evicted.clone()),
+            evicted,
+            peer,
+            visit: Arc::new(self.addresses.visit(peer)),
+        }
+    }
+
+    /// Whether one more connection may have this standing.
+    fn room(&self, book: &Book, from: IpAddr, standing: Standing) -> Result<(), Full> {
+        let of_address = book.of_address.get(&(from, standing)).copied();
+        if self.most_per_address != 0 && of_address.unwrap_or_default() >= self.most_per_address {
+            return Err(Full::Address);
+        }
+        let is_anonymous = standing != Standing::Identified;
+        if book.anonymous + book.identified >= self.most
+            || (is_anonymous && book.anonymous >= self.share())
+        {
+            return Err(Full::Desk);
+        }
+        Ok(())
+    }
+
+    fn share(&self) -> usize {
+        self.most.div_ceil(SHARE)
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Book {
+    fn count(&mut self, standing: Standing) -> &mut usize {
+        match standing {
+            Standing::Identified => &mut self.identified,
+            _ => &mut self.anonymous,
+        }
+    }
+
+    fn settle(&mut self, from: IpAddr, standing: Standing) {
+        *self.count(standing) += 1;
+        *self.of_address.entry((from, standing)).or_default() += 1;
+    }
+
+    fn leave(&mut self, from: IpAddr, standing: Standing) {
+        let count = self.count(standing);
+        *count = count.saturating_sub(1);
+        if let Some(open) = self.of_address.get_mut(&(from, standing)) {
+            *open = open.saturating_sub(1);
+            if *open == 0 {
+                self.of_address.remove(&(from, standing));
+            }
+        }
+    }
+
+    fn leave_key(&mut self, key: &Arc<str>) {
+        if let Some(open) = self.of_key.get_mut(key) {
+            *open -= 1;
+            if *open == 0 {
+                self.of_key.remove(key);
+            }
+        }
+    }
+
+    /// Closes the oldest unidentified connection of the address with the most.
+    fn evict_one(&mut self) {
+        let mut of_address: HashMap<IpAddr, usize> = HashMap::new();
+        for entry in self.unidentified.values() {
+            *of_address.entry(entry.from).or_default() += 1;
+        }
+        let most = of_address.values().copied().max().unwrap_or_default();
+        let has_most = |entry: &Unidentified| of_address.get(&entry.from) == Some(&most);
+        let oldest = self.unidentified.iter().find(|(_, entry)| has_most(entry));
+        if let Some(entry) = oldest
+            .map(|(number, _)| *number)
+            .and_then(|number| self.unidentified.remove(&number))
+        {
+            entry.evicted.cancel();
+        }
+    }
+}
+
+/// Counts a connection for as long as somebody holds it: the HTTP server, and
+/// after an upgrade the socket.
+pub struct OpenConnection {
+    connections: Arc<Connections>,
+    number: u64,
+    from: IpAddr,
+    standing: Mutex<Standing>,
+    /// The first key that was shown on it.
+    key: OnceLock<Arc<str>>,
+    evicted: CancellationToken,
+    pub unfinished: Unfinished,
+    pub backlog: Arc<Backlog>,
+    pub peer: IpAddr,
+    pub visit: Arc<Visit>,
+}
+
+impl OpenConnection {
+    /// It has become known who sends.
+    pub fn identify(&self, who: &Identified) -> Result<(), Full> {
+        if who.key.is_some() {
+            self.count_for(&who.caller.id)?;
+            let caller = Arc::clone(&who.caller.id);
+            self.backlog.read_by(Reader::Key(caller));
+        }
+        self.settle(Standing::of(who))
+    }
+
+    fn count_for(&self, key: &Arc<str>) -> Result<(), Full> {
+        let connections = &self.connections;
+        let mut book = connections.book();
+        if self.key.get().is_some() {
+            return Ok(());
+        }
+        let open = book.of_key.entry(Arc::clone(key)).or_default();
+        if *open >= connections.share() {
+            connections.refused.inc();
+            return Err(Full::Key);
+        }
+        *open += 1;
+        let _ = self.key.set(Arc::clone(key));
+        Ok(())
+    }
+
+    /// Gives the connection another standing; a connection never loses one.
+    pub fn settle(&self, wanted: Standing) -> Result<(), Full> {
+        let mut standing = self.standing();
+        if wanted == Standing::Unidentified
+            || *standing == wanted
+            || *standing == Standing::Identified
+        {
+            return Ok(());
+        }
+        let connections = &self.connections;
+        let mut book = connections.book();
+        let settled = match *standing {
+            // Gone from the book, it makes room for another.
+            Standing::Unidentified if !book.unidentified.contains_key(&self.number) => {
+                Err(Full::Desk)
+            }
+            Standing::Unidentified => connections.room(&book, self.from, wanted).inspect(|()| {
+                book.unidentified.remove(&self.number);
+            }),
+            before => {
+                book.leave(self.from, before);
+                connections
+                    .room(&book, self.from, wanted)
+                    .inspect_err(|_| book.settle(self.from, before))
+            }
+        };
+        if settled.is_err() {
+            connections.refused.inc();
+            return settled;
+        }
+        book.settle(self.from, wanted);
+        *standing = wanted;
+        Ok(())
+    }
+
+    pub fn is(&self, standing: Standing) -> bool {
+        *self.standing() == standing
+    }
+
+    /// When the connection has to make room for another.
+    pub async fn evicted(&self) {
+        self.evicted.cancelled().await;
+    }
+
+    /// When the connection has to end: it makes room for another, or nobody has
+    /// said within `limit` who sends on it.
+    pub async fn overdue(&self, limit: Duration) {
+        tokio::select! {
+            () = self.evicted() => {}
+            () = tokio::time::sleep(limit) => {
+                if !self.is(Standing::Unidentified) {
+                    std::future::pending().await
+                }
+            }
+        }
+    }
+
+    fn standing(&self) -> MutexGuard<'_, Standing> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        let standing = *self.standing();
+        let mut book = self.connections.book();
+        if let Some(key) = self.key.get() {
+            book.leave_key(key);
+        }
+        match standing {
+            Standing::Unidentified => drop(book.unidentified.remove(&self.number)),
+            standing => book.leave(self.from, standing),
+        }
+        self.connections.open.dec();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn v4(number: u32) -> IpAddr {
+        IpAddr::V4(number.into())
+    }
+
+    fn connections(most: usize, most_unidentified: usize) -> Arc<Connections> {
+        let mut settings = Settings::default();
+        settings.http.max_connections = most;
+        settings.http.max_unidentified_connections = most_unidentified;
+        settings.http.max_connections_per_address = 4;
+        Connections::new(&settings, &Metrics::new())
+    }
+
+    fn is_open(connection: &OpenConnection) -> bool {
+        !connection.evicted.is_cancelled()
+    }
+
+    #[test]
+    fn a_newcomer_displaces_the_oldest_of_the_address_with_the_most() {
+        let connections = connections(100, 4);
+        let enter = |address| connections.enter(v4(address), true);
+        let (first, second) = (enter(1), enter(1));
+        let (third, fourth) = (enter(2), enter(3));
+        let fifth = enter(2);
+        assert!(
+            !is_open(&first),
+            "address 1 has two, and this is its oldest"
+        );
+        let sixth = enter(4);
+        assert!(!is_open(&third), "address 2 has two now");
+        let seventh = enter(5);
+        assert!(!is_open(&second), "each has one, and this is the oldest");
+        for one in [&fourth, &fifth, &sixth, &seventh] {
+            assert!(is_open(one));
+        }
+        assert_eq!(connections.book().unidentified.len(), 4);
+        assert_eq!(first.settle(Standing::Identified), Err(Full::Desk));
+        assert_eq!(fourth.settle(Standing::Identified), Ok(()));
+        assert_eq!(connections.book().unidentified.len(), 3);
+    }
+
+    #[test]
+    fn half_is_kept_for_key_holders() {
+        let connections = connections(4, 4);
+        let mut open: Vec<_> = (0..2).map(|n| connections.enter(v4(n), false)).collect();
+        assert!(open.iter().all(|one| one.is(Standing::Anonymous)));
+        let late = connections.enter(v4(20), false);
+        assert!(late.is(Standing::Unidentified));
+        assert_eq!(late.settle(Standing::Anonymous), Err(Full::Desk));
+        assert_eq!(late.settle(Standing::Identified), Ok(()));
+        let last = connections.enter(v4(21), false);
+        assert_eq!(last.settle(Standing::Identified), Ok(()));
+        let more = connections.enter(v4(22), false);
+        assert_eq!(more.settle(Standing::Identified), Err(Full::Desk));
+        open.pop();
+        assert_eq!(more.settle(Standing::Identified), Ok(()));
+    }
+
+    #[test]
+    fn one_address_has_its_limit_with_and_without_keys() {
+        let connections = connections(100, 100);
+        let keyless: Vec<_> = (0..4).map(|_| connections.enter(v4(1), false)).collect();
+        let one_more = connections.enter(v4(1), false);
+        assert_eq!(one_more.settle(Standing::Anonymous), Err(Full::Address));
+        assert_eq!(one_more.settle(Standing::Identified), Ok(()));
+        // Who shows a key later leaves its place to others without.
+        assert_eq!(keyless[0].settle(Standing::Identified), Ok(()));
+        assert!(connections.enter(v4(1), false).is(Standing::Anonymous));
+        assert!(connections.enter(v4(2), false).is(Standing::Anonymous));
+    }
+
+    #[test]
+    fn one_key_has_half_of_all_places() {
+        let connections = connections(6, 6);
+        let open: Vec<_> = (0..4).map(|n| connections.enter(v4(n), true)).collect();
+        let show = |number: usize, key: &str| open[number].count_for(&key.into());
+        for number in 0..3 {
+            assert_eq!(show(number, "a"), Ok(()));
+            // It counts once, whatever is shown on it.
+            assert_eq!(show(number, "a"), Ok(()));
+            assert_eq!(show(number, "b"), Ok(()));
+        }
+        assert_eq!(show(3, "a"), Err(Full::Key));
+        assert_eq!(show(3, "b"), Ok(()));
+        drop(open);
+        assert!(connections.book().of_key.is_empty());
+    }
+
+    #[test]
+    fn nothing_is_left_of_connections_that_are_gone() {
+        let connections = connections(100, 2);
+        let open: Vec<_> = (0..6)
+            .map(|n| connections.enter(v4(n), n % 2 == 0))
+            .collect();
+        for one in &open {
+            let _ = one.settle(Standing::Identified);
+        }
+        drop(open);
+        let book = connections.book();
+        assert_eq!((book.anonymous, book.identified), (0, 0));
+        assert!(book.unidentified.is_empty());
+        assert!(book.of_address.is_empty() && book.of_key.is_empty());
+        assert_eq!(connections.open.get(), 0);
+    }
+}

@@ -1,0 +1,235 @@
+//! The port of one counter: Streamable HTTP at `/` and `/mcp`, tools without
+//! any protocol at `/mcp/tools/…`, and files under `/assets`; or WebSocket at
+//! `/`, in the words of the counter's document.
+
+use std::{path::PathBuf, sync::Arc};
+
+use axum::{
+    Extension, Router,
+    extract::{Path, Request, State},
+    http::{HeaderMap, Method, StatusCode, header},
+    middleware,
+    response::{IntoResponse, Response},
+    routing::{any, get, post},
+};
+use bytes::Bytes;
+use desk::{
+    methods::{TOOLS_CALL, TOOLS_LIST},
+    pipeline::{Admitted, Refusal},
+    settings::Listener,
+};
+
+use super::{
+    accept, answer, assets,
+    connections::OpenConnection,
+    endpoint::{Endpoint, Unread, read_body},
+    guard::{self, Guard},
+    unfinished::Leave,
+    websocket::{self, Upgrade},
+};
+use crate::wire::{outbound::Fault, plain};
+
+/// Which counter, and what its port offers besides the protocol.
+pub struct OwnPort {
+    pub endpoint: Arc<Endpoint>,
+    pub guard: Arc<Guard>,
+    /// The directory behind `/assets`.
+    pub assets: Option<PathBuf>,
+    /// WebSocket, and nothing else.
+    pub socket: bool,
+}
+
+impl OwnPort {
+    pub fn new(endpoint: &Arc<Endpoint>, section: &'static str, listener: &Listener) -> Self {
+        let desk = &endpoint.desk;
+        let mut guard = Guard::new(section, listener, desk.settings.tls.is_set(), &desk.keyring);
+        let name = endpoint.window.counter.about.name;
+        guard.key_required |= desk.keyring.always_needs(name);
+        Self {
+            endpoint: Arc::clone(endpoint),
+            guard: Arc::new(guard),
+            assets: None,
+            socket: false,
+        }
+    }
+}
+
+pub fn router(port: OwnPort) -> Router {
+    let port = Arc::new(port);
+    let guard = Arc::clone(&port.guard);
+    if port.socket {
+        return Router::new()
+            .route("/", get(socket))
+            .fallback(not_a_socket)
+            .layer(middleware::from_fn_with_state(guard, guard::check))
+            .route("/livez", get(|| async { "ok\n" }))
+            .with_state(port);
+    }
+    Router::new()
+        .route("/", any(root))
+        .route("/mcp", any(mcp))
+        .route("/mcp/", any(mcp))
+        .route("/mcp/tools/list", post(list))
+        .route("/mcp/tools/call", post(call))
+        .route("/assets/{*path}", get(asset))
+        .fallback(not_found)
+        .layer(middleware::from_fn_with_state(guard, guard::check))
+        .route("/livez", get(|| async { "ok\n" }))
+        .with_state(port)
+}
+
+async fn socket(
+    State(port): State<Arc<OwnPort>>,
+    headers: HeaderMap,
+    Extension(open): Extension<Arc<OpenConnection>>,
+    upgrade: Result<Upgrade, Response>,
+) -> Response {
+    let Ok(upgrade) = upgrade else {
+        return not_a_socket().await;
+    };
+    let to = websocket::To {
+        desk: &port.endpoint.desk,
+        guard: &port.guard,
+        window: &port.endpoint.window,
+        is_own_port: true,
+    };
+    websocket::accept(&to, &headers, open, upgrade).await
+}
+
+async fn not_a_socket() -> Response {
+    answer::refuse(
+        StatusCode::UPGRADE_REQUIRED,
+        "MCP over WebSocket is at /, and nothing else is here.",
+    )
+}
+
+/// People who look and clients that listen both come with GET.
+async fn root(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
+    let headers = request.headers();
+    let listens = headers.contains_key("mcp-session-id")
+        || matches!(accepts(headers), Some(accept) if accept.contains("text/event-stream"));
+    if matches!(*request.method(), Method::GET | Method::HEAD) && !listens {
+        let about = &port.endpoint.window.counter.about;
+        return Response::new(
+            format!(
+                "{}\n\n{}\n\n/  /mcp  POST /mcp/tools/list  POST /mcp/tools/call\n",
+                about.title, about.summary
+            )
+            .into(),
+        );
+    }
+    mcp(State(port), request).await
+}
+
+fn accepts(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::ACCEPT)?.to_str().ok()
+}
+
+async fn mcp(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
+    port.endpoint.handle(&port.guard, request).await
+}
+
+async fn list(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
+    let (_, body, _, _leave) = match port.admit(request, TOOLS_LIST.name).await {
+        Ok(admitted) => admitted,
+        Err(response) => return response,
+    };
+    match plain::check_list(&body) {
+        Ok(()) => answer::json(200, plain::list(&port.endpoint.window)),
+        Err(fault) => unread(&fault),
+    }
+}
+
+async fn call(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
+    let (headers, body, admitted, _leave) = match port.admit(request, TOOLS_CALL.name).await {
+        Ok(admitted) => admitted,
+        Err(response) => return response,
+    };
+    let call = match plain::Call::read(&body) {
+        Ok(call) => call,
+        Err(fault) => return unread(&fault),
+    };
+    let (desk, window) = (&port.endpoint.desk, &port.endpoint.window);
+    match call.serve(desk, window, admitted, &headers).await {
+        Ok(text) => answer::json(200, text),
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+impl OwnPort {
+    /// The first stations, for a request that no protocol surrounds.
+    async fn admit(
+        &self,
+        request: Request,
+        method: &str,
+    ) -> Result<(HeaderMap, Bytes, Admitted, Option<Leave>), Response> {
+        let (parts, body) = request.into_parts();
+        // Pages of other origins can send a body of any other type, or of none,
+        // without asking first.
+        if !accept::is_json(&parts.headers) {
+            let fault = Fault {
+                code: 415,
+                message: "The request has no Content-Type: application/json. Send JSON, and that header with it.".into(),
+                data: None,
+            };
+            answer::hear_out(body).await;
+            return Err(answer::json(415, plain::error(&fault)));
+        }
+        let endpoint = &self.endpoint;
+        let name = endpoint.window.counter.about.name;
+        let settled = self.guard.settle(name, &parts.headers, &parts.extensions);
+        let sender = settled.await?;
+        let open = parts.extensions.get::<Arc<OpenConnection>>();
+        let body = read_body(&endpoint.desk, body, sender, open).await;
+        // The caller holds it until the request is answered.
+        let (body, leave) = body.map_err(|unread| match unread {
+            Unread::FromStranger => refused(&Refusal::InvalidKey),
+            unread => unread.into_response(),
+        })?;
+        let credentials = self.guard.credentials(&parts.headers);
+        let admitted = endpoint
+            .desk
+            .admit(&endpoint.window, &credentials, method)
+            .await
+            .map_err(|refusal| refused(&refusal))?;
+        Ok((parts.headers, body, admitted, leave))
+    }
+}
+
+fn refused(refusal: &Refusal) -> Response {
+    let text = plain::error(&Fault::from(refusal));
+    let response = answer::json(answer::status(refusal).as_u16(), text);
+    answer::with_headers(refusal, response)
+}
+
+fn unread(fault: &Fault) -> Response {
+    answer::json(400, plain::error(fault))
+}
+
+async fn asset(
+    State(port): State<Arc<OwnPort>>,
+    Path(path): Path<String>,
+    headers: HeaderMap,
+    Extension(open): Extension<Arc<OpenConnection>>,
+) -> Response {
+    let endpoint = &port.endpoint;
+    let credentials = port.guard.credentials(&headers);
+    let name = endpoint.window.counter.about.name;
+    let Some(who) = endpoint.desk.keyring.identify(&credentials, name).await else {
+        return refused(&Refusal::InvalidKey);
+    };
+    if let Err(full) = open.identify(&who) {
+        return full.answer();
+    }
+    match &port.assets {
+        Some(directory) => assets::serve(directory.clone(), path, &headers).await,
+        None => not_found().await,
+    }
+}
+
+async fn not_found() -> Response {
+    answer::refuse(
+        StatusCode::NOT_FOUND,
+        "Nothing is here. The counter is at / and /mcp.",
+    )
+}

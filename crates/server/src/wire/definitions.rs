@@ -1,0 +1,218 @@
+//! What a counter offers, in the protocol's shape. Built once, at start.
+
+use std::{ops::Deref, sync::Arc};
+
+use desk::{
+    PreparedTool, Window,
+    methods::{self, COMPLETE},
+};
+use kit::{Counter, Tool, counter::Refusals, prompt::Prompt, resource::Shows};
+use rmcp::model as mcp;
+use serde_json::{Value, json};
+
+/// How long clients may keep the lists of tools, prompts and templates. They
+/// change only when the program is replaced or reconfigured.
+pub const LIST_TTL_MS: u64 = 5 * 60 * 1000;
+
+/// Entries per page of a list.
+pub const PAGE: usize = 50;
+
+/// A counter as the protocol shows it.
+pub struct PublishedCounter {
+    window: Arc<Window>,
+    pub definitions: Definitions,
+}
+
+impl PublishedCounter {
+    pub fn new(window: &Arc<Window>) -> Arc<Self> {
+        Arc::new(Self {
+            definitions: Definitions::new(&window.counter, &window.tools),
+            window: Arc::clone(window),
+        })
+    }
+}
+
+impl Deref for PublishedCounter {
+    type Target = Window;
+
+    fn deref(&self) -> &Window {
+        &self.window
+    }
+}
+
+pub struct Definitions {
+    pub tools: Vec<Value>,
+    pub mcp_tools: Vec<mcp::Tool>,
+    /// Under the names that the counter's document gives them, for its own port.
+    pub own_tools: Vec<mcp::Tool>,
+    pub prompts: Vec<mcp::Prompt>,
+    /// Each with the tools whose data it shows.
+    pub templates: Vec<(Shows, mcp::ResourceTemplate)>,
+    pub info: mcp::ServerConfig,
+    /// `serverInfo` as JSON text, for stamping results.
+    pub server_info: String,
+    pub server_info_meta: mcp::MetaObject,
+}
+
+impl Definitions {
+    pub fn new(counter: &Counter, tools: &[Arc<PreparedTool>]) -> Self {
+        let own_tools = tools
+            .iter()
+            .map(|prepared| tool_definition(counter, &prepared.tool, prepared.tool.name))
+            .filter_map(from_json)
+            .collect();
+        let tools: Vec<Value> = tools
+            .iter()
+            .map(|prepared| tool_definition(counter, &prepared.tool, prepared.listed_name))
+            .collect();
+        let mcp_tools = tools
+            .iter()
+            .filter_map(|tool| from_json(tool.clone()))
+            .collect();
+        let server_info = json!({
+            "name": counter.about.server_name,
+            "title": counter.about.title,
+            "version": counter.about.version,
+        });
+        let mut meta = mcp::MetaObject::new();
+        meta.0.insert(
+            "io.modelcontextprotocol/serverInfo".into(),
+            server_info.clone(),
+        );
+        Self {
+            tools,
+            mcp_tools,
+            own_tools,
+            prompts: counter
+                .prompts
+                .iter()
+                .map(|prompt| prompt_definition(prompt))
+                .collect(),
+            templates: counter
+                .resources
+                .iter()
+                .flat_map(|resources| resources.templates())
+                .map(|template| {
+                    let shown = mcp::ResourceTemplate::new(template.uri_template, template.name)
+                        .with_title(template.title)
+                        .with_description(template.description)
+                        .with_mime_type(template.mime_type);
+                    (template.shows, shown)
+                })
+                .collect(),
+            info: info(counter),
+            server_info: server_info.to_string(),
+            server_info_meta: meta,
+        }
+    }
+
+    pub fn tool(&self, name: &str) -> Option<&mcp::Tool> {
+        let mut all = self.mcp_tools.iter().chain(&self.own_tools);
+        all.find(|tool| tool.name == name)
+    }
+}
+
+/// A tool as `tools/list` shows it.
+pub fn tool_definition(counter: &Counter, tool: &Tool, name: &str) -> Value {
+    let mut definition = serde_json::Map::new();
+    let mut put = |key: &str, value: Value| definition.insert(key.into(), value);
+    put("name", name.into());
+    put("title", tool.title.into());
+    put("description", tool.description.into());
+    put("inputSchema", tool.input.clone());
+    if let Some(output) = &tool.output {
+        put(
+            "outputSchema",
+            published(output.clone(), counter.about.ways.refusals),
+        );
+    }
+    let hints = json!({
+        "title": tool.title,
+        "readOnlyHint": tool.hints.read_only,
+        "destructiveHint": tool.hints.destructive,
+        "idempotentHint": tool.hints.idempotent,
+        "openWorldHint": tool.hints.open_world,
+    });
+    put("annotations", hints);
+    if let Some(meta) = &tool.meta {
+        put("_meta", meta.clone());
+    }
+    Value::Object(definition)
+}
+
+/// The output schema for clients: true of refusals as well, because some clients
+/// hold `structuredContent` against it even when `isError` is set.
+fn published(mut schema: Value, refusals: Refusals) -> Value {
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("required");
+        if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+            // Of a flat refusal only the part that says what happened.
+            let kind = match refusals {
+                Refusals::Nested => "object",
+                Refusals::Flat => "string",
+            };
+            properties.insert(
+                "error".into(),
+                json!({
+                    "type": kind,
+                    "description": "Only when refused",
+                }),
+            );
+        }
+    }
+    schema
+}
+
+fn prompt_definition(prompt: &Prompt) -> mcp::Prompt {
+    let arguments = prompt
+        .arguments
+        .iter()
+        .map(|argument| {
+            mcp::PromptArgument::new(argument.name)
+                .with_description(argument.description)
+                .with_required(argument.required)
+        })
+        .collect();
+    mcp::Prompt::new(prompt.name, Some(prompt.description), Some(arguments))
+        .with_title(prompt.title)
+}
+
+fn info(counter: &Counter) -> mcp::ServerConfig {
+    let about = &counter.about;
+    let lists = if about.lists_change {
+        json!({ "listChanged": true })
+    } else {
+        json!({})
+    };
+    let mut capabilities = json!({ "logging": {}, "tools": lists });
+    if let Some(object) = capabilities.as_object_mut() {
+        if !counter.prompts.is_empty() {
+            object.insert("prompts".into(), lists);
+        }
+        if counter.resources.is_some() {
+            object.insert(
+                "resources".into(),
+                json!({ "subscribe": true, "listChanged": true }),
+            );
+        }
+        if methods::offers(counter, COMPLETE.name) {
+            object.insert("completions".into(), json!({}));
+        }
+    }
+    let capabilities = from_json(capabilities).unwrap_or_default();
+    mcp::ServerConfig::new(capabilities)
+        .with_server_info(
+            mcp::Implementation::new(about.server_name, about.version)
+                .with_title(about.title)
+                .with_description(about.description),
+        )
+        .with_instructions(about.instructions)
+}
+
+/// The protocol crate reads what it writes, so this fails for no definition of
+/// ours; the tests compare the two lists.
+fn from_json<T: serde::de::DeserializeOwned>(value: Value) -> Option<T> {
+    serde_json::from_value(value)
+        .inspect_err(|error| tracing::error!(%error, "a definition is not valid"))
+        .ok()
+}

@@ -1,0 +1,285 @@
+//! The short way for the plain case: a `tools/call` that is right in every
+//! respect and wants nothing but its answer, stateless over HTTP ([`Plain`],
+//! also `tools/list`), stateless or bare on a connection ([`PlainCall`]).
+//!
+//! Anything unusual, a wrong header, missing metadata, a progress token, an
+//! older revision, yields `None`, and the same bytes go to the protocol crate,
+//! which knows what to say. So there is one source of protocol errors, and this
+//! file needs only to recognise what it can serve.
+
+use std::{borrow::Cow, sync::Arc};
+
+use desk::{
+    Desk,
+    pipeline::{Admitted, ToolCall},
+};
+use http::{HeaderMap, header};
+use kit::context::Language;
+use rmcp::model as mcp;
+use serde::Deserialize;
+use serde_json::{Map, Value, value::RawValue};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    STATELESS,
+    client::PlainClient,
+    definitions::{LIST_TTL_MS, PAGE, PublishedCounter},
+    inbound::too_complex,
+    language,
+    outbound::{self, Destination, Fault},
+    reads::Reads,
+};
+
+#[derive(Deserialize)]
+struct Request<'a> {
+    jsonrpc: &'a str,
+    #[serde(borrow)]
+    id: &'a RawValue,
+    method: &'a str,
+    #[serde(borrow)]
+    params: Params<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Params<'a> {
+    #[serde(borrow, default)]
+    name: Option<Cow<'a, str>>,
+    #[serde(default)]
+    arguments: Option<Map<String, Value>>,
+    #[serde(borrow, default)]
+    cursor: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "_meta", default)]
+    meta: Option<Meta<'a>>,
+    #[serde(borrow, default)]
+    input_responses: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    request_state: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Meta<'a> {
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
+    protocol_version: &'a str,
+    #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
+    client_capabilities: Map<String, Value>,
+    #[serde(borrow, rename = "progressToken", default)]
+    progress_token: Option<&'a RawValue>,
+    #[serde(borrow, rename = "io.modelcontextprotocol/logLevel", default)]
+    log_level: Option<&'a RawValue>,
+}
+
+impl Request<'_> {
+    /// Of the stateless era, or of none: bare.
+    fn is_plain(&self) -> bool {
+        let params = &self.params;
+        self.jsonrpc == "2.0"
+            && is_id(self.id.get())
+            && params.input_responses.is_none()
+            && params.request_state.is_none()
+            && params.meta.as_ref().is_none_or(Meta::is_plain)
+    }
+}
+
+impl Meta<'_> {
+    fn is_plain(&self) -> bool {
+        self.protocol_version == STATELESS
+            && self.progress_token.is_none()
+            && self.log_level.is_none()
+            && are_capabilities(&self.client_capabilities)
+    }
+}
+
+/// Most clients send none.
+fn are_capabilities(declared: &Map<String, Value>) -> bool {
+    declared.is_empty() || mcp::ClientCapabilities::deserialize(declared).is_ok()
+}
+
+/// A number or a string; anything else is for the protocol crate to refuse.
+fn is_id(id: &str) -> bool {
+    id.starts_with('"') || id.parse::<i64>().is_ok()
+}
+
+/// Whether the headers are those of a plain stateless request; cheap, and asked
+/// before the body is looked at.
+pub fn headers_fit(headers: &HeaderMap) -> bool {
+    let is = |name: &str, wanted: &str| single(headers, name).is_some_and(|v| v == wanted);
+    Reads::of(headers) != Reads::Neither
+        && is("mcp-protocol-version", STATELESS)
+        && (is("mcp-method", "tools/call") || is("mcp-method", "tools/list"))
+        && single(headers, header::CONTENT_TYPE.as_str())
+            .is_some_and(|kind| kind.starts_with("application/json"))
+        && !headers.contains_key("mcp-session-id")
+}
+
+/// The value of a header that is there exactly once.
+fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?.to_str().ok()?;
+    values.next().is_none().then_some(value)
+}
+
+/// A request that is plain in every respect.
+pub struct Plain<'a>(Request<'a>);
+
+impl<'a> Plain<'a> {
+    /// `None` to go the long way.
+    pub fn read(window: &PublishedCounter, headers: &HeaderMap, body: &'a [u8]) -> Option<Self> {
+        let request: Request<'_> = serde_json::from_slice(body).ok()?;
+        let params = &request.params;
+        let plain = request.is_plain()
+            && params.meta.is_some()
+            && single(headers, "mcp-method") == Some(request.method);
+        let fits = match request.method {
+            "tools/list" => params.cursor.is_none() && params.name.is_none(),
+            "tools/call" => params.name.as_deref().is_some_and(|name| {
+                single(headers, "mcp-name") == Some(name) && !has_header_arguments(window, name)
+            }),
+            _ => false,
+        };
+        (plain && fits).then_some(Self(request))
+    }
+
+    pub fn method(&self) -> &'a str {
+        self.0.method
+    }
+
+    pub fn id(&self) -> Option<Value> {
+        serde_json::from_str(self.0.id.get()).ok()
+    }
+
+    /// Status and body of the answer.
+    pub async fn serve(
+        self,
+        desk: &Arc<Desk>,
+        window: &PublishedCounter,
+        admitted: Admitted,
+        headers: &HeaderMap,
+    ) -> (u16, String) {
+        let how = How {
+            admitted,
+            language: language::of_headers(headers),
+            cancel: CancellationToken::new(),
+            flat: false,
+        };
+        let id = self.0.id;
+        match PlainCall::of(self.0) {
+            Some(call) => call.serve(desk, window, how).await,
+            None => (200, list(window, id.get())),
+        }
+    }
+}
+
+/// A call on a connection that carries one message after another.
+pub struct PlainCall {
+    /// As JSON text.
+    pub id: String,
+    tool: String,
+    arguments: Map<String, Value>,
+    /// Of a stateless client; a bare call has none.
+    capabilities: Option<Map<String, Value>>,
+}
+
+/// For whom a call runs, and how it is answered.
+pub struct How {
+    pub admitted: Admitted,
+    pub language: Option<Language>,
+    pub cancel: CancellationToken,
+    /// Whether the fields of the answer stand at the top of the result too.
+    pub flat: bool,
+}
+
+impl PlainCall {
+    /// `None` to go the long way. `bare` is whether a request without metadata
+    /// belongs to no era.
+    pub fn read(bytes: &[u8], bare: bool) -> Option<Self> {
+        if too_complex(bytes) {
+            return None;
+        }
+        let request: Request<'_> = serde_json::from_slice(bytes).ok()?;
+        let era_fits = bare || request.params.meta.is_some();
+        let fits = request.method == "tools/call" && era_fits && request.is_plain();
+        Self::of(request).filter(|_| fits)
+    }
+
+    fn of(request: Request<'_>) -> Option<Self> {
+        Some(Self {
+            id: request.id.get().to_owned(),
+            tool: request.params.name?.into_owned(),
+            arguments: request.params.arguments.unwrap_or_default(),
+            capabilities: request.params.meta.map(|meta| meta.client_capabilities),
+        })
+    }
+
+    /// HTTP status and text of the answer.
+    pub async fn serve(
+        self,
+        desk: &Arc<Desk>,
+        window: &PublishedCounter,
+        how: How,
+    ) -> (u16, String) {
+        let caller = Arc::clone(&how.admitted.who.caller.id);
+        let stateless = self.capabilities.is_some();
+        let call = ToolCall {
+            admitted: how.admitted,
+            name: self.tool.clone(),
+            arguments: self.arguments,
+            client: Arc::new(PlainClient {
+                capabilities: Value::Object(self.capabilities.unwrap_or_default()),
+                stateless,
+            }),
+            cancel: how.cancel,
+            language: how.language,
+        };
+        match desk.call(window, call).await {
+            Ok(answer) => {
+                let to = Destination {
+                    window,
+                    caller: &caller,
+                    tool: &self.tool,
+                    stateless,
+                };
+                outbound::plain_response(&self.id, answer, &to, how.flat)
+            }
+            Err(refusal) => {
+                let id = serde_json::from_str(&self.id).ok();
+                let message = outbound::error_message(id.as_ref(), &Fault::from(&refusal));
+                (200, message.to_string())
+            }
+        }
+    }
+}
+
+/// Tools some of whose arguments must be repeated in HTTP headers.
+fn has_header_arguments(window: &PublishedCounter, name: &str) -> bool {
+    window.definitions.tool(name).is_some_and(|tool| {
+        tool.input_schema
+            .get("properties")
+            .is_some_and(mentions_header)
+    })
+}
+
+fn mentions_header(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => {
+            object.contains_key("x-mcp-header") || object.values().any(mentions_header)
+        }
+        _ => false,
+    }
+}
+
+/// The first page; for others the long way is short enough.
+fn list(window: &PublishedCounter, id: &str) -> String {
+    let definitions = &window.definitions;
+    let tools = definitions.tools.iter().take(PAGE).cloned().collect();
+    let next = if definitions.tools.len() > PAGE {
+        format!(r#""nextCursor":"p{PAGE}","#)
+    } else {
+        String::new()
+    };
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{}}},{next}"ttlMs":{LIST_TTL_MS},"cacheScope":"public","tools":{}}}}}"#,
+        definitions.server_info,
+        Value::Array(tools)
+    )
+}

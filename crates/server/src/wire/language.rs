@@ -1,0 +1,10 @@
+//! The language that an HTTP client asks for.
+
+use http::{HeaderMap, header::ACCEPT_LANGUAGE};
+use kit::context::Language;
+
+/// By the first language of `Accept-Language`; `None` when any will do.
+pub fn of_headers(headers: &HeaderMap) -> Option<Language> {
+    let value = headers.get(ACCEPT_LANGUAGE)?;
+    desk::language::of_tag(value.to_str().ok()?)
+}

@@ -1,0 +1,48 @@
+//! Requests whose parameters do not have the form their method asks for. The
+//! protocol crate takes them for requests of methods it does not know.
+
+use desk::methods;
+#[expect(deprecated, reason = "clients of the handshake era still use these")]
+use rmcp::model::{SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams};
+use rmcp::{
+    ErrorData,
+    model::{self as mcp, CustomRequest, ErrorCode},
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::outbound::quoted;
+use crate::wire::definitions::PublishedCounter;
+
+/// Invalid parameters when there is such a method in the request's era.
+#[expect(deprecated, reason = "see above")]
+pub fn explain(request: &CustomRequest, stateless: bool, window: &PublishedCounter) -> ErrorData {
+    let params = request.params.clone().unwrap_or_else(|| json!({}));
+    let wrong = match (request.method.as_str(), stateless) {
+        ("tools/call", _) => wrong::<mcp::CallToolRequestParams>(params),
+        ("prompts/get", _) => wrong::<mcp::GetPromptRequestParams>(params),
+        ("resources/read", _) => wrong::<mcp::ReadResourceRequestParams>(params),
+        ("completion/complete", _) => wrong::<mcp::CompleteRequestParams>(params),
+        ("tools/list" | "prompts/list" | "resources/list" | "resources/templates/list", _) => {
+            wrong::<mcp::PaginatedRequestParams>(params)
+        }
+        ("subscriptions/listen", true) => wrong::<mcp::SubscriptionsListenRequestParams>(params),
+        ("initialize", false) => wrong::<mcp::InitializeRequestParams>(params),
+        ("logging/setLevel", false) => wrong::<SetLevelRequestParams>(params),
+        ("resources/subscribe", false) => wrong::<SubscribeRequestParams>(params),
+        ("resources/unsubscribe", false) => wrong::<UnsubscribeRequestParams>(params),
+        (method, _) => {
+            let explained = methods::not_found(&window.counter, method);
+            return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, explained, None);
+        }
+    };
+    let wrong = wrong.unwrap_or_else(|| "they do not have its form".into());
+    let message = format!("Invalid params of {}: {}.", request.method, quoted(&wrong));
+    ErrorData::invalid_params(message, None)
+}
+
+fn wrong<T: DeserializeOwned>(params: Value) -> Option<String> {
+    serde_json::from_value::<T>(params)
+        .err()
+        .map(|error| error.to_string())
+}

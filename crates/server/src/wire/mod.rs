@@ -1,0 +1,32 @@
+//! Between the protocol's words and ours. The only part of the program that
+//! knows the protocol crate.
+//!
+//! - `definitions`: what a counter offers, in the protocol's shape, built once
+//! - `handler`: every method of both protocol eras, served by the protocol crate
+//! - `direct`: plain stateless calls over HTTP, without the protocol crate
+//! - `mistyped`: what is wrong with a request whose parameters have another form
+//! - `plain`: tools without the protocol, one JSON object in and one out
+//! - `inbound`: bytes into messages; `outbound`: answers and refusals into bytes
+//! - `channel`: a connection of messages (stdio, WebSocket) for the protocol crate
+//! - `backlog`: answers that nobody has read yet, and how many there may be
+//! - `client`: the way back to the client while a call runs
+//! - `subscriptions`: changes on their way to the client
+//! - `seal`: state that travels through the client and must come back unchanged
+
+pub mod backlog;
+pub mod channel;
+pub mod client;
+pub mod definitions;
+pub mod direct;
+pub mod handler;
+pub mod inbound;
+pub mod language;
+pub mod mistyped;
+pub mod outbound;
+pub mod plain;
+pub mod reads;
+pub mod seal;
+pub mod subscriptions;
+
+/// The newest protocol revision, the first without a handshake.
+pub const STATELESS: &str = "2026-07-28";

@@ -1,0 +1,143 @@
+//! Tools without the protocol: one JSON object in, one out. For scripts and
+//! programs that were written before there was a protocol to speak.
+
+use std::sync::Arc;
+
+use desk::{
+    Desk,
+    pipeline::{Admitted, Answer, Refusal, ToolCall},
+};
+use http::HeaderMap;
+use kit::{Error, Reply, counter::Refusals, error::MISSING_CAPABILITY, ids::CallId};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    client::PlainClient,
+    inbound,
+    outbound::{Fault, with_reference},
+};
+use crate::wire::{definitions::PublishedCounter, language};
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object")]
+struct Request {
+    name: String,
+    #[serde(default)]
+    arguments: Option<Map<String, Value>>,
+}
+
+/// `{tools}`, all of them.
+pub fn list(window: &PublishedCounter) -> String {
+    json!({ "tools": window.definitions.tools }).to_string()
+}
+
+/// Whether a list was asked for in JSON, if in anything.
+pub fn check_list(body: &[u8]) -> Result<(), Fault> {
+    if body.trim_ascii().is_empty() {
+        return Ok(());
+    }
+    parse::<Map<String, Value>>(body, "Send {}, or nothing.").map(drop)
+}
+
+/// A call that is `{name, arguments}`.
+pub struct Call(Request);
+
+impl Call {
+    pub fn read(body: &[u8]) -> Result<Self, Fault> {
+        parse(body, r#"Send {"name": "…", "arguments": {…}}."#).map(Self)
+    }
+
+    /// The tool's own fields beside the protocol's.
+    pub async fn serve(
+        self,
+        desk: &Arc<Desk>,
+        window: &PublishedCounter,
+        admitted: Admitted,
+        headers: &HeaderMap,
+    ) -> Result<String, Refusal> {
+        let call = ToolCall {
+            admitted,
+            name: self.0.name,
+            arguments: self.0.arguments.unwrap_or_default(),
+            client: Arc::new(PlainClient {
+                capabilities: json!({}),
+                stateless: true,
+            }),
+            cancel: CancellationToken::new(),
+            language: language::of_headers(headers),
+        };
+        let answer = desk.call(window, call).await?;
+        Ok(result(answer, window.refusals()).to_string())
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(body: &'a [u8], wanted: &str) -> Result<T, Fault> {
+    let fault = |code, message| Fault {
+        code,
+        message,
+        data: None,
+    };
+    if inbound::too_complex(body) {
+        let message = "Invalid Request: nested too deeply.".to_owned();
+        return Err(fault(-32600, message));
+    }
+    serde_json::from_slice(body).map_err(|error| {
+        if error.is_data() {
+            fault(-32602, format!("Invalid params: {error}. {wanted}"))
+        } else {
+            fault(-32700, format!("Parse error: {error}. {wanted}"))
+        }
+    })
+}
+
+fn result(answer: Answer, refusals: Refusals) -> Value {
+    let refused = |error| refused(error, answer.call, refusals);
+    let (content, structured, is_error) = match answer.result {
+        Ok(Reply::Structured(json)) => {
+            let structured = serde_json::from_str(&json).unwrap_or_default();
+            (text(&json), structured, false)
+        }
+        Ok(Reply::Content(blocks)) => (Value::Array(blocks), Value::Null, false),
+        Ok(Reply::InputRequired { .. }) => refused(cannot_be_asked()),
+        Err(error) if error.code == MISSING_CAPABILITY => refused(cannot_be_asked()),
+        Err(error) => refused(error),
+    };
+    let mut result = match &structured {
+        Value::Object(own) => own.clone(),
+        _ => Map::new(),
+    };
+    result.insert("content".into(), content);
+    if !structured.is_null() {
+        result.insert("structuredContent".into(), structured);
+    }
+    result.insert("isError".into(), is_error.into());
+    Value::Object(result)
+}
+
+fn refused(error: Error, call: CallId, refusals: Refusals) -> (Value, Value, bool) {
+    let (shown, structured) = with_reference(error, call).shown(refusals);
+    (text(&shown), structured, true)
+}
+
+fn cannot_be_asked() -> Error {
+    Error::new(
+        MISSING_CAPABILITY,
+        "This tool asks back, and a plain call can't be asked.",
+    )
+    .next("Call it over MCP.")
+}
+
+fn text(text: &str) -> Value {
+    json!([{ "type": "text", "text": text }])
+}
+
+/// A refusal, or a request that could not be read, in the same shape.
+pub fn error(fault: &Fault) -> String {
+    let mut error = json!({ "code": fault.code, "message": fault.message });
+    if let (Some(data), Some(object)) = (&fault.data, error.as_object_mut()) {
+        object.insert("data".into(), data.clone());
+    }
+    json!({ "error": error, "content": text(&fault.message), "isError": true }).to_string()
+}
