@@ -79,7 +79,11 @@ impl Book {
             .position(|it| it.number == backlog.number);
         match known {
             Some(at) if bytes <= FREE => drop(self.waiting.remove(at)),
-            Some(at) => self.waiting[at].bytes = bytes,
+            Some(at) => {
+                if let Some(waiting) = self.waiting.get_mut(at) {
+                    waiting.bytes = bytes;
+                }
+            }
             None if bytes <= FREE || backlog.stop.is_cancelled() => {}
             None => self.waiting.push(Waiting {
                 number: backlog.number,

@@ -9,7 +9,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use futures::{SinkExt, stream::SplitSink};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_tungstenite::tungstenite::{
@@ -30,7 +30,7 @@ const PART: usize = 16 * 1024;
 const READ: usize = 4 * 1024;
 
 /// The longest header of a frame.
-const HEADER: usize = 14;
+const LONGEST_HEADER: usize = 14;
 
 const FINAL: u8 = 0x80;
 const OPCODE: u8 = 0x0f;
@@ -105,8 +105,7 @@ impl<S> SmallFrames<S> {
                 if length == 0 {
                     return;
                 }
-                buffer.put_slice(&self.unread[..length]);
-                self.unread.advance(length);
+                buffer.put_slice(&self.unread.split_to(length));
                 self.left_in_part -= length as u64;
             } else if !self.next_part() {
                 return;
@@ -125,34 +124,30 @@ impl<S> SmallFrames<S> {
             self.frame = Some(frame).filter(|_| !is_last);
             return true;
         }
-        let Some((size, length)) = header_of(&self.unread) else {
+        let Some(header) = Header::of(&self.unread) else {
             return false;
         };
-        let first_byte = self.unread[0];
+        let (first_byte, length) = (header.first_byte, header.length);
+        let bytes = self.unread.split_to(header.size);
         let is_control = first_byte & OPCODE >= FIRST_CONTROL;
         if is_control || length <= PART as u64 || length > self.largest {
-            self.header.extend_from_slice(&self.unread[..size]);
+            self.header.extend_from_slice(&bytes);
             self.left_in_part = length;
         } else {
-            let mask = (self.unread[1] & MASKED != 0)
-                .then(|| self.unread[size - 4..size].try_into().ok())
-                .flatten();
-            self.make_header(first_byte & !FINAL, PART as u64, mask);
-            let left = length - PART as u64;
+            self.make_header(first_byte & !FINAL, PART as u64, header.mask);
             self.frame = Some(LargeFrame {
                 first_byte,
-                mask,
-                left,
+                mask: header.mask,
+                left: length - PART as u64,
             });
         }
-        self.unread.advance(size);
         true
     }
 
     fn make_header(&mut self, first_byte: u8, length: u64, mask: Option<[u8; 4]>) {
         let masked = mask.map_or(0, |_| MASKED);
         let length_bytes = u16::try_from(length).unwrap_or(u16::MAX);
-        self.header.reserve(HEADER);
+        self.header.reserve(LONGEST_HEADER);
         self.header.extend_from_slice(&[first_byte]);
         match u8::try_from(length) {
             Ok(short) if short < 126 => self.header.extend_from_slice(&[masked | short]),
@@ -167,20 +162,39 @@ impl<S> SmallFrames<S> {
     }
 }
 
-/// The size of a frame's header and the length of its payload, once all of the
-/// header is there.
-fn header_of(bytes: &[u8]) -> Option<(usize, u64)> {
-    let second = *bytes.get(1)?;
-    let mask = if second & MASKED != 0 { 4 } else { 0 };
-    let (size, length) = match second & !MASKED {
-        126 => {
-            let length = bytes.get(2..4)?.try_into().ok()?;
-            (4, u64::from(u16::from_be_bytes(length)))
-        }
-        127 => (10, u64::from_be_bytes(bytes.get(2..10)?.try_into().ok()?)),
-        short => (2, u64::from(short)),
-    };
-    (bytes.len() >= size + mask).then_some((size + mask, length))
+/// What the header of a frame says.
+struct Header {
+    first_byte: u8,
+    mask: Option<[u8; 4]>,
+    /// Of the header itself.
+    size: usize,
+    /// Of the payload.
+    length: u64,
+}
+
+impl Header {
+    /// `None` until all of it is there.
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let (first_byte, second) = (*bytes.first()?, *bytes.get(1)?);
+        let (end, length) = match second & !MASKED {
+            126 => {
+                let length = bytes.get(2..4)?.try_into().ok()?;
+                (4, u64::from(u16::from_be_bytes(length)))
+            }
+            127 => (10, u64::from_be_bytes(bytes.get(2..10)?.try_into().ok()?)),
+            short => (2, u64::from(short)),
+        };
+        let (size, mask) = match second & MASKED {
+            0 => (end, None),
+            _ => (end + 4, Some(bytes.get(end..end + 4)?.try_into().ok()?)),
+        };
+        Some(Self {
+            first_byte,
+            mask,
+            size,
+            length,
+        })
+    }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for SmallFrames<S> {
