@@ -117,13 +117,24 @@ pub fn replace_if(
     durable: bool,
     may: impl FnOnce() -> bool,
 ) -> io::Result<bool> {
+    replace_with(directory, name, durable, |file| file.write_all(bytes), may)
+}
+
+/// The same, with what `fill` writes.
+pub fn replace_with(
+    directory: &Path,
+    name: &str,
+    durable: bool,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+    may: impl FnOnce() -> bool,
+) -> io::Result<bool> {
     let temporary = directory.join(format!(".{name}.tmp"));
     let written = (|| {
         let mut file = open(
             &temporary,
             OpenOptions::new().write(true).create(true).truncate(true),
         )?;
-        file.write_all(bytes)?;
+        fill(&mut file)?;
         if durable {
             file.sync_data()?;
         }

@@ -260,6 +260,16 @@ pub fn read_range(mut file: &File, range: Range<u64>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Appends a part of a file to another, whatever its size, in little memory.
+pub fn copy_range(mut from: &File, range: Range<u64>, to: &mut File) -> io::Result<()> {
+    let length = range.end - range.start;
+    from.seek(SeekFrom::Start(range.start))?;
+    match io::copy(&mut from.take(length), to)? {
+        copied if copied == length => Ok(()),
+        _ => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
 pub fn hash_of(value: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

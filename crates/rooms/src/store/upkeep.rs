@@ -4,6 +4,7 @@
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
+    ops::Range,
     path::Path,
 };
 
@@ -16,7 +17,7 @@ use super::{
     files::{self, ARCHIVE, LOG, OWNERS, ROOMS},
     index::{Files, Index},
     lock::{self, Held},
-    segment::{Reader, Segment, read_range},
+    segment::{Reader, Segment, copy_range},
 };
 use crate::{errors, model::message::Head};
 
@@ -225,10 +226,10 @@ impl Store {
                 0 => from,
                 _ => Reader::new(&index.log, log).start_of(moved)?,
             };
-            archive(&directory, &read_range(log, from..cut)?)?;
+            archive(&directory, log, from..cut)?;
             let length = log.metadata()?.len();
-            let rest = read_range(log, cut..length)?;
-            if files::replace_if(&directory, LOG, &rest, true, || lock.is_held())? {
+            let rest = |file: &mut File| copy_range(log, cut..length, file);
+            if files::replace_with(&directory, LOG, true, rest, || lock.is_held())? {
                 rescue(&directory, log, length)?;
             }
             let files = Files::open(&directory)?;
@@ -273,20 +274,19 @@ fn rescue(directory: &Path, old: &File, copied: u64) -> io::Result<()> {
     if length <= copied {
         return Ok(());
     }
-    let late = read_range(old, copied..length)?;
     let mut log = files::open(&directory.join(LOG), OpenOptions::new().append(true))?;
-    log.write_all(&late)?;
+    copy_range(old, copied..length, &mut log)?;
     log.sync_data()
 }
 
-fn archive(directory: &Path, bytes: &[u8]) -> io::Result<()> {
-    if bytes.is_empty() {
+fn archive(directory: &Path, log: &File, range: Range<u64>) -> io::Result<()> {
+    if range.is_empty() {
         return Ok(());
     }
     let path = directory.join(ARCHIVE);
     let mut file = files::open(&path, OpenOptions::new().append(true).create(true))?;
     let before = file.metadata()?.len();
-    let written = file.write_all(bytes).and_then(|()| file.sync_data());
+    let written = copy_range(log, range, &mut file).and_then(|()| file.sync_data());
     if let Err(error) = written {
         file.set_len(before)?;
         return Err(error);
