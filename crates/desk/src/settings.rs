@@ -134,7 +134,7 @@ impl Default for Http {
             shutdown_seconds: 30,
             session_seconds: 300,
             max_sessions: 1024,
-            max_sessions_per_caller: 128,
+            max_sessions_per_caller: 64,
             direct_path: true,
         }
     }

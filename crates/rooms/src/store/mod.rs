@@ -72,7 +72,7 @@ pub use room::Room;
 pub use waiting::Waiting;
 
 /// Threads that read and write files at once. Most of them wait for a lock.
-const THREADS: usize = 32;
+const THREADS: usize = 16;
 
 pub struct Store {
     settings: Settings,
