@@ -71,7 +71,7 @@ pub fn movie_not_found(nearest: &[&Name]) -> Error {
 
 /// What helps where the cinema has no films at all.
 pub const NO_FILMS: &str = "The cinema has no films yet. `madoguchi demo load cinema` loads sample \
-     films; `madoguchi import cinema FILE` takes your own.";
+     films into the same data directory (`--data`).";
 
 pub fn movie_ambiguous(found: &[&Name]) -> Error {
     Error::new("MOVIE_AMBIGUOUS", "Several films match this title.")

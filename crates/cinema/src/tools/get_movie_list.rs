@@ -173,8 +173,8 @@ fn why_empty(sql: &mut dyn Sql, is_filtered: bool, language: Language) -> Result
     Ok(match (store::has_films(sql)?, is_filtered, language) {
         (false, _, Language::English) => errors::NO_FILMS,
         (false, _, Language::Japanese) => {
-            "映画がまだ登録されていません。`madoguchi demo load cinema`でサンプルを読み込むか、\
-             `madoguchi import cinema FILE`で取り込んでください。"
+            "映画がまだ登録されていません。`madoguchi demo load cinema`でサンプルを読み込めます\
+             （`--data`は同じものを指定）。"
         }
         (true, true, Language::English) => {
             "No film matches. Without date, genre and search_query all films that are showing \
@@ -184,12 +184,12 @@ fn why_empty(sql: &mut dyn Sql, is_filtered: bool, language: Language) -> Result
             "該当する映画がありません。date、genre、search_queryを外すと上映中の全作品を表示します。"
         }
         (true, false, Language::English) => {
-            "Nothing is showing: all screenings are over. `madoguchi import cinema FILE` brings \
-             new ones."
+            "Nothing is showing: all screenings are over. `madoguchi demo load cinema` brings new \
+             sample ones."
         }
         (true, false, Language::Japanese) => {
             "上映中の映画がありません。すべての上映が終了しました。\
-             `madoguchi import cinema FILE`で新しい上映を取り込めます。"
+             `madoguchi demo load cinema`で新しいサンプルの上映を読み込めます。"
         }
     })
 }
