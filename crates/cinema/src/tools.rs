@@ -16,3 +16,6 @@ const LOOKS: Hints = Hints {
     idempotent: true,
     open_world: false,
 };
+
+const DATE_PATTERN: &str = r"^\d{4}-\d{2}-\d{2}$";
+const TIME_PATTERN: &str = r"^\d{2}:\d{2}$";

@@ -42,6 +42,13 @@ impl<T: JsonSchema> JsonSchema for Nullable<T> {
 
 /// The schema of a tool's arguments.
 pub fn input<T: JsonSchema>() -> Value {
+    let mut schema = schema::<T>();
+    shorten(&mut schema);
+    schema
+}
+
+/// The schema of a section of the configuration.
+pub fn settings<T: JsonSchema>() -> Value {
     schema::<T>()
 }
 
@@ -122,6 +129,38 @@ fn flatten(schema: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(flatten),
         _ => {}
+    }
+}
+
+/// Leaves out what costs a model attention and says nothing, and puts the type
+/// and the description of an argument first.
+fn shorten(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            // An empty default says no more than that the argument may be missing.
+            if object.get("default").is_some_and(is_empty) {
+                object.remove("default");
+            }
+            let mut first = Map::new();
+            for keyword in ["type", "description"] {
+                if let Some(text @ Value::String(_)) = object.get(keyword) {
+                    first.insert(keyword.into(), text.clone());
+                }
+            }
+            first.append(object);
+            *object = first;
+            object.values_mut().for_each(shorten);
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
     }
 }
 

@@ -1,12 +1,16 @@
 //! A tool as data: its names, schemas, hints and effect stand beside its handler.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use serde::{Serialize, de::DeserializeOwned};
+use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
 use crate::{
-    BoxFuture, Context, Error, Reply, Result, Sql, approval::Describe, arguments::drop_not_given,
+    Context,
+    approval::Describe,
+    arguments::drop_not_given,
+    handler::{Handler, Run},
+    schema,
 };
 
 /// How long a tool may take unless it says otherwise.
@@ -73,6 +77,32 @@ pub struct Hints {
     pub open_world: bool,
 }
 
+impl Hints {
+    /// Changes nothing.
+    pub const READS: Self = Self {
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+        open_world: false,
+    };
+    /// Adds something with every call.
+    pub const ADDS: Self = Self {
+        read_only: false,
+        idempotent: false,
+        ..Self::READS
+    };
+    /// Sets something; a second call changes nothing more.
+    pub const SETS: Self = Self {
+        idempotent: true,
+        ..Self::ADDS
+    };
+    /// Deletes something; a second call changes nothing more.
+    pub const REMOVES: Self = Self {
+        destructive: true,
+        ..Self::SETS
+    };
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Changes nothing.
@@ -97,165 +127,113 @@ pub struct Rule {
     pub message: &'static str,
 }
 
-type StoreHandler = Arc<dyn Fn(&Context, &mut dyn Sql, Value) -> Result<Reply> + Send + Sync>;
-/// Work for a transaction, with everything ready that could be worked out before.
-pub type Ready = Box<dyn FnMut(&mut dyn Sql) -> Result<Reply> + Send>;
-type Prepare = Arc<dyn Fn(&Context, &mut dyn Sql, Value) -> Result<Ready> + Send + Sync>;
-type AsyncHandler = Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<Reply>> + Send + Sync>;
-
-/// How the desk runs a tool.
-#[derive(Clone)]
-pub enum Run {
-    /// Reads from the counter's store, beside other readers.
-    Query(StoreHandler),
-    /// Runs inside a transaction that the desk opened and in which the desk's
-    /// own writes take part: all of it happens, or none.
-    Transaction(StoreHandler),
-    /// A transaction that begins with expensive reading or computing: that part
-    /// runs first, beside other readers, so that it does not hold up the writer.
-    /// What it read may have changed when the transaction begins.
-    Prepared(Prepare),
-    /// Anything else. It may wait, ask the client and report progress.
-    Async(AsyncHandler),
+/// What every tool states about itself.
+pub struct Definition {
+    /// The name its document gives it.
+    pub name: &'static str,
+    pub title: &'static str,
+    /// At most two sentences.
+    pub description: &'static str,
+    pub hints: Hints,
+    pub effect: Effect,
 }
 
-impl Run {
-    /// Whether its changes happen in a transaction that the desk opens.
-    pub fn is_transaction(&self) -> bool {
-        matches!(self, Self::Transaction(_) | Self::Prepared(_))
-    }
-
-    pub fn query<S, I, O>(
-        state: &Arc<S>,
-        handler: fn(&S, &Context, &mut dyn Sql, I) -> Result<O>,
-    ) -> Self
-    where
-        S: Send + Sync + 'static,
-        I: DeserializeOwned + 'static,
-        O: Serialize + 'static,
-    {
-        Self::Query(store_handler(state, handler))
-    }
-
-    pub fn transaction<S, I, O>(
-        state: &Arc<S>,
-        handler: fn(&S, &Context, &mut dyn Sql, I) -> Result<O>,
-    ) -> Self
-    where
-        S: Send + Sync + 'static,
-        I: DeserializeOwned + 'static,
-        O: Serialize + 'static,
-    {
-        Self::Transaction(store_handler(state, handler))
-    }
-
-    /// `prepare` beside other readers, then `write` in a transaction.
-    pub fn prepared<S, I, P, O>(
-        state: &Arc<S>,
-        prepare: fn(&S, &Context, &mut dyn Sql, I) -> Result<P>,
-        write: fn(&S, &Context, &mut dyn Sql, &P) -> Result<O>,
-    ) -> Self
-    where
-        S: Send + Sync + 'static,
-        I: DeserializeOwned + 'static,
-        P: Send + 'static,
-        O: Serialize + 'static,
-    {
-        let state = Arc::clone(state);
-        Self::Prepared(Arc::new(move |context, sql, arguments| {
-            let plan = prepare(&state, context, sql, typed(arguments)?)?;
-            let (state, context) = (Arc::clone(&state), context.clone());
-            Ok(Box::new(move |sql: &mut dyn Sql| {
-                Reply::structured(&write(&state, &context, sql, &plan)?)
-            }))
-        }))
-    }
-
-    /// A handler that waits for something besides the store.
-    pub fn shared<S, I, O, F>(state: &Arc<S>, handler: fn(Arc<S>, Context, I) -> F) -> Self
-    where
-        S: Send + Sync + 'static,
-        I: DeserializeOwned + 'static,
-        O: Serialize + 'static,
-        F: Future<Output = Result<O>> + Send + 'static,
-    {
-        let state = Arc::clone(state);
-        Self::Async(Arc::new(move |context, arguments| match typed(arguments) {
-            Ok(input) => {
-                let work = handler(Arc::clone(&state), context, input);
-                Box::pin(async move { Reply::structured(&work.await?) })
-            }
-            Err(error) => Box::pin(std::future::ready(Err(error))),
-        }))
-    }
-
-    pub fn task<I, F>(handler: fn(Context, I) -> F) -> Self
-    where
-        I: DeserializeOwned + 'static,
-        F: Future<Output = Result<Reply>> + Send + 'static,
-    {
-        Self::Async(Arc::new(move |context, arguments| match typed(arguments) {
-            Ok(input) => Box::pin(handler(context, input)),
-            Err(error) => Box::pin(std::future::ready(Err(error))),
-        }))
-    }
-}
-
-fn store_handler<S, I, O>(
-    state: &Arc<S>,
-    handler: fn(&S, &Context, &mut dyn Sql, I) -> Result<O>,
-) -> StoreHandler
-where
-    S: Send + Sync + 'static,
-    I: DeserializeOwned + 'static,
-    O: Serialize + 'static,
-{
-    let state = Arc::clone(state);
-    Arc::new(move |context, sql, arguments| {
-        let output = handler(&state, context, sql, typed(arguments)?)?;
-        Reply::structured(&output)
-    })
-}
-
-/// Arguments reach this point validated, so a failure means that the schema
-/// allows what the Rust type does not; it is still answered as the caller's.
-pub fn typed<I: DeserializeOwned>(mut arguments: Value) -> Result<I> {
-    // To JSON Schema 3.0 is an integer, to Rust it is not.
-    whole_numbers(&mut arguments);
-    serde_json::from_value(arguments).map_err(|error| {
-        let error = error.to_string();
-        // A number beyond the type is named in Rust's words.
-        let is_number = error
-            .rsplit_once("expected ")
-            .is_some_and(|(_, wanted)| matches!(wanted, "i64" | "i32" | "u64" | "u32" | "usize"));
-        let what = match is_number {
-            true => "A number is larger or smaller than it can be.".to_owned(),
-            false => format!("{error}."),
-        };
-        Error::new(crate::error::INVALID_ARGUMENT, what)
-            .next("Check the arguments against the tool's input schema.")
-    })
-}
-
-fn whole_numbers(value: &mut Value) {
-    match value {
-        Value::Number(number) => {
-            if let Some(real) = number.as_f64()
-                && number.is_f64()
-                && real.fract() == 0.0
-                && real.abs() < 9_007_199_254_740_992.0
-            {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "it is whole and small enough"
-                )]
-                let whole = real as i64;
-                *value = whole.into();
-            }
+/// How a tool is declared. The rest has defaults, which the methods change.
+impl Tool {
+    /// The schemas come from the types that the handler takes and returns.
+    pub fn new<I: JsonSchema, O: JsonSchema>(
+        definition: Definition,
+        handler: Handler<I, O>,
+    ) -> Self {
+        Self {
+            output: schema::output::<O>(),
+            ..Self::without_output_schema(definition, handler)
         }
-        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
-        Value::Object(object) => object.values_mut().for_each(whole_numbers),
-        _ => {}
+    }
+
+    /// For a tool that answers with content blocks alone.
+    pub fn without_output_schema<I: JsonSchema, O>(
+        definition: Definition,
+        handler: Handler<I, O>,
+    ) -> Self {
+        let Definition {
+            name,
+            title,
+            description,
+            hints,
+            effect,
+        } = definition;
+        debug_assert_eq!(hints.read_only, effect == Effect::Read, "{name}");
+        Self {
+            name,
+            aliases: &[],
+            title,
+            description,
+            input: schema::input::<I>(),
+            output: None,
+            hints,
+            effect,
+            time_limit: TIME_LIMIT,
+            idempotency_key: None,
+            rules: &[],
+            normalise: |_, _| {},
+            meta: None,
+            personal: &[],
+            card: None,
+            inner_calls: None,
+            run: handler.run,
+        }
+    }
+
+    pub fn aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+
+    pub fn time_limit(self, time_limit: Duration) -> Self {
+        Self { time_limit, ..self }
+    }
+
+    pub fn idempotency_key(self, argument: &'static str) -> Self {
+        Self {
+            idempotency_key: Some(argument),
+            ..self
+        }
+    }
+
+    pub fn rules(self, rules: &'static [Rule]) -> Self {
+        Self { rules, ..self }
+    }
+
+    pub fn normalise(self, normalise: fn(&Context, &mut Map<String, Value>)) -> Self {
+        Self { normalise, ..self }
+    }
+
+    pub fn meta(self, meta: Value) -> Self {
+        Self {
+            meta: Some(meta),
+            ..self
+        }
+    }
+
+    pub fn personal(self, arguments: &'static [&'static str]) -> Self {
+        Self {
+            personal: arguments,
+            ..self
+        }
+    }
+
+    pub fn card(self, card: Describe) -> Self {
+        Self {
+            card: Some(card),
+            ..self
+        }
+    }
+
+    pub fn inner_calls(self, inner_calls: InnerCalls) -> Self {
+        Self {
+            inner_calls: Some(inner_calls),
+            ..self
+        }
     }
 }
 
@@ -298,24 +276,3 @@ impl Tool {
 
 /// For tools that take arguments as they come.
 pub fn as_is(_: &Context, _: &mut Map<String, Value>) {}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn what_a_type_refuses_is_told_in_plain_words() {
-        for beyond in [json!([1_u64 << 63]), json!([1e30]), json!([-1e19])] {
-            let refused = typed::<Vec<i64>>(beyond).unwrap_err();
-            assert_eq!(
-                refused.message,
-                "A number is larger or smaller than it can be."
-            );
-        }
-        let refused = typed::<Vec<String>>(json!([5])).unwrap_err();
-        assert!(refused.message.contains("expected a string"), "{refused}");
-        assert_eq!(typed::<Vec<i64>>(json!([3.0])).unwrap(), [3]);
-    }
-}

@@ -155,7 +155,7 @@ fn log_level(environment: &[(String, String)]) -> Result<Option<Level>> {
 
 /// The JSON Schema of the whole file.
 pub fn schema(counters: &[Registration]) -> Value {
-    let mut schema = kit::schema::input::<Settings>();
+    let mut schema = kit::schema::settings::<Settings>();
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         for counter in counters {
             let mut section = (counter.settings_schema)();
@@ -168,7 +168,7 @@ pub fn schema(counters: &[Registration]) -> Value {
             properties.insert(counter.name.into(), section);
         }
         for port in ports::configured(counters) {
-            let mut section = kit::schema::input::<Listener>();
+            let mut section = kit::schema::settings::<Listener>();
             if let Some(object) = section.as_object_mut() {
                 let about = format!(
                     "The {} counter's own port. Sizes and times are those of [http].",

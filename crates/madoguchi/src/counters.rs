@@ -86,7 +86,7 @@ impl Registration {
             folder: None,
             inside_data: None,
             own_database: None,
-            settings_schema: kit::schema::input::<S>,
+            settings_schema: kit::schema::settings::<S>,
             default_settings: || toml::Table::try_from(S::default()).unwrap_or_default(),
             open,
         }

@@ -151,7 +151,7 @@ where
     Run::Async(Arc::new(move |context, arguments| {
         let project = Arc::clone(&project);
         Box::pin(on_a_thread(project, move |project| {
-            let input: I = kit::tool::typed(arguments)?;
+            let input: I = kit::handler::typed(arguments)?;
             let output = handler(project, &context, &input);
             project.look_ahead();
             Reply::structured(&output?)

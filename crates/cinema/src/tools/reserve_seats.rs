@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use kit::{
-    Context, Effect, Hints, Result, Run, Sql, Tool,
+    Context, Definition, Effect, Handler, Hints, Result, Sql, Tool,
     approval::{Card, Describe, Line},
     context::{Change, Language},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::arguments;
+use super::{DATE_PATTERN, TIME_PATTERN, arguments};
 use crate::{
     answers::{Reservation, ScheduleInfo},
     errors,
@@ -27,52 +26,24 @@ use crate::{
     store::{self, NewReservation},
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// Schedule ID
     schedule_id: Option<String>,
+    /// List of seat IDs to reserve, such as A5; A-5, a5, A列5番 and a text with commas work too
+    #[schemars(length(min = 1))]
     seat_ids: Vec<String>,
+    /// Movie title, with date and start_time in place of schedule_id
     movie_title: Option<String>,
+    /// Screening date in YYYY-MM-DD format
+    #[schemars(regex(pattern = DATE_PATTERN))]
     date: Option<String>,
+    /// Start time in HH:MM format
+    #[schemars(regex(pattern = TIME_PATTERN))]
     start_time: Option<String>,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "schedule_id": {
-                "type": "string",
-                "description": "Schedule ID"
-            },
-            "seat_ids": {
-                "type": "array",
-                "description": "List of seat IDs to reserve, such as A5; A-5, a5, A列5番 and a text with commas work too",
-                "items": {
-                    "type": "string"
-                },
-                "minItems": 1
-            },
-            "movie_title": {
-                "type": "string",
-                "description": "Movie title, with date and start_time in place of schedule_id"
-            },
-            "date": {
-                "type": "string",
-                "description": "Screening date in YYYY-MM-DD format",
-                "pattern": "^\\d{4}-\\d{2}-\\d{2}$"
-            },
-            "start_time": {
-                "type": "string",
-                "description": "Start time in HH:MM format",
-                "pattern": "^\\d{2}:\\d{2}$"
-            },
-            "idempotency_key": {
-                "type": "string",
-                "description": "Any text of your own; reuse the same key when you retry, and nothing is reserved twice"
-            }
-        },
-        "required": ["seat_ids"]
-    })
+    /// Any text of your own; reuse the same key when you retry, and nothing is reserved twice
+    #[serde(rename = "idempotency_key")]
+    _idempotency_key: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -87,40 +58,30 @@ pub struct Output {
 const ID_LENGTH: usize = 26;
 
 pub fn tool(house: &Arc<House>) -> Tool {
-    Tool {
-        name: "reserve_seats",
-        aliases: &[],
-        title: "Reserve seats",
-        description: "Reserve specified seats. Supports multiple seat reservations simultaneously.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: Hints {
-            read_only: false,
-            destructive: false,
-            idempotent: false,
-            open_world: false,
+    Tool::new(
+        Definition {
+            name: "reserve_seats",
+            title: "Reserve seats",
+            description: "Reserve specified seats. Supports multiple seat reservations simultaneously.",
+            hints: Hints::ADDS,
+            effect: Effect::Write,
         },
-        effect: Effect::Write,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: Some("idempotency_key"),
-        rules: &[
-            errors::SEATS_MIN,
-            errors::DATE_PATTERN,
-            errors::DATE_TYPE,
-            errors::TIME_PATTERN,
-            errors::TIME_TYPE,
-        ],
-        normalise: |_, arguments| {
-            arguments::narrow(arguments, "schedule_id");
-            arguments::seats(arguments, "seat_ids");
-            arguments::text(arguments, "movie_title");
-        },
-        meta: None,
-        personal: &[],
-        card: Some(card(house)),
-        inner_calls: None,
-        run: Run::transaction(house, handle),
-    }
+        Handler::transaction(house, handle),
+    )
+    .idempotency_key("idempotency_key")
+    .rules(&[
+        errors::SEATS_MIN,
+        errors::DATE_PATTERN,
+        errors::DATE_TYPE,
+        errors::TIME_PATTERN,
+        errors::TIME_TYPE,
+    ])
+    .normalise(|_, arguments| {
+        arguments::narrow(arguments, "schedule_id");
+        arguments::seats(arguments, "seat_ids");
+        arguments::text(arguments, "movie_title");
+    })
+    .card(card(house))
 }
 
 fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
@@ -226,7 +187,7 @@ fn named(
 fn card(house: &Arc<House>) -> Describe {
     let house = Arc::clone(house);
     Arc::new(move |context, sql, arguments| {
-        let input = kit::tool::typed(arguments.clone())?;
+        let input = kit::handler::typed(arguments.clone())?;
         let (seats, show) = named(&house, context, sql, &input)?;
         let (count, names) = (seats.len(), join(&seats));
         let starts = rfc3339(show.starts_at, &house.zone);

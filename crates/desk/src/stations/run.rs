@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures::FutureExt;
-use kit::{Context, Error, Reply, Result, Run, Sql, sql::Budget, tool::Ready};
+use kit::{Context, Error, Reply, Result, Run, Sql, handler::Ready, sql::Budget};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 

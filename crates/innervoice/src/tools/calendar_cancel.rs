@@ -94,7 +94,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
 /// For a person who is asked about somebody else's event: what would be gone.
 fn card() -> Describe {
     Arc::new(|context, sql, arguments| {
-        let input: Input = kit::tool::typed(arguments.clone())?;
+        let input: Input = kit::handler::typed(arguments.clone())?;
         let event = find(sql, &input.id)?;
         let is_own = event.is_of(&context.caller.id);
         let in_full = |at: i64| when::in_full(timestamp(at), &event.zone());

@@ -170,7 +170,7 @@ pub fn zone_name(moment: &Moment) -> String {
 fn card(voice: &Arc<Voice>) -> Describe {
     let voice = Arc::clone(voice);
     Arc::new(move |context, sql, arguments| {
-        let input: Input = kit::tool::typed(arguments.clone())?;
+        let input: Input = kit::handler::typed(arguments.clone())?;
         let (start, end) = span(&voice, &input)?;
         let now = voice.now(context).as_millisecond();
         bounds::check_events(sql, &context.caller.id, now)?;

@@ -272,7 +272,7 @@ fn others_then(sql: &mut dyn Sql, event: &Event) -> Result<Vec<Event>> {
 fn card(voice: &Arc<Voice>) -> Describe {
     let voice = Arc::clone(voice);
     Arc::new(move |context, sql, arguments| {
-        let update = Update::of(&voice, sql, kit::tool::typed(arguments.clone())?)?;
+        let update = Update::of(&voice, sql, kit::handler::typed(arguments.clone())?)?;
         let (before, after) = (&update.before, &update.after);
         let in_full = |at: i64, event: &Event| when::in_full(timestamp(at), &event.zone());
         let mut lines = Lines::new(context.language);

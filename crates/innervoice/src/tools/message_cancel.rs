@@ -107,7 +107,7 @@ fn handle(_: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Resu
 /// For a person who is asked about somebody else's message.
 fn card() -> Describe {
     Arc::new(|context, sql, arguments| {
-        let item = find(context, sql, kit::tool::typed(arguments.clone())?)?;
+        let item = find(context, sql, kit::handler::typed(arguments.clone())?)?;
         let is_own = *item.caller == *context.caller.id;
         let to = match &item.recipient_name {
             Some(name) => format!("{name} <{}>", item.address),

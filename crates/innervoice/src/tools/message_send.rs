@@ -172,7 +172,7 @@ fn recipient(voice: &Voice, sql: &mut dyn Sql, input: &Input) -> Result<Recipien
 fn card(voice: &Arc<Voice>) -> Describe {
     let voice = Arc::clone(voice);
     Arc::new(move |context, sql, arguments| {
-        let input: Input = kit::tool::typed(arguments.clone())?;
+        let input: Input = kit::handler::typed(arguments.clone())?;
         let recipient = recipient(&voice, sql, &input)?;
         bounds::check_messages(sql, &context.caller.id)?;
         let to = recipient.in_full();

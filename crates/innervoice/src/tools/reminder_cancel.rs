@@ -97,7 +97,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
 /// For a person who is asked about somebody else's reminder: what would be gone.
 fn card() -> Describe {
     Arc::new(|context, sql, arguments| {
-        let input: Input = kit::tool::typed(arguments.clone())?;
+        let input: Input = kit::handler::typed(arguments.clone())?;
         let reminder = find(sql, &input.id)?;
         let is_own = reminder.is_of(&context.caller.id);
         let mut lines = Lines::new(context.language);

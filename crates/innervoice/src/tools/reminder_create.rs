@@ -235,7 +235,7 @@ pub fn plan(
 fn card(voice: &Arc<Voice>) -> Describe {
     let voice = Arc::clone(voice);
     Arc::new(move |context, sql, arguments| {
-        let input: Input = kit::tool::typed(arguments.clone())?;
+        let input: Input = kit::handler::typed(arguments.clone())?;
         bounds::check_reminders(sql, &context.caller.id)?;
         let now = voice.now(context);
         let plan = plan(

@@ -182,7 +182,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, update: &Update) 
 fn card(voice: &Arc<Voice>) -> Describe {
     let voice = Arc::clone(voice);
     Arc::new(move |context, sql, arguments| {
-        let input: Input = kit::tool::typed(arguments.clone())?;
+        let input: Input = kit::handler::typed(arguments.clone())?;
         let update = Update::of(&voice, context, sql, input)?;
         let mut lines = Lines::new(context.language);
         say(&mut lines, &update.before, &update.after, context.language);

@@ -151,7 +151,7 @@ where
     Run::Async(Arc::new(move |context, arguments| {
         let house = Arc::clone(&house);
         Box::pin(async move {
-            let input: I = kit::tool::typed(arguments)?;
+            let input: I = kit::handler::typed(arguments)?;
             let result = house
                 .blocking(move |house| handler(house, &context, input))
                 .await;
@@ -171,7 +171,7 @@ where
     Run::Async(Arc::new(move |context, arguments| {
         let house = Arc::clone(&house);
         Box::pin(async move {
-            let input: I = kit::tool::typed(arguments)?;
+            let input: I = kit::handler::typed(arguments)?;
             let result = handler(Arc::clone(&house), context, input).await;
             answer(&house, result)
         })

@@ -165,7 +165,7 @@ fn run<I: DeserializeOwned, O: Serialize>(
     apply: fn(&mut Txn<'_>, &I) -> Result<O>,
 ) -> Result<Value> {
     normalise(txn.context, &mut arguments);
-    let input: I = kit::tool::typed(Value::Object(arguments))?;
+    let input: I = kit::handler::typed(Value::Object(arguments))?;
     serde_json::to_value(apply(txn, &input)?).map_err(Error::internal)
 }
 
