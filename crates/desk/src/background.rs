@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use kit::Context;
 
-use crate::{Desk, audit, events, ledger};
+use crate::{audit, desk::Desk, ledger, watch};
 
 const EVERY: Duration = Duration::from_secs(60 * 60);
 
@@ -19,7 +19,7 @@ pub fn start(desk: &Arc<Desk>) {
             background.start(Arc::new(move |change| window.publish([change])));
         }
     }
-    tokio::spawn(events::watch(Arc::clone(desk)));
+    tokio::spawn(watch::watch(Arc::clone(desk)));
     tokio::spawn(run(Arc::clone(desk)));
 }
 

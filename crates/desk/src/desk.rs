@@ -1,34 +1,19 @@
-//! The desk and its windows: counters prepared for being served.
-//!
-//! Everything that can be worked out once is worked out here, at start:
-//! validators are compiled, metrics have their handles.
+//! The desk: all counters, and what they share.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use jsonschema::Validator;
-use kit::{
-    About, Counter, Error, Result, Store, Tool, counter::Refusals, resource::Shows, time::Clock,
-};
-use serde_json::Value;
-use tokio::sync::broadcast;
+use kit::{About, Counter, Result, Store, time::Clock};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     approvals::Approvals,
     audit,
-    events::Event,
-    metrics::{Metrics, ToolMetrics},
-    settings::{Policy, Settings},
+    metrics::Metrics,
+    settings::Settings,
     state::DeskState,
     stations::{audit::Audit, identify::Keyring, limit::Limiter},
+    window::Window,
 };
-
-/// How many changes a slow subscriber may lag behind before it misses some.
-const EVENT_BACKLOG: usize = 1024;
 
 /// How long the last answers have to leave before streams are closed.
 const LAST_WORDS: Duration = Duration::from_millis(100);
@@ -53,30 +38,6 @@ pub struct Desk {
     pub ending: CancellationToken,
     /// Calls and connections that are finished before the program ends.
     pub under_way: TaskTracker,
-}
-
-/// One counter behind the desk.
-pub struct Window {
-    pub counter: Counter,
-    /// In the order of `tools/list`, without those the settings hide.
-    pub tools: Vec<Arc<PreparedTool>>,
-    by_name: HashMap<&'static str, Arc<PreparedTool>>,
-    /// By any of its names: a tool's own name, and why it is not offered.
-    hidden: HashMap<&'static str, (&'static str, &'static str)>,
-    pub events: broadcast::Sender<Event>,
-}
-
-pub struct PreparedTool {
-    pub tool: Arc<Tool>,
-    /// The spelling shown in lists.
-    pub listed_name: &'static str,
-    input: OnceLock<Validator>,
-    output: OnceLock<Validator>,
-    pub policy: Policy,
-    /// Whether the operator wrote down that policy. It then holds for every
-    /// call, also for those that the tool itself would exempt.
-    pub policy_is_configured: bool,
-    pub metrics: ToolMetrics,
 }
 
 impl Desk {
@@ -166,188 +127,5 @@ impl Desk {
         self.windows
             .iter()
             .find(|window| window.counter.about.name == name)
-    }
-}
-
-/// What a tool name leads to.
-pub enum Found<'a> {
-    Tool(&'a Arc<PreparedTool>),
-    /// It exists, but this desk does not offer it; the reason is for the caller.
-    Hidden {
-        name: &'static str,
-        reason: &'static str,
-    },
-    Unknown,
-}
-
-impl Found<'_> {
-    /// The tool's own name, whatever it was called by.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Tool(tool) => tool.tool.name,
-            Self::Hidden { name, .. } => name,
-            Self::Unknown => "unknown",
-        }
-    }
-
-    pub fn writes(&self) -> bool {
-        matches!(self, Self::Tool(tool) if tool.tool.writes())
-    }
-
-    pub fn metrics(&self) -> Option<&ToolMetrics> {
-        match self {
-            Self::Tool(tool) => Some(&tool.metrics),
-            Self::Hidden { .. } | Self::Unknown => None,
-        }
-    }
-}
-
-impl Window {
-    fn new(counter: Counter, settings: &Settings, metrics: &Metrics) -> Result<Self> {
-        let mut tools = Vec::new();
-        let mut by_name = HashMap::new();
-        let mut hidden = HashMap::new();
-        for tool in &counter.tools {
-            if let Some(reason) = settings.tools.hides(tool) {
-                for name in names(tool) {
-                    hidden.insert(name, (tool.name, reason));
-                }
-                continue;
-            }
-            let prepared = Arc::new(PreparedTool::new(
-                Arc::clone(tool),
-                &counter,
-                settings,
-                metrics,
-            )?);
-            for name in names(tool) {
-                if by_name.insert(name, Arc::clone(&prepared)).is_some() {
-                    return Err(Error::internal(format!("two tools answer to {name}")));
-                }
-            }
-            tools.push(prepared);
-        }
-        check_tools_of_reads(&counter)?;
-        Ok(Self {
-            counter,
-            tools,
-            by_name,
-            hidden,
-            events: broadcast::Sender::new(EVENT_BACKLOG),
-        })
-    }
-
-    pub fn find(&self, name: &str) -> Found<'_> {
-        if let Some(tool) = self.by_name.get(name) {
-            return Found::Tool(tool);
-        }
-        match self.hidden.get(name) {
-            Some((name, reason)) => Found::Hidden { name, reason },
-            None => Found::Unknown,
-        }
-    }
-
-    /// Whether the tool's work may be begun under an approval that it can't use
-    /// up in its own transaction.
-    pub fn may_outlive_its_client(&self, name: &str) -> bool {
-        let Found::Tool(tool) = self.find(name) else {
-            return false;
-        };
-        let may_ask = tool.policy == Policy::Ask || tool.tool.inner_calls.is_some();
-        may_ask && !tool.tool.run.is_transaction()
-    }
-
-    /// The shape in which its tools say no.
-    pub fn refusals(&self) -> Refusals {
-        self.counter.about.ways.refusals
-    }
-
-    /// What the counter's work in the background says of itself.
-    pub fn health(&self) -> Option<Value> {
-        self.counter.background.as_ref()?.health()
-    }
-
-    /// What somebody probably meant who called an unknown tool.
-    pub fn nearest_tool(&self, name: &str) -> Option<&str> {
-        let names = self.tools.iter().flat_map(|tool| names(&tool.tool));
-        kit::text::nearest(name, names)
-    }
-}
-
-/// Prompts and templates are guarded by the tools they name, so these must exist.
-fn check_tools_of_reads(counter: &Counter) -> Result<()> {
-    let prompts = counter.prompts.iter();
-    let prompts = prompts.map(|prompt| (prompt.name, prompt.tools));
-    let templates = counter.resources.iter();
-    let templates = templates.flat_map(|resources| resources.templates());
-    let templates = templates.flat_map(|template| {
-        let Shows { read, listed } = template.shows;
-        [(template.name, read), (template.name, listed)]
-    });
-    for (name, tools) in prompts.chain(templates) {
-        if tools.is_empty() {
-            return Err(Error::internal(format!("{name} names no tool")));
-        }
-        if let Some(unknown) = tools.iter().find(|tool| counter.tool(tool).is_none()) {
-            let message = format!("{name} names {unknown}, which is no tool");
-            return Err(Error::internal(message));
-        }
-    }
-    Ok(())
-}
-
-fn names(tool: &Tool) -> impl Iterator<Item = &'static str> + use<> {
-    std::iter::once(tool.name).chain(tool.aliases.iter().copied())
-}
-
-impl PreparedTool {
-    fn new(
-        tool: Arc<Tool>,
-        counter: &Counter,
-        settings: &Settings,
-        metrics: &Metrics,
-    ) -> Result<Self> {
-        let prepared = Self {
-            input: OnceLock::new(),
-            output: OnceLock::new(),
-            listed_name: tool.client_safe_name(),
-            policy: settings.approval.policy(counter.about.name, &tool),
-            policy_is_configured: settings
-                .approval
-                .configured(counter.about.name, &tool)
-                .is_some(),
-            metrics: metrics.of_tool(counter.about.name, tool.client_safe_name()),
-            tool,
-        };
-        // Where tests run, a schema that is not valid is found at once.
-        if cfg!(debug_assertions) {
-            prepared.input()?;
-            prepared.output()?;
-        }
-        Ok(prepared)
-    }
-
-    /// Compiled when it is first needed: a client that only looks, or uses one
-    /// tool of many, does not wait for the rest.
-    pub fn input(&self) -> Result<&Validator> {
-        self.compiled(&self.input, &self.tool.input)
-    }
-
-    pub fn output(&self) -> Result<Option<&Validator>> {
-        let schema = self.tool.output.as_ref();
-        schema
-            .map(|schema| self.compiled(&self.output, schema))
-            .transpose()
-    }
-
-    fn compiled<'a>(&self, cell: &'a OnceLock<Validator>, schema: &Value) -> Result<&'a Validator> {
-        if let Some(validator) = cell.get() {
-            return Ok(validator);
-        }
-        let validator = jsonschema::draft202012::new(schema).map_err(|error| {
-            let name = self.tool.name;
-            Error::internal(format!("the schema of {name} is not valid: {error}"))
-        })?;
-        Ok(cell.get_or_init(|| validator))
     }
 }

@@ -1,148 +1,10 @@
-//! Changes of resources, on their way to subscribers: those of this process at
-//! once, those of other processes on the same store within [`EVERY`].
+//! Changes of resources: what subscribers receive, and the text in which
+//! `desk_writes` keeps them for other processes.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
-
-use kit::{Result, context::Change, sql::Budget};
-
-use crate::{
-    desk::{Desk, Window},
-    keys,
-    state::{APPROVALS, KEYS, versions},
-};
-
-/// How often the store is asked what others changed, while somebody listens.
-const EVERY: Duration = Duration::from_millis(250);
-
-/// How far back to look each time: transactions commit later than they begin,
-/// and clocks of several machines differ a little.
-const OVERLAP_MS: i64 = 10_000;
+use kit::context::Change;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event(pub Change);
-
-impl Window {
-    /// Tells subscribers. Called once the change is committed.
-    pub fn publish(&self, changes: impl IntoIterator<Item = Change>) {
-        for change in changes {
-            // An error only means that nobody listens.
-            let _ = self.events.send(Event(change));
-        }
-    }
-}
-
-/// Publishes what other processes change. Runs until the desk stops.
-pub async fn watch(desk: Arc<Desk>) {
-    let mut seen: HashMap<String, i64> = HashMap::new();
-    let mut listening_since = None;
-    let mut rows = OwnRows::default();
-    loop {
-        tokio::select! {
-            () = tokio::time::sleep(EVERY) => {}
-            () = desk.stopping.cancelled() => return,
-        }
-        desk.audit.report_refusals(desk.clock.now());
-        rows.look(&desk).await;
-        let now = desk.clock.now().as_millisecond();
-        let listened_to: Vec<_> = desk
-            .windows
-            .iter()
-            .filter(|window| window.events.receiver_count() > 0)
-            .collect();
-        if listened_to.is_empty() {
-            listening_since = None;
-            continue;
-        }
-        let since = *listening_since.get_or_insert(now - EVERY.as_millis() as i64);
-        let from = since.max(now - OVERLAP_MS);
-        for window in listened_to {
-            match changes_of_others(&desk, window, from).await {
-                Ok(rows) => {
-                    for (call, at, changes) in rows {
-                        if seen.insert(call, at).is_none() {
-                            window.publish(decode(&changes));
-                        }
-                    }
-                }
-                Err(error) => {
-                    tracing::debug!(cause = ?error.cause, "changes of others could not be read");
-                }
-            }
-        }
-        seen.retain(|_, at| *at >= now - 2 * OVERLAP_MS);
-    }
-}
-
-/// What this process last saw of the desk's own rows.
-#[derive(Default)]
-struct OwnRows {
-    approvals: Option<i64>,
-    use_noted: i64,
-}
-
-/// How often it is written down when keys were last used, in milliseconds.
-const NOTE_USE_EVERY: i64 = 60_000;
-
-impl OwnRows {
-    /// Takes in keys and approvals that other processes changed.
-    async fn look(&mut self, desk: &Desk) {
-        let Some(state) = desk.state.opened() else {
-            return;
-        };
-        desk.keyring.sweep();
-        match state.store.query(Budget::default(), versions).await {
-            Ok(now) => {
-                let of = |what| now.get(what).copied().unwrap_or_default();
-                if desk.keyring.version() != Some(of(KEYS))
-                    && let Err(error) = desk.keyring.refresh().await
-                {
-                    tracing::warn!(cause = ?error.cause, "keys could not be read");
-                }
-                if self.approvals.replace(of(APPROVALS)) != Some(of(APPROVALS)) {
-                    desk.approvals.announce();
-                }
-            }
-            Err(error) => {
-                tracing::debug!(cause = ?error.cause, "changes of others could not be read");
-            }
-        }
-        let now = desk.clock.now().as_millisecond();
-        if now - self.use_noted >= NOTE_USE_EVERY {
-            let used = desk.keyring.used_since(self.use_noted);
-            self.use_noted = now;
-            if !used.is_empty()
-                && let Err(error) = keys::note_use(state, used).await
-            {
-                tracing::debug!(cause = ?error.cause, "the use of keys could not be noted");
-            }
-        }
-    }
-}
-
-async fn changes_of_others(
-    desk: &Desk,
-    window: &Window,
-    from_ms: i64,
-) -> Result<Vec<(String, i64, String)>> {
-    let Some(store) = &window.counter.store else {
-        return Ok(Vec::new());
-    };
-    let (process, counter) = (desk.process.clone(), window.counter.about.name);
-    let budget = Budget::default();
-    store
-        .query(budget, move |sql| {
-            sql.query(
-                "SELECT call_id, at_ms, changes FROM desk_writes
-                 WHERE at_ms >= $1 AND process <> $2 AND counter = $3 AND changes <> ''
-                 ORDER BY at_ms, call_id",
-                &[from_ms.into(), (&process).into(), counter.into()],
-            )?
-            .iter()
-            .map(|row| Ok((row.text(0)?, row.int(1)?, row.text(2)?)))
-            .collect()
-        })
-        .await
-}
 
 /// One change a line. Addresses contain no line breaks.
 pub fn encode(changes: &[Change]) -> String {
@@ -158,7 +20,7 @@ pub fn encode(changes: &[Change]) -> String {
     lines.join("\n")
 }
 
-fn decode(text: &str) -> impl Iterator<Item = Change> + '_ {
+pub fn decode(text: &str) -> impl Iterator<Item = Change> + '_ {
     text.lines().map(|line| match line {
         "*resources" => Change::ResourceList,
         "*tools" => Change::ToolList,

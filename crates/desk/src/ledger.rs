@@ -16,11 +16,11 @@ use kit::{
     usage,
 };
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::{
-    desk::{Desk, PreparedTool, Window},
-    events,
+    desk::Desk,
+    digest, events,
+    window::{PreparedTool, Window},
 };
 
 /// How long rows are kept, in milliseconds: a retry with the same key may come
@@ -79,13 +79,13 @@ impl Entry {
             .filter(|key| !key.trim().is_empty())
             .map(|key| match key.len() {
                 0..=LONGEST_KEY => key.to_owned(),
-                _ => digest(&Value::String(key.to_owned())),
+                _ => digest::of_json(&Value::String(key.to_owned())),
             });
         Self {
             at_ms: desk.clock.now().as_millisecond(),
             counter: window.counter.about.name,
             tool: tool.tool.name,
-            digest: digest(arguments),
+            digest: digest::of_json(arguments),
             key,
             process: desk.process.clone(),
             most_kept: desk.settings.limits.kept_answers_per_caller,
@@ -269,65 +269,4 @@ pub async fn purge(store: &Arc<dyn Store>, now_ms: i64) -> Result<()> {
             usage::purge(sql, now_ms)
         })
         .await
-}
-
-/// SHA-256 over the arguments with sorted keys, so that equal arguments have
-/// equal digests however they were written.
-pub fn digest(arguments: &Value) -> String {
-    let mut canonical = String::new();
-    write_sorted(arguments, &mut canonical);
-    hex(canonical.as_bytes())
-}
-
-/// SHA-256 in hexadecimal.
-pub fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
-}
-
-fn write_sorted(value: &Value, into: &mut String) {
-    match value {
-        Value::Object(object) => {
-            let mut entries: Vec<_> = object.iter().collect();
-            entries.sort_by_key(|(key, _)| *key);
-            into.push('{');
-            for (key, value) in entries {
-                into.push_str(&Value::String(key.clone()).to_string());
-                into.push(':');
-                write_sorted(value, into);
-                into.push(',');
-            }
-            into.push('}');
-        }
-        Value::Array(items) => {
-            into.push('[');
-            for item in items {
-                write_sorted(item, into);
-                into.push(',');
-            }
-            into.push(']');
-        }
-        other => into.push_str(&other.to_string()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::digest;
-
-    #[test]
-    fn the_digest_does_not_depend_on_key_order() {
-        assert_eq!(
-            digest(&json!({ "a": 1, "b": { "c": [1, 2], "d": null } })),
-            digest(&json!({ "b": { "d": null, "c": [1, 2] }, "a": 1 }))
-        );
-        assert_ne!(
-            digest(&json!({ "a": [1, 2] })),
-            digest(&json!({ "a": [12] }))
-        );
-    }
 }

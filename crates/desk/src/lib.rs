@@ -8,6 +8,7 @@ pub mod approvals;
 pub mod audit;
 pub mod background;
 mod desk;
+pub mod digest;
 pub mod events;
 pub mod keys;
 pub mod language;
@@ -20,6 +21,9 @@ pub mod private;
 pub mod settings;
 pub mod state;
 pub mod stations;
+mod watch;
+pub mod window;
 
-pub use desk::{Desk, Found, PreparedTool, Window};
+pub use desk::Desk;
 pub use settings::Settings;
+pub use window::{Found, PreparedTool, Window};

@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     approvals::InHand,
-    desk::{Desk, Found, PreparedTool, Window},
+    desk::Desk,
     language,
     methods::{self, Method},
     stations::{
@@ -37,6 +37,7 @@ use crate::{
         identify::{Credentials, Identified},
         inner, run, unknown, validate,
     },
+    window::{Found, PreparedTool, Window},
 };
 
 /// How long reading a resource, rendering a prompt or completing may take.

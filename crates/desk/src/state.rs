@@ -14,6 +14,8 @@ use kit::{BoxFuture, Error, Result, Sql, Store};
 use sha2::Sha256;
 use tokio::sync::OnceCell;
 
+pub use crate::digest::{hex, parse_hex};
+
 /// The store and the secret behind it.
 pub struct State {
     pub store: Arc<dyn Store>,
@@ -140,27 +142,6 @@ impl Keyed {
         mac.update(data);
         mac.finalize().into_bytes().into()
     }
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        text.push(digit(byte >> 4));
-        text.push(digit(byte & 15));
-    }
-    text
-}
-
-pub fn parse_hex(text: &str) -> Option<[u8; 32]> {
-    if text.len() != 64 || !text.is_ascii() {
-        return None;
-    }
-    let mut bytes = [0; 32];
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(at * 2..at * 2 + 2)?, 16).ok()?;
-    }
-    Some(bytes)
 }
 
 /// What other processes on the same rows watch for.

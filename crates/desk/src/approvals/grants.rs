@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kit::{Caller, Error, Result, Sql, approval::Card};
 
-use super::{Approval, Approvals};
+use super::approval::Approval;
 
 #[derive(Debug, Clone)]
 pub struct Grant {
@@ -18,56 +18,40 @@ pub struct Grant {
     pub granted_by: String,
 }
 
-impl Approvals {
-    /// Those in force, newest first.
-    pub async fn grants(&self) -> Result<Vec<Grant>> {
-        self.read(|sql| {
-            sql.query(
-                "SELECT id, counter, tool, caller, caller_name, recipient, created_at, granted_by
-                 FROM desk_grants WHERE revoked_at IS NULL ORDER BY created_at DESC, id",
-                &[],
-            )?
-            .iter()
-            .map(|row| {
-                Ok(Grant {
-                    id: row.text(0)?,
-                    counter: row.text(1)?,
-                    tool: row.text(2)?,
-                    caller: Caller::new(&row.text(3)?, &row.text(4)?),
-                    recipient: row.text(5)?,
-                    created_at: row.int(6)?,
-                    granted_by: row.text(7)?,
-                })
-            })
-            .collect()
+/// Those in force, newest first.
+pub fn list(sql: &mut dyn Sql) -> Result<Vec<Grant>> {
+    sql.query(
+        "SELECT id, counter, tool, caller, caller_name, recipient, created_at, granted_by
+         FROM desk_grants WHERE revoked_at IS NULL ORDER BY created_at DESC, id",
+        &[],
+    )?
+    .iter()
+    .map(|row| {
+        Ok(Grant {
+            id: row.text(0)?,
+            counter: row.text(1)?,
+            tool: row.text(2)?,
+            caller: Caller::new(&row.text(3)?, &row.text(4)?),
+            recipient: row.text(5)?,
+            created_at: row.int(6)?,
+            granted_by: row.text(7)?,
         })
-        .await
-    }
+    })
+    .collect()
+}
 
-    pub async fn revoke_grant(&self, id: &str) -> Result<()> {
-        let (id, now) = (id.to_owned(), self.now());
-        self.write(move |sql| {
-            let revoked = sql.execute(
-                "UPDATE desk_grants SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL",
-                &[now.into(), (&id).into()],
-            )?;
-            if revoked == 0 {
-                return Err(Error::new(
-                    "GRANT_NOT_FOUND",
-                    "There is no standing grant of that id.",
-                )
-                .next("See those in force with: madoguchi approvals grants"));
-            }
-            Ok(())
-        })
-        .await
+pub fn revoke(sql: &mut dyn Sql, id: &str, now: i64) -> Result<()> {
+    let revoked = sql.execute(
+        "UPDATE desk_grants SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL",
+        &[now.into(), id.into()],
+    )?;
+    if revoked == 0 {
+        return Err(
+            Error::new("GRANT_NOT_FOUND", "There is no standing grant of that id.")
+                .next("See those in force with: madoguchi approvals grants"),
+        );
     }
-
-    /// The grant under which this call needs no question.
-    pub async fn granted(&self, call: Granted, card: &Card) -> Result<Option<String>> {
-        let card = card.clone();
-        self.read(move |sql| call.find(sql, &card)).await
-    }
+    Ok(())
 }
 
 /// What a grant is given for, but for the recipient.
@@ -98,7 +82,7 @@ impl Granted {
     }
 }
 
-pub(super) fn insert(sql: &mut dyn Sql, approval: &Approval, by: &str, now: i64) -> Result<()> {
+pub fn insert(sql: &mut dyn Sql, approval: &Approval, by: &str, now: i64) -> Result<()> {
     let recipient = approval.card.recipient.as_deref().unwrap_or_default();
     sql.execute(
         "INSERT INTO desk_grants

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 /// By the approval's id.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Calls(Arc<Mutex<HashMap<String, Vec<Call>>>>);
+pub struct Calls(Arc<Mutex<HashMap<String, Vec<Call>>>>);
 
 #[derive(Debug)]
 struct Call {

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use kit::{Error, Result};
 
 use super::{
-    record::{Beside, CallEntry, Entry, Line, Outcome, Record, RecoveredEntry, Salted, time},
+    entry::{CallEntry, Entry, Outcome, RecoveredEntry},
+    record::{Beside, Line, Record, Salted, time},
     redact::Kept,
 };
 

@@ -15,11 +15,11 @@ use kit::{Result, Store, sql::Budget};
 use tokio::runtime::Handle;
 
 use super::{
-    Trail,
+    entry::{Entry, RecoveredEntry},
     queue::Place,
-    record::{Entry, Head, RecoveredEntry, parse},
-    shelf::Shelf,
-    writer::{CRASHED, seal},
+    record::{CRASHED, Head, Record, parse},
+    store::Shelf,
+    trail::Trail,
 };
 
 /// A row's time is that of its call's beginning: it may be this much older than
@@ -78,7 +78,7 @@ fn one(trail: &Trail, segment: &str, rows: &[Rows], runtime: &Handle) -> Result<
         seq: last.seq,
         hash: last.hash.clone(),
     };
-    let mut sealed = seal(&head, start.at_ms(), last.at_ms(), CRASHED);
+    let mut sealed = Record::sealed(&head, start.at_ms(), last.at_ms(), CRASHED);
     sealed.torn = (torn > 0).then_some(torn);
     shelf.checkpoint(vec![(sealed, trail.now())], Some(segment))?;
     tracing::warn!(

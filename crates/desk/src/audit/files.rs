@@ -6,34 +6,32 @@
 //! the process dies, however it dies. The two files are apart so that the chain
 //! can be copied to where nothing is ever erased.
 
+mod directory;
 mod disk;
-mod pen;
+mod segment;
 
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
     fs::{self, File, OpenOptions, TryLockError},
     io::{ErrorKind, Read, Seek, SeekFrom, Write},
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Mutex, PoisonError},
 };
 
+use directory::{Directory, ENDING};
 use disk::{
-    broken, last_bytes, last_line, make_directory, milliseconds, read, seq_of, sync_directory,
-    unusable,
+    last_bytes, last_line, make_directory, milliseconds, read, seq_of, sync_directory, unusable,
 };
 use kit::Result;
-use pen::FilePen;
+use segment::FilePen;
 
 use super::{
-    chain::Chain,
-    erasures::Runs,
-    record::{Beside, Head, Line, NOTHING, Record, parse},
-    shelf::{CHECKPOINTS, Claim, Pen, Shelf, Stored},
+    record::{Beside, Head, Line, Record, parse},
+    runs::Runs,
+    store::{CHECKPOINTS, Claim, Pen, Shelf, Stored},
 };
 use crate::private;
-
-const ENDING: &str = ".jsonl";
 
 /// More than the number at the beginning of a line takes.
 const SEQ_BYTES: usize = 32;
@@ -42,7 +40,7 @@ const SEQ_BYTES: usize = 32;
 const COARSE_MS: i64 = 10_000;
 
 pub struct Files {
-    directory: PathBuf,
+    directory: Directory,
     /// The names of sealed segments in so many bytes of the checkpoints.
     sealed: Mutex<(u64, HashSet<String>)>,
 }
@@ -50,68 +48,15 @@ pub struct Files {
 impl Files {
     pub fn new(directory: &Path) -> Self {
         Self {
-            directory: directory.to_owned(),
+            directory: Directory::new(directory),
             sealed: Mutex::default(),
         }
-    }
-
-    fn path(&self, segment: &str) -> PathBuf {
-        self.directory.join(format!("{segment}{ENDING}"))
-    }
-
-    fn text(&self, segment: &str) -> PathBuf {
-        self.directory
-            .join("text")
-            .join(format!("{segment}{ENDING}"))
-    }
-
-    /// The checkpoints under a lock that others wait for.
-    fn locked_checkpoints(&self) -> Result<File> {
-        make_directory(&self.directory)?;
-        let path = self.path(CHECKPOINTS);
-        let file = private::options()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(&path);
-        let file = file.map_err(|error| unusable(&path, error))?;
-        file.lock().map_err(|error| unusable(&path, error))?;
-        Ok(file)
-    }
-
-    fn add_checkpoints(&self, records: Vec<(Record<'static>, i64)>) -> Result<()> {
-        let path = self.path(CHECKPOINTS);
-        let failed = |error| unusable(&path, error);
-        let mut file = self.locked_checkpoints()?;
-        let (bytes, whole) = last_bytes(&mut file).map_err(failed)?;
-        let mut chain = match last_line(&bytes) {
-            None => Chain::after(NOTHING),
-            Some(line) => {
-                let last = parse(line).map_err(|what| broken(CHECKPOINTS, what))?;
-                Chain {
-                    next: last.seq + 1,
-                    prev: last.hash,
-                }
-            }
-        };
-        // A line that a crash cut off was never relied upon: whoever wrote it
-        // had not gone on. It is written again by whoever completes the segment.
-        if file.metadata().map_err(failed)?.len() > whole {
-            file.set_len(whole).map_err(failed)?;
-        }
-        let mut text = String::new();
-        for (record, at) in records {
-            text.push_str(&chain.add(record, at)?.record);
-            text.push('\n');
-        }
-        file.write_all(text.as_bytes()).map_err(failed)?;
-        file.sync_data().map_err(failed)
     }
 
     /// Which of these are sealed. Asked again and again: only what came since is
     /// read, and hashes are left to `verify`.
     fn sealed_among(&self, names: &[String]) -> Result<HashSet<String>> {
-        let path = self.path(CHECKPOINTS);
+        let path = self.directory.chain(CHECKPOINTS);
         let failed = |error| unusable(&path, error);
         let mut sealed = self.sealed.lock().unwrap_or_else(PoisonError::into_inner);
         let (read, known) = &mut *sealed;
@@ -144,10 +89,10 @@ impl Files {
 
 impl Shelf for Files {
     fn segments(&self) -> Result<Vec<String>> {
-        let entries = match fs::read_dir(&self.directory) {
+        let entries = match fs::read_dir(self.directory.path()) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(unusable(&self.directory, error)),
+            Err(error) => return Err(unusable(self.directory.path(), error)),
         };
         let mut names: Vec<String> = entries
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
@@ -173,7 +118,10 @@ impl Shelf for Files {
             .segments()?
             .into_iter()
             .filter_map(|name| {
-                let modified = fs::metadata(self.path(&name)).ok()?.modified().ok()?;
+                let modified = fs::metadata(self.directory.chain(&name))
+                    .ok()?
+                    .modified()
+                    .ok()?;
                 Some((name, milliseconds(modified) + COARSE_MS))
             })
             .filter(|(_, at)| *at >= since)
@@ -183,12 +131,15 @@ impl Shelf for Files {
     }
 
     fn read(&self, segment: &str) -> Result<Option<Stored>> {
-        let Some(text) = read(&self.path(segment))? else {
+        let Some(text) = read(&self.directory.chain(segment))? else {
             return Ok(None);
         };
         let mut beside: HashMap<u64, String> = HashMap::new();
         // After the records, so that none is without what was written before it.
-        for line in read(&self.text(segment))?.unwrap_or_default().lines() {
+        for line in read(&self.directory.arguments(segment))?
+            .unwrap_or_default()
+            .lines()
+        {
             if let Ok(it) = serde_json::from_str::<Beside>(line) {
                 beside.insert(it.seq, line.trim_end().to_owned());
             }
@@ -201,12 +152,12 @@ impl Shelf for Files {
         Ok(Some(Stored {
             lines,
             torn: (text.len() - whole) as u64,
-            keeps_arguments: self.directory.join("text").exists(),
+            keeps_arguments: self.directory.path().join("text").exists(),
         }))
     }
 
     fn first(&self, segment: &str) -> Result<Option<String>> {
-        let path = self.path(segment);
+        let path = self.directory.chain(segment);
         let file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -220,7 +171,7 @@ impl Shelf for Files {
     }
 
     fn head(&self, segment: &str) -> Result<Option<Head>> {
-        let path = self.path(segment);
+        let path = self.directory.chain(segment);
         let mut file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -237,7 +188,7 @@ impl Shelf for Files {
     }
 
     fn is_live(&self, segment: &str) -> Result<bool> {
-        let path = self.path(segment);
+        let path = self.directory.chain(segment);
         match File::open(&path) {
             // Closing the file gives the lock back.
             Ok(file) => match file.try_lock_shared() {
@@ -251,7 +202,7 @@ impl Shelf for Files {
     }
 
     fn claim(&self, segment: &str) -> Result<Option<Claim>> {
-        let path = self.path(segment);
+        let path = self.directory.chain(segment);
         match File::open(&path) {
             Ok(file) => match file.try_lock() {
                 // Somebody may have sealed it between our list and our lock.
@@ -270,7 +221,7 @@ impl Shelf for Files {
     fn recorded(&self, calls: &HashSet<String>, since: i64) -> Result<HashSet<String>> {
         let mut found = HashSet::new();
         for (name, _) in self.touched(since)? {
-            let Some(text) = read(&self.path(&name))? else {
+            let Some(text) = read(&self.directory.chain(&name))? else {
                 continue;
             };
             for line in text.lines() {
@@ -288,10 +239,10 @@ impl Shelf for Files {
     }
 
     fn begin(&self, segment: &str, first: &Line) -> Result<Box<dyn Pen>> {
-        make_directory(&self.directory)?;
-        let path = self.path(segment);
+        make_directory(self.directory.path())?;
+        let path = self.directory.chain(segment);
         // Locked before it can be seen: a segment without a lock is a dead one.
-        let hidden = self.directory.join(format!(".{segment}.new"));
+        let hidden = self.directory.path().join(format!(".{segment}.new"));
         let made = (|| {
             let mut file = private::options()
                 .append(true)
@@ -302,30 +253,30 @@ impl Shelf for Files {
             file.write_all(text.as_bytes())?;
             file.sync_data()?;
             fs::rename(&hidden, &path)?;
-            sync_directory(&self.directory);
+            sync_directory(self.directory.path());
             Ok((file, text.len() as u64))
         })();
         let (file, length) = made.map_err(|error| {
             let _ = fs::remove_file(&hidden);
             unusable(&path, error)
         })?;
-        let files = Self::new(&self.directory);
-        Ok(Box::new(FilePen::new(files, segment, file, length)))
+        let directory = self.directory.clone();
+        Ok(Box::new(FilePen::new(directory, segment, file, length)))
     }
 
     fn checkpoints(&self) -> Result<Vec<String>> {
-        let text = read(&self.path(CHECKPOINTS))?.unwrap_or_default();
+        let text = read(&self.directory.chain(CHECKPOINTS))?.unwrap_or_default();
         let whole = text.rfind('\n').map_or(0, |at| at + 1);
         let lines = text.get(..whole).unwrap_or_default().lines();
         Ok(lines.map(str::to_owned).collect())
     }
 
     fn checkpoint(&self, records: Vec<(Record<'static>, i64)>, _: Option<&str>) -> Result<()> {
-        self.add_checkpoints(records)
+        self.directory.add_checkpoints(records)
     }
 
     fn put_torn_aside(&self, segment: &str) -> Result<u64> {
-        let path = self.path(segment);
+        let path = self.directory.chain(segment);
         let failed = |error| unusable(&path, error);
         let bytes = fs::read(&path).map_err(failed)?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n');
@@ -334,7 +285,7 @@ impl Shelf for Files {
         if torn.is_empty() {
             return Ok(0);
         }
-        let aside = self.directory.join("torn");
+        let aside = self.directory.path().join("torn");
         make_directory(&aside)?;
         let aside = aside.join(segment);
         let opened = private::options()
@@ -352,7 +303,7 @@ impl Shelf for Files {
     }
 
     fn erase(&self, segment: &str, records: &Runs) -> Result<u64> {
-        let path = self.text(segment);
+        let path = self.directory.arguments(segment);
         let failed = |error| unusable(&path, error);
         // As bytes: a line that a crash left half erased may not be text.
         let bytes = match fs::read(&path) {
@@ -390,8 +341,12 @@ impl Shelf for Files {
     }
 
     fn remove(&self, segment: &str) -> Result<()> {
-        let torn = self.directory.join("torn").join(segment);
-        for path in [self.text(segment), torn, self.path(segment)] {
+        let torn = self.directory.path().join("torn").join(segment);
+        for path in [
+            self.directory.arguments(segment),
+            torn,
+            self.directory.chain(segment),
+        ] {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(unusable(&path, error));

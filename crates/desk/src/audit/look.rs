@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{
     erasures,
     record::{Beside, Record, Salted, parse},
-    shelf::{CHECKPOINTS, Shelf},
+    store::{CHECKPOINTS, Shelf},
 };
 
 /// What somebody wants to see; what is not set matters not.

@@ -16,7 +16,7 @@ use std::{
 
 use tokio::sync::{Semaphore, oneshot, watch};
 
-use super::record::Entry;
+use super::entry::Entry;
 
 /// How many records may wait, those of calls under way included.
 pub const PLACES: usize = 16 * 1024;

@@ -2,7 +2,7 @@
 //! line's own bytes before it, in which the hash of the record before stands as
 //! `prev`. So a line is checked as it was written, and no byte of it can change.
 
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
 use jiff::Timestamp;
 use kit::{Error, Result};
@@ -10,8 +10,8 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{erasures::Runs, redact::Kept};
-use crate::state::hex;
+use super::runs::Runs;
+use crate::digest::{hex, sha256};
 
 /// What stands before the first record of a process.
 pub const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -19,92 +19,6 @@ pub const NOTHING: &str = "00000000000000000000000000000000000000000000000000000
 const BEFORE_HASH: &str = ",\"hash\":\"";
 /// `,"hash":"` and 64 digits and `"}`.
 const TAIL: usize = BEFORE_HASH.len() + 64 + 2;
-
-/// How a call ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    Done,
-    /// The client has to ask its user first, and call again.
-    Asked,
-    /// The tool refused, with this code.
-    Refused(String),
-    /// Something broke on our side; the text is for the log alone.
-    Failed(String),
-    /// The client went away before the call was through.
-    Abandoned,
-}
-
-impl Outcome {
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Asked => "asked",
-            Self::Refused(_) => "refused",
-            Self::Failed(_) => "failed",
-            Self::Abandoned => "abandoned",
-        }
-    }
-}
-
-/// What is to be recorded.
-#[derive(Debug)]
-pub enum Entry {
-    Call(Box<CallEntry>),
-    /// Requests refused before a tool was known, in one second.
-    Refused {
-        at: i64,
-        caller: Arc<str>,
-        counter: &'static str,
-        count: u64,
-    },
-    /// A call whose process died before it could record it.
-    Recovered(Box<RecoveredEntry>),
-    /// Records that found no room while the trail could not be written.
-    Lost {
-        at: i64,
-        count: u64,
-    },
-}
-
-impl Entry {
-    /// The call of this process that it is about.
-    pub fn call(&self) -> Option<&str> {
-        match self {
-            Self::Call(call) => Some(&call.call),
-            _ => None,
-        }
-    }
-}
-
-#[derive(Debug)]
-pub struct CallEntry {
-    /// When it was answered. Milliseconds since 1970, as all times here.
-    pub at: i64,
-    pub call: String,
-    pub caller: Arc<str>,
-    pub caller_name: Arc<str>,
-    pub counter: &'static str,
-    pub tool: &'static str,
-    pub outcome: Outcome,
-    pub ms: f64,
-    pub approval: Option<String>,
-    pub kept: Kept,
-}
-
-#[derive(Debug, Clone)]
-pub struct RecoveredEntry {
-    pub at: i64,
-    pub call: String,
-    pub caller: String,
-    pub counter: String,
-    pub tool: String,
-    /// The segment that lacks it.
-    pub segment: String,
-    /// The digest of the arguments in the row.
-    pub digest: String,
-    /// The approval it used, if it needed one.
-    pub approval: Option<String>,
-}
 
 /// A record as it stands in a line. One shape for all kinds; what a kind does
 /// not have is left out.
@@ -271,7 +185,7 @@ impl Record<'_> {
     pub fn seal(&self) -> Result<(String, String)> {
         let mut line = serde_json::to_string(self).map_err(Error::internal)?;
         line.pop();
-        let hash = hex(&Sha256::digest(line.as_bytes()));
+        let hash = sha256(line.as_bytes());
         line.push_str(BEFORE_HASH);
         line.push_str(&hash);
         line.push_str("\"}");
@@ -290,10 +204,36 @@ pub fn parse(line: &str) -> std::result::Result<Record<'static>, &'static str> {
             Some((text, hash))
         })
         .ok_or("it is no record")?;
-    if hex(&Sha256::digest(text.as_bytes())) != hash {
+    if sha256(text.as_bytes()) != hash {
         return Err("its content does not match its hash");
     }
     let mut record: Record<'static> = serde_json::from_str(line).map_err(|_| "it is no record")?;
     record.hash = hash.to_owned();
     Ok(record)
+}
+
+/// Why a segment was sealed whose process died.
+pub const CRASHED: &str = "crashed";
+
+impl Record<'static> {
+    /// The checkpoint that says that nothing comes after this record.
+    pub fn sealed(head: &Head, first: i64, last: i64, why: &'static str) -> Self {
+        Record {
+            kind: "sealed".into(),
+            segment: Some(head.segment.clone().into()),
+            count: Some(head.seq),
+            first: Some(time(first).into()),
+            last: Some(time(last).into()),
+            head: Some(head.hash.clone().into()),
+            what: Some(why.into()),
+            ..Record::default()
+        }
+    }
+}
+
+/// Sorts by time; the rest tells processes apart that start in the same second.
+pub fn segment_name(now: i64) -> String {
+    let time = time(now).replace(':', "-");
+    let seconds = time.split('.').next().unwrap_or_default();
+    kit::ids::random(&format!("{seconds}Z-"), 8)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use crate::ledger;
+use crate::digest;
 
 /// Characters kept of one string; of a longer one also its length and digest.
 const LONGEST: usize = 400;
@@ -149,7 +149,7 @@ fn text(whole: &str, into: &mut String) {
         && let Some((end, _)) = whole.char_indices().nth(LONGEST)
     {
         let cut = whole.get(..end).unwrap_or_default();
-        let (all, digest) = (whole.chars().count(), ledger::hex(whole.as_bytes()));
+        let (all, digest) = (whole.chars().count(), digest::sha256(whole.as_bytes()));
         return quoted(&format!("{cut}… {all} characters, SHA-256 {digest}"), into);
     }
     quoted(whole, into);
@@ -245,7 +245,7 @@ mod tests {
             kept.arguments.len()
         );
         let value: Value = kept.arguments.parse().unwrap();
-        let digest = ledger::hex(long.as_bytes());
+        let digest = digest::sha256(long.as_bytes());
         let end = format!("… 5000 characters, SHA-256 {digest}");
         assert!(value["long"].as_str().unwrap().ends_with(&end), "{value}");
     }

@@ -7,9 +7,8 @@ use std::collections::HashSet;
 use kit::Result;
 
 use super::{
-    record::{Record, parse},
-    shelf::Shelf,
-    writer,
+    record::{Record, parse, segment_name},
+    store::Shelf,
 };
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -22,7 +21,7 @@ pub fn drop_old(shelf: &dyn Shelf, keep_days: u32, now: i64) -> Result<u64> {
     let before = now - i64::from(keep_days) * DAY_MS;
     let there = shelf.segments()?;
     // Names sort by the time a segment began, and none ends before that.
-    let oldest = writer::name(before);
+    let oldest = segment_name(before);
     if there.first().is_none_or(|first| *first > oldest) {
         return Ok(0);
     }

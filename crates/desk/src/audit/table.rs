@@ -15,9 +15,9 @@ use tokio::runtime::Handle;
 
 use super::{
     chain::Chain,
-    erasures::Runs,
     record::{Head, Line, NOTHING, Record, parse},
-    shelf::{Appended, CHECKPOINTS, Claim, Pen, Shelf, Stored},
+    runs::Runs,
+    store::{Appended, CHECKPOINTS, Claim, Pen, Shelf, Stored},
 };
 use crate::state::{self, DeskState};
 

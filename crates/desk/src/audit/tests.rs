@@ -1,13 +1,14 @@
 //! The trail in files, with a clock that tests set.
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, sync::Arc};
 
 use jiff::Timestamp;
+use kit::time::Clock;
 use tempfile::TempDir;
 
 use super::{
+    entry::{CallEntry, Entry, Outcome},
     files::Files,
-    record::{CallEntry, Outcome},
     redact::Kept,
     *,
 };

@@ -13,9 +13,8 @@ use serde::Serialize;
 
 use super::{
     erasures::Erasures,
-    record::{Beside, Head, NOTHING, Record, Salted, parse},
-    shelf::{CHECKPOINTS, Shelf, Stored},
-    writer::CRASHED,
+    record::{Beside, CRASHED, Head, NOTHING, Record, Salted, parse},
+    store::{CHECKPOINTS, Shelf, Stored},
 };
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -19,9 +19,10 @@ use kit::{Result, time::Clock};
 
 use super::{
     chain::Chain,
+    entry::Entry,
     queue::{Queue, Waiting},
-    record::{Entry, Head, Line, NOTHING, Record, time},
-    shelf::{Appended, CHECKPOINTS, Pen, Shelf},
+    record::{Head, Line, NOTHING, Record, segment_name},
+    store::{Appended, CHECKPOINTS, Pen, Shelf},
 };
 
 /// Records written at once.
@@ -230,7 +231,7 @@ impl Writer {
     fn opened(&mut self) -> Result<&mut Open> {
         if self.open.is_none() {
             let now = self.now();
-            let name = name(now);
+            let name = segment_name(now);
             let prev = self.before.as_ref().map_or(NOTHING, |(_, hash)| hash);
             let mut chain = Chain::after(prev);
             let line = chain.add(self.start()?, now)?;
@@ -293,37 +294,14 @@ impl Writer {
             seq: line.seq,
             hash: chain.prev,
         };
-        open.pen.end(&line, seal(&head, open.first, now, why))?;
+        open.pen
+            .end(&line, Record::sealed(&head, open.first, now, why))?;
         self.before = Some((head.segment, head.hash));
         self.open = None;
         Ok(())
     }
 }
 
-/// Why a segment was sealed whose process died.
-pub const CRASHED: &str = "crashed";
-
-/// The checkpoint that says that nothing comes after this record.
-pub fn seal(head: &Head, first: i64, last: i64, why: &'static str) -> Record<'static> {
-    Record {
-        kind: "sealed".into(),
-        segment: Some(head.segment.clone().into()),
-        count: Some(head.seq),
-        first: Some(time(first).into()),
-        last: Some(time(last).into()),
-        head: Some(head.hash.clone().into()),
-        what: Some(why.into()),
-        ..Record::default()
-    }
-}
-
 fn day(at: i64) -> i64 {
     at.div_euclid(24 * 60 * 60 * 1000)
-}
-
-/// Sorts by time; the rest tells processes apart that start in the same second.
-pub fn name(now: i64) -> String {
-    let time = time(now).replace(':', "-");
-    let seconds = time.split('.').next().unwrap_or_default();
-    kit::ids::random(&format!("{seconds}Z-"), 8)
 }

@@ -9,22 +9,25 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kit::{Context, Error, Reply, Result, approval::Card, sql::Budget};
-use serde_json::{Value, json};
+use kit::{Error, Reply, Result, approval::Card, sql::Budget};
+use serde_json::json;
 use tokio::time::Instant;
 
 use crate::{
-    approvals::{
-        Approval, Decision, Granted, Holder, InHand, LAPSES_MS, Question, Status, redemption,
-    },
-    desk::{Desk, PreparedTool, Window},
+    approvals::{Approval, Granted, Holder, LAPSES_MS, Question, Status, redemption},
+    digest,
     ledger::{self, Entry},
     settings::Policy,
-    stations::{authorize, identify::Identified},
+    stations::authorize,
 };
 
+mod asking;
 mod card;
+mod outcome;
 mod prompt;
+
+pub use asking::Asking;
+pub use outcome::{Leave, used};
 
 /// A denial answers the identical call for this long by itself, so that an agent
 /// that tries again does not ask again.
@@ -32,38 +35,6 @@ const DENIED_FOR_MS: i64 = 60_000;
 
 /// How often a client that waits is told so.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
-
-/// What the station says.
-#[derive(Debug)]
-pub enum Leave {
-    /// Nobody needs to be asked, or a standing grant answers for them; the card
-    /// says for what.
-    Free {
-        grant: Option<String>,
-        card: Option<Card>,
-    },
-    /// A person said yes. The work uses it up.
-    Approved(Box<Approval>),
-    /// It was done before, and the answer did not arrive.
-    Again {
-        approval: Option<InHand>,
-        answer: Result<Reply>,
-    },
-    /// The client has to ask its user and call again.
-    Ask(Reply),
-}
-
-/// What the stations around know of the call.
-pub struct Asking<'a> {
-    pub desk: &'a Desk,
-    pub window: &'a Window,
-    pub tool: &'a PreparedTool,
-    pub who: &'a Identified,
-    pub context: &'a Context,
-    pub arguments: &'a Value,
-    /// The tools that the arguments call, for a tool that runs others.
-    pub inner: &'a [&'a Arc<PreparedTool>],
-}
 
 /// The strictest policy of all the tools that the call runs holds for it.
 pub async fn check(asking: &Asking<'_>) -> Result<Leave> {
@@ -106,7 +77,7 @@ impl Asking<'_> {
         self.context.check_cancelled()?;
         let approval = approvals.ask(question).await?;
         if self.who.trusts_client_prompts()
-            && let Some(leave) = self.by_prompt(&approval).await?
+            && let Some(leave) = prompt::ask(self, &approval).await?
         {
             self.check_card(&approval).await?;
             return Ok(leave);
@@ -132,9 +103,9 @@ impl Asking<'_> {
         // The same name can come to mean somebody else: that is another question.
         let digest = match &card.recipient {
             Some(recipient) => {
-                ledger::digest(&json!({ "arguments": self.arguments, "recipient": recipient }))
+                digest::of_json(&json!({ "arguments": self.arguments, "recipient": recipient }))
             }
-            None => ledger::digest(self.arguments),
+            None => digest::of_json(self.arguments),
         };
         Question {
             counter: self.window.counter.about.name,
@@ -151,7 +122,10 @@ impl Asking<'_> {
     async fn card_and_grant(&self) -> Result<(Card, Option<String>)> {
         if self.tool.tool.inner_calls.is_some() {
             // What the next one runs is not known, so no grant holds for it.
-            return Ok((card::of_inner_calls(self), None));
+            return Ok((
+                card::of_inner_calls(self.tool, self.arguments, self.inner),
+                None,
+            ));
         }
         let granted = Granted {
             caller: Arc::clone(&self.context.caller.id),
@@ -175,17 +149,6 @@ impl Asking<'_> {
         Ok((card, grant))
     }
 
-    /// The tool's own words, or the arguments one by one.
-    async fn card(&self) -> Result<Card> {
-        if let (Some(describe), Some(store)) = (&self.tool.tool.card, &self.window.counter.store) {
-            let (describe, context) = (describe.clone(), self.context.clone());
-            let arguments = self.arguments.clone();
-            let read = move |sql: &mut dyn kit::Sql| describe(&context, sql, &arguments);
-            return store.query(Budget::default(), read).await;
-        }
-        Ok(card::of_arguments(self))
-    }
-
     /// What an earlier question about the same call leads to, if anything. `card`
     /// is what it would ask now.
     async fn settled_before(&self, before: Approval, card: &Card) -> Result<Option<Leave>> {
@@ -193,7 +156,7 @@ impl Asking<'_> {
         if before.status == Status::Denied {
             let fresh = before.decided_at.is_some_and(|at| now - at < DENIED_FOR_MS);
             return if fresh {
-                Err(denied(&before))
+                Err(outcome::denied(&before))
             } else {
                 Ok(None)
             };
@@ -225,7 +188,7 @@ impl Asking<'_> {
                 }
                 // Begun since then.
                 Some(None) if !matches!(approvals.holder(&before), Holder::Nobody) => continue,
-                Some(None) => Err(unknown_outcome(&before)),
+                Some(None) => Err(outcome::unknown_outcome(&before)),
                 // What was approved has since become something else: that is another question.
                 None if before.card.state != card.state => Ok(None),
                 None if before.status == Status::Approved => {
@@ -257,14 +220,15 @@ impl Asking<'_> {
         loop {
             changes.borrow_and_update();
             let now = approvals.get(&approval.id).await?;
-            if let Some(leave) = settled(&now)? {
+            if let Some(leave) = outcome::settled(&now)? {
                 // The client may have gone in the very moment the answer came.
                 self.context.check_cancelled()?;
                 self.check_card(&now).await?;
                 return Ok(leave);
             }
             if started.elapsed() >= hold || self.desk.stopping.is_cancelled() {
-                return Err(self.pending(&now));
+                let name = self.tool.listed_name;
+                return Err(outcome::pending(&now, name, &self.address(&now)));
             }
             if Instant::now() >= next_progress {
                 next_progress += PROGRESS_EVERY;
@@ -285,112 +249,5 @@ impl Asking<'_> {
                 () = self.context.cancel.cancelled() => return Err(Error::cancelled()),
             }
         }
-    }
-
-    /// What was approved is for whom, and about what, the card said, also if
-    /// either has changed while it was shown.
-    async fn check_card(&self, approved: &Approval) -> Result<()> {
-        let shown = &approved.card;
-        if shown.recipient.is_none() && shown.state.is_none() {
-            return Ok(());
-        }
-        let now = self.card().await?;
-        shown.check(now.recipient.as_deref(), now.state.as_deref())
-    }
-
-    /// Where a person finds the question.
-    fn address(&self, approval: &Approval) -> String {
-        format!("{}/#{}", self.desk.settings.console_url(), approval.id)
-    }
-
-    fn pending(&self, approval: &Approval) -> Error {
-        let (name, address) = (self.tool.listed_name, self.address(approval));
-        let expires_at = jiff::Timestamp::from_millisecond(approval.expires_at).ok();
-        Error::new(
-            "APPROVAL_REQUIRED",
-            format!("{name} waits for the user's approval ({address})."),
-        )
-        .next(format!(
-            "Nothing was done. Tell the user, who can also run `madoguchi approvals approve {}`; then make the identical call again.",
-            approval.id
-        ))
-        .japanese(format!(
-            "{name}はユーザーの承認を待っています({address})。まだ何も行っていません。ユーザーに伝え、承認されたら(`madoguchi approvals approve {}`でも承認できます)、同じ呼び出しをもう一度行ってください。",
-            approval.id
-        ))
-        .details(json!({
-            "tool": name,
-            "approval_id": approval.id,
-            "url": address,
-            "expires_at": expires_at.map(|at| at.to_string()),
-        }))
-    }
-}
-
-/// What a decided question leads to; `None` while it waits.
-fn settled(approval: &Approval) -> Result<Option<Leave>> {
-    match approval.status {
-        Status::Pending => Ok(None),
-        Status::Approved => Ok(Some(Leave::Approved(Box::new(approval.clone())))),
-        Status::Denied => Err(denied(approval)),
-        Status::Expired => Err(Error::new(
-            "APPROVAL_EXPIRED",
-            "Nobody decided in time, which counts as a no.",
-        )
-        .next("Nothing was done. Ask the user; the same call asks again.")),
-        Status::Used => Err(used()),
-    }
-}
-
-fn denied(approval: &Approval) -> Error {
-    let message = match &approval.reason {
-        Some(reason) => format!("The user denied this: {reason}"),
-        None => "The user denied this.".to_owned(),
-    };
-    let japanese = match &approval.reason {
-        Some(reason) => format!("ユーザーが拒否しました(理由: {reason})。"),
-        None => "ユーザーが拒否しました。".to_owned(),
-    };
-    Error::new("APPROVAL_DENIED", message)
-        .next("Nothing was done. Do not retry; ask the user what they want instead.")
-        .japanese(format!(
-            "{japanese}何も行っていません。繰り返さずに、どうしたいかをユーザーに確認してください。"
-        ))
-        .details(json!({ "approval_id": approval.id, "reason": approval.reason }))
-}
-
-/// Two calls at once wanted the same approval.
-pub fn used() -> Error {
-    Error::new(
-        "APPROVAL_USED",
-        "This approval was used by another call in the same moment.",
-    )
-    .next("It was done once. To have it done once more, make the call again and ask the user.")
-}
-
-fn unknown_outcome(approval: &Approval) -> Error {
-    Error::new(
-        "OUTCOME_UNKNOWN",
-        "This was approved and begun, and its end is not noted: it was broken off, or another process is still at it.",
-    )
-    .next("Look whether it took effect. The same call asks again once the approval has lapsed.")
-    .details(json!({ "approval_id": approval.id }))
-}
-
-/// What a person's answer leads to, by whichever channel it came.
-async fn decided(
-    asking: &Asking<'_>,
-    approval: &Approval,
-    decision: Decision,
-) -> Result<Option<Leave>> {
-    let approvals = &asking.desk.approvals;
-    let by = format!("the prompt of {}", asking.context.caller.name);
-    match approvals.decide(&approval.id, decision, &by).await {
-        Ok(approval) => settled(&approval),
-        // Somebody else was quicker: what they said holds.
-        Err(error) if matches!(&*error.code, "ALREADY_DECIDED" | "APPROVAL_EXPIRED") => {
-            settled(&approvals.get(&approval.id).await?)
-        }
-        Err(error) => Err(error),
     }
 }

@@ -24,18 +24,18 @@ use kit::{Caller, Error, Reply, ids::CallId, time::Clock};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
-pub use crate::audit::record::Outcome;
+pub use crate::audit::entry::Outcome;
 use crate::{
     audit::{
         Trail,
+        entry::{CallEntry, Entry},
         queue::Place,
-        record::{CallEntry, Entry},
         redact::Kept,
     },
-    desk::Found,
     metrics::ToolMetrics,
     settings::{self, KeepArguments},
     stations::authorize::Target,
+    window::Found,
 };
 
 pub struct Audit {

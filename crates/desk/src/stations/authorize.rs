@@ -7,9 +7,9 @@ use kit::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    desk::{Found, PreparedTool, Window},
     settings::Policy,
     stations::identify::{Identified, Scope, allows},
+    window::{Found, PreparedTool, Window},
 };
 
 /// The code of a refusal for an address that holds no resource.

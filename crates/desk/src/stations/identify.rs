@@ -21,9 +21,10 @@ use subtle::ConstantTimeEq;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    digest::{hex, parse_hex},
     keys::{self, Kept},
     settings::Identity,
-    state::{self, DeskState, Keyed, parse_hex},
+    state::{self, DeskState, Keyed},
 };
 
 /// How long lies between two looks at the rows for unknown keys.
@@ -472,7 +473,7 @@ fn configured(identity: &Identity) -> Result<Vec<([u8; 32], Arc<Key>)>> {
 /// configuration: limits, approvals, grants and kept replies belong to one of
 /// them. The `#` tells it from the id of a stored key.
 fn configured_id(name: &str, digest: &[u8; 32]) -> String {
-    let mut digest = state::hex(digest);
+    let mut digest = hex(digest);
     digest.truncate(8);
     format!("{name}#{digest}")
 }
@@ -487,7 +488,7 @@ mod tests {
         let identity = Identity {
             keys: vec![KeySettings {
                 name: "phone".into(),
-                sha256: state::hex(&digest),
+                sha256: hex(&digest),
                 counters: vec!["cinema".into()],
                 tools: vec!["get_movie_list".into()],
             }],
@@ -520,7 +521,7 @@ mod tests {
     fn settings(name: &str, secret: &str) -> KeySettings {
         KeySettings {
             name: name.into(),
-            sha256: state::hex(&Sha256::digest(secret.as_bytes())),
+            sha256: hex(&Sha256::digest(secret.as_bytes())),
             ..KeySettings::default()
         }
     }

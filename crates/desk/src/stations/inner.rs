@@ -8,7 +8,7 @@ use kit::{Context, Error, Result, error::INVALID_ARGUMENT, tool::InnerCall};
 use serde_json::{Map, Value, json};
 
 use super::{audit::OpenRecord, authorize, identify::Identified, unknown, validate};
-use crate::desk::{Found, PreparedTool, Window};
+use crate::window::{Found, PreparedTool, Window};
 
 /// The tools that the arguments call, in their order. Names become the tools'
 /// own, and arguments what their schemas say.

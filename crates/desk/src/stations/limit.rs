@@ -20,15 +20,9 @@ use std::{
 };
 
 use kit::{About, Error, Result, Store, sql::Budget, time::Clock};
-use ring::Taken;
-use sha2::{Digest, Sha256};
+use ring::{Taken, WINDOW_MS};
 
-use crate::{
-    settings::Limits,
-    state::{DeskState, hex},
-};
-
-const WINDOW_MS: i64 = 60_000;
+use crate::{digest::sha256, settings::Limits, state::DeskState};
 
 /// What a caller is told to wait when the shared count can't be read: it is let
 /// through by nobody.
@@ -136,7 +130,7 @@ impl Limiter {
             tokio::task::spawn_blocking(move || ring::sweep(&directory));
         });
         let (caller, counter) = who;
-        let digest = hex(&Sha256::digest(caller.as_bytes()));
+        let digest = sha256(caller.as_bytes());
         let path = directory.join(ring::file_name(counter, &digest));
         let began = Instant::now();
         loop {

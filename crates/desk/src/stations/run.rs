@@ -14,9 +14,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     approvals::{self, redemption},
-    desk::{Desk, PreparedTool, Window},
+    desk::Desk,
     ledger::{self, Entry},
     stations::approve,
+    window::{PreparedTool, Window},
 };
 
 /// The store keeps to the time limit by itself. Should it be stuck, the caller

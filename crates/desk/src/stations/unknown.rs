@@ -5,7 +5,7 @@
 use kit::{Error, Reply, Result, text};
 use serde_json::{Map, Value, json};
 
-use crate::desk::PreparedTool;
+use crate::window::PreparedTool;
 
 pub const UNKNOWN_ARGUMENT: &str = "UNKNOWN_ARGUMENT";
 

@@ -2,8 +2,8 @@
 
 use super::{
     chain::Chain,
-    erasures::Runs,
-    record::{NOTHING, Record},
+    record::{NOTHING, Record, segment_name},
+    runs::Runs,
     *,
 };
 
@@ -38,7 +38,7 @@ impl Desk {
             ..Record::default()
         };
         let [start, erased] = ["start", "erased"].map(|kind| chain.add(record(kind), NOW).unwrap());
-        let mut pen = self.shelf().begin(&writer::name(NOW), &start).unwrap();
+        let mut pen = self.shelf().begin(&segment_name(NOW), &start).unwrap();
         pen.append(&[erased], true).unwrap();
     }
 }

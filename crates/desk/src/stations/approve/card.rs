@@ -1,14 +1,16 @@
 //! Cards for tools that do not write their own: the arguments, one by one.
 
+use std::sync::Arc;
+
 use kit::approval::{Card, Line};
 use serde_json::Value;
 
-use super::Asking;
+use crate::window::PreparedTool;
 
-pub(super) fn of_arguments(asking: &Asking<'_>) -> Card {
-    let arguments = asking.arguments.as_object().into_iter().flatten();
+pub fn of_arguments(tool: &PreparedTool, arguments: &Value) -> Card {
+    let arguments = arguments.as_object().into_iter().flatten();
     Card {
-        summary: asking.tool.tool.title.to_owned(),
+        summary: tool.tool.title.to_owned(),
         lines: arguments
             .map(|(name, value)| Line::new(name, text(value)))
             .collect(),
@@ -17,15 +19,15 @@ pub(super) fn of_arguments(asking: &Asking<'_>) -> Card {
 }
 
 /// Every call that the arguments hold, with all of its arguments.
-pub(super) fn of_inner_calls(asking: &Asking<'_>) -> Card {
+pub fn of_inner_calls(
+    tool: &PreparedTool,
+    arguments: &Value,
+    inner: &[&Arc<PreparedTool>],
+) -> Card {
     let mut lines = Vec::new();
-    let mut arguments = asking.arguments.as_object().cloned().unwrap_or_default();
-    let calls = asking
-        .tool
-        .tool
-        .inner_calls
-        .map(|find| find(&mut arguments));
-    let calls = calls.into_iter().flatten().zip(asking.inner);
+    let mut arguments = arguments.as_object().cloned().unwrap_or_default();
+    let calls = tool.tool.inner_calls.map(|find| find(&mut arguments));
+    let calls = calls.into_iter().flatten().zip(inner);
     for (index, (call, tool)) in calls.enumerate() {
         let name = format!("{}. {}", index + 1, tool.listed_name);
         if call.arguments.is_empty() {
@@ -37,8 +39,8 @@ pub(super) fn of_inner_calls(asking: &Asking<'_>) -> Card {
                 .map(|(argument, value)| Line::new(&format!("{name}: {argument}"), text(value))),
         );
     }
-    let names: Vec<&str> = asking.inner.iter().map(|tool| tool.listed_name).collect();
-    let (title, count) = (asking.tool.tool.title, names.len());
+    let names: Vec<&str> = inner.iter().map(|tool| tool.listed_name).collect();
+    let (title, count) = (tool.tool.title, names.len());
     Card {
         summary: format!("{title} ({count}): {}", names.join(", ")),
         lines,

@@ -9,7 +9,11 @@ use kit::{
 };
 use serde_json::{Value, json};
 
-use super::{Approval, Asking, Decision, Leave, decided};
+use super::{
+    asking::Asking,
+    outcome::{Leave, settled},
+};
+use crate::approvals::{Approval, Decision};
 
 /// Characters of one text, of one label, and of all texts together; and how many
 /// texts there are. A prompt can't be scrolled in every client.
@@ -23,58 +27,78 @@ const ANSWER: &str = "approval";
 /// What the sealed state says, before the approval's id.
 const STATE: &str = "approval:";
 
-impl Asking<'_> {
-    /// `None` when the prompt settled nothing, so that another channel has to.
-    pub(super) async fn by_prompt(&self, approval: &Approval) -> Result<Option<Leave>> {
-        let client = &self.context.client;
-        if client.capabilities().get("elicitation").is_none() {
-            return Ok(None);
+/// `None` when the prompt settled nothing, so that another channel has to.
+pub async fn ask(asking: &Asking<'_>, approval: &Approval) -> Result<Option<Leave>> {
+    let client = &asking.context.client;
+    if client.capabilities().get("elicitation").is_none() {
+        return Ok(None);
+    }
+    if client.is_stateless() {
+        // An answer counts for the question it was given to: another
+        // argument is another question.
+        let state = client.state();
+        let asked = state.as_deref().and_then(|state| state.strip_prefix(STATE));
+        let answer = client.input(ANSWER).filter(|_| asked == Some(&approval.id));
+        return match answer {
+            Some(answer) => answered(asking, approval, &answer).await,
+            None => Ok(Some(Leave::Ask(Reply::InputRequired {
+                requests: vec![(ANSWER.to_owned(), request(asking, approval))],
+                state: Some(format!("{STATE}{}", approval.id)),
+            }))),
+        };
+    }
+    let approvals = &asking.desk.approvals;
+    let mut changes = approvals.changes();
+    let mut asked = client.request(request(asking, approval));
+    loop {
+        changes.borrow_and_update();
+        // It may be decided in the console meanwhile.
+        if let Some(leave) = settled(&approvals.get(&approval.id).await?)? {
+            return Ok(Some(leave));
         }
-        if client.is_stateless() {
-            // An answer counts for the question it was given to: another
-            // argument is another question.
-            let state = client.state();
-            let asked = state.as_deref().and_then(|state| state.strip_prefix(STATE));
-            let answer = client.input(ANSWER).filter(|_| asked == Some(&approval.id));
-            return match answer {
-                Some(answer) => self.answered(approval, &answer).await,
-                None => Ok(Some(Leave::Ask(Reply::InputRequired {
-                    requests: vec![(ANSWER.to_owned(), self.request(approval))],
-                    state: Some(format!("{STATE}{}", approval.id)),
-                }))),
-            };
-        }
-        let approvals = &self.desk.approvals;
-        let mut changes = approvals.changes();
-        let mut asked = client.request(self.request(approval));
-        loop {
-            changes.borrow_and_update();
-            // It may be decided in the console meanwhile.
-            if let Some(leave) = super::settled(&approvals.get(&approval.id).await?)? {
-                return Ok(Some(leave));
-            }
-            let left = approval.expires_at - self.desk.clock.now().as_millisecond();
-            let left = std::time::Duration::from_millis(u64::try_from(left).unwrap_or(0) + 1);
-            tokio::select! {
-                answer = &mut asked => return match answer {
-                    Ok(answer) => self.answered(approval, &answer).await,
-                    Err(error) => {
-                        tracing::info!(cause = ?error.cause, "the client did not ask its user");
-                        Ok(None)
-                    }
-                },
-                _ = changes.changed() => {}
-                () = tokio::time::sleep(left) => {}
-                () = self.context.cancel.cancelled() => return Err(kit::Error::cancelled()),
-            }
+        let left = approval.expires_at - asking.desk.clock.now().as_millisecond();
+        let left = std::time::Duration::from_millis(u64::try_from(left).unwrap_or(0) + 1);
+        tokio::select! {
+            answer = &mut asked => return match answer {
+                Ok(answer) => answered(asking, approval, &answer).await,
+                Err(error) => {
+                    tracing::info!(cause = ?error.cause, "the client did not ask its user");
+                    Ok(None)
+                }
+            },
+            _ = changes.changed() => {}
+            () = tokio::time::sleep(left) => {}
+            () = asking.context.cancel.cancelled() => return Err(kit::Error::cancelled()),
         }
     }
+}
 
-    async fn answered(&self, approval: &Approval, answer: &Value) -> Result<Option<Leave>> {
-        match decision(answer, &approval.card) {
-            Some(decision) => decided(self, approval, decision).await,
-            None => Ok(None),
+async fn answered(
+    asking: &Asking<'_>,
+    approval: &Approval,
+    answer: &Value,
+) -> Result<Option<Leave>> {
+    match decision(answer, &approval.card) {
+        Some(decision) => decided(asking, approval, decision).await,
+        None => Ok(None),
+    }
+}
+
+/// What the user's answer leads to.
+async fn decided(
+    asking: &Asking<'_>,
+    approval: &Approval,
+    decision: Decision,
+) -> Result<Option<Leave>> {
+    let approvals = &asking.desk.approvals;
+    let by = format!("the prompt of {}", asking.context.caller.name);
+    match approvals.decide(&approval.id, decision, &by).await {
+        Ok(approval) => settled(&approval),
+        // Somebody else was quicker: what they said holds.
+        Err(error) if matches!(&*error.code, "ALREADY_DECIDED" | "APPROVAL_EXPIRED") => {
+            settled(&approvals.get(&approval.id).await?)
         }
+        Err(error) => Err(error),
     }
 }
 
@@ -99,30 +123,28 @@ fn decision(answer: &Value, card: &Card) -> Option<Decision> {
     }
 }
 
-impl Asking<'_> {
-    fn request(&self, approval: &Approval) -> ClientRequest {
-        let words = words(self.context.language);
-        let message = message(&words, approval, &self.address(approval));
-        let mut choices = vec![json!({ "const": "once", "title": words.once })];
-        if approval.card.allows_standing_grant() {
-            choices.push(json!({ "const": "always", "title": words.always }));
-        }
-        choices.push(json!({ "const": "deny", "title": words.deny }));
-        // No `mode`: older revisions do not know it, and a form is the default.
-        ClientRequest {
-            method: "elicitation/create".into(),
-            params: json!({
-                "message": message,
-                "requestedSchema": {
-                    "type": "object",
-                    "properties": {
-                        "decision": { "type": "string", "title": words.decision, "oneOf": choices },
-                        "reason": { "type": "string", "title": words.reason, "maxLength": 500 },
-                    },
-                    "required": ["decision"],
+fn request(asking: &Asking<'_>, approval: &Approval) -> ClientRequest {
+    let words = words(asking.context.language);
+    let message = message(&words, approval, &asking.address(approval));
+    let mut choices = vec![json!({ "const": "once", "title": words.once })];
+    if approval.card.allows_standing_grant() {
+        choices.push(json!({ "const": "always", "title": words.always }));
+    }
+    choices.push(json!({ "const": "deny", "title": words.deny }));
+    // No `mode`: older revisions do not know it, and a form is the default.
+    ClientRequest {
+        method: "elicitation/create".into(),
+        params: json!({
+            "message": message,
+            "requestedSchema": {
+                "type": "object",
+                "properties": {
+                    "decision": { "type": "string", "title": words.decision, "oneOf": choices },
+                    "reason": { "type": "string", "title": words.reason, "maxLength": 500 },
                 },
-            }),
-        }
+                "required": ["decision"],
+            },
+        }),
     }
 }
 

@@ -16,8 +16,10 @@ use std::{
     time::SystemTime,
 };
 
-use super::WINDOW_MS;
 use crate::private;
+
+/// A minute.
+pub const WINDOW_MS: i64 = 60_000;
 
 /// The first eight bytes. Another format gets another one.
 const MAGIC: u64 = u64::from_be_bytes(*b"mdglim01");

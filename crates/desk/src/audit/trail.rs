@@ -1,62 +1,36 @@
-//! The audit trail: a chain of records for each process, called a segment.
-//!
-//! `record.rs` is what a record looks like, `chain.rs` how one hangs on the other;
-//! `redact.rs` what is kept of arguments; `queue.rs` and `writer.rs` how records
-//! get there without calls waiting for each other; `files.rs` and `table.rs` where
-//! they stand (`shelf.rs` is what both can do); `complete.rs` what is done after a
-//! crash, `retain.rs` how old ones go; `verify.rs`, `look.rs` and `erase.rs` are
-//! behind the commands, `erasures.rs` is what the trail says was erased.
+//! This process's own part of the trail.
 
-mod chain;
-mod complete;
-mod erase;
-mod erasures;
-mod files;
-mod look;
-pub mod queue;
-pub mod record;
-pub mod redact;
-mod retain;
-pub mod shelf;
-mod table;
-mod verify;
-mod writer;
-
-use std::sync::{
-    Arc, Once,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc, Once,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use kit::{Error, Result, time::Clock};
 use tokio::{runtime::Handle, sync::oneshot};
 
-pub use complete::{Rows, complete};
-pub use erase::{Which, erase, finish_erasures};
-pub use look::{Filter, Found, find, find_new};
-pub use retain::drop_old;
-pub use shelf::{Place, Shelf};
-pub use verify::{Report, verify};
-
-use queue::Queue;
-use record::Entry;
-use writer::{About, Writer};
-
-#[cfg(test)]
-mod tests;
+use super::{
+    entry::Entry,
+    queue::{Place, Queue},
+    store::Shelf,
+    writer::{About, Writer},
+};
 
 /// Long enough that a busy day is a handful of files, short enough to be read
 /// at once.
 const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How long the end of the program waits for the last records.
-const LAST_WAIT: std::time::Duration = std::time::Duration::from_secs(10);
+const LAST_WAIT: Duration = Duration::from_secs(10);
 
 /// This process's own part of the trail, and the way to the rest.
 pub struct Trail {
     pub shelf: Arc<dyn Shelf>,
-    queue: Arc<Queue>,
+    pub(super) queue: Arc<Queue>,
     clock: Clock,
-    about: About,
+    pub(super) about: About,
     started: Once,
     begun: AtomicBool,
     lost: AtomicU64,
@@ -93,11 +67,11 @@ impl Trail {
     }
 
     /// A place for one record: to be taken before it is pushed.
-    pub async fn place(&self) -> queue::Place {
+    pub async fn place(&self) -> Place {
         self.queue.place().await
     }
 
-    pub fn try_place(&self) -> queue::Place {
+    pub fn try_place(&self) -> Place {
         self.queue.try_place()
     }
 
@@ -124,7 +98,7 @@ impl Trail {
     fn own_up(&self) {
         if self.lost.load(Ordering::Relaxed) > 0
             && !self.is_failing()
-            && self.try_place() == queue::Place::Taken
+            && self.try_place() == Place::Taken
         {
             let count = self.lost.swap(0, Ordering::Relaxed);
             let at = self.now();

@@ -5,17 +5,17 @@ use std::io::Write;
 
 use kit::Result;
 
-use super::{Files, disk::unusable};
+use super::{directory::Directory, disk::unusable};
 use crate::{
     audit::{
         record::{Line, Record},
-        shelf::{Appended, Pen},
+        store::{Appended, Pen},
     },
     private,
 };
 
 pub struct FilePen {
-    files: Files,
+    directory: Directory,
     segment: String,
     /// Held locked.
     file: File,
@@ -26,9 +26,9 @@ pub struct FilePen {
 
 impl FilePen {
     /// `file` is locked and holds `length` bytes.
-    pub fn new(files: Files, segment: &str, file: File, length: u64) -> Self {
+    pub fn new(directory: Directory, segment: &str, file: File, length: u64) -> Self {
         Self {
-            files,
+            directory,
             segment: segment.to_owned(),
             file,
             length,
@@ -51,7 +51,7 @@ impl FilePen {
             let (file, length) = match &mut self.text {
                 Some(open) => open,
                 none => {
-                    let path = self.files.text(&self.segment);
+                    let path = self.directory.arguments(&self.segment);
                     if let Some(parent) = path.parent() {
                         private::create_directory(parent)?;
                     }
@@ -89,7 +89,7 @@ impl FilePen {
 impl Pen for FilePen {
     fn append(&mut self, lines: &[Line], durable: bool) -> Result<Appended> {
         self.write(lines, durable)
-            .map_err(|error| unusable(&self.files.path(&self.segment), error))?;
+            .map_err(|error| unusable(&self.directory.chain(&self.segment), error))?;
         Ok(Appended::Written)
     }
 
@@ -106,7 +106,7 @@ impl Pen for FilePen {
         self.append(std::slice::from_ref(last), true)?;
         self.settle();
         // Sealed while it is still locked, so that nobody takes it for dead.
-        let sealed = self.files.add_checkpoints(vec![(seal, last.at)]);
+        let sealed = self.directory.add_checkpoints(vec![(seal, last.at)]);
         if sealed.is_err() {
             let _ = self.file.set_len(before);
             self.length = before;

@@ -3,40 +3,17 @@
 //! Everything here blocks: it is called from the writer's thread, from a command,
 //! or from a blocking task, never from a task that serves.
 
-use std::{collections::HashSet, path::PathBuf, sync::Arc};
+use std::collections::HashSet;
 
-use kit::{Error, Result};
+use kit::Result;
 
 use super::{
-    erasures::Runs,
-    files::Files,
     record::{Head, Line, Record},
-    table::Table,
+    runs::Runs,
 };
-use crate::state::DeskState;
 
 /// The name of the chain of checkpoints, which is no segment.
 pub const CHECKPOINTS: &str = "checkpoints";
-
-/// Where the trail of a desk is kept.
-#[derive(Clone)]
-pub enum Place {
-    Directory(PathBuf),
-    Table(Arc<DeskState>),
-}
-
-impl Place {
-    /// To be called where tasks run.
-    pub fn shelf(&self) -> Result<Arc<dyn Shelf>> {
-        Ok(match self {
-            Self::Directory(path) => Arc::new(Files::new(path)),
-            Self::Table(state) => {
-                let runtime = tokio::runtime::Handle::try_current().map_err(Error::internal)?;
-                Arc::new(Table::new(state, runtime))
-            }
-        })
-    }
-}
 
 /// A segment as it was read.
 #[derive(Debug, Default)]

@@ -1,0 +1,90 @@
+//! What is asked, and what became of it.
+
+use kit::{Caller, approval::Card};
+use serde::Serialize;
+use serde_json::Value;
+
+/// How long a question waits for its answer, and an approval for its call.
+pub const LAPSES_MS: i64 = 10 * 60 * 1000;
+
+/// Bytes kept of one question: its arguments and its card.
+pub const LONGEST_QUESTION: usize = 128 * 1024;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Waits for a person.
+    Pending,
+    /// Waits for the identical call.
+    Approved,
+    Denied,
+    /// Nobody decided in time, or the approved call never came.
+    Expired,
+    Used,
+}
+
+impl Status {
+    pub const ALL: [Self; 5] = [
+        Self::Pending,
+        Self::Approved,
+        Self::Denied,
+        Self::Expired,
+        Self::Used,
+    ];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+            Self::Used => "used",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.word() == word)
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Approval {
+    pub id: String,
+    pub counter: String,
+    pub tool: String,
+    pub caller: Caller,
+    pub arguments: Value,
+    pub digest: String,
+    pub card: Card,
+    /// As of when it was read: what lapsed meanwhile is `Expired`.
+    pub status: Status,
+    pub created_at: i64,
+    pub expires_at: i64,
+    pub decided_at: Option<i64>,
+    pub decided_by: Option<String>,
+    pub reason: Option<String>,
+    pub delivered_at: Option<i64>,
+}
+
+/// What a person says to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// This time only.
+    Once,
+    /// Always, for this caller, tool and recipient.
+    Always,
+    Deny {
+        reason: String,
+    },
+}
+
+/// A call that needs a person's consent.
+#[derive(Debug, Clone)]
+pub struct Question {
+    pub counter: &'static str,
+    pub tool: &'static str,
+    pub caller: Caller,
+    pub arguments: Value,
+    pub digest: String,
+    pub card: Card,
+}

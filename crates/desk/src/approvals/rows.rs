@@ -1,0 +1,187 @@
+//! Approvals as rows. Every change of state is one `UPDATE` that names the state
+//! it expects.
+
+use kit::{Caller, Error, Result, Row, Sql, sql::Param};
+
+use super::approval::{Approval, LAPSES_MS, Question, Status};
+use crate::state;
+
+/// How many questions of one caller are kept that lapsed undecided.
+const MOST_LAPSED: i64 = 100;
+
+const COLUMNS: &str = "id, counter, tool, caller, caller_name, arguments, digest, card, status,
+    created_at, expires_at, decided_at, decided_by, reason, delivered_at";
+
+/// Newest first; `None`: whatever their status.
+pub fn list(
+    sql: &mut dyn Sql,
+    only: Option<Status>,
+    limit: i64,
+    now: i64,
+) -> Result<Vec<Approval>> {
+    // In the query, so that newer ones of another status hide none of these.
+    let (wanted, by_time) = match only {
+        None => ("1 = 1", false),
+        Some(Status::Pending) => ("status = 'pending' AND expires_at > $2", true),
+        Some(Status::Approved) => ("status = 'approved' AND expires_at > $2", true),
+        Some(Status::Denied) => ("status = 'denied'", false),
+        Some(Status::Used) => ("status = 'used'", false),
+        Some(Status::Expired) => (
+            "status IN ('pending', 'approved') AND expires_at <= $2",
+            true,
+        ),
+    };
+    let sql_text = format!(
+        "SELECT {COLUMNS} FROM desk_approvals WHERE {wanted}
+         ORDER BY created_at DESC, id LIMIT $1"
+    );
+    let parameters = [limit.into(), now.into()];
+    let used = if by_time { 2 } else { 1 };
+    sql.query(&sql_text, parameters.get(..used).unwrap_or_default())?
+        .iter()
+        .map(|row| from_row(row, now))
+        .collect()
+}
+
+pub fn latest(sql: &mut dyn Sql, question: &Question, now: i64) -> Result<Option<Approval>> {
+    let row = sql.query_one(
+        &format!(
+            "SELECT {COLUMNS} FROM desk_approvals
+             WHERE digest = $1 AND caller = $2 AND counter = $3 AND tool = $4
+             ORDER BY created_at DESC, id DESC LIMIT 1"
+        ),
+        &[
+            (&question.digest).into(),
+            (&*question.caller.id).into(),
+            question.counter.into(),
+            question.tool.into(),
+        ],
+    )?;
+    row.map(|row| from_row(&row, now)).transpose()
+}
+
+pub fn one(sql: &mut dyn Sql, id: &str, now: i64) -> Result<Approval> {
+    let row = sql.query_one(
+        &format!("SELECT {COLUMNS} FROM desk_approvals WHERE id = $1"),
+        &[Param::Text(id)],
+    )?;
+    match row {
+        Some(row) => from_row(&row, now),
+        None => Err(
+            Error::new("APPROVAL_NOT_FOUND", "There is no approval of that id.")
+                .next("See what there is with: madoguchi approvals list"),
+        ),
+    }
+}
+
+fn from_row(row: &Row, now: i64) -> Result<Approval> {
+    let json = |text: String| serde_json::from_str(&text).map_err(Error::internal);
+    let expires_at = row.int(10)?;
+    let status = Status::parse(&row.text(8)?)
+        .ok_or_else(|| Error::internal("an approval has an unknown status"))?;
+    let waits = matches!(status, Status::Pending | Status::Approved);
+    Ok(Approval {
+        id: row.text(0)?,
+        counter: row.text(1)?,
+        tool: row.text(2)?,
+        caller: Caller::new(&row.text(3)?, &row.text(4)?),
+        arguments: json(row.text(5)?)?,
+        digest: row.text(6)?,
+        card: serde_json::from_str(&row.text(7)?).map_err(Error::internal)?,
+        status: if waits && expires_at <= now {
+            Status::Expired
+        } else {
+            status
+        },
+        created_at: row.int(9)?,
+        expires_at,
+        decided_at: row.opt_int(11)?,
+        decided_by: row.opt_text(12)?,
+        reason: row.opt_text(13)?,
+        delivered_at: row.opt_int(14)?,
+    })
+}
+
+/// How many questions of a caller wait for an answer.
+pub fn count_waiting(sql: &mut dyn Sql, caller: &Caller, now: i64) -> Result<i64> {
+    let row = sql.query_one(
+        "SELECT COUNT(*) FROM desk_approvals
+         WHERE caller = $1 AND status = 'pending' AND expires_at > $2",
+        &[(&*caller.id).into(), now.into()],
+    )?;
+    row.map_or(Ok(0), |row| row.int(0))
+}
+
+/// Adds a question that waits for its answer; returns its id.
+pub fn insert(
+    sql: &mut dyn Sql,
+    question: &Question,
+    arguments: &str,
+    card: &str,
+    now: i64,
+) -> Result<String> {
+    let id = kit::ids::random("ap_", 20);
+    let recipient = question.card.recipient.as_deref().unwrap_or_default();
+    sql.execute(
+        "INSERT INTO desk_approvals
+             (id, counter, tool, caller, caller_name, arguments, digest, card, recipient,
+              status, created_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'pending', $10, $11)",
+        &[
+            (&id).into(),
+            question.counter.into(),
+            question.tool.into(),
+            (&*question.caller.id).into(),
+            (&*question.caller.name).into(),
+            arguments.into(),
+            (&question.digest).into(),
+            card.into(),
+            recipient.into(),
+            now.into(),
+            (now + LAPSES_MS).into(),
+        ],
+    )?;
+    Ok(id)
+}
+
+/// Within the work's transaction. `false` when it can't be used any more.
+pub fn mark_used(sql: &mut dyn Sql, id: &str, now: i64) -> Result<bool> {
+    let changed = sql.execute(
+        "UPDATE desk_approvals SET status = 'used', used_at = $1
+         WHERE id = $2 AND status = 'approved' AND expires_at > $1",
+        &[now.into(), id.into()],
+    )?;
+    if changed == 1 {
+        state::touch(sql, state::APPROVALS)?;
+    }
+    Ok(changed == 1)
+}
+
+/// The tool only asked back: the approval waits for the next round of the call.
+pub fn give_back(sql: &mut dyn Sql, id: &str) -> Result<()> {
+    sql.execute(
+        "UPDATE desk_approvals SET status = 'approved', used_at = NULL
+         WHERE id = $1 AND status = 'used'",
+        &[id.into()],
+    )?;
+    sql.execute(
+        "DELETE FROM desk_redemptions WHERE approval = $1",
+        &[id.into()],
+    )?;
+    state::touch(sql, state::APPROVALS)
+}
+
+/// Drops the oldest questions of a caller that lapsed undecided: an agent can
+/// ask at any rate, and nobody looks at these.
+pub fn forget_lapsed(sql: &mut dyn Sql, caller: &Caller, now: i64) -> Result<()> {
+    sql.execute(
+        "DELETE FROM desk_approvals
+         WHERE caller = $1 AND status = 'pending' AND expires_at <= $2
+           AND id NOT IN (
+               SELECT id FROM desk_approvals
+               WHERE caller = $1 AND status = 'pending' AND expires_at <= $2
+               ORDER BY created_at DESC, id LIMIT $3)",
+        &[(&*caller.id).into(), now.into(), MOST_LAPSED.into()],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! The trail's directory: which file is where, and the chain of checkpoints.
+
+use std::{
+    fs::File,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use kit::Result;
+
+use super::disk::{broken, last_bytes, last_line, make_directory, unusable};
+use crate::{
+    audit::{
+        chain::Chain,
+        record::{NOTHING, Record, parse},
+        store::CHECKPOINTS,
+    },
+    private,
+};
+
+pub const ENDING: &str = ".jsonl";
+
+#[derive(Debug, Clone)]
+pub struct Directory(PathBuf);
+
+impl Directory {
+    pub fn new(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn chain(&self, segment: &str) -> PathBuf {
+        self.0.join(format!("{segment}{ENDING}"))
+    }
+
+    pub fn arguments(&self, segment: &str) -> PathBuf {
+        self.0.join("text").join(format!("{segment}{ENDING}"))
+    }
+
+    /// The checkpoints under a lock that others wait for.
+    fn locked_checkpoints(&self) -> Result<File> {
+        make_directory(&self.0)?;
+        let path = self.chain(CHECKPOINTS);
+        let file = private::options()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(&path);
+        let file = file.map_err(|error| unusable(&path, error))?;
+        file.lock().map_err(|error| unusable(&path, error))?;
+        Ok(file)
+    }
+
+    pub fn add_checkpoints(&self, records: Vec<(Record<'static>, i64)>) -> Result<()> {
+        let path = self.chain(CHECKPOINTS);
+        let failed = |error| unusable(&path, error);
+        let mut file = self.locked_checkpoints()?;
+        let (bytes, whole) = last_bytes(&mut file).map_err(failed)?;
+        let mut chain = match last_line(&bytes) {
+            None => Chain::after(NOTHING),
+            Some(line) => {
+                let last = parse(line).map_err(|what| broken(CHECKPOINTS, what))?;
+                Chain {
+                    next: last.seq + 1,
+                    prev: last.hash,
+                }
+            }
+        };
+        // A line that a crash cut off was never relied upon: whoever wrote it
+        // had not gone on. It is written again by whoever completes the segment.
+        if file.metadata().map_err(failed)?.len() > whole {
+            file.set_len(whole).map_err(failed)?;
+        }
+        let mut text = String::new();
+        for (record, at) in records {
+            text.push_str(&chain.add(record, at)?.record);
+            text.push('\n');
+        }
+        file.write_all(text.as_bytes()).map_err(failed)?;
+        file.sync_data().map_err(failed)
+    }
+}

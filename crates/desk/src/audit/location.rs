@@ -1,0 +1,28 @@
+//! Where a desk keeps its trail, and how it is opened there.
+
+use std::{path::PathBuf, sync::Arc};
+
+use kit::{Error, Result};
+
+use super::{files::Files, store::Shelf, table::Table};
+use crate::state::DeskState;
+
+/// Where the trail of a desk is kept.
+#[derive(Clone)]
+pub enum Place {
+    Directory(PathBuf),
+    Table(Arc<DeskState>),
+}
+
+impl Place {
+    /// To be called where tasks run.
+    pub fn shelf(&self) -> Result<Arc<dyn Shelf>> {
+        Ok(match self {
+            Self::Directory(path) => Arc::new(Files::new(path)),
+            Self::Table(state) => {
+                let runtime = tokio::runtime::Handle::try_current().map_err(Error::internal)?;
+                Arc::new(Table::new(state, runtime))
+            }
+        })
+    }
+}

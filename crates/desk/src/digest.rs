@@ -1,0 +1,83 @@
+//! SHA-256 digests, and bytes as hexadecimal text.
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+pub fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
+    }
+    text
+}
+
+pub fn parse_hex(text: &str) -> Option<[u8; 32]> {
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    let mut bytes = [0; 32];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(at * 2..at * 2 + 2)?, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// SHA-256 in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// SHA-256 over the arguments with sorted keys, so that equal arguments have
+/// equal digests however they were written.
+pub fn of_json(arguments: &Value) -> String {
+    let mut canonical = String::new();
+    write_sorted(arguments, &mut canonical);
+    sha256(canonical.as_bytes())
+}
+
+fn write_sorted(value: &Value, into: &mut String) {
+    match value {
+        Value::Object(object) => {
+            let mut entries: Vec<_> = object.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            into.push('{');
+            for (key, value) in entries {
+                into.push_str(&Value::String(key.clone()).to_string());
+                into.push(':');
+                write_sorted(value, into);
+                into.push(',');
+            }
+            into.push('}');
+        }
+        Value::Array(items) => {
+            into.push('[');
+            for item in items {
+                write_sorted(item, into);
+                into.push(',');
+            }
+            into.push(']');
+        }
+        other => into.push_str(&other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_digest_does_not_depend_on_key_order() {
+        assert_eq!(
+            of_json(&json!({ "a": 1, "b": { "c": [1, 2], "d": null } })),
+            of_json(&json!({ "b": { "d": null, "c": [1, 2] }, "a": 1 }))
+        );
+        assert_ne!(
+            of_json(&json!({ "a": [1, 2] })),
+            of_json(&json!({ "a": [12] }))
+        );
+    }
+}

@@ -1,0 +1,55 @@
+//! A call about which a person may have to be asked.
+
+use std::sync::Arc;
+
+use kit::{Context, Result, approval::Card, sql::Budget};
+use serde_json::Value;
+
+use super::card;
+use crate::{
+    approvals::Approval,
+    desk::Desk,
+    stations::identify::Identified,
+    window::{PreparedTool, Window},
+};
+
+/// What the stations around know of the call.
+pub struct Asking<'a> {
+    pub desk: &'a Desk,
+    pub window: &'a Window,
+    pub tool: &'a PreparedTool,
+    pub who: &'a Identified,
+    pub context: &'a Context,
+    pub arguments: &'a Value,
+    /// The tools that the arguments call, for a tool that runs others.
+    pub inner: &'a [&'a Arc<PreparedTool>],
+}
+
+impl Asking<'_> {
+    /// The tool's own words, or the arguments one by one.
+    pub async fn card(&self) -> Result<Card> {
+        if let (Some(describe), Some(store)) = (&self.tool.tool.card, &self.window.counter.store) {
+            let (describe, context) = (describe.clone(), self.context.clone());
+            let arguments = self.arguments.clone();
+            let read = move |sql: &mut dyn kit::Sql| describe(&context, sql, &arguments);
+            return store.query(Budget::default(), read).await;
+        }
+        Ok(card::of_arguments(self.tool, self.arguments))
+    }
+
+    /// What was approved is for whom, and about what, the card said, also if
+    /// either has changed while it was shown.
+    pub async fn check_card(&self, approved: &Approval) -> Result<()> {
+        let shown = &approved.card;
+        if shown.recipient.is_none() && shown.state.is_none() {
+            return Ok(());
+        }
+        let now = self.card().await?;
+        shown.check(now.recipient.as_deref(), now.state.as_deref())
+    }
+
+    /// Where a person finds the question.
+    pub fn address(&self, approval: &Approval) -> String {
+        format!("{}/#{}", self.desk.settings.console_url(), approval.id)
+    }
+}
