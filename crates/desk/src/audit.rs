@@ -26,6 +26,7 @@ mod store;
 mod table;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod trail;
 mod verify;
 mod writer;
@@ -37,5 +38,6 @@ pub use look::{Filter, Found, find, find_new};
 pub use retain::drop_old;
 pub use selection::Which;
 pub use store::Shelf;
-pub use trail::{Trail, blocking};
+pub use threads::blocking;
+pub use trail::Trail;
 pub use verify::{Report, verify};

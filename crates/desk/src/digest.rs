@@ -29,11 +29,12 @@ pub fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// SHA-256 over the arguments with sorted keys, so that equal arguments have
-/// equal digests however they were written.
-pub fn of_json(arguments: &Value) -> String {
+/// SHA-256 over JSON with sorted keys, so that equal arguments have equal digests
+/// however they were written. Not RFC 8785, for which there is a crate: rows keep
+/// these digests, and its bytes differ (no comma after the last member).
+pub fn of_json(value: &Value) -> String {
     let mut canonical = String::new();
-    write_sorted(arguments, &mut canonical);
+    write_sorted(value, &mut canonical);
     sha256(canonical.as_bytes())
 }
 
@@ -78,6 +79,15 @@ mod tests {
         assert_ne!(
             of_json(&json!({ "a": [1, 2] })),
             of_json(&json!({ "a": [12] }))
+        );
+    }
+
+    /// Rows that an earlier version wrote hold digests of these bytes.
+    #[test]
+    fn stored_digests_still_match() {
+        assert_eq!(
+            of_json(&json!({ "b": { "d": true, "c": null }, "a": [1, 2.5, "窓\n"] })),
+            "18ccaa540abc5fdfb3d9f052fa57b3432758e6a25df0e8befc9b67d46476f495"
         );
     }
 }

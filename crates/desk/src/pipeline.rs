@@ -14,13 +14,11 @@
 //! `identify → limit → authorize → run → audit → answer`
 
 use std::{
-    panic::AssertUnwindSafe,
     pin::{Pin, pin},
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use futures::FutureExt;
 use kit::{Context, Error, Reply, context::Client, context::Language, ids::CallId};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -30,6 +28,7 @@ use crate::{
     desk::Desk,
     language,
     methods::{self, Method},
+    panics,
     stations::{
         approve::{self, Asking, Leave},
         audit::{OpenRecord, Outcome, Record},
@@ -381,9 +380,8 @@ async fn in_time<T>(
     context: &Context,
     work: impl Future<Output = kit::Result<T>>,
 ) -> kit::Result<T> {
-    let work = AssertUnwindSafe(work).catch_unwind();
     tokio::select! {
-        result = work => result.unwrap_or_else(|_| Err(Error::internal("it panicked"))),
+        result = panics::caught("the read", work) => result,
         () = tokio::time::sleep(READ_LIMIT) => Err(Error::timeout()),
         () = context.cancel.cancelled() => Err(Error::cancelled()),
     }

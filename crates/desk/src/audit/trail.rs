@@ -8,8 +8,8 @@ use std::{
     time::Duration,
 };
 
-use kit::{Error, Result, time::Clock};
-use tokio::{runtime::Handle, sync::oneshot};
+use kit::time::Clock;
+use tokio::sync::oneshot;
 
 use super::{
     entry::Entry,
@@ -155,14 +155,4 @@ impl Trail {
             }
         });
     }
-}
-
-/// Work on a shelf, away from the tasks that serve.
-pub async fn blocking<T: Send + 'static>(
-    work: impl FnOnce(&Handle) -> Result<T> + Send + 'static,
-) -> Result<T> {
-    let runtime = Handle::current();
-    tokio::task::spawn_blocking(move || work(&runtime))
-        .await
-        .map_err(Error::internal)?
 }

@@ -5,67 +5,58 @@
 //! request passes when the oldest of them is a minute old. A token bucket would
 //! let nearly 2N through in the first minute.
 //!
-//! On the embedded database the times are in a file beside it (`ring.rs`). On
-//! PostgreSQL each of the N is a row, a slot that a request takes for a minute,
-//! by the server's clock. Whoever finds none free is refused, and its desk
-//! refuses by itself from then on until the next one is due.
+//! The count is shared: in files beside the embedded database (`file_count.rs`,
+//! `ring.rs`), or in rows on PostgreSQL (`postgres_count.rs`). Once a caller has
+//! reached its limit, this desk refuses without asking the shared count until the
+//! next request is due.
 
+mod admission;
+mod file_count;
+mod postgres_count;
 mod ring;
 
 use std::{
     collections::HashMap,
-    path::Path,
-    sync::{Arc, Mutex, Once, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use kit::{About, Error, Result, Store, sql::Budget, time::Clock};
-use ring::{Taken, WINDOW_MS};
+use admission::{Admission, CallerAtCounter};
+use file_count::FileCount;
+use kit::{About, Result, time::Clock};
 
-use crate::{digest::sha256, settings::Limits, state::DeskState};
+use crate::{settings::Limits, state::DeskState};
 
-/// What a caller is told to wait when the shared count can't be read: it is let
-/// through by nobody.
+/// What a caller is told to wait when the shared count can't be read: until then
+/// nobody is let through.
 const UNREADABLE_MS: u64 = 1_000;
 
-/// How long a request waits while another process holds the file. It holds it
-/// for microseconds, unless it was stopped in the middle.
-const PATIENCE: Duration = Duration::from_secs(1);
-const TRY_AGAIN: Duration = Duration::from_millis(1);
-
-/// A caller's id and a counter's name.
-type Who = (Arc<str>, &'static str);
-
 pub struct Limiter {
-    per_minute: HashMap<String, usize>,
-    /// Until when there is no slot for a caller, as far as this desk knows.
-    full: Mutex<HashMap<Who, Instant>>,
-    /// Requests of one caller in this process take turns: trying again is for
-    /// what other processes do.
-    turns: Mutex<HashMap<Who, Arc<tokio::sync::Mutex<()>>>>,
-    swept: Once,
+    per_minute: HashMap<String, u64>,
+    /// Until when a caller has no request left, as far as this desk knows.
+    full: Mutex<HashMap<CallerAtCounter, Instant>>,
+    /// `None`: the count is in rows.
+    files: Option<FileCount>,
     state: Arc<DeskState>,
-    clock: Clock,
 }
 
 impl Limiter {
-    /// What the configuration says comes before what a counter's document does.
+    /// The configuration wins over what a counter's document says.
     pub fn new(limits: &Limits, counters: &[About], state: &Arc<DeskState>, clock: &Clock) -> Self {
         let own = counters.iter().filter_map(|about| {
             let limit = about.ways.requests_per_minute?;
-            Some((about.name.to_owned(), limit as usize))
+            Some((about.name.to_owned(), u64::from(limit)))
         });
-        let mut per_minute: HashMap<String, usize> = own.collect();
+        let mut per_minute: HashMap<String, u64> = own.collect();
         let configured = limits.requests_per_minute.iter();
-        per_minute.extend(configured.map(|(counter, limit)| (counter.clone(), *limit as usize)));
+        per_minute.extend(configured.map(|(counter, limit)| (counter.clone(), u64::from(*limit))));
         per_minute.retain(|_, limit| *limit > 0);
+        let directory = state.limits_directory();
         Self {
             per_minute,
             full: Mutex::default(),
-            turns: Mutex::default(),
-            swept: Once::new(),
+            files: directory.map(|directory| FileCount::new(directory, clock)),
             state: Arc::clone(state),
-            clock: clock.clone(),
         }
     }
 
@@ -76,19 +67,10 @@ impl Limiter {
             return Ok(());
         };
         let who = (Arc::clone(caller), counter);
-        if let Some(wait) = self.is_full(&who) {
-            return Err(wait);
-        }
-        let taken = match self.state.limits_directory() {
-            Some(directory) => self.take_in_file(directory, &who, *limit).await,
-            None => match self.state.get().await {
-                Ok(state) => take_slot(&state.store, &who, *limit).await,
-                Err(error) => Err(error),
-            },
-        };
-        match taken {
-            Ok(None) => Ok(()),
-            Ok(Some(wait_ms)) => {
+        self.check_full(&who)?;
+        match self.take(&who, *limit).await {
+            Ok(Admission::Admitted) => Ok(()),
+            Ok(Admission::RetryAfter(wait_ms)) => {
                 self.set_full(who, wait_ms);
                 Err(wait_ms)
             }
@@ -100,102 +82,34 @@ impl Limiter {
         }
     }
 
-    fn is_full(&self, who: &Who) -> Option<u64> {
-        let full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = full.get(who)?.checked_duration_since(Instant::now())?;
-        let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        Some(wait.max(1))
+    async fn take(&self, who: &CallerAtCounter, limit: u64) -> Result<Admission> {
+        let Some(files) = &self.files else {
+            let state = self.state.get().await?;
+            return postgres_count::take(&state.store, who, limit).await;
+        };
+        let _turn = files.turn(who).await;
+        // Those who had their turn before may have found that there is none left.
+        if let Err(wait_ms) = self.check_full(who) {
+            return Ok(Admission::RetryAfter(wait_ms));
+        }
+        files.take(who, limit).await
     }
 
-    fn set_full(&self, who: Who, wait_ms: u64) {
+    fn check_full(&self, who: &CallerAtCounter) -> Result<(), u64> {
+        let full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = full.get(who);
+        match until.and_then(|until| until.checked_duration_since(Instant::now())) {
+            None => Ok(()),
+            Some(wait) => Err(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1)),
+        }
+    }
+
+    fn set_full(&self, who: CallerAtCounter, wait_ms: u64) {
         let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         full.retain(|_, until| *until > now);
         full.insert(who, now + Duration::from_millis(wait_ms));
     }
-
-    /// The milliseconds to wait, if it does not pass.
-    async fn take_in_file(&self, directory: &Path, who: &Who, limit: usize) -> Result<Option<u64>> {
-        let turn = {
-            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(turns.entry(who.clone()).or_default())
-        };
-        let _turn = turn.lock().await;
-        // Those who had their turn before may have found that there is none left.
-        if let Some(wait) = self.is_full(who) {
-            return Ok(Some(wait));
-        }
-        self.swept.call_once(|| {
-            let directory = directory.to_owned();
-            tokio::task::spawn_blocking(move || ring::sweep(&directory));
-        });
-        let (caller, counter) = who;
-        let digest = sha256(caller.as_bytes());
-        let path = directory.join(ring::file_name(counter, &digest));
-        let began = Instant::now();
-        loop {
-            let (file, clock) = (path.clone(), self.clock.clone());
-            // It may have to wait for the disk.
-            let taken = tokio::task::spawn_blocking(move || {
-                ring::take(&file, limit as u64, || clock.now().as_millisecond())
-            });
-            match taken
-                .await
-                .map_err(Error::internal)?
-                .map_err(Error::internal)?
-            {
-                Taken::Yes => return Ok(None),
-                Taken::Wait(wait) => return Ok(Some(u64::try_from(wait).unwrap_or(1))),
-                Taken::Busy if began.elapsed() < PATIENCE => tokio::time::sleep(TRY_AGAIN).await,
-                Taken::Busy => {
-                    let what = format!("another process holds {}", path.display());
-                    return Err(Error::internal(what));
-                }
-            }
-        }
-    }
-}
-
-/// Takes a slot, or says how many milliseconds it is until the next one is due.
-async fn take_slot(store: &Arc<dyn Store>, who: &Who, limit: usize) -> Result<Option<u64>> {
-    let ((caller, counter), limit) = (who.clone(), i64::try_from(limit).unwrap_or(i64::MAX));
-    store
-        .transaction(Budget::default(), move |sql| {
-            let (caller, counter) = ((&*caller).into(), counter.into());
-            // By the server's clock, which all desks share. A slot that somebody
-            // else is just taking is not waited for: it is as good as taken.
-            const TAKE: &str = "UPDATE desk_slots
-                 SET at_ms = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
-                 WHERE (caller, counter, slot) = (
-                     SELECT caller, counter, slot FROM desk_slots
-                     WHERE caller = $1 AND counter = $2 AND slot < $3
-                       AND at_ms <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $4
-                     ORDER BY at_ms LIMIT 1 FOR UPDATE SKIP LOCKED)";
-            let taken = [caller, counter, limit.into(), WINDOW_MS.into()];
-            if sql.execute(TAKE, &taken)? == 1 {
-                return Ok(None);
-            }
-            // A caller's first request, or a limit that was raised.
-            sql.execute(
-                "INSERT INTO desk_slots (caller, counter, slot, at_ms)
-                 SELECT $1, $2, slot, 0 FROM generate_series(0, $3 - 1) AS slot
-                 ON CONFLICT DO NOTHING",
-                &[caller, counter, limit.into()],
-            )?;
-            if sql.execute(TAKE, &taken)? == 1 {
-                return Ok(None);
-            }
-            let row = sql.query_one(
-                "SELECT MIN(at_ms) + $4 - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
-                 FROM desk_slots WHERE caller = $1 AND counter = $2 AND slot < $3",
-                &taken,
-            )?;
-            let wait = row.map(|row| row.opt_int(0)).transpose()?.flatten();
-            // Negative: slots are free that others hold locked for a moment.
-            let wait = wait.and_then(|wait| u64::try_from(wait).ok()).unwrap_or(0);
-            Ok(Some(wait.max(1)))
-        })
-        .await
 }
 
 #[cfg(test)]

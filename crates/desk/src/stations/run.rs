@@ -2,12 +2,10 @@
 //! happens, a panic included.
 
 use std::{
-    panic::AssertUnwindSafe,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use futures::FutureExt;
 use kit::{Context, Error, Reply, Result, Run, Sql, handler::Ready, sql::Budget};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -16,6 +14,7 @@ use crate::{
     approvals::{self, redemption},
     desk::Desk,
     ledger::{self, Entry},
+    panics,
     stations::approve,
     window::{PreparedTool, Window},
 };
@@ -81,9 +80,9 @@ async fn outside_transaction(
     match &tool.tool.run {
         Run::Async(handler) => {
             let deadline = context.deadline.unwrap_or_else(|| Instant::now() + limit);
-            let work = AssertUnwindSafe(handler(context.clone(), arguments)).catch_unwind();
+            let work = panics::caught("the tool", handler(context.clone(), arguments));
             tokio::select! {
-                result = work => result.unwrap_or_else(|panic| Err(panicked(&*panic))),
+                result = work => result,
                 () = tokio::time::sleep_until(deadline.into()) => Err(late(tool)),
                 () = context.cancel.cancelled() => Err(Error::cancelled()),
             }
@@ -280,14 +279,4 @@ async fn within<T>(limit: Duration, work: impl Future<Output = Result<T>>) -> Re
         )
         .next("Look before you retry, or retry with the same idempotency key."))
     })
-}
-
-/// The message of a panic is for the log; the caller learns that it is our fault.
-fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
-    let message = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message");
-    Error::internal(format!("the tool panicked: {message}"))
 }
