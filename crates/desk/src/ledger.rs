@@ -105,6 +105,16 @@ pub fn kept(entry: &Entry, caller: &Caller, sql: &mut dyn Sql) -> Result<Option<
     let Some(key) = &entry.key else {
         return Ok(None);
     };
+    first_reply(entry, caller, key, sql)
+}
+
+/// What the first call with this key answered, while it is kept.
+fn first_reply(
+    entry: &Entry,
+    caller: &Caller,
+    key: &str,
+    sql: &mut dyn Sql,
+) -> Result<Option<Reply>> {
     let row = sql.query_one(
         "SELECT arguments_digest, reply FROM desk_replies
          WHERE caller = $1 AND counter = $2 AND tool = $3 AND idempotency_key = $4
@@ -234,25 +244,9 @@ fn claim(entry: &Entry, context: &Context, key: &str, sql: &mut dyn Sql) -> Resu
     if claimed == 1 {
         return Ok(None);
     }
-    let row = sql
-        .query_one(
-            "SELECT arguments_digest, reply FROM desk_replies
-             WHERE caller = $1 AND counter = $2 AND tool = $3 AND idempotency_key = $4",
-            &[
-                (&*context.caller.id).into(),
-                entry.counter.into(),
-                entry.tool.into(),
-                key.into(),
-            ],
-        )?
-        .ok_or_else(|| Error::internal("a claimed idempotency key has no row"))?;
-    if row.text(0)? != entry.digest {
-        return Err(reused());
-    }
-    row.opt_text(1)?
-        .map(Reply::Structured)
+    first_reply(entry, &context.caller, key, sql)?
         .map(Some)
-        .ok_or_else(|| Error::internal("an idempotency key was kept without its reply"))
+        .ok_or_else(|| Error::internal("a claimed idempotency key has no reply"))
 }
 
 /// Drops what is no longer needed. Called every hour.

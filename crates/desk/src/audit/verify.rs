@@ -187,15 +187,40 @@ fn segment(
     claims: &Claims,
     report: &mut Report,
 ) -> Checked<()> {
+    let hashes = records(name, stored, claims, report)?;
+    match claims.sealed.get(name) {
+        Some(seal) => {
+            if seal.torn.is_some() {
+                report.torn.push(name.to_owned());
+            }
+            matches_seal(name, &hashes, stored.torn, seal)?;
+        }
+        None if !live => report.unfinished.push(name.to_owned()),
+        None => {}
+    }
+    matches_sightings(name, &hashes, claims)?;
+    if hashes.is_empty() {
+        let what = "there is no whole record in it".to_owned();
+        return Err(broken(name, 1, what));
+    }
+    Ok(())
+}
+
+/// The hashes of all records, each of which follows the one before.
+fn records(
+    name: &str,
+    stored: &Stored,
+    claims: &Claims,
+    report: &mut Report,
+) -> Checked<Vec<String>> {
     let seal = claims.sealed.get(name);
     // What a process wrote before a seal of its own is on disk.
     let ended_in_order = seal.is_some_and(|seal| seal.what.as_deref() != Some(CRASHED));
-    let mut prev = None;
     let mut hashes: Vec<String> = Vec::with_capacity(stored.lines.len());
     let mut ended = false;
     for ((line, beside), number) in stored.lines.iter().zip(1..) {
-        let before = match &prev {
-            Some(prev) => prev,
+        let before = match hashes.last() {
+            Some(hash) => hash,
             // The first says itself what it follows; that is checked by claims.
             None => &first_prev(line),
         };
@@ -219,39 +244,41 @@ fn segment(
         } else {
             report.without_arguments += u64::from(has_arguments);
         }
-        hashes.push(record.hash.clone());
-        prev = Some(record.hash);
+        hashes.push(record.hash);
     }
+    Ok(hashes)
+}
+
+fn hash_of(hashes: &[String], seq: u64) -> Option<&str> {
+    let at = usize::try_from(seq).ok()?.checked_sub(1)?;
+    hashes.get(at).map(String::as_str)
+}
+
+/// The segment against the checkpoint that seals it.
+fn matches_seal(name: &str, hashes: &[String], torn: u64, seal: &Record<'_>) -> Checked<()> {
+    let (count, sealed) = (hashes.len() as u64, seal.count.unwrap_or_default());
+    if count < sealed {
+        let what = format!("it ends here, but was sealed with {sealed} records");
+        return Err(broken(name, count + 1, what));
+    }
+    if hash_of(hashes, sealed) != seal.head.as_deref() {
+        let what = "it is not the last record that was sealed".to_owned();
+        return Err(broken(name, sealed, what));
+    }
+    if count > sealed || torn > 0 {
+        let what = format!("there is more than the {sealed} records that were sealed");
+        return Err(broken(name, sealed + 1, what));
+    }
+    Ok(())
+}
+
+/// The segment against what later processes saw of it.
+fn matches_sightings(name: &str, hashes: &[String], claims: &Claims) -> Checked<()> {
     let count = hashes.len() as u64;
-    let hash_of = |seq: u64| {
-        usize::try_from(seq)
-            .ok()
-            .and_then(|at| hashes.get(at.checked_sub(1)?))
-    };
-    if let Some(seal) = seal {
-        let sealed = seal.count.unwrap_or_default();
-        if seal.torn.is_some() {
-            report.torn.push(name.to_owned());
-        }
-        if count < sealed {
-            let what = format!("it ends here, but was sealed with {sealed} records");
-            return Err(broken(name, count + 1, what));
-        }
-        if hash_of(sealed).map(String::as_str) != seal.head.as_deref() {
-            let what = "it is not the last record that was sealed".to_owned();
-            return Err(broken(name, sealed, what));
-        }
-        if count > sealed || stored.torn > 0 {
-            let what = format!("there is more than the {sealed} records that were sealed");
-            return Err(broken(name, sealed + 1, what));
-        }
-    } else if !live {
-        report.unfinished.push(name.to_owned());
-    }
     for (who, head) in claims.seen.get(name).into_iter().flatten() {
         let seq = if head.seq == 0 { count } else { head.seq };
-        match hash_of(seq) {
-            Some(hash) if *hash == head.hash => {}
+        match hash_of(hashes, seq) {
+            Some(hash) if hash == head.hash => {}
             Some(_) => {
                 let what = format!("it is not the record that {who} saw here");
                 return Err(broken(name, seq, what));
@@ -261,10 +288,6 @@ fn segment(
                 return Err(broken(name, count + 1, what));
             }
         }
-    }
-    if count == 0 {
-        let what = "there is no whole record in it".to_owned();
-        return Err(broken(name, 1, what));
     }
     Ok(())
 }

@@ -1,0 +1,265 @@
+//! All keys that open something here.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use kit::{About, Caller, Result, sql::Budget, time::Clock};
+
+use super::{
+    configured::ConfiguredKeys,
+    identified::{Credentials, Identified, Key},
+    stored::StoredKeys,
+};
+use crate::{
+    keys,
+    settings::Identity,
+    state::{self, DeskState},
+};
+
+/// How long lies between two looks at the rows for unknown keys.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+pub struct Keyring {
+    /// Counters that nobody reaches over a network without a key.
+    always_needed: Vec<&'static str>,
+    configured: ConfiguredKeys,
+    stored: StoredKeys,
+    /// When the rows were last looked at for the sake of an unknown key.
+    looked: tokio::sync::Mutex<Option<Instant>>,
+    state: Arc<DeskState>,
+    clock: Clock,
+}
+
+impl Keyring {
+    pub fn new(
+        identity: &Identity,
+        counters: &[About],
+        state: &Arc<DeskState>,
+        clock: &Clock,
+    ) -> Result<Self> {
+        let guarded = counters.iter().filter(|about| about.ways.always_needs_key);
+        Ok(Self {
+            always_needed: guarded.map(|about| about.name).collect(),
+            configured: ConfiguredKeys::new(identity)?,
+            stored: StoredKeys::default(),
+            looked: tokio::sync::Mutex::default(),
+            state: Arc::clone(state),
+            clock: clock.clone(),
+        })
+    }
+
+    /// `None` when the caller is not who it should be.
+    pub async fn identify(&self, credentials: &Credentials, counter: &str) -> Option<Identified> {
+        let key = match credentials {
+            Credentials::LocalUser => {
+                return Some(Identified::without_key(Caller::local_user()));
+            }
+            Credentials::Nothing { key_required } => {
+                let anonymous = Identified::without_key(Caller::anonymous());
+                let needed = *key_required || self.always_needs(counter);
+                return (!needed).then_some(anonymous);
+            }
+            Credentials::Key(key) | Credentials::LocalUserWith(key) => key,
+        };
+        let found = self.find(key).await?;
+        let found = self.used(found, counter, None)?;
+        Some(Identified {
+            caller: found.caller.clone(),
+            key: Some(found),
+            is_local: matches!(credentials, Credentials::LocalUserWith(_)),
+        })
+    }
+
+    /// Whether nobody reaches a counter over a network without a key.
+    pub fn always_needs(&self, counter: &str) -> bool {
+        self.always_needed.contains(&counter)
+    }
+
+    /// Whether somebody may see what belongs to no counter in particular: where
+    /// a key is needed, any that opens a counter will do.
+    pub async fn admits(&self, credentials: &Credentials) -> bool {
+        match credentials {
+            Credentials::LocalUser => true,
+            Credentials::Nothing { key_required } => !key_required,
+            Credentials::Key(key) | Credentials::LocalUserWith(key) => {
+                let found = self.find(key).await;
+                found.is_some_and(|found| found.file.is_none() && !found.has_expired(self.now()))
+            }
+        }
+    }
+
+    /// Who reads this file with the key in its address.
+    pub async fn identify_for_file(
+        &self,
+        key: &str,
+        counter: &str,
+        file: &str,
+    ) -> Option<Identified> {
+        let found = self.find_or_look(keys::id_of(key)?, key).await?;
+        let found = self.used(found, counter, Some(file))?;
+        Some(Identified {
+            caller: found.caller.clone(),
+            key: Some(found),
+            is_local: false,
+        })
+    }
+
+    /// The key, if it is good for this.
+    fn used(&self, found: Arc<Key>, counter: &str, file: Option<&str>) -> Option<Arc<Key>> {
+        let now = self.now();
+        let is_good = !found.has_expired(now) && found.opens(counter);
+        if !is_good || found.file.as_deref() != file {
+            return None;
+        }
+        found.used_at.store(now, Ordering::Relaxed);
+        Some(found)
+    }
+
+    /// Whether a key is one of those in memory: what can be said of it at no
+    /// cost, while its address is not listened to.
+    pub fn recognises(&self, credentials: &Credentials) -> bool {
+        let (Credentials::Key(key) | Credentials::LocalUserWith(key)) = credentials else {
+            return false;
+        };
+        match (keys::id_of(key), self.state.opened()) {
+            (None, _) => self.configured.find(key).is_some(),
+            (Some(id), Some(state)) => self.stored.find(id, key, &state.keys, self.now()).is_some(),
+            (Some(_), None) => false,
+        }
+    }
+
+    async fn find(&self, key: &str) -> Option<Arc<Key>> {
+        match keys::id_of(key) {
+            None => self.configured.find(key),
+            Some(id) => self.find_or_look(id, key).await,
+        }
+    }
+
+    async fn find_or_look(&self, id: &str, key: &str) -> Option<Arc<Key>> {
+        if let Some(found) = self.find_stored(id, key).await {
+            return Some(found);
+        }
+        // Somebody may have just made it, here or elsewhere.
+        self.look_again().await;
+        self.find_stored(id, key).await
+    }
+
+    async fn find_stored(&self, id: &str, key: &str) -> Option<Arc<Key>> {
+        let state = self.state.get().await.ok()?;
+        self.stored.find(id, key, &state.keys, self.now())
+    }
+
+    /// Makes sure that the rows were read after this was called; a flood of wrong
+    /// keys shares one look and waits for it.
+    async fn look_again(&self) {
+        let asked = Instant::now();
+        let mut looked = self.looked.lock().await;
+        if let Some(last) = *looked {
+            if last > asked {
+                return;
+            }
+            tokio::time::sleep_until((last + LOOK_EVERY).into()).await;
+        }
+        *looked = Some(Instant::now());
+        if let Err(error) = self.refresh().await {
+            tracing::warn!(cause = ?error.cause, "keys could not be read");
+        }
+    }
+
+    /// Reads the rows if they changed.
+    pub async fn refresh(&self) -> Result<()> {
+        let state = self.state.get().await?;
+        let known = self.stored.version();
+        let changed = state
+            .store
+            .query(Budget::default(), move |sql| {
+                let versions = state::versions(sql)?;
+                let version = versions.get(state::KEYS).copied().unwrap_or_default();
+                if known == Some(version) {
+                    return Ok(None);
+                }
+                Ok(Some((version, keys::all(sql)?)))
+            })
+            .await?;
+        if let Some((version, kept)) = changed {
+            self.stored.replace(version, kept);
+        }
+        Ok(())
+    }
+
+    fn now(&self) -> i64 {
+        self.clock.now().as_millisecond()
+    }
+
+    pub fn version(&self) -> Option<i64> {
+        self.stored.version()
+    }
+
+    /// Ends what was opened with keys that have expired meanwhile.
+    pub fn sweep(&self) {
+        self.stored.sweep(self.now());
+    }
+
+    /// When each stored key was last used, where that is after `since`.
+    pub fn used_since(&self, since: i64) -> Vec<(String, i64)> {
+        self.stored.used_since(since)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        digest::sha256,
+        settings::KeySettings,
+        stations::identify::{Scope, allows},
+    };
+
+    fn keyring() -> Keyring {
+        let identity = Identity {
+            keys: vec![KeySettings {
+                name: "phone".into(),
+                sha256: sha256(b"secret"),
+                counters: vec!["cinema".into()],
+                tools: vec!["get_movie_list".into()],
+            }],
+            ..Identity::default()
+        };
+        Keyring::new(
+            &identity,
+            &[],
+            &Arc::new(DeskState::none()),
+            &Clock::system(),
+        )
+        .unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_key_opens_its_own_counters_and_tools_only() {
+        let keyring = keyring();
+        let key = Credentials::Key("secret".into());
+        let who = keyring.identify(&key, "cinema").await.unwrap();
+        assert_eq!(&*who.caller.name, "phone");
+        assert!(keyring.identify(&key, "rooms").await.is_none());
+        assert!(keyring.admits(&key).await, "what belongs to no counter");
+        assert!(!keyring.admits(&Credentials::Key("secre".into())).await);
+        for scope in [Scope::Any, Scope::Named] {
+            assert!(allows(&who, scope, |name| name == "get_movie_list"));
+            assert!(!allows(&who, scope, |name| name == "reserve_seats"));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wrong_key_is_nobody_even_where_none_is_asked_for() {
+        let keyring = keyring();
+        let who = async |credentials| keyring.identify(&credentials, "cinema").await;
+        assert!(who(Credentials::Key("Secret".into())).await.is_none());
+        let unknown = format!("mdg_{}_{}", "0".repeat(12), "0".repeat(26));
+        assert!(who(Credentials::Key(unknown)).await.is_none());
+        let nothing = |key_required| Credentials::Nothing { key_required };
+        assert!(who(nothing(true)).await.is_none());
+        assert!(who(nothing(false)).await.is_some());
+    }
+}

@@ -1,0 +1,133 @@
+//! Keys from the rows, read into memory.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, atomic::Ordering},
+};
+
+use kit::Caller;
+use subtle::ConstantTimeEq;
+
+use super::identified::Key;
+use crate::{digest::parse_hex, keys::Kept, state::Keyed};
+
+#[derive(Default)]
+pub struct StoredKeys(RwLock<Stored>);
+
+#[derive(Default)]
+struct Stored {
+    version: Option<i64>,
+    keys: HashMap<String, Vec<Digested>>,
+}
+
+/// A digest and the key it opens. After a rotation a key has two for a while.
+#[derive(Clone)]
+struct Digested {
+    hash: [u8; 32],
+    until: Option<i64>,
+    key: Arc<Key>,
+}
+
+impl StoredKeys {
+    fn read(&self) -> RwLockReadGuard<'_, Stored> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Of the rows that were read last.
+    pub fn version(&self) -> Option<i64> {
+        self.read().version
+    }
+
+    pub fn find(&self, id: &str, key: &str, keyed: &Keyed, now: i64) -> Option<Arc<Key>> {
+        // Worked out for unknown ids too, so that they take as long as known ones.
+        let hash = keyed.mac(key.as_bytes());
+        let stored = self.read();
+        let mut found = None;
+        for digested in stored.keys.get(id).into_iter().flatten() {
+            let good = digested.until.is_none_or(|until| now < until);
+            if bool::from(digested.hash.ct_eq(&hash)) && good {
+                found = Some(Arc::clone(&digested.key));
+            }
+        }
+        found
+    }
+
+    /// Takes in the rows of a newer version.
+    pub fn replace(&self, version: i64, kept: Vec<Kept>) {
+        let mut stored = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        // Two readers at once: the older rows must not win.
+        if stored.version.is_some_and(|known| known >= version) {
+            return;
+        }
+        let mut before = std::mem::take(&mut stored.keys);
+        for row in kept.into_iter().filter(|row| row.revoked_at.is_none()) {
+            let known = before.remove(&row.id).unwrap_or_default();
+            let digests = digests(&row, &known);
+            // What is not among them any more opens nothing from here on.
+            for old in known {
+                if !digests.iter().any(|new| Arc::ptr_eq(&new.key, &old.key)) {
+                    old.key.revoked.cancel();
+                }
+            }
+            stored.keys.insert(row.id, digests);
+        }
+        for gone in before.into_values().flatten() {
+            gone.key.revoked.cancel();
+        }
+        stored.version = Some(version);
+    }
+
+    /// Ends what was opened with keys that have expired meanwhile.
+    pub fn sweep(&self, now: i64) {
+        let stored = self.read();
+        for digested in stored.keys.values().flatten() {
+            let ended = digested.until.is_some_and(|until| until <= now);
+            if ended || digested.key.has_expired(now) {
+                digested.key.revoked.cancel();
+            }
+        }
+    }
+
+    /// When each stored key was last used, where that is after `since`.
+    pub fn used_since(&self, since: i64) -> Vec<(String, i64)> {
+        let stored = self.read();
+        let used = |(id, digests): (&String, &Vec<Digested>)| {
+            let times = digests.iter();
+            let last = times.map(|digested| digested.key.used_at.load(Ordering::Relaxed));
+            let last = last.max().filter(|at| *at > since)?;
+            Some((id.clone(), last))
+        };
+        stored.keys.iter().filter_map(used).collect()
+    }
+}
+
+/// A key keeps its identity, and what was opened with it stays open, for as long
+/// as its digest and its rights are the same.
+fn digests(row: &Kept, known: &[Digested]) -> Vec<Digested> {
+    let current = (row.hash.clone(), None);
+    let previous = row
+        .previous
+        .clone()
+        .map(|(hash, until)| (hash, Some(until)));
+    let mut digests = Vec::new();
+    for (hash, until) in std::iter::once(current).chain(previous) {
+        let Some(hash) = parse_hex(&hash) else {
+            continue;
+        };
+        let same = known.iter().find(|known| known.hash == hash);
+        let key = match same {
+            Some(known) => Arc::clone(&known.key),
+            None => Arc::new(Key {
+                counters: row.counters.clone(),
+                tools: row.tools.clone(),
+                file: row.file.clone(),
+                read_only: row.read_only,
+                trust_client_prompts: row.trust_client_prompts,
+                expires_at: row.expires_at,
+                ..Key::new(Caller::with_key(&row.id, &row.name))
+            }),
+        };
+        digests.push(Digested { hash, until, key });
+    }
+    digests
+}
