@@ -1,20 +1,20 @@
-//! What waits for the user, what was decided, and what is allowed for good.
+//! Approvals: calls that wait for the user, decisions, and standing grants.
 //!
-//! An approval is a row: asked for by the station (`stations/approve.rs`),
-//! decided by a person (the console, `madoguchi approvals`, or the client's own
-//! prompt), used by the call it is about, in that call's own transaction
-//! ([`redemption`]). Every change of state is one `UPDATE` that names the state
-//! it expects, so that of two people who decide at once one is told so.
+//! An approval is a row. The station (`stations/approve.rs`) asks for it, a person
+//! decides it (in the console, by `madoguchi approvals` or in the client's own
+//! prompt), and the call uses it in its own transaction ([`redemption`]). Each
+//! change of state is one `UPDATE` that names the expected state, so when two people
+//! decide at once, the second is told so.
 
 mod approval;
 mod grants;
-mod in_hand;
+mod in_use;
 pub mod redemption;
 mod registry;
 mod rows;
 
 pub use approval::{Approval, Decision, LAPSES_MS, LONGEST_QUESTION, Question, Status};
-pub use grants::{Grant, Granted};
-pub use in_hand::{Holder, InHand};
+pub use grants::{Grant, GrantScope};
+pub use in_use::{ApprovalHolder, ApprovalInUse};
 pub use registry::Approvals;
 pub use rows::{give_back, mark_used};

@@ -1,26 +1,32 @@
-//! The audit trail: a chain of records for each process, called a segment.
+//! The audit trail. Each process writes its own chain of records, called a
+//! segment.
 //!
-//! From the bottom up: `record.rs` is what a record looks like, `entry.rs` what is
-//! recorded, `redact.rs` what is kept of arguments, `chain.rs` how one record hangs
-//! on the other; `files.rs` and `table.rs` are where segments are kept (`store.rs`
-//! is what both can do); `queue.rs` and `writer.rs` are how records get there
-//! without calls waiting for each other; `complete.rs` is what is done after a
-//! crash, `retain.rs` how old segments go; `verify.rs`, `look.rs` and `erase.rs` are
-//! behind the commands, `erasures.rs` is what the trail says was erased.
+//! From the bottom up:
+//!
+//! | file | content |
+//! |---|---|
+//! | `record.rs` | a record as one line of JSON |
+//! | `entry.rs`, `redact.rs` | what is recorded, and how much of the arguments |
+//! | `chain.rs` | how each record refers to the one before |
+//! | `store.rs` | what a store of segments can do; `files.rs` and `table.rs` are the two stores |
+//! | `queue.rs`, `writer.rs` | how records are written without calls waiting for each other |
+//! | `trail.rs` | this process's part of the trail |
+//! | `recover.rs`, `retain.rs` | completing the trail after a crash; dropping old segments |
+//! | `verify.rs`, `search.rs`, `erase.rs` | the work of the `audit` commands |
 
 mod chain;
-mod complete;
 pub mod entry;
 mod erase;
 mod erasures;
 mod files;
 mod location;
-mod look;
 pub mod queue;
+mod ranges;
 pub mod record;
+mod recover;
 pub mod redact;
 mod retain;
-mod runs;
+mod search;
 mod selection;
 mod store;
 mod table;
@@ -31,11 +37,11 @@ mod trail;
 mod verify;
 mod writer;
 
-pub use complete::{Rows, complete};
 pub use erase::{erase, finish_erasures};
 pub use location::Place;
-pub use look::{Filter, Found, find, find_new};
+pub use recover::{CounterStore, recover};
 pub use retain::drop_old;
+pub use search::{Filter, Found, find, find_new};
 pub use selection::Which;
 pub use store::Shelf;
 pub use threads::blocking;

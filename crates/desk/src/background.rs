@@ -1,4 +1,4 @@
-//! Work that goes on beside the calls: demo data kept current, old rows dropped.
+//! Background work: refreshes demo data, deletes old rows, recovers the audit trail.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,10 +8,10 @@ use crate::{audit, desk::Desk, ledger, watch};
 
 const EVERY: Duration = Duration::from_secs(60 * 60);
 
-/// How often it is looked for audit segments whose process died.
-const COMPLETE_EVERY: Duration = Duration::from_secs(15);
+/// How often to look for audit segments whose process died.
+const RECOVER_EVERY: Duration = Duration::from_secs(15);
 
-/// Starts what goes on until the desk stops.
+/// Starts the background work. It runs until the desk stops.
 pub fn start(desk: &Arc<Desk>) {
     for window in &desk.windows {
         if let Some(background) = &window.counter.background {
@@ -23,7 +23,7 @@ pub fn start(desk: &Arc<Desk>) {
     tokio::spawn(run(Arc::clone(desk)));
 }
 
-/// Ends it, when no more calls come.
+/// Stops it, after the last call.
 pub async fn stop(desk: &Desk) {
     for window in &desk.windows {
         if let Some(background) = &window.counter.background {
@@ -38,13 +38,13 @@ async fn run(desk: Arc<Desk>) {
     loop {
         tokio::select! {
             _ = hourly.tick() => once(&desk).await,
-            () = tokio::time::sleep(COMPLETE_EVERY) => complete_audit(&desk).await,
+            () = tokio::time::sleep(RECOVER_EVERY) => recover_audit(&desk).await,
             () = desk.stopping.cancelled() => return,
         }
     }
 }
 
-/// One round. A failure is logged and tried again next time.
+/// One round. A failure is logged, and the next round tries again.
 pub async fn once(desk: &Desk) {
     if let Err(error) = desk.approvals.purge().await {
         tracing::warn!(%error, cause = ?error.cause, "old approvals could not be dropped");
@@ -64,12 +64,12 @@ pub async fn once(desk: &Desk) {
             tracing::warn!(counter, %error, cause = ?error.cause, "old replies could not be dropped");
         }
     }
-    complete_audit(desk).await;
+    recover_audit(desk).await;
     drop_old_audit(desk).await;
 }
 
-/// Records what processes did that died before they could.
-async fn complete_audit(desk: &Desk) {
+/// Records the calls of processes that died before they could.
+async fn recover_audit(desk: &Desk) {
     let Some(trail) = desk.audit.trail.clone() else {
         return;
     };
@@ -77,15 +77,14 @@ async fn complete_audit(desk: &Desk) {
         let store = window.counter.store.as_ref()?;
         Some((window.counter.about.name, Arc::clone(store)))
     });
-    let rows: Vec<audit::Rows> = stores.collect();
-    let completed = audit::blocking(move |runtime| audit::complete(&trail, &rows, runtime)).await;
-    if let Err(error) = completed {
-        tracing::warn!(error = %error.text(), cause = ?error.cause, "the audit trail could not be completed");
+    let rows: Vec<audit::CounterStore> = stores.collect();
+    let recovered = audit::blocking(move |runtime| audit::recover(&trail, &rows, runtime)).await;
+    if let Err(error) = recovered {
+        tracing::warn!(error = %error.text(), cause = ?error.cause, "the audit trail could not be recovered");
     }
 }
 
-/// Erases arguments that a process recorded as erased and died before it erased
-/// them.
+/// Finishes erasures of processes that died in the middle of them.
 pub async fn finish_erasures(desk: &Desk) {
     let Some(trail) = desk.audit.trail.clone() else {
         return;
@@ -93,9 +92,9 @@ pub async fn finish_erasures(desk: &Desk) {
     let finished = audit::blocking(move |_| audit::finish_erasures(&*trail.shelf)).await;
     match finished {
         Ok(0) => {}
-        Ok(records) => tracing::info!(records, "an erasure that was cut short is finished"),
+        Ok(records) => tracing::info!(records, "finished an interrupted erasure"),
         Err(error) => {
-            tracing::warn!(error = %error.text(), cause = ?error.cause, "an erasure that was cut short could not be finished");
+            tracing::warn!(error = %error.text(), cause = ?error.cause, "an interrupted erasure could not be finished");
         }
     }
 }
@@ -110,7 +109,7 @@ async fn drop_old_audit(desk: &Desk) {
         audit::blocking(move |_| audit::drop_old(&*trail.shelf, keep_days, trail.now())).await;
     match dropped {
         Ok(0) => {}
-        Ok(segments) => tracing::info!(segments, "old audit segments were dropped"),
+        Ok(segments) => tracing::info!(segments, "dropped old audit segments"),
         Err(error) => {
             tracing::warn!(error = %error.text(), cause = ?error.cause, "old audit segments could not be dropped");
         }

@@ -1,4 +1,4 @@
-//! The desk: all counters, and what they share.
+//! The desk: all counters and what they share.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,12 +15,12 @@ use crate::{
     window::Window,
 };
 
-/// How long the last answers have to leave before streams are closed.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+/// How long the last answers may take to be sent before streams are closed.
+const FLUSH_TIME: Duration = Duration::from_millis(100);
 
 /// One program, all counters. Shared by every transport.
 pub struct Desk {
-    /// Tells this process's writes from those of others on the same store.
+    /// Identifies the writes of this process in a shared store.
     pub process: String,
     pub windows: Vec<Arc<Window>>,
     pub settings: Settings,
@@ -28,15 +28,15 @@ pub struct Desk {
     pub keyring: Arc<Keyring>,
     pub limiter: Limiter,
     pub audit: Audit,
-    /// What the desk itself keeps.
+    /// The desk's own rows and secret.
     pub state: Arc<DeskState>,
     pub approvals: Approvals,
     pub metrics: Metrics,
-    /// Cancelled when the program is asked to stop: nothing new is begun.
+    /// Cancelled when the program is asked to stop. Nothing new begins then.
     pub stopping: CancellationToken,
-    /// Cancelled when what was under way is done: open streams end.
+    /// Cancelled when all calls in flight have ended. Open streams end then.
     pub ending: CancellationToken,
-    /// Calls and connections that are finished before the program ends.
+    /// Calls and connections for which the program waits before it exits.
     pub under_way: TaskTracker,
 }
 
@@ -73,7 +73,7 @@ impl Desk {
         })
     }
 
-    /// Keeps the audit trail at `place`; without it calls are only logged.
+    /// Keeps the audit trail at `place`. Without this, calls are only logged.
     pub fn audited(mut self, place: &audit::Place) -> Result<Self> {
         if !self.settings.audit.enabled {
             return Ok(self);
@@ -100,8 +100,8 @@ impl Desk {
         Ok(self)
     }
 
-    /// Waits until every call is answered, at most as long as the settings say,
-    /// and then ends the streams that are still open.
+    /// Waits until every call is answered, for `shutdown_seconds` at most, and then
+    /// ends the open streams.
     pub async fn finish(&self) {
         self.stopping.cancel();
         self.under_way.close();
@@ -110,14 +110,14 @@ impl Desk {
             .await
             .is_err()
         {
-            tracing::warn!("some calls were still under way at the end");
+            tracing::warn!("some calls were still in flight at the end");
         }
-        // The last answers are written but perhaps not yet sent.
-        tokio::time::sleep(LAST_WORDS).await;
+        // The last answers may not have been sent yet.
+        tokio::time::sleep(FLUSH_TIME).await;
         self.ending.cancel();
     }
 
-    /// Whether the desk's own rows are in this store too.
+    /// Whether this store also has the desk's own rows.
     pub fn keeps_rows_in(&self, store: &Arc<dyn Store>) -> bool {
         let own = self.state.opened().map(|state| &state.store);
         own.is_some_and(|own| Arc::ptr_eq(own, store))

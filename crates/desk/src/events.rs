@@ -6,7 +6,7 @@ use kit::context::Change;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event(pub Change);
 
-/// One change a line. Addresses contain no line breaks.
+/// One change per line. Addresses contain no line breaks.
 pub fn encode(changes: &[Change]) -> String {
     let lines: Vec<&str> = changes
         .iter()

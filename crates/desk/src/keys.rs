@@ -1,10 +1,9 @@
-//! API keys: made, listed, rotated and revoked. The station that checks them is
+//! Creates, lists, rotates and revokes API keys. The station that checks them is
 //! `stations/identify.rs`.
 //!
-//! A key reads `mdg_ID_SECRET`. The id is public: it names the key in lists,
-//! logs and the audit. Of the whole only a keyed digest is kept, so the rows
-//! alone open nothing, and nobody can make a row that does without the desk's
-//! secret.
+//! A key has the form `mdg_ID_SECRET`. The id is public: it names the key in lists,
+//! logs and the audit trail. Only a keyed digest of the whole key is stored. So the
+//! rows alone open nothing, and nobody can forge a row without the desk's secret.
 
 use kit::{
     Error, Result, Row, Sql,
@@ -12,30 +11,33 @@ use kit::{
     text::visible,
 };
 
-use crate::state::{self, Keyed, State};
+use crate::{
+    digest::hex,
+    state::{self, Keyed, State},
+};
 
 const PREFIX: &str = "mdg_";
 const ID_LENGTH: usize = 12;
 /// 130 bits.
 const SECRET_LENGTH: usize = 26;
 
-/// What a key is for.
+/// The wanted rights of a new key.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     pub name: String,
     /// Empty: all of them.
     pub counters: Vec<String>,
-    /// Empty: all that need not be named.
+    /// Empty: all except those that a key must name.
     pub tools: Vec<String>,
     pub read_only: bool,
     /// Whether the client's own prompt may answer for the user.
     pub trust_client_prompts: bool,
     pub expires_at: Option<i64>,
-    /// Opens this file of its one counter and nothing else, as part of an address.
+    /// The key is part of an address and opens only this file of its one counter.
     pub file: Option<String>,
 }
 
-/// A key as it is kept. Times are milliseconds since 1970.
+/// A stored key. Times are milliseconds since 1970.
 #[derive(Debug, Clone)]
 pub struct Kept {
     pub id: String,
@@ -50,7 +52,7 @@ pub struct Kept {
     pub last_used_at: Option<i64>,
     pub file: Option<String>,
     pub hash: String,
-    /// The one before the last rotation, while it is still good.
+    /// The hash before the last rotation, and until when it is valid.
     pub previous: Option<(String, i64)>,
 }
 
@@ -67,8 +69,8 @@ fn new_key(id: &str) -> String {
     kit::ids::random(&format!("{PREFIX}{id}_"), SECRET_LENGTH)
 }
 
-/// Makes a key. The second part of the answer is the key itself, which is not
-/// kept anywhere.
+/// Creates a key. The second part of the result is the key itself, which is stored
+/// nowhere.
 pub async fn create(state: &State, wanted: Wanted, now: i64) -> Result<(Kept, String)> {
     let wanted = checked(wanted, now)?;
     let keyed = state.keys.clone();
@@ -79,7 +81,7 @@ pub async fn create(state: &State, wanted: Wanted, now: i64) -> Result<(Kept, St
             if let Some(other) = named(sql, &wanted.name, now)? {
                 return Err(Error::new(
                     "KEY_NAME_TAKEN",
-                    format!("The key {other} is called `{}` already.", wanted.name),
+                    format!("The key {other} already has the name `{}`.", wanted.name),
                 )
                 .next("Choose another name, or revoke or rotate that key."));
             }
@@ -88,8 +90,8 @@ pub async fn create(state: &State, wanted: Wanted, now: i64) -> Result<(Kept, St
         .await
 }
 
-/// The same, unless there is or ever was a key: of desks that start at the same
-/// time on one database, one makes it.
+/// Creates a key unless there is or ever was one. If several desks start on one
+/// database at the same time, one of them creates it.
 pub async fn create_first(
     state: &State,
     wanted: Wanted,
@@ -107,7 +109,7 @@ pub async fn create_first(
     state
         .store
         .transaction(Budget::default(), move |sql| {
-            // Whoever comes second waits here, and then sees the first one's.
+            // A second desk waits here, and then finds the first one's key.
             state::touch(sql, state::KEYS)?;
             match none(sql)? {
                 true => insert(sql, &keyed, &wanted, now).map(Some),
@@ -117,13 +119,13 @@ pub async fn create_first(
         .await
 }
 
-/// What to do about a name that can't be.
-pub const NAME_RULE: &str = "Name it after who will use it, such as claude-desktop: 1 to 100 \
-     visible characters on one line, not beginning with `key:`, and none of the names of callers \
-     without a key.";
+/// The hint for a name that is not allowed.
+pub const NAME_RULE: &str = "Name it after its user, such as claude-desktop: 1 to 100 visible characters \
+     on one line, not beginning with `key:`, and not a name of callers without a key, such as \
+     anonymous.";
 
-/// Callers who have no key. A key of such a name would be taken for them in
-/// approvals and in the audit trail.
+/// Names of callers without a key. A key with such a name would be mistaken for them
+/// in approvals and in the audit trail.
 const OTHER_CALLERS: [&str; 7] = [
     "anonymous",
     "desk",
@@ -134,7 +136,7 @@ const OTHER_CALLERS: [&str; 7] = [
     "unknown",
 ];
 
-/// Whether a key may be called this.
+/// Whether a key may have this name.
 pub fn is_name(name: &str) -> bool {
     let lower = name.trim().to_lowercase();
     visible(name) == name
@@ -147,13 +149,13 @@ pub fn is_name(name: &str) -> bool {
 fn checked(mut wanted: Wanted, now: i64) -> Result<Wanted> {
     wanted.name = wanted.name.trim().to_owned();
     if !is_name(&wanted.name) {
-        let what = "This can't be the name of a key.";
+        let what = "A key can't have this name.";
         return Err(Error::new("INVALID_KEY_NAME", what).next(NAME_RULE));
     }
     if wanted.expires_at.is_some_and(|at| at <= now) {
         return Err(Error::new(
             "ALREADY_EXPIRED",
-            "The key would have expired before it was made.",
+            "The key would expire before it is created.",
         ));
     }
     Ok(wanted)
@@ -162,7 +164,7 @@ fn checked(mut wanted: Wanted, now: i64) -> Result<Wanted> {
 fn insert(sql: &mut dyn Sql, keyed: &Keyed, wanted: &Wanted, now: i64) -> Result<(Kept, String)> {
     let id = kit::ids::random("", ID_LENGTH);
     let key = new_key(&id);
-    let hash = state::hex(&keyed.mac(key.as_bytes()));
+    let hash = hex(&keyed.mac(key.as_bytes()));
     sql.execute(
         "INSERT INTO desk_keys (id, name, hash, counters, tools, read_only,
              trust_client_prompts, created_at, expires_at, file)
@@ -184,14 +186,14 @@ fn insert(sql: &mut dyn Sql, keyed: &Keyed, wanted: &Wanted, now: i64) -> Result
 }
 
 impl Kept {
-    /// Where its file is read, behind the desk's own address.
+    /// The path of its file under the desk's own address.
     pub fn path(&self, key: &str) -> Option<String> {
         let (file, counter) = (self.file.as_ref()?, self.counters.first()?);
         Some(format!("/files/{counter}/{key}/{file}"))
     }
 }
 
-/// All of them, newest first, revoked ones too.
+/// All keys, newest first, including revoked ones.
 pub async fn list(state: &State) -> Result<Vec<Kept>> {
     state.store.query(Budget::default(), all).await
 }
@@ -201,7 +203,7 @@ pub fn all(sql: &mut dyn Sql) -> Result<Vec<Kept>> {
     sql.query(&text, &[])?.iter().map(kept).collect()
 }
 
-/// By id, or by the name of a key that is still good.
+/// Finds the key by id, or by name if it is still valid.
 pub async fn revoke(state: &State, id_or_name: &str, now: i64) -> Result<Kept> {
     let wanted = id_or_name.to_owned();
     state
@@ -219,7 +221,7 @@ pub async fn revoke(state: &State, id_or_name: &str, now: i64) -> Result<Kept> {
         .await
 }
 
-/// A new secret for the same key; the old one is good for `grace_ms` more.
+/// Makes a new secret for a key. The old one stays valid for `grace_ms`.
 pub async fn rotate(
     state: &State,
     id_or_name: &str,
@@ -233,7 +235,7 @@ pub async fn rotate(
             state::touch(sql, state::KEYS)?;
             let id = found(sql, &wanted, now)?;
             let key = new_key(&id);
-            let hash = state::hex(&keyed.mac(key.as_bytes()));
+            let hash = hex(&keyed.mac(key.as_bytes()));
             let rotated = sql.execute(
                 "UPDATE desk_keys SET previous_hash = hash, previous_until = $1, hash = $2
                  WHERE id = $3 AND revoked_at IS NULL",
@@ -242,16 +244,16 @@ pub async fn rotate(
             if rotated == 0 {
                 return Err(Error::new(
                     "KEY_REVOKED",
-                    format!("The key {id} is revoked; it can't come back."),
+                    format!("The key {id} is revoked, which can't be undone."),
                 )
-                .next("Make a new one with: madoguchi keys create NAME"));
+                .next("Create a new one with: madoguchi keys create NAME"));
             }
             Ok((one(sql, &id)?, key))
         })
         .await
 }
 
-/// Writes down when keys were last used.
+/// Stores when keys were last used.
 pub async fn note_use(state: &State, used: Vec<(String, i64)>) -> Result<()> {
     state
         .store
@@ -283,8 +285,8 @@ fn found(sql: &mut dyn Sql, id_or_name: &str, now: i64) -> Result<String> {
         return row.text(0);
     }
     named(sql, id_or_name, now)?.ok_or_else(|| {
-        Error::new("KEY_NOT_FOUND", "There is no key of that id or name.")
-            .next("See what there is with: madoguchi keys list")
+        Error::new("KEY_NOT_FOUND", "There is no key with this id or name.")
+            .next("List the keys with: madoguchi keys list")
     })
 }
 

@@ -1,10 +1,9 @@
-//! In which language to answer: the one that is asked for, else the one that is
-//! spoken.
+//! In which language to answer: the requested one, else the one of the arguments.
 
 use kit::context::Language;
 use serde_json::{Map, Value};
 
-/// By the locale of the user who started the process.
+/// From the locale of the user who started the process.
 pub fn of_environment() -> Option<Language> {
     let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]
         .iter()
@@ -12,8 +11,7 @@ pub fn of_environment() -> Option<Language> {
     of_tag(&locale?)
 }
 
-/// By the first language that is named, as in `Accept-Language`; `None` when any
-/// will do.
+/// From the first language in a list such as `Accept-Language`; `None`: no preference.
 pub fn of_tag(tag: &str) -> Option<Language> {
     let tag = tag.trim().to_ascii_lowercase();
     match tag.split(['-', '_', '.', ',', ';']).next() {
@@ -23,8 +21,8 @@ pub fn of_tag(tag: &str) -> Option<Language> {
     }
 }
 
-/// By what the caller says: Japanese, unless there are whole sentences that are
-/// not. A Japanese name in an English message is no reason.
+/// Detects the language of the arguments: Japanese if there is Japanese text and no
+/// sentence in another language. A Japanese name in an English message does not count.
 pub fn of_arguments(arguments: &Map<String, Value>) -> Language {
     let texts = || arguments.values().filter_map(Value::as_str);
     match texts().any(is_japanese) && !texts().any(is_other_sentence) {
@@ -41,7 +39,7 @@ fn is_japanese_letter(letter: char) -> bool {
     matches!(letter, 'ぁ'..='ゖ' | 'ァ'..='ヺ' | 'ｦ'..='ﾝ' | '一'..='鿿' | '々')
 }
 
-/// Two words in other letters side by side, and more of those than Japanese ones.
+/// Whether there are two or more Latin words, and more Latin than Japanese letters.
 fn is_other_sentence(text: &str) -> bool {
     let is_word = |word: &&str| {
         let letters = word.trim_matches(|c: char| c.is_ascii_punctuation());
@@ -60,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for() {
+    fn language_tags_are_recognised() {
         for (tag, language) in [
             ("ja", Some(Language::Japanese)),
             ("ja-JP,en;q=0.5", Some(Language::Japanese)),
@@ -77,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spoken() {
+    fn the_language_of_arguments_is_detected() {
         for (arguments, language) in [
             (json!({}), Language::English),
             (

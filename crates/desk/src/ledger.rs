@@ -1,10 +1,9 @@
-//! The desk's own rows, written in the same transaction as the work they are about.
+//! The desk's rows about changes, written in the same transaction as the change.
 //!
-//! `desk_writes` says which call changed what: it survives a crash exactly when
-//! the change does, and other processes on the same store learn from it what
-//! changed. `desk_replies` keeps the answers of calls made with an
-//! idempotency key, so that a retry gets the first answer instead of doing the
-//! work again.
+//! `desk_writes` says which call changed what. A row survives a crash exactly when
+//! its change does, and other processes on the same store read there what changed.
+//! `desk_replies` keeps the answers to calls with an idempotency key, so that a retry
+//! gets the first answer and does not repeat the work.
 
 use std::{num::NonZeroU32, sync::Arc};
 
@@ -23,11 +22,11 @@ use crate::{
     window::{PreparedTool, Window},
 };
 
-/// How long rows are kept, in milliseconds: a retry with the same key may come
-/// this late.
+/// How long rows are kept, in milliseconds. A retry with an idempotency key must come
+/// within this time.
 pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Longer keys are kept as their digest.
+/// Longer keys are stored as their digest.
 const LONGEST_KEY: usize = 200;
 
 pub const MIGRATIONS: Migrations = Migrations {
@@ -56,26 +55,26 @@ pub const MIGRATIONS: Migrations = Migrations {
     ],
 };
 
-/// What is noted about one call that changes something.
-pub struct Entry {
+/// What is stored about one call that changes something.
+pub struct LedgerEntry {
     at_ms: i64,
     counter: &'static str,
     tool: &'static str,
     digest: String,
     key: Option<String>,
     process: String,
-    /// How many answers one caller may have kept.
+    /// How many answers are kept for one caller.
     most_kept: NonZeroU32,
 }
 
-impl Entry {
+impl LedgerEntry {
     pub fn new(desk: &Desk, window: &Window, tool: &PreparedTool, arguments: &Value) -> Self {
         let key = tool
             .tool
             .idempotency_key
             .and_then(|field| arguments.get(field))
             .and_then(Value::as_str)
-            // Models send "" for what they do not have.
+            // Models send "" for a missing value.
             .filter(|key| !key.trim().is_empty())
             .map(|key| match key.len() {
                 0..=LONGEST_KEY => key.to_owned(),
@@ -93,24 +92,28 @@ impl Entry {
     }
 }
 
-impl Entry {
+impl LedgerEntry {
     pub fn has_key(&self) -> bool {
         self.key.is_some()
     }
 }
 
-/// What a call with the same key and the same arguments answered. An error when
-/// the key belongs to other arguments: then nobody needs to be asked.
-pub fn kept(entry: &Entry, caller: &Caller, sql: &mut dyn Sql) -> Result<Option<Reply>> {
+/// The answer of an earlier call with the same key and arguments. An error if the key
+/// was used with other arguments.
+pub fn kept_reply(
+    entry: &LedgerEntry,
+    caller: &Caller,
+    sql: &mut dyn Sql,
+) -> Result<Option<Reply>> {
     let Some(key) = &entry.key else {
         return Ok(None);
     };
     first_reply(entry, caller, key, sql)
 }
 
-/// What the first call with this key answered, while it is kept.
+/// The answer of the first call with this key.
 fn first_reply(
-    entry: &Entry,
+    entry: &LedgerEntry,
     caller: &Caller,
     key: &str,
     sql: &mut dyn Sql,
@@ -144,9 +147,9 @@ fn reused() -> Error {
     .next("Use a new key for a new call, and the same key only to retry.")
 }
 
-/// Runs `work` unless a call with the same key already did, and notes it.
-pub fn once(
-    entry: &Entry,
+/// Runs `work`, unless a call with the same key already did, and stores the change.
+pub fn run_once(
+    entry: &LedgerEntry,
     context: &Context,
     sql: &mut dyn Sql,
     work: impl FnOnce(&mut dyn Sql) -> Result<Reply>,
@@ -189,9 +192,9 @@ pub fn once(
     Ok(reply)
 }
 
-/// Counts one more kept answer. Beyond the bound a call with a new key is
-/// refused: to drop an older answer instead could do its work a second time.
-fn count_kept(entry: &Entry, caller: &Caller, bytes: usize, sql: &mut dyn Sql) -> Result<()> {
+/// Counts one more kept answer. Beyond the bound, calls with a new key are refused.
+/// Dropping an older answer instead could lead to its work being done twice.
+fn count_kept(entry: &LedgerEntry, caller: &Caller, bytes: usize, sql: &mut dyn Sql) -> Result<()> {
     let items = i64::from(entry.most_kept.get());
     let bound = usage::Bound {
         subject: "kept answers",
@@ -205,8 +208,8 @@ fn count_kept(entry: &Entry, caller: &Caller, bytes: usize, sql: &mut dyn Sql) -
     Err(Error::new(
         "TOO_MANY_IDEMPOTENCY_KEYS",
         format!(
-            "Nothing was done: the answers to as many calls with an idempotency key as one \
-             caller may have ({items}, of 4 kB on average) are already kept."
+            "Nothing was done: the answers to {items} calls with an idempotency key, of 4 kB on \
+             average, are kept for you already, and that is the limit."
         ),
     )
     .next(format!(
@@ -215,9 +218,14 @@ fn count_kept(entry: &Entry, caller: &Caller, bytes: usize, sql: &mut dyn Sql) -
     .details(serde_json::json!({ "most": items, "free_at": free_at.to_string() })))
 }
 
-/// Takes the key for this call, or returns what the call that had it answered.
-/// Inserting first makes two simultaneous calls wait for each other.
-fn claim(entry: &Entry, context: &Context, key: &str, sql: &mut dyn Sql) -> Result<Option<Reply>> {
+/// Claims the key for this call, or returns the answer of the call that had it.
+/// Because the row is inserted first, simultaneous calls wait for each other.
+fn claim(
+    entry: &LedgerEntry,
+    context: &Context,
+    key: &str,
+    sql: &mut dyn Sql,
+) -> Result<Option<Reply>> {
     sql.execute(
         "DELETE FROM desk_replies
          WHERE caller = $1 AND counter = $2 AND tool = $3 AND idempotency_key = $4 AND at_ms < $5",
@@ -249,7 +257,7 @@ fn claim(entry: &Entry, context: &Context, key: &str, sql: &mut dyn Sql) -> Resu
         .ok_or_else(|| Error::internal("a claimed idempotency key has no reply"))
 }
 
-/// Drops what is no longer needed. Called every hour.
+/// Deletes rows that are no longer needed. Called every hour.
 pub async fn purge(store: &Arc<dyn Store>, now_ms: i64) -> Result<()> {
     store
         .transaction(Budget::default(), move |sql| {

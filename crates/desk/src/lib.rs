@@ -1,8 +1,8 @@
-//! The front desk: what happens to a call, whichever way it came.
+//! The front desk: what happens to a call, on every transport.
 //!
-//! Start with `pipeline.rs`, the stations that every call passes, in order;
-//! `stations/` holds the work of each. Nothing here knows HTTP, a protocol
-//! revision or a connection: that is the crate `server`.
+//! Start with `pipeline.rs`, which shows the stations that every call passes, in
+//! order. `stations/` has the work of each. HTTP, protocol revisions and connections
+//! belong to the crate `server`.
 
 pub mod approvals;
 pub mod audit;

@@ -37,8 +37,8 @@ pub fn init(log: &Log) {
                 .with_writer(std::io::stderr),
         )
     };
-    // The protocol crate reports each connection's ups and downs; what matters
-    // of them is logged by the desk itself.
+    // The protocol crate logs every event of a connection. The desk itself logs those
+    // that matter.
     let targets = tracing_subscriber::filter::filter_fn(move |metadata| {
         let ceiling = if metadata.target().starts_with("rmcp") && level <= LevelFilter::INFO {
             LevelFilter::ERROR
@@ -55,7 +55,7 @@ pub fn init(log: &Log) {
             .unwrap_or_default();
         tracing::error!(place, "panic: {message}");
     }));
-    // A second call, as tests make it, changes nothing.
+    // A second call, as in tests, changes nothing.
     let _ = tracing_subscriber::registry()
         .with(layer.with_filter(targets))
         .try_init();

@@ -1,26 +1,25 @@
-//! Every method of the protocol that is answered here, and what a caller needs
-//! for an answer. A method that is not in the table, or that is about something
-//! the counter does not have, is refused by the first stations, on every
-//! transport.
+//! Every method of the protocol that is supported, and what a caller needs for it.
+//! The first stations refuse other methods, and methods for something that the
+//! counter does not have, on every transport.
 
 use kit::{
     Counter,
     text::{cut, nearest, visible},
 };
 
-/// As much of an unknown method's name as is repeated.
+/// How many characters of an unknown method's name an error repeats.
 const REPEATED: usize = 40;
 
-/// What a caller needs, besides being let in at the counter and within its limit.
+/// What a caller needs, besides access to the counter and a request within the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing: it tells what the counter is, or is about the connection itself.
+    /// Nothing: it describes the counter, or concerns the connection itself.
     Counter,
     /// It calls a tool, and passes all stations of the pipeline.
     Call,
     /// It shows data: the caller needs the right to the tools whose data it is.
     Data,
-    /// It lists what there is; the list holds what the caller may see.
+    /// It lists what the caller may see.
     List,
 }
 
@@ -45,8 +44,8 @@ pub const COMPLETE: Method = method("completion/complete", Access::Data);
 pub const TOOLS_CALL: Method = method("tools/call", Access::Call);
 pub const TOOLS_LIST: Method = method("tools/list", Access::Counter);
 
-/// No method of the protocol: a file for programs that know nothing but an
-/// address. The key in the address opens that file alone.
+/// Not a method of the protocol: reads a file by its address alone. The key in the
+/// address opens only that file.
 pub const FILE: Method = method("file", Access::Data);
 
 /// Methods of both eras.
@@ -57,7 +56,7 @@ pub const METHODS: [Method; 15] = [
     TEMPLATES_LIST,
     RESOURCES_READ,
     RESOURCES_SUBSCRIBE,
-    // It ends only what the same connection began.
+    // It ends only a subscription of the same connection.
     method("resources/unsubscribe", Access::Counter),
     SUBSCRIPTIONS_LISTEN,
     PROMPTS_LIST,
@@ -66,12 +65,12 @@ pub const METHODS: [Method; 15] = [
     method("initialize", Access::Counter),
     method("server/discover", Access::Counter),
     method("ping", Access::Counter),
-    // How much the same connection is told.
+    // It changes only how much the same connection receives.
     method("logging/setLevel", Access::Counter),
 ];
 
-/// Whether a counter answers a method. What it does not declare among its
-/// capabilities it does not answer: clients and checkers rely on that.
+/// Whether a counter supports a method. It supports none of a capability that it does
+/// not declare: clients and conformance tests rely on that.
 pub fn offers(counter: &Counter, name: &str) -> bool {
     let has_prompts = !counter.prompts.is_empty();
     let has_resources = counter.resources.is_some();
@@ -83,7 +82,7 @@ pub fn offers(counter: &Counter, name: &str) -> bool {
     }
 }
 
-/// What somebody is told who asked for a method that is not answered.
+/// The message for a method that is not supported.
 pub fn not_found(counter: &Counter, name: &str) -> String {
     let shown = match cut(name, REPEATED) {
         (all, 0) => visible(all),

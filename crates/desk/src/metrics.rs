@@ -1,5 +1,5 @@
-//! What `/metrics` shows, in Prometheus' text format: calls, errors and latency
-//! per counter and tool. The handles are looked up once, at start.
+//! The metrics of `/metrics`, in Prometheus' text format: calls, errors and latency
+//! per counter and tool. Their handles are looked up once, at start.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ impl ToolMetrics {
 }
 
 impl Metrics {
-    #[expect(clippy::new_without_default, reason = "it registers things")]
+    #[expect(clippy::new_without_default, reason = "it registers metrics")]
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("madoguchi");
         let calls = Family::default();

@@ -1,12 +1,11 @@
-//! One call, one pipeline: every call of every counter on every transport passes
-//! these stations in this order.
+//! The pipeline: every call of every counter on every transport passes these
+//! stations in this order.
 //!
 //! `identify → limit → resolve tool → authorize → normalise → validate → approve → run → audit → answer`
 //!
 //! A transport calls [`Desk::admit`] for each request with an id (the first two
-//! stations) and, when it is a tool call, [`Desk::call`] for the rest. What the
-//! protocol must refuse comes back as a [`Refusal`]; what the tool refuses comes
-//! back as an [`Answer`] that says so.
+//! stations) and, for a tool call, [`Desk::call`] for the rest. A protocol error is a
+//! [`Refusal`]; an error of the tool is an [`Answer`].
 //!
 //! Requests that show data without a tool call (resources, prompts, completion,
 //! subscriptions) pass [`Desk::read`] instead:
@@ -24,14 +23,14 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    approvals::InHand,
+    approvals::ApprovalInUse,
     desk::Desk,
     language,
     methods::{self, Method},
     panics,
     stations::{
-        approve::{self, Asking, Leave},
-        audit::{OpenRecord, Outcome, Record},
+        approve::{self, ApprovalOutcome, ApprovalRequest},
+        audit::{CallRecord, OpenRecord, Outcome},
         authorize::{self, Target},
         identify::{Credentials, Identified},
         inner, run, unknown, validate,
@@ -42,8 +41,8 @@ use crate::{
 /// How long reading a resource, rendering a prompt or completing may take.
 const READ_LIMIT: Duration = Duration::from_secs(30);
 
-/// How long an answer may be on its way.
-const ARRIVES_WITHIN: Duration = Duration::from_secs(2);
+/// How long an answer may take to reach its client.
+const DELIVERY_TIME: Duration = Duration::from_secs(2);
 
 /// A caller who passed `identify` and `limit`.
 #[derive(Debug, Clone)]
@@ -51,14 +50,14 @@ pub struct Admitted {
     pub who: Identified,
 }
 
-/// A tool call in our own words, whatever dialect it came in.
+/// A tool call, independent of the protocol revision.
 pub struct ToolCall {
     pub admitted: Admitted,
     pub name: String,
     pub arguments: Map<String, Value>,
     pub client: Arc<dyn Client>,
     pub cancel: CancellationToken,
-    /// What was asked for; `None` leaves it to what is said.
+    /// The requested language; `None`: detect it from the arguments.
     pub language: Option<Language>,
 }
 
@@ -70,22 +69,22 @@ pub struct ReadRequest<'a> {
     pub context: &'a Context,
 }
 
-/// The tool's reply, or its refusal; either way a result, not a protocol error.
+/// The tool's reply or its error. Both are results, not protocol errors.
 #[derive(Debug)]
 pub struct Answer {
-    /// Also in the log, so that a caller's report leads to the right line.
+    /// Also in the log, so that a caller can quote it.
     pub call: CallId,
     pub result: Result<Reply, Error>,
 }
 
-/// Refused before any tool was reached: a JSON-RPC error.
+/// A refusal before any tool was reached: a JSON-RPC error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     InvalidKey,
     RateLimited {
         retry_after_ms: u64,
     },
-    /// Nothing here answers the method; the text says what is answered.
+    /// The method is not supported. The text lists those that are.
     UnknownMethod(String),
     UnknownTool {
         call: CallId,
@@ -123,8 +122,8 @@ impl Desk {
         Ok(Admitted { who })
     }
 
-    /// The stations of a request that shows data without a tool call. `work`
-    /// begins only when its caller may see the target.
+    /// The stations of a request that shows data without a tool call. `work` begins
+    /// only if the caller may see the target.
     pub async fn read<T>(
         &self,
         window: &Window,
@@ -133,7 +132,7 @@ impl Desk {
     ) -> kit::Result<T> {
         let _in_flight = self.under_way.token();
         let (context, who) = (request.context, request.who);
-        let record = Record {
+        let record = CallRecord {
             call: context.call,
             caller: context.caller.clone(),
             counter: window.counter.about.name,
@@ -142,7 +141,7 @@ impl Desk {
             started: Instant::now(),
             outcome: Outcome::Abandoned,
             approval: None,
-            kept: self.audit.kept_of_read(&request.target),
+            arguments: self.audit.redacted_target(&request.target),
         };
         let record = self.audit.open(record, None).await;
 
@@ -167,15 +166,15 @@ impl Desk {
         result.map_err(|error| error.in_language(context.language))
     }
 
-    /// For a request of somebody who is not who they should be.
+    /// For a request without valid credentials.
     pub fn refuse_unidentified(&self, window: &Window) -> Refusal {
         let counter = window.counter.about.name;
         self.audit.refused(None, counter, self.clock.now());
         Refusal::InvalidKey
     }
 
-    /// The stations of a tool call. Work that was begun under an approval goes on
-    /// when this future is dropped; all other work is called off.
+    /// The stations of a tool call. When this future is dropped, work that was begun
+    /// with an approval continues; all other work is cancelled.
     pub async fn call(
         self: &Arc<Self>,
         window: &Window,
@@ -195,7 +194,7 @@ impl Desk {
             Ok(done) => done,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
-                // The runtime ends, and this future with it.
+                // The runtime is shutting down, and this future with it.
                 Err(_) => std::future::pending().await,
             },
         };
@@ -203,12 +202,12 @@ impl Desk {
         self.answered(&client, done)
     }
 
-    /// Hands the answer over. Whoever cancelled gets none: then it stays for the
+    /// Returns the answer. If the client cancelled, the answer is kept for the
     /// identical call.
     fn answered(
         self: &Arc<Self>,
         client: &CancellationToken,
-        done: Result<(Answer, Option<InHand>), Refusal>,
+        done: Result<(Answer, Option<ApprovalInUse>), Refusal>,
     ) -> Result<Answer, Refusal> {
         let (answer, approval) = done?;
         if let Some(approval) = approval.filter(|_| !client.is_cancelled()) {
@@ -221,7 +220,7 @@ impl Desk {
         &self,
         window: &Window,
         call: ToolCall,
-    ) -> Result<(Answer, Option<InHand>), Refusal> {
+    ) -> Result<(Answer, Option<ApprovalInUse>), Refusal> {
         let started = Instant::now();
         let _under_way = self.under_way.token();
         let who = call.admitted.who;
@@ -236,8 +235,8 @@ impl Desk {
         // resolve tool
         let found = window.find(&call.name);
 
-        // From here on the call is on record, even when its client goes away.
-        let opened = Record {
+        // From here on the call is recorded, even if its client disconnects.
+        let opened = CallRecord {
             call: context.call,
             caller: context.caller.clone(),
             counter: window.counter.about.name,
@@ -246,7 +245,7 @@ impl Desk {
             started,
             outcome: Outcome::Abandoned,
             approval: None,
-            kept: self.audit.kept(&found, &call.name, &call.arguments),
+            arguments: self.audit.redacted(&found, &call.name, &call.arguments),
         };
         let mut record = self.audit.open(opened, found.metrics()).await;
 
@@ -288,18 +287,18 @@ impl Desk {
         Ok((answer, approval))
     }
 
-    /// Nobody dropped this call, so its answer is on its way. That is written
-    /// down once the answer had time to arrive: should the program die before,
-    /// it is given again to the identical call.
+    /// The answer is being sent. It is stored as delivered after the time it may take
+    /// to arrive. If the program dies before that, the identical call gets the answer
+    /// again.
     fn delivered(self: &Arc<Self>, approval: String) {
         let desk = Arc::clone(self);
         self.under_way.spawn(async move {
             tokio::select! {
-                () = tokio::time::sleep(ARRIVES_WITHIN) => {}
+                () = tokio::time::sleep(DELIVERY_TIME) => {}
                 () = desk.stopping.cancelled() => {}
             }
             if let Err(error) = desk.approvals.delivered(&approval).await {
-                tracing::warn!(cause = ?error.cause, "a delivered answer could not be noted");
+                tracing::warn!(cause = ?error.cause, "a delivered answer could not be stored as such");
             }
         });
     }
@@ -312,7 +311,7 @@ impl Desk {
         context: &mut Context,
         mut arguments: Map<String, Value>,
         record: &mut OpenRecord<'_>,
-    ) -> Result<(Result<Reply, Error>, Option<InHand>), Error> {
+    ) -> Result<(Result<Reply, Error>, Option<ApprovalInUse>), Error> {
         // authorize
         authorize::check(who, tool)?;
         let key = who.key.as_ref();
@@ -331,7 +330,7 @@ impl Desk {
         let inner = inner::check(window, tool, who, context, &mut arguments, record)?;
 
         // approve
-        let asking = Asking {
+        let request = ApprovalRequest {
             desk: self,
             window,
             tool,
@@ -340,28 +339,28 @@ impl Desk {
             arguments: &arguments,
             inner: &inner,
         };
-        let approval = match approve::check(&asking).await? {
-            Leave::Free { grant, card } => {
+        let approval = match approve::check(&request).await? {
+            ApprovalOutcome::NotRequired { grant, card } => {
                 record.set_approval(grant);
                 context.card = card.map(Arc::new);
                 None
             }
-            Leave::Approved(approval) => {
+            ApprovalOutcome::Approved(approval) => {
                 context.card = Some(Arc::new(approval.card));
                 Some(approval.id)
             }
-            Leave::Again { approval, answer } => {
+            ApprovalOutcome::Replay { approval, answer } => {
                 record.set_approval(approval.as_ref().map(|approval| approval.id.clone()));
                 let answer = answer.and_then(|reply| unknown::warn(tool, &unknown, reply));
                 return Ok((answer, approval));
             }
-            Leave::Ask(reply) => return Ok((Ok(reply), None)),
+            ApprovalOutcome::AskClient(reply) => return Ok((Ok(reply), None)),
         };
         if approval.is_some() {
             record.set_approval(approval.clone());
         }
         let client = &context.cancel;
-        let approval = approval.map(|id| self.approvals.take_in_hand(&id, client));
+        let approval = approval.map(|id| self.approvals.start_use(&id, client));
 
         // run
         let used = approval.as_ref().map(|approval| approval.id.as_str());
@@ -375,7 +374,7 @@ impl Desk {
     }
 }
 
-/// Ends work that takes too long or is cancelled, and answers when it panics.
+/// Ends work that takes too long, is cancelled or panics.
 async fn in_time<T>(
     context: &Context,
     work: impl Future<Output = kit::Result<T>>,
@@ -387,8 +386,8 @@ async fn in_time<T>(
     }
 }
 
-/// A key that is revoked while its call is under way calls it off; what is
-/// committed by then is still answered.
+/// Cancels work when the caller's key is revoked. If the work is already committed,
+/// it is still answered.
 async fn while_valid<T>(
     who: &Identified,
     cancel: &CancellationToken,

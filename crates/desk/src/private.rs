@@ -1,4 +1,4 @@
-//! Files and directories that only their owner reads.
+//! Files and directories that only their owner can read.
 
 use std::{
     ffi::OsString,
@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-/// A file that is made by this is for its owner alone.
+/// Options that create a file for its owner alone.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -15,7 +15,7 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Also makes what is missing above it. One that is there stays as it is.
+/// Creates a directory and its missing parents. An existing one does not change.
 pub fn create_directory(directory: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -24,27 +24,27 @@ pub fn create_directory(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-/// Writes a whole file aside and puts it in place. Nobody sees half of it, and
-/// what stood there, be it a link or open to others, is replaced, not written to.
+/// Writes a new file and renames it to `path`. Nobody sees half of it. An existing
+/// file or link is replaced, not written to.
 pub fn replace(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
-    let mut hidden = OsString::from(".");
-    hidden.push(name);
-    hidden.push(kit::ids::random(".new-", 8));
-    let aside = path.with_file_name(hidden);
-    let file = options().write(true).create_new(true).open(&aside)?;
+    let mut hidden_name = OsString::from(".");
+    hidden_name.push(name);
+    hidden_name.push(kit::ids::random(".new-", 8));
+    let hidden_path = path.with_file_name(hidden_name);
+    let file = options().write(true).create_new(true).open(&hidden_path)?;
     let put = || {
         let mut writer = BufWriter::new(file);
         write(&mut writer)?;
         writer.into_inner()?.sync_all()?;
-        fs::rename(&aside, path)
+        fs::rename(&hidden_path, path)
     };
     let put = put();
     if put.is_err() {
-        let _ = fs::remove_file(&aside);
+        let _ = fs::remove_file(&hidden_path);
     }
     put
 }

@@ -1,5 +1,5 @@
-//! What can be configured about the desk. Each field's comment is its
-//! documentation: the default file and the schema are made from it.
+//! The configuration of the desk. The comment of each field is published: the default
+//! file and the schema are generated from it.
 
 mod listeners;
 
@@ -37,7 +37,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Where a person's browser finds the desk.
+    /// The address of the console in the user's browser.
     pub fn console_url(&self) -> String {
         let http = &self.http;
         if !http.public_url.is_empty() {
@@ -60,7 +60,7 @@ pub struct Database {
     pub url: String,
 }
 
-/// Without the address, which may hold a password.
+/// Leaves out the URL, which may contain a password.
 impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Database").finish_non_exhaustive()
@@ -96,7 +96,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Any case, and the names other programs use for the same level.
+    /// In any case; also accepts the names of levels in other programs.
     pub fn parse(text: &str) -> Option<Self> {
         Some(match text.to_ascii_lowercase().as_str() {
             "error" | "critical" | "fatal" => Self::Error,
@@ -170,8 +170,8 @@ impl Approval {
         })
     }
 
-    /// What the operator wrote about the tool, by any of its names. Of several
-    /// settings the strictest holds.
+    /// The configured policy of the tool, by any of its names. The strictest of
+    /// several applies.
     pub fn configured(&self, counter: &str, tool: &Tool) -> Option<Policy> {
         std::iter::once(tool.name)
             .chain(tool.aliases.iter().copied())
@@ -200,7 +200,7 @@ pub struct Identity {
     pub keys: Vec<KeySettings>,
 }
 
-/// Without the secret.
+/// Leaves out the secret.
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity")
@@ -232,7 +232,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Why a tool is not offered, if it isn't.
+    /// Why a tool is not offered; `None`: it is.
     pub fn hides(&self, tool: &Tool) -> Option<&'static str> {
         let named = |list: &[String]| list.iter().any(|name| tool.answers_to(name));
         if self.read_only && tool.writes() {

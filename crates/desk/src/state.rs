@@ -1,7 +1,7 @@
-//! What the desk itself keeps: its rows (keys, approvals, limits) and its secret.
+//! The desk's own data: its rows (keys, approvals, limits) and its secret.
 //!
-//! Opened when it is first needed, so that a process that serves files to the
-//! user who started it opens no database at all.
+//! Opened when first needed, so that a process that serves only files opens no
+//! database.
 
 use std::{
     collections::HashMap,
@@ -16,11 +16,11 @@ use tokio::sync::OnceCell;
 
 pub use crate::digest::{hex, parse_hex};
 
-/// The store and the secret behind it.
+/// The store of the desk's rows, and its secret.
 pub struct State {
     pub store: Arc<dyn Store>,
     pub secret: Secret,
-    /// What keys are digested with: worked out once, for it is used in every call.
+    /// Makes the digests of keys. Derived once, because every call uses it.
     pub keys: Keyed,
 }
 
@@ -53,22 +53,22 @@ impl DeskState {
         }
     }
 
-    /// Counts callers' requests in files of this directory, instead of in rows.
+    /// Counts callers' requests in files in this directory, instead of in rows.
     pub fn with_limits_in(mut self, directory: PathBuf) -> Self {
         self.limits = Some(directory);
         self
     }
 
-    /// `None`: they are counted in rows.
+    /// `None`: requests are counted in rows.
     pub fn limits_directory(&self) -> Option<&Path> {
         self.limits.as_deref()
     }
 
-    /// A desk that keeps nothing.
+    /// For a desk without rows of its own.
     pub fn none() -> Self {
         Self::new(|| {
             Box::pin(std::future::ready(Err(Error::internal(
-                "this desk keeps no rows",
+                "this desk has no rows of its own",
             ))))
         })
     }
@@ -77,14 +77,14 @@ impl DeskState {
         self.opened.get_or_try_init(|| (self.open)()).await
     }
 
-    /// What is open already.
+    /// The state, if it was opened before.
     pub fn opened(&self) -> Option<&State> {
         self.opened.get()
     }
 }
 
-/// 256 bits that only desks on this data know. Each use has a key of its own
-/// derived from it.
+/// 256 bits known only to the desks on this data. Each purpose has its own key,
+/// derived from them.
 #[derive(Clone)]
 pub struct Secret([u8; 32]);
 
@@ -94,7 +94,7 @@ impl Secret {
         Self(rand::rng().random())
     }
 
-    /// Of what an operator configured: any text, long enough not to be guessed.
+    /// From the configured text, which must be long enough not to be guessed.
     pub fn of_text(text: &str) -> Result<Self> {
         if text.chars().count() < 32 {
             return Err(Error::new(
@@ -116,12 +116,12 @@ impl Secret {
         parse_hex(text.trim()).map(Self)
     }
 
-    /// A keyed digest; `purpose` keeps one use apart from another.
+    /// A keyed digest. Digests of different purposes never match.
     pub fn mac(&self, purpose: &str, data: &[u8]) -> [u8; 32] {
         self.keyed(purpose).mac(data)
     }
 
-    /// The same for many digests of one purpose.
+    /// Makes many digests for one purpose.
     pub fn keyed(&self, purpose: &str) -> Keyed {
         Keyed::new(&Keyed::new(&self.0).mac(purpose.as_bytes()))
     }
@@ -134,7 +134,7 @@ pub struct Keyed(Hmac<Sha256>);
 impl Keyed {
     fn new(key: &[u8; 32]) -> Self {
         #[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
-        Self(Hmac::<Sha256>::new_from_slice(key).expect("any length will do"))
+        Self(Hmac::<Sha256>::new_from_slice(key).expect("any length is valid"))
     }
 
     pub fn mac(&self, data: &[u8]) -> [u8; 32] {
@@ -144,11 +144,11 @@ impl Keyed {
     }
 }
 
-/// What other processes on the same rows watch for.
+/// Names in `desk_versions`, which other processes watch.
 pub const KEYS: &str = "keys";
 pub const APPROVALS: &str = "approvals";
 
-/// Says, inside the transaction that changes them, that these rows changed.
+/// Notifies other processes that rows changed. Call it in the same transaction.
 pub fn touch(sql: &mut dyn Sql, what: &str) -> Result<()> {
     sql.execute(
         "INSERT INTO desk_versions (name, version) VALUES ($1, 1)

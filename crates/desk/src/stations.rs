@@ -1,5 +1,4 @@
-//! The stations of the pipeline that need more than a line. `pipeline.rs` shows
-//! their order.
+//! The stations of the pipeline. `pipeline.rs` shows their order.
 
 pub mod approve;
 pub mod audit;

@@ -1,5 +1,5 @@
-//! Publishes to this process's subscribers what other processes on the same
-//! store change, within [`EVERY`].
+//! Notices what other processes on the same store change, within [`EVERY`]: changes
+//! of resources, for subscribers, and changes of keys and approvals.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -12,25 +12,25 @@ use crate::{
     window::Window,
 };
 
-/// How often the store is asked what others changed, while somebody listens.
+/// How often the store is polled.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// How far back to look each time: transactions commit later than they begin,
-/// and clocks of several machines differ a little.
+/// How far back each poll looks: transactions commit later than they begin, and the
+/// clocks of machines differ a little.
 const OVERLAP_MS: i64 = 10_000;
 
-/// Publishes what other processes change. Runs until the desk stops.
+/// Runs until the desk stops.
 pub async fn watch(desk: Arc<Desk>) {
     let mut seen: HashMap<String, i64> = HashMap::new();
     let mut listening_since = None;
-    let mut rows = OwnRows::default();
+    let mut rows = SeenVersions::default();
     loop {
         tokio::select! {
             () = tokio::time::sleep(EVERY) => {}
             () = desk.stopping.cancelled() => return,
         }
         desk.audit.report_refusals(desk.clock.now());
-        rows.look(&desk).await;
+        rows.refresh(&desk).await;
         let now = desk.clock.now().as_millisecond();
         let listened_to: Vec<_> = desk
             .windows
@@ -53,7 +53,7 @@ pub async fn watch(desk: Arc<Desk>) {
                     }
                 }
                 Err(error) => {
-                    tracing::debug!(cause = ?error.cause, "changes of others could not be read");
+                    tracing::debug!(cause = ?error.cause, "changes by other processes could not be read");
                 }
             }
         }
@@ -61,19 +61,19 @@ pub async fn watch(desk: Arc<Desk>) {
     }
 }
 
-/// What this process last saw of the desk's own rows.
+/// Which version of the desk's own rows this process has seen.
 #[derive(Default)]
-struct OwnRows {
+struct SeenVersions {
     approvals: Option<i64>,
     use_noted: i64,
 }
 
-/// How often it is written down when keys were last used, in milliseconds.
+/// How often the last use of keys is stored, in milliseconds.
 const NOTE_USE_EVERY: i64 = 60_000;
 
-impl OwnRows {
-    /// Takes in keys and approvals that other processes changed.
-    async fn look(&mut self, desk: &Desk) {
+impl SeenVersions {
+    /// Reads keys and approvals that other processes changed.
+    async fn refresh(&mut self, desk: &Desk) {
         let Some(state) = desk.state.opened() else {
             return;
         };
@@ -91,7 +91,7 @@ impl OwnRows {
                 }
             }
             Err(error) => {
-                tracing::debug!(cause = ?error.cause, "changes of others could not be read");
+                tracing::debug!(cause = ?error.cause, "changes by other processes could not be read");
             }
         }
         let now = desk.clock.now().as_millisecond();
@@ -101,7 +101,7 @@ impl OwnRows {
             if !used.is_empty()
                 && let Err(error) = keys::note_use(state, used).await
             {
-                tracing::debug!(cause = ?error.cause, "the use of keys could not be noted");
+                tracing::debug!(cause = ?error.cause, "the last use of keys could not be stored");
             }
         }
     }

@@ -1,7 +1,5 @@
-//! Counters prepared for being served.
-//!
-//! Everything that can be worked out once is worked out here, at start:
-//! validators are compiled, metrics have their handles.
+//! A window is a counter prepared for serving: its tools are indexed by name and
+//! have their policies and metric handles.
 
 use std::{
     collections::HashMap,
@@ -19,7 +17,7 @@ use crate::{
     settings::{Policy, Settings},
 };
 
-/// How many changes a slow subscriber may lag behind before it misses some.
+/// How many changes a slow subscriber may lag behind without missing any.
 const EVENT_BACKLOG: usize = 1024;
 
 /// One counter behind the desk.
@@ -28,7 +26,7 @@ pub struct Window {
     /// In the order of `tools/list`, without those the settings hide.
     pub tools: Vec<Arc<PreparedTool>>,
     by_name: HashMap<&'static str, Arc<PreparedTool>>,
-    /// By any of its names: a tool's own name, and why it is not offered.
+    /// By any of its names: the tool's own name, and why it is not offered.
     hidden: HashMap<&'static str, (&'static str, &'static str)>,
     pub events: broadcast::Sender<Event>,
 }
@@ -40,8 +38,8 @@ pub struct PreparedTool {
     input: OnceLock<Validator>,
     output: OnceLock<Validator>,
     pub policy: Policy,
-    /// Whether the operator wrote down that policy. It then holds for every
-    /// call, also for those that the tool itself would exempt.
+    /// Whether the operator configured the policy. Then it applies to every call,
+    /// even to calls that the tool itself would exempt.
     pub policy_is_configured: bool,
     pub metrics: ToolMetrics,
 }
@@ -91,8 +89,8 @@ impl Window {
         }
     }
 
-    /// Whether the tool's work may be begun under an approval that it can't use
-    /// up in its own transaction.
+    /// Whether the tool may need an approval but has no transaction in which to use
+    /// it. Such work continues when its client disconnects.
     pub fn may_outlive_its_client(&self, name: &str) -> bool {
         let Found::Tool(tool) = self.find(name) else {
             return false;
@@ -101,32 +99,33 @@ impl Window {
         may_ask && !tool.tool.run.is_transaction()
     }
 
-    /// Tells subscribers. Called once the change is committed.
+    /// Notifies subscribers. Call this after the change is committed.
     pub fn publish(&self, changes: impl IntoIterator<Item = Change>) {
         for change in changes {
-            // An error only means that nobody listens.
+            // An error only means that there are no subscribers.
             let _ = self.events.send(Event(change));
         }
     }
 
-    /// The shape in which its tools say no.
+    /// The shape of its tools' refusals.
     pub fn refusals(&self) -> Refusals {
         self.counter.about.ways.refusals
     }
 
-    /// What the counter's work in the background says of itself.
+    /// The health of the counter's background work.
     pub fn health(&self) -> Option<Value> {
         self.counter.background.as_ref()?.health()
     }
 
-    /// What somebody probably meant who called an unknown tool.
+    /// The tool that the caller of an unknown one probably meant.
     pub fn nearest_tool(&self, name: &str) -> Option<&str> {
         let names = self.tools.iter().flat_map(|tool| names(&tool.tool));
         kit::text::nearest(name, names)
     }
 }
 
-/// Prompts and templates are guarded by the tools they name, so these must exist.
+/// The tools that a prompt or template names decide who may see it, so they must
+/// exist.
 fn check_tools_of_reads(counter: &Counter) -> Result<()> {
     let prompts = counter.prompts.iter();
     let prompts = prompts.map(|prompt| (prompt.name, prompt.tools));
@@ -171,7 +170,7 @@ impl PreparedTool {
             metrics: metrics.of_tool(counter.about.name, tool.client_safe_name()),
             tool,
         };
-        // Where tests run, a schema that is not valid is found at once.
+        // In tests, invalid schemas are found at once.
         if cfg!(debug_assertions) {
             prepared.input()?;
             prepared.output()?;
@@ -179,8 +178,8 @@ impl PreparedTool {
         Ok(prepared)
     }
 
-    /// Compiled when it is first needed: a client that only looks, or uses one
-    /// tool of many, does not wait for the rest.
+    /// Compiled when first needed, so that a client of one tool does not wait for
+    /// the validators of all.
     pub fn input(&self) -> Result<&Validator> {
         self.compiled(&self.input, &self.tool.input)
     }
@@ -204,10 +203,10 @@ impl PreparedTool {
     }
 }
 
-/// What a tool name leads to.
+/// The result of looking up a tool by name.
 pub enum Found<'a> {
     Tool(&'a Arc<PreparedTool>),
-    /// It exists, but this desk does not offer it; the reason is for the caller.
+    /// It exists, but this desk does not offer it. The caller sees the reason.
     Hidden {
         name: &'static str,
         reason: &'static str,
@@ -216,7 +215,7 @@ pub enum Found<'a> {
 }
 
 impl Found<'_> {
-    /// The tool's own name, whatever it was called by.
+    /// The tool's own name.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Tool(tool) => tool.tool.name,

@@ -1,13 +1,14 @@
-//! What is asked, and what became of it.
+//! A question to the user, and its decision.
 
 use kit::{Caller, approval::Card};
 use serde::Serialize;
 use serde_json::Value;
 
-/// How long a question waits for its answer, and an approval for its call.
+/// A question that nobody answers, or an approval that no call uses, expires after
+/// this time.
 pub const LAPSES_MS: i64 = 10 * 60 * 1000;
 
-/// Bytes kept of one question: its arguments and its card.
+/// The most bytes that a question may have: its arguments and its card.
 pub const LONGEST_QUESTION: usize = 128 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -56,7 +57,7 @@ pub struct Approval {
     pub arguments: Value,
     pub digest: String,
     pub card: Card,
-    /// As of when it was read: what lapsed meanwhile is `Expired`.
+    /// At the time of reading: a pending row whose time is over is `Expired`.
     pub status: Status,
     pub created_at: i64,
     pub expires_at: i64,
@@ -66,7 +67,7 @@ pub struct Approval {
     pub delivered_at: Option<i64>,
 }
 
-/// What a person says to a question.
+/// A person's answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// This time only.
@@ -78,7 +79,7 @@ pub enum Decision {
     },
 }
 
-/// A call that needs a person's consent.
+/// A call that needs the user's approval.
 #[derive(Debug, Clone)]
 pub struct Question {
     pub counter: &'static str,

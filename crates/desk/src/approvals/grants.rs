@@ -1,4 +1,4 @@
-//! Standing grants: always, for this caller, this tool and this recipient.
+//! Standing grants: a caller may always use a tool for a recipient.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ pub struct Grant {
     pub counter: String,
     pub tool: String,
     pub caller: Caller,
-    /// Empty where the tool has nobody on the other side.
+    /// Empty for a tool without recipients.
     pub recipient: String,
     pub created_at: i64,
     pub granted_by: String,
 }
 
-/// Those in force, newest first.
+/// The grants in force, newest first.
 pub fn list(sql: &mut dyn Sql) -> Result<Vec<Grant>> {
     sql.query(
         "SELECT id, counter, tool, caller, caller_name, recipient, created_at, granted_by
@@ -46,23 +46,25 @@ pub fn revoke(sql: &mut dyn Sql, id: &str, now: i64) -> Result<()> {
         &[now.into(), id.into()],
     )?;
     if revoked == 0 {
-        return Err(
-            Error::new("GRANT_NOT_FOUND", "There is no standing grant of that id.")
-                .next("See those in force with: madoguchi approvals grants"),
-        );
+        return Err(Error::new(
+            "GRANT_NOT_FOUND",
+            "There is no standing grant with this id.",
+        )
+        .next("List the grants in force with: madoguchi approvals grants"));
     }
     Ok(())
 }
 
-/// What a grant is given for, but for the recipient.
-pub struct Granted {
+/// The caller and tool of a grant.
+pub struct GrantScope {
     pub caller: Arc<str>,
     pub counter: &'static str,
     pub tool: &'static str,
 }
 
-impl Granted {
-    /// The grant that is in force, in the store where the desk keeps its rows.
+impl GrantScope {
+    /// The id of the grant in force for the card's recipient. `sql` is the store with
+    /// the desk's own rows.
     pub fn find(&self, sql: &mut dyn Sql, card: &Card) -> Result<Option<String>> {
         if !card.allows_standing_grant() {
             return Ok(None);

@@ -1,14 +1,15 @@
-//! An approval is used once: whoever inserts its row first has used it.
+//! Makes sure that an approval is used once: the call that inserts its row first
+//! has used it.
 //!
-//! The row stands in the store the work is done in, in the same transaction, so
-//! the approval is used exactly when the work is done. The reply is kept with
-//! it, for a caller who went away before it came.
+//! The row is inserted in the transaction and store of the work, so the approval is
+//! used exactly when the work is done. The reply is stored with it, for a caller who
+//! disconnected before the answer arrived.
 
 use kit::{Error, Reply, Result, Sql};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Uses the approval for this call; `false` when a call before has used it.
+/// Uses the approval for this call; `false` if another call has used it.
 pub fn redeem(sql: &mut dyn Sql, approval: &str, call: &str, now: i64) -> Result<bool> {
     let used = sql.execute(
         "INSERT INTO desk_redemptions (approval, call_id, at_ms) VALUES ($1, $2, $3)
@@ -18,7 +19,7 @@ pub fn redeem(sql: &mut dyn Sql, approval: &str, call: &str, now: i64) -> Result
     Ok(used == 1)
 }
 
-/// The reply of the call that used it, if it came that far; `None` when none has.
+/// `None`: no call has used it. `Some(None)`: one has, and its reply is not stored.
 pub fn find(sql: &mut dyn Sql, approval: &str) -> Result<Option<Option<String>>> {
     let row = sql.query_one(
         "SELECT reply FROM desk_redemptions WHERE approval = $1",
@@ -27,7 +28,7 @@ pub fn find(sql: &mut dyn Sql, approval: &str) -> Result<Option<Option<String>>>
     row.map(|row| row.opt_text(0)).transpose()
 }
 
-/// Keeps what the call answered, with the approval that led to it.
+/// Stores the call's reply with its approval.
 pub fn keep(sql: &mut dyn Sql, approval: &str, text: &str) -> Result<()> {
     sql.execute(
         "UPDATE desk_redemptions SET reply = $1 WHERE approval = $2",
@@ -36,8 +37,8 @@ pub fn keep(sql: &mut dyn Sql, approval: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// An answer as it is kept, in JSON: an object for a structured reply, a list for
-/// content blocks, and a string, which holds JSON again, for an error.
+/// An answer as stored JSON: an object for a structured reply, a list for content
+/// blocks, and a string that contains JSON for an error.
 pub fn text(answer: Result<&Reply, &Error>) -> Result<String> {
     let json = |value: &Value| value.to_string();
     Ok(match answer {
@@ -58,7 +59,7 @@ pub fn text(answer: Result<&Reply, &Error>) -> Result<String> {
     })
 }
 
-/// A kept answer, as it was.
+/// Parses a stored answer.
 pub fn answer(text: String) -> Result<Reply> {
     match serde_json::from_str(&text) {
         Ok(Value::Array(blocks)) => Ok(Reply::Content(blocks)),
@@ -74,7 +75,7 @@ pub fn answer(text: String) -> Result<Reply> {
     }
 }
 
-/// What a caller sees of an error.
+/// The parts of an error that a caller sees.
 #[derive(Serialize, Deserialize)]
 struct KeptError {
     code: String,

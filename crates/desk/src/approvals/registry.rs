@@ -8,24 +8,24 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     approval::{Approval, Decision, LONGEST_QUESTION, Question, Status},
-    grants::{self, Grant, Granted},
-    in_hand::{Calls, Holder, InHand},
+    grants::{self, Grant, GrantScope},
+    in_use::{ApprovalHolder, ApprovalInUse, CallsInUse},
     rows,
 };
 use crate::state::{self, DeskState};
 
-/// How many questions of one caller may wait: nobody reads more.
+/// How many questions of one caller may wait. Nobody reads more.
 const MOST_WAITING: i64 = 50;
 
-/// How long decided approvals stay in the lists.
+/// How long decided approvals are listed.
 const KEPT_MS: i64 = 90 * 24 * 60 * 60 * 1000;
 
 pub struct Approvals {
     state: Arc<DeskState>,
     clock: Clock,
-    /// Counts up whenever something changed, here or in another process.
+    /// Counts changes, of this process and of others.
     changed: watch::Sender<u64>,
-    in_hand: Calls,
+    in_use: CallsInUse,
 }
 
 impl Approvals {
@@ -34,12 +34,12 @@ impl Approvals {
             state: Arc::clone(state),
             clock: clock.clone(),
             changed: watch::Sender::new(0),
-            in_hand: Calls::default(),
+            in_use: CallsInUse::default(),
         }
     }
 
-    /// Counts up with every change: of this process at once, of others within a
-    /// quarter of a second.
+    /// Counts changes: of this process at once, of others within a quarter of a
+    /// second.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
@@ -60,7 +60,7 @@ impl Approvals {
         store.query(Budget::default(), job).await
     }
 
-    /// Changes rows and tells everybody who watches.
+    /// Changes rows and notifies everybody who watches.
     async fn write<T: Send + 'static>(
         &self,
         mut job: impl FnMut(&mut dyn Sql) -> Result<T> + Send + 'static,
@@ -68,7 +68,7 @@ impl Approvals {
         let store = &self.state.get().await?.store;
         let done = store
             .transaction(Budget::default(), move |sql| {
-                // First: on PostgreSQL it makes changes wait for each other.
+                // First, because on PostgreSQL this makes changes wait for each other.
                 state::touch(sql, state::APPROVALS)?;
                 job(sql)
             })
@@ -77,7 +77,7 @@ impl Approvals {
         Ok(done)
     }
 
-    /// Newest first; `None`: whatever their status.
+    /// Newest first; `None`: of any status.
     pub async fn list(&self, only: Option<Status>, limit: i64) -> Result<Vec<Approval>> {
         let now = self.now();
         self.read(move |sql| rows::list(sql, only, limit, now))
@@ -89,7 +89,7 @@ impl Approvals {
         self.read(move |sql| rows::one(sql, &id, now)).await
     }
 
-    /// Decides a question. Whoever comes second is told what was decided.
+    /// Decides a question. Whoever comes second gets an error with the decision.
     pub async fn decide(&self, id: &str, decision: Decision, by: &str) -> Result<Approval> {
         let (id, by, now) = (id.to_owned(), by.to_owned(), self.now());
         self.write(move |sql| {
@@ -129,8 +129,7 @@ impl Approvals {
         .await
     }
 
-    /// The question's row: the one that already waits for the same call, else a
-    /// new one.
+    /// Adds the question, unless the same one waits already.
     pub async fn ask(&self, question: Question) -> Result<Approval> {
         let now = self.now();
         let arguments = question.arguments.to_string();
@@ -145,7 +144,7 @@ impl Approvals {
                 if waiting.card.state == question.card.state {
                     return Ok(waiting);
                 }
-                // It shows what is no longer so: nobody should decide about that.
+                // Its card is out of date, so nobody should decide it.
                 sql.execute(
                     "UPDATE desk_approvals SET expires_at = $1 WHERE id = $2 AND status = 'pending'",
                     &[now.into(), (&waiting.id).into()],
@@ -154,45 +153,44 @@ impl Approvals {
             if rows::count_waiting(sql, &question.caller, now)? >= MOST_WAITING {
                 return Err(Error::new(
                     "TOO_MANY_QUESTIONS",
-                    format!("{MOST_WAITING} of your calls wait for the user already."),
+                    format!("{MOST_WAITING} of your calls already wait for the user."),
                 )
-                .next("Nothing was done. Wait until the user has decided about them."));
+                .next("Nothing was done. Wait until the user has decided them."));
             }
-            rows::forget_lapsed(sql, &question.caller, now)?;
+            rows::delete_expired(sql, &question.caller, now)?;
             let id = rows::insert(sql, &question, &arguments, &card, now)?;
             rows::one(sql, &id, now)
         })
         .await
     }
 
-    /// The newest approval of exactly this call, whatever became of it.
+    /// The newest approval of exactly this call, in any status.
     pub async fn latest(&self, question: &Question) -> Result<Option<Approval>> {
         let (question, now) = (question.clone(), self.now());
         self.read(move |sql| rows::latest(sql, &question, now))
             .await
     }
 
-    /// For a call of this process to use; `client` is cancelled when its client
-    /// goes away.
-    pub fn take_in_hand(&self, id: &str, client: &CancellationToken) -> InHand {
-        self.in_hand.take(id, client)
+    /// Marks the approval as used by a call of this process. `client` is cancelled
+    /// when its client disconnects.
+    pub fn start_use(&self, id: &str, client: &CancellationToken) -> ApprovalInUse {
+        self.in_use.take(id, client)
     }
 
-    /// The same, unless another call has it in hand.
-    pub fn take_if_free(&self, id: &str, client: &CancellationToken) -> Option<InHand> {
-        self.in_hand.take_if_free(id, client)
+    /// The same, unless another call uses it.
+    pub fn start_use_if_free(&self, id: &str, client: &CancellationToken) -> Option<ApprovalInUse> {
+        self.in_use.start_use_if_free(id, client)
     }
 
-    /// Whether a call has had the answer that belongs to the approval, or is
-    /// having it.
-    pub fn holder(&self, approval: &Approval) -> Holder {
+    /// Which call has the answer that belongs to the approval, or waits for it.
+    pub fn holder(&self, approval: &Approval) -> ApprovalHolder {
         if approval.delivered_at.is_some() {
-            return Holder::Waits;
+            return ApprovalHolder::Waiting;
         }
-        self.in_hand.holder(&approval.id)
+        self.in_use.holder(&approval.id)
     }
 
-    /// Notes for everybody that the answer has left.
+    /// Stores that the answer was delivered.
     pub async fn delivered(&self, id: &str) -> Result<()> {
         let (row, now) = (id.to_owned(), self.now());
         self.write(move |sql| {
@@ -204,7 +202,7 @@ impl Approvals {
             )
         })
         .await?;
-        self.in_hand.forget(id);
+        self.in_use.forget(id);
         Ok(())
     }
 
@@ -218,13 +216,13 @@ impl Approvals {
         self.write(move |sql| grants::revoke(sql, &id, now)).await
     }
 
-    /// The grant under which this call needs no question.
-    pub async fn granted(&self, call: Granted, card: &Card) -> Result<Option<String>> {
+    /// The grant with which this call needs no approval.
+    pub async fn granted(&self, call: GrantScope, card: &Card) -> Result<Option<String>> {
         let card = card.clone();
         self.read(move |sql| call.find(sql, &card)).await
     }
 
-    /// Drops what is no longer shown. Called every hour.
+    /// Deletes approvals that are no longer listed. Called every hour.
     pub async fn purge(&self) -> Result<()> {
         let before = self.now() - KEPT_MS;
         let Some(state) = self.state.opened() else {
@@ -246,7 +244,7 @@ impl Approvals {
 fn once_only() -> Error {
     Error::new(
         "ONCE_ONLY",
-        "This call can be approved this time only: it runs several tools, or changes something that exists.",
+        "This call can be approved only once, because it runs several tools or changes something that exists.",
     )
     .next("Nothing was decided. Approve it without a standing grant, or deny it.")
 }
@@ -255,7 +253,7 @@ fn too_long(bytes: usize) -> Error {
     Error::new(
         "TOO_LONG_TO_APPROVE",
         format!(
-            "The user has to approve this call, and it is too long for that: {bytes} bytes with what the user is shown, where {LONGEST_QUESTION} is the most."
+            "This call needs the user's approval and is too long for that: {bytes} bytes with what the user is shown, of {LONGEST_QUESTION} at most."
         ),
     )
     .next("Nothing was done. Make several shorter calls.")
@@ -267,9 +265,9 @@ fn too_long(bytes: usize) -> Error {
 
 fn too_late(approval: &Approval) -> Error {
     let (code, what) = match approval.status {
-        Status::Expired => ("APPROVAL_EXPIRED", "This question has lapsed"),
-        Status::Denied => ("ALREADY_DECIDED", "This was denied already"),
-        _ => ("ALREADY_DECIDED", "This was approved already"),
+        Status::Expired => ("APPROVAL_EXPIRED", "This question has expired"),
+        Status::Denied => ("ALREADY_DECIDED", "This is already denied"),
+        _ => ("ALREADY_DECIDED", "This is already approved"),
     };
     let by = approval.decided_by.as_deref();
     let by = by.map_or(String::new(), |by| format!(", by {by}"));

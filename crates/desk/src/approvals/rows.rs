@@ -1,25 +1,25 @@
-//! Approvals as rows. Every change of state is one `UPDATE` that names the state
-//! it expects.
+//! The rows of approvals. Each change of state is one `UPDATE` that names the
+//! expected state.
 
 use kit::{Caller, Error, Result, Row, Sql, sql::Param};
 
 use super::approval::{Approval, LAPSES_MS, Question, Status};
 use crate::state;
 
-/// How many questions of one caller are kept that lapsed undecided.
-const MOST_LAPSED: i64 = 100;
+/// How many expired questions of one caller are kept.
+const MOST_EXPIRED: i64 = 100;
 
 const COLUMNS: &str = "id, counter, tool, caller, caller_name, arguments, digest, card, status,
     created_at, expires_at, decided_at, decided_by, reason, delivered_at";
 
-/// Newest first; `None`: whatever their status.
+/// Newest first; `None`: of any status.
 pub fn list(
     sql: &mut dyn Sql,
     only: Option<Status>,
     limit: i64,
     now: i64,
 ) -> Result<Vec<Approval>> {
-    // In the query, so that newer ones of another status hide none of these.
+    // Filtered in the query, so that the limit applies to matching rows only.
     let (wanted, by_time) = match only {
         None => ("1 = 1", false),
         Some(Status::Pending) => ("status = 'pending' AND expires_at > $2", true),
@@ -68,8 +68,8 @@ pub fn one(sql: &mut dyn Sql, id: &str, now: i64) -> Result<Approval> {
     match row {
         Some(row) => from_row(&row, now),
         None => Err(
-            Error::new("APPROVAL_NOT_FOUND", "There is no approval of that id.")
-                .next("See what there is with: madoguchi approvals list"),
+            Error::new("APPROVAL_NOT_FOUND", "There is no approval with this id.")
+                .next("List approvals with: madoguchi approvals list"),
         ),
     }
 }
@@ -144,7 +144,7 @@ pub fn insert(
     Ok(id)
 }
 
-/// Within the work's transaction. `false` when it can't be used any more.
+/// Runs in the work's transaction. `false` if it can no longer be used.
 pub fn mark_used(sql: &mut dyn Sql, id: &str, now: i64) -> Result<bool> {
     let changed = sql.execute(
         "UPDATE desk_approvals SET status = 'used', used_at = $1
@@ -157,7 +157,7 @@ pub fn mark_used(sql: &mut dyn Sql, id: &str, now: i64) -> Result<bool> {
     Ok(changed == 1)
 }
 
-/// The tool only asked back: the approval waits for the next round of the call.
+/// The tool asked the client for more: the approval waits for the next round.
 pub fn give_back(sql: &mut dyn Sql, id: &str) -> Result<()> {
     sql.execute(
         "UPDATE desk_approvals SET status = 'approved', used_at = NULL
@@ -171,9 +171,9 @@ pub fn give_back(sql: &mut dyn Sql, id: &str) -> Result<()> {
     state::touch(sql, state::APPROVALS)
 }
 
-/// Drops the oldest questions of a caller that lapsed undecided: an agent can
-/// ask at any rate, and nobody looks at these.
-pub fn forget_lapsed(sql: &mut dyn Sql, caller: &Caller, now: i64) -> Result<()> {
+/// Deletes the oldest expired questions of a caller. An agent can ask at any rate,
+/// and nobody reads these.
+pub fn delete_expired(sql: &mut dyn Sql, caller: &Caller, now: i64) -> Result<()> {
     sql.execute(
         "DELETE FROM desk_approvals
          WHERE caller = $1 AND status = 'pending' AND expires_at <= $2
@@ -181,7 +181,7 @@ pub fn forget_lapsed(sql: &mut dyn Sql, caller: &Caller, now: i64) -> Result<()>
                SELECT id FROM desk_approvals
                WHERE caller = $1 AND status = 'pending' AND expires_at <= $2
                ORDER BY created_at DESC, id LIMIT $3)",
-        &[(&*caller.id).into(), now.into(), MOST_LAPSED.into()],
+        &[(&*caller.id).into(), now.into(), MOST_EXPIRED.into()],
     )?;
     Ok(())
 }

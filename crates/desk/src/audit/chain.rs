@@ -1,19 +1,19 @@
-//! How one record hangs on the other.
+//! How each record refers to the one before it.
 
 use std::borrow::Cow;
 
 use kit::{Error, Result};
 
 use super::{
-    entry::{CallEntry, Entry, Outcome, RecoveredEntry},
-    record::{Beside, Line, Record, Salted, time},
-    redact::Kept,
+    entry::{AuditEntry, CallEntry, Outcome, RecoveredEntry},
+    record::{Line, Record, Salted, StoredArguments, time},
+    redact::RedactedArguments,
 };
 
-/// The end of a chain, to which records are added.
+/// The end of a chain. Records are added here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chain {
-    /// Of the next record; the first is 1.
+    /// The number of the next record. The first is 1.
     pub next: u64,
     pub prev: String,
 }
@@ -26,7 +26,7 @@ impl Chain {
         }
     }
 
-    /// Adds a record: `seq` and `prev` are filled in here.
+    /// Adds a record. Sets its `seq`, `prev` and `at`.
     pub fn add(&mut self, mut record: Record<'_>, at: i64) -> Result<Line> {
         record.seq = self.next;
         record.prev = Cow::Owned(self.prev.clone());
@@ -38,18 +38,18 @@ impl Chain {
             call: record.call.map(Cow::into_owned),
             caller: record.caller.map(Cow::into_owned),
             record: line,
-            kept: None,
+            arguments: None,
         };
         self.next += 1;
         self.prev = hash;
         Ok(line)
     }
 
-    pub fn add_entry(&mut self, entry: &Entry) -> Result<Line> {
+    pub fn add_entry(&mut self, entry: &AuditEntry) -> Result<Line> {
         match entry {
-            Entry::Call(call) => self.add_call(call),
-            Entry::Recovered(call) => self.add_recovered(call),
-            Entry::Refused {
+            AuditEntry::Call(call) => self.add_call(call),
+            AuditEntry::Recovered(call) => self.add_recovered(call),
+            AuditEntry::Refused {
                 at,
                 caller,
                 counter,
@@ -64,7 +64,7 @@ impl Chain {
                 };
                 self.add(record, *at)
             }
-            Entry::Lost { at, count } => {
+            AuditEntry::Lost { at, count } => {
                 let record = Record {
                     kind: "lost".into(),
                     count: Some(*count),
@@ -93,7 +93,7 @@ impl Chain {
             approval: call.approval.as_deref().map(Cow::Borrowed),
             ..Record::default()
         };
-        self.add_with(record, call.at, &call.kept)
+        self.add_with_arguments(record, call.at, &call.arguments)
     }
 
     fn add_recovered(&mut self, call: &RecoveredEntry) -> Result<Line> {
@@ -109,16 +109,22 @@ impl Chain {
             approval: call.approval.as_deref().map(Cow::Borrowed),
             ..Record::default()
         };
-        // Unsalted, the digest would let somebody guess short arguments for ever.
-        let kept = Kept {
+        // Stored like arguments, with a salt: from a bare digest in the chain, short
+        // arguments could be guessed for ever.
+        let kept = RedactedArguments {
             arguments: format!("{{\"digest\":\"{}\"}}", call.digest),
             personal: String::new(),
         };
-        self.add_with(record, call.at, &kept)
+        self.add_with_arguments(record, call.at, &kept)
     }
 
-    fn add_with(&mut self, mut record: Record<'_>, at: i64, kept: &Kept) -> Result<Line> {
-        let beside = Beside {
+    fn add_with_arguments(
+        &mut self,
+        mut record: Record<'_>,
+        at: i64,
+        kept: &RedactedArguments,
+    ) -> Result<Line> {
+        let beside = StoredArguments {
             seq: self.next,
             erased: false,
             arguments: Salted::new(&kept.arguments),
@@ -129,7 +135,7 @@ impl Chain {
         record.personal = commitment(&beside.personal);
         let mut line = self.add(record, at)?;
         if beside.arguments.is_some() || beside.personal.is_some() {
-            line.kept = Some(serde_json::to_string(&beside).map_err(Error::internal)?);
+            line.arguments = Some(serde_json::to_string(&beside).map_err(Error::internal)?);
         }
         Ok(line)
     }
@@ -140,8 +146,8 @@ mod tests {
     use super::*;
     use crate::audit::record::{NOTHING, parse};
 
-    fn call() -> Entry {
-        Entry::Call(Box::new(CallEntry {
+    fn call() -> AuditEntry {
+        AuditEntry::Call(Box::new(CallEntry {
             at: 1_800_000_000_123,
             call: "00".into(),
             caller: "local".into(),
@@ -151,7 +157,7 @@ mod tests {
             outcome: Outcome::Refused("SEATS_TAKEN".into()),
             ms: 1.23456,
             approval: None,
-            kept: Kept {
+            arguments: RedactedArguments {
                 arguments: "{\"a\":1}".into(),
                 personal: String::new(),
             },
@@ -159,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_reads_back_and_no_byte_of_it_can_change() {
+    fn a_record_reads_back_and_any_changed_byte_is_detected() {
         let mut chain = Chain::after(NOTHING);
         let line = chain.add_entry(&call()).unwrap();
         let record = parse(&line.record).unwrap();
@@ -182,7 +188,8 @@ mod tests {
         let [one, two] = [(); 2].map(|()| chain.add_entry(&call()).unwrap());
         let commitment = |line: &Line| parse(&line.record).unwrap().arguments.unwrap();
         assert_ne!(commitment(&one), commitment(&two));
-        let beside: Beside = serde_json::from_str(one.kept.as_deref().unwrap()).unwrap();
+        let beside: StoredArguments =
+            serde_json::from_str(one.arguments.as_deref().unwrap()).unwrap();
         assert_eq!(beside.arguments.unwrap().commitment(), commitment(&one));
         assert!(!one.record.contains("\"a\""), "{}", one.record);
     }

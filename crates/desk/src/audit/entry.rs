@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::redact::Kept;
+use super::redact::RedactedArguments;
 
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,11 +10,11 @@ pub enum Outcome {
     Done,
     /// The client has to ask its user first, and call again.
     Asked,
-    /// The tool refused, with this code.
+    /// The call was refused with this code.
     Refused(String),
-    /// Something broke on our side; the text is for the log alone.
+    /// Something broke on our side. The text goes to the log only.
     Failed(String),
-    /// The client went away before the call was through.
+    /// The client disconnected before the call ended.
     Abandoned,
 }
 
@@ -32,26 +32,27 @@ impl Outcome {
 
 /// What is to be recorded.
 #[derive(Debug)]
-pub enum Entry {
+pub enum AuditEntry {
     Call(Box<CallEntry>),
-    /// Requests refused before a tool was known, in one second.
+    /// How many requests were refused within one second before their tool was
+    /// known.
     Refused {
         at: i64,
         caller: Arc<str>,
         counter: &'static str,
         count: u64,
     },
-    /// A call whose process died before it could record it.
+    /// A call whose process died before it wrote the record.
     Recovered(Box<RecoveredEntry>),
-    /// Records that found no room while the trail could not be written.
+    /// How many records were lost because the trail could not be written.
     Lost {
         at: i64,
         count: u64,
     },
 }
 
-impl Entry {
-    /// The call of this process that it is about.
+impl AuditEntry {
+    /// The id of the call, for an entry about a call of this process.
     pub fn call(&self) -> Option<&str> {
         match self {
             Self::Call(call) => Some(&call.call),
@@ -62,7 +63,7 @@ impl Entry {
 
 #[derive(Debug)]
 pub struct CallEntry {
-    /// When it was answered. Milliseconds since 1970, as all times here.
+    /// When it was answered. Milliseconds since 1970, like all times here.
     pub at: i64,
     pub call: String,
     pub caller: Arc<str>,
@@ -72,7 +73,7 @@ pub struct CallEntry {
     pub outcome: Outcome,
     pub ms: f64,
     pub approval: Option<String>,
-    pub kept: Kept,
+    pub arguments: RedactedArguments,
 }
 
 #[derive(Debug, Clone)]
@@ -82,10 +83,10 @@ pub struct RecoveredEntry {
     pub caller: String,
     pub counter: String,
     pub tool: String,
-    /// The segment that lacks it.
+    /// The segment in which it is missing.
     pub segment: String,
-    /// The digest of the arguments in the row.
+    /// The digest of the arguments, from the row.
     pub digest: String,
-    /// The approval it used, if it needed one.
+    /// The approval that it used, if any.
     pub approval: Option<String>,
 }

@@ -1,9 +1,9 @@
-//! Erasing what is kept of arguments. The chain stays as it is: it holds only
-//! commitments, which say nothing without the salts that are erased too.
+//! Erases stored arguments. The chain does not change: it holds only commitments,
+//! which reveal nothing without the salts, and those are erased too.
 //!
-//! The chain of checkpoints names every erased record, before it is erased, so
-//! that `verify` can tell an erasure from a deletion by hand. Checkpoints outlive
-//! every segment, so an erased record never outlives the record of its erasure.
+//! Before arguments are erased, a checkpoint names their records. So `verify` can
+//! tell an erasure from tampering. Checkpoints are kept longer than any segment, so
+//! the record of an erasure is never dropped before the erased record.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -11,16 +11,16 @@ use kit::Result;
 
 use super::{
     erasures::Erasures,
-    record::{Beside, Record, parse},
-    runs::Runs,
+    ranges::RecordRanges,
+    record::{Record, StoredArguments, parse},
     selection::Which,
     store::Shelf,
 };
 
-/// Runs in one checkpoint, so that its line stays short.
-const RUNS_IN_ONE: usize = 1000;
+/// How many ranges one checkpoint names, so that its line stays short.
+const RANGES_IN_ONE: usize = 1000;
 
-/// Returns how many records had arguments that are gone now.
+/// Returns how many records lost their arguments.
 pub fn erase(shelf: &dyn Shelf, which: &Which, now: i64) -> Result<u64> {
     let mut erased = finish_erasures(shelf)?;
     let mut wanted: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
@@ -29,8 +29,10 @@ pub fn erase(shelf: &dyn Shelf, which: &Which, now: i64) -> Result<u64> {
             continue;
         };
         for (line, beside) in &stored.lines {
-            let beside = beside.as_deref().map(serde_json::from_str::<Beside>);
-            let Some(Ok(Beside { erased: false, .. })) = beside else {
+            let beside = beside
+                .as_deref()
+                .map(serde_json::from_str::<StoredArguments>);
+            let Some(Ok(StoredArguments { erased: false, .. })) = beside else {
                 continue;
             };
             if let Ok(record) = parse(line)
@@ -41,14 +43,14 @@ pub fn erase(shelf: &dyn Shelf, which: &Which, now: i64) -> Result<u64> {
             }
         }
     }
-    let wanted: Vec<(String, Runs)> = wanted
+    let wanted: Vec<(String, RecordRanges)> = wanted
         .into_iter()
-        .map(|(segment, records)| (segment, Runs::of(&records)))
+        .map(|(segment, records)| (segment, RecordRanges::of(&records)))
         .collect();
-    let said: Vec<_> = wanted
+    let checkpoints: Vec<_> = wanted
         .iter()
-        .flat_map(|(segment, runs)| {
-            runs.chunks(RUNS_IN_ONE).map(|some| {
+        .flat_map(|(segment, ranges)| {
+            ranges.chunks(RANGES_IN_ONE).map(|some| {
                 let record = Record {
                     kind: "erased".into(),
                     what: Some(which.to_string().into()),
@@ -61,25 +63,25 @@ pub fn erase(shelf: &dyn Shelf, which: &Which, now: i64) -> Result<u64> {
             })
         })
         .collect();
-    // Said first, done after: should we die in between, `finish_erasures` does
-    // the rest.
-    if !said.is_empty() {
-        shelf.checkpoint(said, None)?;
+    // Recorded before it is done: if this process dies in between,
+    // `finish_erasures` does the rest.
+    if !checkpoints.is_empty() {
+        shelf.checkpoint(checkpoints, None)?;
     }
-    for (segment, runs) in &wanted {
-        erased += shelf.erase(segment, runs)?;
+    for (segment, ranges) in &wanted {
+        erased += shelf.erase(segment, ranges)?;
     }
     Ok(erased)
 }
 
-/// Erases what was recorded as erased and is still there, because the process
-/// that erased it died. Returns how many records that were.
+/// Finishes erasures that were recorded but cut short because their process died.
+/// Returns how many records lost their arguments.
 pub fn finish_erasures(shelf: &dyn Shelf) -> Result<u64> {
     let there: HashSet<String> = shelf.segments()?.into_iter().collect();
     let mut erased = 0;
-    for (segment, runs) in Erasures::in_checkpoints(&shelf.checkpoints()?).by_segment() {
+    for (segment, ranges) in Erasures::in_checkpoints(&shelf.checkpoints()?).by_segment() {
         if there.contains(segment) {
-            erased += shelf.erase(segment, runs)?;
+            erased += shelf.erase(segment, ranges)?;
         }
     }
     Ok(erased)

@@ -1,21 +1,21 @@
-//! What the trail says was erased.
+//! Which records the trail says were erased.
 
 use std::collections::HashMap;
 
 use kit::Result;
 
 use super::{
+    ranges::RecordRanges,
     record::{Record, parse},
-    runs::Runs,
     selection::Which,
     store::Shelf,
 };
 
 #[derive(Default)]
 pub struct Erasures {
-    by_segment: HashMap<String, Runs>,
-    /// Earlier versions recorded whose arguments they erased, in a segment, and
-    /// not of which records. All that matched at that time were erased.
+    by_segment: HashMap<String, RecordRanges>,
+    /// Earlier versions recorded a description in place of record numbers. They
+    /// erased all records that matched it at that time.
     by_description: Vec<(i64, Which)>,
 }
 
@@ -23,16 +23,19 @@ impl Erasures {
     pub fn in_checkpoints(lines: &[String]) -> Self {
         let mut erasures = Self::default();
         for record in lines.iter().filter_map(|line| recorded(line)) {
-            if let (Some(segment), Some(runs)) = (record.segment, record.records) {
+            if let (Some(segment), Some(ranges)) = (record.segment, record.records) {
                 let known = erasures.by_segment.entry(segment.into_owned());
-                known.or_default().extend(runs.iter());
+                known.or_default().extend(ranges.iter());
             }
         }
-        erasures.by_segment.values_mut().for_each(Runs::join);
+        erasures
+            .by_segment
+            .values_mut()
+            .for_each(RecordRanges::join);
         erasures
     }
 
-    /// Also those that earlier versions recorded. Reads every segment.
+    /// Includes the erasures that earlier versions recorded. Reads every segment.
     pub fn everywhere(shelf: &dyn Shelf) -> Result<Self> {
         let mut erasures = Self::in_checkpoints(&shelf.checkpoints()?);
         for segment in shelf.segments()? {
@@ -46,22 +49,22 @@ impl Erasures {
         Ok(erasures)
     }
 
-    pub fn by_segment(&self) -> impl Iterator<Item = (&str, &Runs)> {
+    pub fn by_segment(&self) -> impl Iterator<Item = (&str, &RecordRanges)> {
         let segments = self.by_segment.iter();
-        segments.map(|(segment, runs)| (segment.as_str(), runs))
+        segments.map(|(segment, ranges)| (segment.as_str(), ranges))
     }
 
-    /// Whether this record of a segment was erased.
+    /// Whether the arguments of this record were erased.
     pub fn include(&self, segment: &str, record: &Record<'_>) -> bool {
-        let runs = self.by_segment.get(segment);
+        let ranges = self.by_segment.get(segment);
         let mut described = self.by_description.iter();
-        runs.is_some_and(|runs| runs.contains(record.seq))
+        ranges.is_some_and(|ranges| ranges.contains(record.seq))
             || described.any(|(at, which)| record.at_ms() <= *at && which.matches(record))
     }
 }
 
-/// The record of an erasure, if the line is one. Looked for before it is parsed,
-/// for few lines are.
+/// The record of an erasure, if the line is one. Few lines are, so the text is
+/// searched before it is parsed.
 pub fn recorded(line: &str) -> Option<Record<'static>> {
     let may_be = line.contains("\"kind\":\"erased\"");
     let record = may_be.then(|| parse(line).ok()).flatten()?;

@@ -1,10 +1,10 @@
-//! Segments as files: `NAME.jsonl` holds the chain, `text/NAME.jsonl` what can be
-//! erased, `checkpoints.jsonl` what was sealed and dropped, `torn/` what a crash
-//! left half written.
+//! Segments as files. `NAME.jsonl` is the chain, `text/NAME.jsonl` the arguments,
+//! `checkpoints.jsonl` the chain of checkpoints, and `torn/` has the lines that
+//! crashes left half written.
 //!
-//! A process holds a lock on its segment for life; the kernel releases it when
-//! the process dies, however it dies. The two files are apart so that the chain
-//! can be copied to where nothing is ever erased.
+//! A process locks its segment for as long as it lives; the kernel releases the
+//! lock when the process dies in any way. Chain and arguments are separate files,
+//! so that chains can be copied to a place where nothing is ever erased.
 
 mod directory;
 mod disk;
@@ -24,24 +24,24 @@ use disk::{
     last_bytes, last_line, make_directory, milliseconds, read, seq_of, sync_directory, unusable,
 };
 use kit::Result;
-use segment::FilePen;
+use segment::FileSegmentWriter;
 
 use super::{
-    record::{Beside, Head, Line, Record, parse},
-    runs::Runs,
-    store::{CHECKPOINTS, Claim, Pen, Shelf, Stored},
+    ranges::RecordRanges,
+    record::{Head, Line, Record, StoredArguments, parse},
+    store::{CHECKPOINTS, SegmentClaim, SegmentWriter, Shelf, StoredSegment},
 };
 use crate::private;
 
-/// More than the number at the beginning of a line takes.
+/// Longer than the number at the start of any line.
 const SEQ_BYTES: usize = 32;
 
-/// A file's time may lag behind the clock, and a little behind its records.
+/// A file's modification time may lag behind the clock and its records.
 const COARSE_MS: i64 = 10_000;
 
 pub struct Files {
     directory: Directory,
-    /// The names of sealed segments in so many bytes of the checkpoints.
+    /// How many bytes of the checkpoints were read, and the sealed segments in them.
     sealed: Mutex<(u64, HashSet<String>)>,
 }
 
@@ -53,8 +53,8 @@ impl Files {
         }
     }
 
-    /// Which of these are sealed. Asked again and again: only what came since is
-    /// read, and hashes are left to `verify`.
+    /// Which of these segments are sealed. Called often, so only new checkpoints are
+    /// read, and their hashes are left to `verify`.
     fn sealed_among(&self, names: &[String]) -> Result<HashSet<String>> {
         let path = self.directory.chain(CHECKPOINTS);
         let failed = |error| unusable(&path, error);
@@ -130,7 +130,7 @@ impl Shelf for Files {
         Ok(touched)
     }
 
-    fn read(&self, segment: &str) -> Result<Option<Stored>> {
+    fn read(&self, segment: &str) -> Result<Option<StoredSegment>> {
         let Some(text) = read(&self.directory.chain(segment))? else {
             return Ok(None);
         };
@@ -140,7 +140,7 @@ impl Shelf for Files {
             .unwrap_or_default()
             .lines()
         {
-            if let Ok(it) = serde_json::from_str::<Beside>(line) {
+            if let Ok(it) = serde_json::from_str::<StoredArguments>(line) {
                 beside.insert(it.seq, line.trim_end().to_owned());
             }
         }
@@ -149,7 +149,7 @@ impl Shelf for Files {
         let lines = lines
             .map(|line| (line.to_owned(), beside.remove(&seq_of(line))))
             .collect();
-        Ok(Some(Stored {
+        Ok(Some(StoredSegment {
             lines,
             torn: (text.len() - whole) as u64,
             keeps_arguments: self.directory.path().join("text").exists(),
@@ -190,7 +190,7 @@ impl Shelf for Files {
     fn is_live(&self, segment: &str) -> Result<bool> {
         let path = self.directory.chain(segment);
         match File::open(&path) {
-            // Closing the file gives the lock back.
+            // Closing the file releases the lock.
             Ok(file) => match file.try_lock_shared() {
                 Ok(()) => Ok(false),
                 Err(TryLockError::WouldBlock) => Ok(true),
@@ -201,14 +201,14 @@ impl Shelf for Files {
         }
     }
 
-    fn claim(&self, segment: &str) -> Result<Option<Claim>> {
+    fn claim(&self, segment: &str) -> Result<Option<SegmentClaim>> {
         let path = self.directory.chain(segment);
         match File::open(&path) {
             Ok(file) => match file.try_lock() {
-                // Somebody may have sealed it between our list and our lock.
+                // Another process may have sealed it before we had the lock.
                 Ok(()) => {
                     let sealed = self.sealed_among(&[segment.to_owned()])?;
-                    Ok(sealed.is_empty().then(|| Box::new(file) as Claim))
+                    Ok(sealed.is_empty().then(|| Box::new(file) as SegmentClaim))
                 }
                 Err(TryLockError::WouldBlock) => Ok(None),
                 Err(TryLockError::Error(error)) => Err(unusable(&path, error)),
@@ -238,10 +238,10 @@ impl Shelf for Files {
         Ok(found)
     }
 
-    fn begin(&self, segment: &str, first: &Line) -> Result<Box<dyn Pen>> {
+    fn begin(&self, segment: &str, first: &Line) -> Result<Box<dyn SegmentWriter>> {
         make_directory(self.directory.path())?;
         let path = self.directory.chain(segment);
-        // Locked before it can be seen: a segment without a lock is a dead one.
+        // Locked before it is visible: a segment without a lock counts as dead.
         let hidden = self.directory.path().join(format!(".{segment}.new"));
         let made = (|| {
             let mut file = private::options()
@@ -261,7 +261,9 @@ impl Shelf for Files {
             unusable(&path, error)
         })?;
         let directory = self.directory.clone();
-        Ok(Box::new(FilePen::new(directory, segment, file, length)))
+        Ok(Box::new(FileSegmentWriter::new(
+            directory, segment, file, length,
+        )))
     }
 
     fn checkpoints(&self) -> Result<Vec<String>> {
@@ -275,7 +277,7 @@ impl Shelf for Files {
         self.directory.add_checkpoints(records)
     }
 
-    fn put_torn_aside(&self, segment: &str) -> Result<u64> {
+    fn quarantine_torn_line(&self, segment: &str) -> Result<u64> {
         let path = self.directory.chain(segment);
         let failed = |error| unusable(&path, error);
         let bytes = fs::read(&path).map_err(failed)?;
@@ -285,14 +287,14 @@ impl Shelf for Files {
         if torn.is_empty() {
             return Ok(0);
         }
-        let aside = self.directory.path().join("torn");
-        make_directory(&aside)?;
-        let aside = aside.join(segment);
+        let quarantine = self.directory.path().join("torn");
+        make_directory(&quarantine)?;
+        let quarantine = quarantine.join(segment);
         let opened = private::options()
             .write(true)
             .create(true)
             .truncate(true)
-            .open(&aside);
+            .open(&quarantine);
         let mut file = opened.map_err(failed)?;
         file.write_all(torn).map_err(failed)?;
         file.sync_data().map_err(failed)?;
@@ -302,10 +304,10 @@ impl Shelf for Files {
         Ok(torn.len() as u64)
     }
 
-    fn erase(&self, segment: &str, records: &Runs) -> Result<u64> {
+    fn erase(&self, segment: &str, records: &RecordRanges) -> Result<u64> {
         let path = self.directory.arguments(segment);
         let failed = |error| unusable(&path, error);
-        // As bytes: a line that a crash left half erased may not be text.
+        // Read as bytes: a half erased line may not be UTF-8.
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
@@ -319,9 +321,9 @@ impl Shelf for Files {
             let begins = text.get(..length.min(SEQ_BYTES)).unwrap_or_default();
             let seq = seq_of(&String::from_utf8_lossy(begins));
             if records.contains(seq) {
-                // In place and of the same length: the process that adds to the
-                // file need not know, and no copy of the text is left behind.
-                let blank = format!("{:<length$}", Beside::erased(seq));
+                // Overwritten in place with the same length: the process that adds
+                // to the file is not disturbed, and no copy of the text remains.
+                let blank = format!("{:<length$}", StoredArguments::erased(seq));
                 if blank.len() == length && blank.as_bytes() != text {
                     blanks.push((at, blank));
                 }

@@ -1,4 +1,4 @@
-//! Where a desk keeps its trail, and how it is opened there.
+//! Where a desk keeps its trail.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -7,7 +7,6 @@ use kit::{Error, Result};
 use super::{files::Files, store::Shelf, table::Table};
 use crate::state::DeskState;
 
-/// Where the trail of a desk is kept.
 #[derive(Clone)]
 pub enum Place {
     Directory(PathBuf),
@@ -15,7 +14,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// To be called where tasks run.
+    /// Opens the store. Needs a runtime.
     pub fn shelf(&self) -> Result<Arc<dyn Shelf>> {
         Ok(match self {
             Self::Directory(path) => Arc::new(Files::new(path)),

@@ -1,13 +1,11 @@
-//! Between the calls and the one writer.
+//! The queue between the calls and the one writer.
 //!
-//! A call takes a place before it runs and leaves its record in it when it ends,
-//! so that leaving it never waits, not even when a call is dropped half-way. When
-//! all places are taken, new calls wait: nothing is lost while the trail can be
-//! written.
+//! A call reserves a place before it runs and pushes its record when it ends. So
+//! pushing never waits, not even when a call is dropped half-way. When the queue is
+//! full, new calls wait: no record is lost while the trail can be written.
 //!
-//! A record that nobody waits for does not wake the writer by itself: the first
-//! one does, and the writer lets others gather for [`GATHER`]. So a thousand
-//! reads a second cost fifty wake-ups.
+//! The first record that nobody waits for wakes the writer, which then collects
+//! more for [`GATHER`]. So a thousand reads per second cost fifty wake-ups.
 
 use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
@@ -16,62 +14,65 @@ use std::{
 
 use tokio::sync::{Semaphore, oneshot, watch};
 
-use super::entry::Entry;
+use super::entry::AuditEntry;
 
-/// How many records may wait, those of calls under way included.
-pub const PLACES: usize = 16 * 1024;
+/// How many records may wait, including those of calls in flight.
+pub const CAPACITY: usize = 16 * 1024;
 
 const GATHER: Duration = Duration::from_millis(20);
-/// This many are not kept waiting.
-const MANY: usize = 2048;
+/// This many records are written without waiting for more.
+const URGENT_FROM: usize = 2048;
 
 pub struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     wake: Condvar,
     places: Semaphore,
-    /// Whether the trail can't be written at present.
+    /// Whether writing the trail fails at present.
     failing: watch::Sender<bool>,
 }
 
 #[derive(Default)]
-struct State {
-    waiting: Waiting,
+struct QueueState {
+    waiting: Batch,
     urgent: bool,
 }
 
-/// What the writer takes at once.
+/// What the writer takes from the queue at once.
 #[derive(Default)]
-pub struct Waiting {
-    pub entries: Vec<Entry>,
-    /// Told whether everything queued before them is on disk.
-    pub told: Vec<oneshot::Sender<bool>>,
-    /// Somebody is about to change something: the segment must be there.
+pub struct Batch {
+    pub entries: Vec<AuditEntry>,
+    /// They learn whether everything queued before is on disk.
+    pub waiters: Vec<oneshot::Sender<bool>>,
+    /// A call is about to change something: the segment must exist.
     pub begin: bool,
-    /// End a segment that is due, if nobody is using it.
+    /// End a segment that is due, if no call is in flight.
     pub tidy: bool,
     pub close: bool,
 }
 
-/// A place for one record.
+/// The answer to reserving a place for one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    Taken,
-    /// The trail can't be written and all places are full.
-    None,
+pub enum Reservation {
+    Reserved,
+    /// The trail can't be written and the queue is full.
+    Full,
 }
 
 impl Queue {
-    #[expect(clippy::new_without_default, reason = "one is made on purpose")]
+    #[expect(
+        clippy::new_without_default,
+        reason = "created in one place on purpose"
+    )]
     pub fn new() -> Self {
         Self {
             state: Mutex::default(),
             wake: Condvar::new(),
-            places: Semaphore::new(PLACES),
+            places: Semaphore::new(CAPACITY),
             failing: watch::Sender::new(false),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -79,53 +80,53 @@ impl Queue {
         *self.failing.borrow()
     }
 
-    /// Returns whether that is news.
+    /// Returns whether this changed anything.
     pub fn set_failing(&self, failing: bool) -> bool {
         self.failing
             .send_if_modified(|now| std::mem::replace(now, failing) != failing)
     }
 
-    pub async fn place(&self) -> Place {
-        if self.try_place() == Place::Taken {
-            return Place::Taken;
+    pub async fn reserve(&self) -> Reservation {
+        if self.try_reserve() == Reservation::Reserved {
+            return Reservation::Reserved;
         }
         let mut failing = self.failing.subscribe();
         tokio::select! {
             permit = self.places.acquire() => {
-                permit.map_or(Place::None, |permit| {
+                permit.map_or(Reservation::Full, |permit| {
                     permit.forget();
-                    Place::Taken
+                    Reservation::Reserved
                 })
             }
-            _ = failing.wait_for(|failing| *failing) => Place::None,
+            _ = failing.wait_for(|failing| *failing) => Reservation::Full,
         }
     }
 
-    pub fn try_place(&self) -> Place {
+    pub fn try_reserve(&self) -> Reservation {
         match self.places.try_acquire() {
             Ok(permit) => {
                 permit.forget();
-                Place::Taken
+                Reservation::Reserved
             }
-            Err(_) => Place::None,
+            Err(_) => Reservation::Full,
         }
     }
 
-    pub fn give_back(&self, places: usize) {
+    pub fn release(&self, places: usize) {
         self.places.add_permits(places);
     }
 
-    /// Whether no call holds a place.
+    /// Whether no place is reserved.
     pub fn is_idle(&self) -> bool {
-        self.places.available_permits() == PLACES
+        self.places.available_permits() == CAPACITY
     }
 
-    /// Leaves a record in a place that was taken.
-    pub fn push(&self, entry: Entry) {
+    /// Adds a record. Its place must have been reserved.
+    pub fn push(&self, entry: AuditEntry) {
         let mut state = self.lock();
         let first = state.waiting.entries.is_empty();
         state.waiting.entries.push(entry);
-        if state.waiting.entries.len() == MANY {
+        if state.waiting.entries.len() == URGENT_FROM {
             state.urgent = true;
         }
         let wake = first || state.urgent;
@@ -135,39 +136,39 @@ impl Queue {
         }
     }
 
-    /// The same, for somebody who waits until it is on disk.
-    pub fn push_durable(&self, entry: Entry) -> oneshot::Receiver<bool> {
-        self.tell(|waiting| waiting.entries.push(entry))
+    /// The same, for a caller who waits until the record is on disk.
+    pub fn push_durable(&self, entry: AuditEntry) -> oneshot::Receiver<bool> {
+        self.request(|waiting| waiting.entries.push(entry))
     }
 
     pub fn begin(&self) -> oneshot::Receiver<bool> {
-        self.tell(|waiting| waiting.begin = true)
+        self.request(|waiting| waiting.begin = true)
     }
 
     pub fn tidy(&self) -> oneshot::Receiver<bool> {
-        self.tell(|waiting| waiting.tidy = true)
+        self.request(|waiting| waiting.tidy = true)
     }
 
     pub fn close(&self) -> oneshot::Receiver<bool> {
-        self.tell(|waiting| waiting.close = true)
+        self.request(|waiting| waiting.close = true)
     }
 
-    fn tell(&self, what: impl FnOnce(&mut Waiting)) -> oneshot::Receiver<bool> {
+    fn request(&self, what: impl FnOnce(&mut Batch)) -> oneshot::Receiver<bool> {
         let (send, receive) = oneshot::channel();
         let mut state = self.lock();
         what(&mut state.waiting);
-        state.waiting.told.push(send);
+        state.waiting.waiters.push(send);
         state.urgent = true;
         drop(state);
         self.wake.notify_one();
         receive
     }
 
-    /// For the writer: waits until there is something to do, at most `idle`.
-    pub fn take(&self, idle: Option<Duration>) -> Waiting {
+    /// For the writer: waits until there is something to do, for `idle` at most.
+    pub fn take(&self, idle: Option<Duration>) -> Batch {
         let mut state = self.lock();
         if !state.urgent && state.waiting.entries.is_empty() {
-            let empty = |state: &mut State| !state.urgent && state.waiting.entries.is_empty();
+            let empty = |state: &mut QueueState| !state.urgent && state.waiting.entries.is_empty();
             state = match idle {
                 None => self
                     .wake
@@ -180,7 +181,7 @@ impl Queue {
             };
         }
         if !state.urgent && !state.waiting.entries.is_empty() {
-            let calm = |state: &mut State| !state.urgent;
+            let calm = |state: &mut QueueState| !state.urgent;
             let waited = self.wake.wait_timeout_while(state, GATHER, calm);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }

@@ -1,6 +1,6 @@
-//! One record, one line of JSON. Its last member is its hash: SHA-256 over the
-//! line's own bytes before it, in which the hash of the record before stands as
-//! `prev`. So a line is checked as it was written, and no byte of it can change.
+//! One record is one line of JSON. Its last member is its hash: SHA-256 over the
+//! bytes of the line before it. `prev` is the hash of the record before. A line is
+//! verified as it was written, so no byte of it can change unnoticed.
 
 use std::borrow::Cow;
 
@@ -10,18 +10,18 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::runs::Runs;
+use super::ranges::RecordRanges;
 use crate::digest::{hex, sha256};
 
-/// What stands before the first record of a process.
+/// `prev` of the first record of a process.
 pub const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 const BEFORE_HASH: &str = ",\"hash\":\"";
 /// `,"hash":"` and 64 digits and `"}`.
 const TAIL: usize = BEFORE_HASH.len() + 64 + 2;
 
-/// A record as it stands in a line. One shape for all kinds; what a kind does
-/// not have is left out.
+/// The fields of a line. All kinds of records share this type; a field that a kind
+/// does not have is left out.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Record<'a> {
@@ -51,8 +51,8 @@ pub struct Record<'a> {
     pub approval: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "is_false")]
     pub recovered: bool,
-    /// SHA-256 over a random salt and the arguments that are kept beside: it
-    /// binds them while they are there and tells nothing once they are erased.
+    /// A commitment to the stored arguments: SHA-256 over a random salt and their
+    /// text. It reveals nothing once salt and text are erased.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,39 +66,39 @@ pub struct Record<'a> {
     pub process: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<Cow<'a, str>>,
-    /// The counters of the process whose rows can complete its records; those
-    /// that share a store stand together.
+    /// The counters of the process from whose rows missing records can be
+    /// recovered, grouped by store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<Vec<Vec<Cow<'a, str>>>>,
     /// The segment of the same process before this one; `prev` is its head.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub continues: Option<Cow<'a, str>>,
-    /// What there was at the start that no checkpoint seals.
+    /// The segments that no checkpoint sealed when this one began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen: Option<Vec<Head>>,
-    /// The last checkpoint at the start.
+    /// The last checkpoint when this segment began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Head>,
-    /// The segment that is meant: completed, sealed, dropped or erased from.
+    /// The segment that was recovered, sealed, dropped or erased from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Cow<'a, str>>,
-    /// Of an erasure: the records of that segment whose arguments were erased.
+    /// Of an erasure: the records in that segment whose arguments were erased.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub records: Option<Runs>,
+    pub records: Option<RecordRanges>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<Cow<'a, str>>,
-    /// Bytes of a torn last line that were put aside.
+    /// Length in bytes of a torn last line that was quarantined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torn: Option<u64>,
     #[serde(skip_serializing)]
     pub hash: String,
 }
 
-/// The last record of a segment, as somebody saw it.
+/// The last record of a segment at some moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub segment: String,
@@ -106,23 +106,24 @@ pub struct Head {
     pub hash: String,
 }
 
-/// A record ready to be written, and what stands beside it.
+/// A record ready to be written, with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     pub seq: u64,
     pub at: i64,
     pub call: Option<String>,
     pub caller: Option<String>,
-    /// Without line end.
+    /// Without the line break.
     pub record: String,
     /// The arguments and their salts, also a line of JSON.
-    pub kept: Option<String>,
+    pub arguments: Option<String>,
 }
 
-/// What stands beside a record, until it is erased.
+/// The arguments of a record. They are stored apart from the chain, so that they
+/// can be erased without breaking it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Beside {
+pub struct StoredArguments {
     pub seq: u64,
     #[serde(skip_serializing_if = "is_false")]
     pub erased: bool,
@@ -132,8 +133,8 @@ pub struct Beside {
     pub personal: Option<Salted>,
 }
 
-impl Beside {
-    /// What stands there once it was erased.
+impl StoredArguments {
+    /// The line that replaces erased arguments.
     pub fn erased(seq: u64) -> String {
         format!("{{\"seq\":{seq},\"erased\":true}}")
     }
@@ -164,12 +165,15 @@ impl Salted {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
 fn is_false(it: &bool) -> bool {
     !it
 }
 
-/// Always with milliseconds, so that text sorts as time does.
+/// Always with milliseconds, so that texts sort in order of time.
 pub fn time(at: i64) -> String {
     let at = Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
     format!("{at:.3}")
@@ -181,7 +185,7 @@ impl Record<'_> {
         at.map_or(0, |at| at.as_millisecond())
     }
 
-    /// The line, and its hash.
+    /// The line and its hash.
     pub fn seal(&self) -> Result<(String, String)> {
         let mut line = serde_json::to_string(self).map_err(Error::internal)?;
         line.pop();
@@ -193,7 +197,7 @@ impl Record<'_> {
     }
 }
 
-/// Reads a line back. What is wrong with it is said in words for people.
+/// Reads a line back. The error says what is wrong with it, for people.
 pub fn parse(line: &str) -> std::result::Result<Record<'static>, &'static str> {
     let (text, hash) = line
         .len()
@@ -203,20 +207,21 @@ pub fn parse(line: &str) -> std::result::Result<Record<'static>, &'static str> {
             let hash = tail.strip_prefix(BEFORE_HASH)?.strip_suffix("\"}")?;
             Some((text, hash))
         })
-        .ok_or("it is no record")?;
+        .ok_or("it is not a record")?;
     if sha256(text.as_bytes()) != hash {
         return Err("its content does not match its hash");
     }
-    let mut record: Record<'static> = serde_json::from_str(line).map_err(|_| "it is no record")?;
+    let mut record: Record<'static> =
+        serde_json::from_str(line).map_err(|_| "it is not a record")?;
     record.hash = hash.to_owned();
     Ok(record)
 }
 
-/// Why a segment was sealed whose process died.
+/// The reason in the seal of a segment whose process died.
 pub const CRASHED: &str = "crashed";
 
 impl Record<'static> {
-    /// The checkpoint that says that nothing comes after this record.
+    /// The checkpoint that makes `head` the last record of its segment.
     pub fn sealed(head: &Head, first: i64, last: i64, why: &'static str) -> Self {
         Record {
             kind: "sealed".into(),
@@ -231,7 +236,8 @@ impl Record<'static> {
     }
 }
 
-/// Sorts by time; the rest tells processes apart that start in the same second.
+/// Names sort by time. The random end differs between processes that start in the
+/// same second.
 pub fn segment_name(now: i64) -> String {
     let time = time(now).replace(':', "-");
     let seconds = time.split('.').next().unwrap_or_default();

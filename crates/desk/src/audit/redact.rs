@@ -1,5 +1,5 @@
-//! What is kept of a call's arguments: never a secret, never more than a little,
-//! and what people wrote apart from the rest.
+//! Redacts a call's arguments for the trail: without secrets, shortened, and with
+//! personal texts apart from the rest.
 
 use std::fmt::Write;
 
@@ -7,16 +7,17 @@ use serde_json::{Map, Value};
 
 use crate::digest;
 
-/// Characters kept of one string; of a longer one also its length and digest.
+/// How many characters of a string are kept. For a longer one, its length and
+/// digest are added.
 const LONGEST: usize = 400;
-/// Items kept of one list, fields of one object.
+/// How many items of a list, and fields of an object, are kept.
 const MOST: usize = 50;
 const DEEPEST: usize = 8;
-/// Bytes kept of all arguments together; what comes later is left out.
+/// How many bytes of all arguments together are kept.
 const ENOUGH: usize = 8 * 1024;
 
-/// Parts of a name that say that its value opens something. Compared without
-/// case and punctuation.
+/// A field whose name contains one of these holds a secret. Case and punctuation do
+/// not matter.
 const SECRET: [&str; 17] = [
     "password",
     "passwd",
@@ -36,19 +37,20 @@ const SECRET: [&str; 17] = [
     "securitycode",
     "accountnumber",
 ];
-/// The whole of a name: as part of one they mean anything.
+/// A field with exactly one of these names holds a secret. As part of a name they
+/// are too common.
 const SECRET_ALONE: [&str; 8] = ["pin", "cvv", "cvc", "otp", "pan", "iban", "card", "bearer"];
 
-/// The arguments as JSON text. Either is empty when there is nothing to keep.
+/// Redacted arguments as JSON text. A part is empty when it has no fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct RedactedArguments {
     pub arguments: String,
-    /// What people wrote, or who they are.
+    /// Fields with what people wrote, or who they are.
     pub personal: String,
 }
 
-impl Kept {
-    /// Arguments as they were sent, before anything was made of them.
+impl RedactedArguments {
+    /// Redacts arguments as they were sent, before they are normalised.
     pub fn of(arguments: &Map<String, Value>, is_personal: impl Fn(&str) -> bool) -> Self {
         let mut kept = Self::default();
         object(arguments, 0, &mut kept.arguments, |name| !is_personal(name));
@@ -58,18 +60,18 @@ impl Kept {
         kept
     }
 
-    /// Notes which tools a call runs, where nobody can erase it.
+    /// Adds the names of the tools that a call runs.
     pub fn add_inner_calls<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         let names: Vec<&str> = names.take(MOST).collect();
         let names = serde_json::json!(names).to_string();
-        // It is an object, or nothing.
+        // It is an object, or empty.
         let fields = self.arguments.strip_suffix('}').unwrap_or("{");
         let comma = if fields.len() > 1 { "," } else { "" };
         self.arguments = format!("{fields}{comma}\"inner_calls\":{names}}}");
     }
 }
 
-/// Asked of every field of every call.
+/// Called for every field of every call, so short names are not allocated.
 fn is_secret(name: &str) -> bool {
     let letters = name.chars().filter(|c| c.is_alphanumeric());
     let mut short = [0; 48];
@@ -144,7 +146,7 @@ fn value(it: &Value, depth: usize, into: &mut String) {
 }
 
 fn text(whole: &str, into: &mut String) {
-    // Most strings are short: count characters only where bytes say it may be long.
+    // Most strings are short: count characters only if there are many bytes.
     if whole.len() > LONGEST
         && let Some((end, _)) = whole.char_indices().nth(LONGEST)
     {
@@ -176,7 +178,7 @@ mod tests {
     use super::*;
 
     fn kept(arguments: Value, personal: &[&str]) -> (Value, Option<Value>) {
-        let kept = Kept::of(arguments.as_object().unwrap(), |name| {
+        let kept = RedactedArguments::of(arguments.as_object().unwrap(), |name| {
             personal.contains(&name)
         });
         let personal = (!kept.personal.is_empty()).then(|| kept.personal.parse().unwrap());
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_never_kept_however_deep_and_however_spelt() {
+    fn secrets_are_never_kept_at_any_depth_in_any_spelling() {
         let (kept, _) = kept(
             json!({
                 "API-Key": "k1", "accessToken": "k2", "user": { "PassWord": "k3", "name": "Aiko" },
@@ -202,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn each_secret_is_known_in_every_spelling() {
+    fn each_secret_name_is_recognised_in_every_spelling() {
         for word in SECRET.iter().chain(&SECRET_ALONE) {
             assert!(is_secret(word), "{word}");
             assert!(is_secret(&word.to_uppercase()), "{word}");
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_wrote_stands_apart() {
+    fn personal_fields_are_kept_apart() {
         let (rest, personal) = kept(json!({ "room": "dev", "message": "hi" }), &["message"]);
         assert_eq!(rest, json!({ "room": "dev" }));
         assert_eq!(personal, Some(json!({ "message": "hi" })));
@@ -228,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_sent_little_is_kept_and_it_is_json() {
+    fn large_arguments_are_cut_and_stay_valid_json() {
         let long = "窓".repeat(5_000);
         let mut deep = json!("x");
         for _ in 0..100 {
@@ -238,7 +240,7 @@ mod tests {
         for n in 0..5_000 {
             arguments[format!("field {n}")] = long.clone().into();
         }
-        let kept = Kept::of(arguments.as_object().unwrap(), |_| false);
+        let kept = RedactedArguments::of(arguments.as_object().unwrap(), |_| false);
         assert!(
             kept.arguments.len() < 4 * ENOUGH,
             "{}",
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn inner_calls_stand_beside_whatever_is_kept() {
+    fn inner_calls_are_added_to_the_kept_arguments() {
         for (arguments, expected) in [
             (json!({}), json!({ "inner_calls": ["a", "b"] })),
             (
@@ -259,11 +261,11 @@ mod tests {
                 json!({ "x": 1, "inner_calls": ["a", "b"] }),
             ),
         ] {
-            let mut kept = Kept::of(arguments.as_object().unwrap(), |_| false);
+            let mut kept = RedactedArguments::of(arguments.as_object().unwrap(), |_| false);
             kept.add_inner_calls(["a", "b"].into_iter());
             assert_eq!(kept.arguments.parse::<Value>().unwrap(), expected);
         }
-        let mut kept = Kept::default();
+        let mut kept = RedactedArguments::default();
         kept.add_inner_calls(std::iter::repeat_n("a", 500));
         let value: Value = kept.arguments.parse().unwrap();
         assert_eq!(value["inner_calls"].as_array().unwrap().len(), MOST);

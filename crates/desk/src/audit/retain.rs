@@ -1,6 +1,5 @@
-//! Dropping what is older than it has to be kept: whole segments, each with a
-//! checkpoint that says what it held, so that `verify` can tell a rule from a
-//! hand.
+//! Drops segments that are older than the retention time. A checkpoint says what
+//! each contained, so that `verify` can tell this from tampering.
 
 use std::collections::HashSet;
 
@@ -13,14 +12,14 @@ use super::{
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Returns how many segments went.
+/// Returns how many segments were dropped.
 pub fn drop_old(shelf: &dyn Shelf, keep_days: u32, now: i64) -> Result<u64> {
     if keep_days == 0 {
         return Ok(0);
     }
     let before = now - i64::from(keep_days) * DAY_MS;
     let there = shelf.segments()?;
-    // Names sort by the time a segment began, and none ends before that.
+    // Names sort by the time at which segments began, and none ends before that.
     let oldest = segment_name(before);
     if there.first().is_none_or(|first| *first > oldest) {
         return Ok(0);
@@ -41,9 +40,9 @@ pub fn drop_old(shelf: &dyn Shelf, keep_days: u32, now: i64) -> Result<u64> {
             _ => {}
         }
     }
-    // Said first, done after: should we die in between, the next round removes
-    // what was said to be gone.
-    let said: Vec<_> = old
+    // Recorded before it is done: if this process dies in between, the next round
+    // removes the rest.
+    let checkpoints_to_add: Vec<_> = old
         .iter()
         .filter(|record| !dropped.contains(record.segment.as_deref().unwrap_or_default()))
         .map(|record| {
@@ -56,8 +55,8 @@ pub fn drop_old(shelf: &dyn Shelf, keep_days: u32, now: i64) -> Result<u64> {
             (dropped, now)
         })
         .collect();
-    if !said.is_empty() {
-        shelf.checkpoint(said, None)?;
+    if !checkpoints_to_add.is_empty() {
+        shelf.checkpoint(checkpoints_to_add, None)?;
     }
     for record in &old {
         shelf.remove(record.segment.as_deref().unwrap_or_default())?;

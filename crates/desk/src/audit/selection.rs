@@ -1,4 +1,4 @@
-//! Which records an erasure is about, and the text that records it.
+//! Which records an erasure covers, and the text that describes it.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::record::{Record, time};
 
-/// Whose arguments: of one call, or of a caller in a span of time.
+/// The arguments of one call, or of a caller in a span of time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Which {
     pub call: Option<String>,
@@ -26,9 +26,9 @@ impl Which {
             && self.until.is_none_or(|until| at < until)
     }
 
-    /// Reads the text of `Display` back.
+    /// Parses the text of `Display`.
     pub fn parse(text: &str) -> Option<Self> {
-        // From the end, since a caller's name may contain a comma.
+        // Parsed from the end, because a caller's name may contain a comma.
         let (rest, until) = split_time(text, "until ");
         let (rest, since) = split_time(rest, "since ");
         let (call, caller) = match rest.strip_prefix("call ") {

@@ -1,8 +1,8 @@
 //! Segments as rows of `desk_audit`, for desks that share a PostgreSQL.
 //!
-//! A segment belongs to the process that holds its lease. Every batch renews it
-//! in the same transaction; a process that was taken for dead finds it gone,
-//! and begins a new segment.
+//! A segment belongs to the process that holds its lease. Every batch renews the
+//! lease in the same transaction. A process that finds its lease gone was considered
+//! dead by another; it begins a new segment.
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
@@ -15,23 +15,23 @@ use tokio::runtime::Handle;
 
 use super::{
     chain::Chain,
+    ranges::RecordRanges,
     record::{Head, Line, NOTHING, Record, parse},
-    runs::Runs,
-    store::{Appended, CHECKPOINTS, Claim, Pen, Shelf, Stored},
+    store::{Appended, CHECKPOINTS, SegmentClaim, SegmentWriter, Shelf, StoredSegment},
 };
 use crate::state::{self, DeskState};
 
-/// How long a process may be silent before it is taken for dead.
+/// A process that is silent for this long counts as dead.
 const LEASE_MS: i64 = 15_000;
 const RENEW: Duration = Duration::from_secs(4);
-/// How long completing a segment may take.
+/// How long recovering a segment may take.
 const CLAIM_MS: i64 = 120_000;
 
-/// The leases of segments are told from others by this.
+/// Prefix of the names of leases on segments.
 const PREFIX: &str = "audit:";
 
-/// What other desks wait for while checkpoints are added.
-const TURN: &str = "audit checkpoints";
+/// The lock under which desks add checkpoints one after the other.
+const CHECKPOINT_LOCK: &str = "audit checkpoints";
 
 pub struct Table {
     state: Arc<DeskState>,
@@ -96,7 +96,7 @@ fn lease_of(segment: &str) -> String {
     format!("{PREFIX}{segment}")
 }
 
-/// Rows that are there already are from an attempt whose answer got lost.
+/// Rows that exist already are from an attempt whose answer was lost.
 fn insert(sql: &mut dyn Sql, segment: &str, lines: &[Line]) -> Result<()> {
     for some in lines.chunks(500) {
         let mut params: Vec<Param<'_>> = Vec::with_capacity(some.len() * 7);
@@ -107,7 +107,7 @@ fn insert(sql: &mut dyn Sql, segment: &str, lines: &[Line]) -> Result<()> {
             params.push(line.call.as_deref().into());
             params.push(line.caller.as_deref().into());
             params.push((&line.record).into());
-            params.push(line.kept.as_deref().into());
+            params.push(line.arguments.as_deref().into());
         }
         let text = format!(
             "INSERT INTO desk_audit (segment, seq, at_ms, call_id, caller, record, beside)
@@ -154,8 +154,8 @@ fn last_of(sql: &mut dyn Sql, segment: &str) -> Result<Option<Record<'static>>> 
 }
 
 fn add_checkpoints(sql: &mut dyn Sql, records: &[(Record<'static>, i64)]) -> Result<()> {
-    // The row stays locked until the commit: one after the other.
-    state::touch(sql, TURN)?;
+    // The row stays locked until the commit.
+    state::touch(sql, CHECKPOINT_LOCK)?;
     let mut chain = match last_of(sql, CHECKPOINTS)? {
         None => Chain::after(NOTHING),
         Some(last) => Chain {
@@ -183,7 +183,7 @@ impl Shelf for Table {
         })
     }
 
-    /// A segment has a lease until it is sealed, be it one that ran out.
+    /// A segment has a lease, perhaps an expired one, until it is sealed.
     fn unsealed(&self) -> Result<Vec<String>> {
         self.query(|sql| {
             let rows = sql.query(
@@ -212,9 +212,9 @@ impl Shelf for Table {
         })
     }
 
-    fn read(&self, segment: &str) -> Result<Option<Stored>> {
+    fn read(&self, segment: &str) -> Result<Option<StoredSegment>> {
         let lines = self.lines(segment)?;
-        Ok((!lines.is_empty()).then_some(Stored {
+        Ok((!lines.is_empty()).then_some(StoredSegment {
             lines,
             torn: 0,
             keeps_arguments: true,
@@ -235,7 +235,7 @@ impl Shelf for Table {
     fn head(&self, segment: &str) -> Result<Option<Head>> {
         let segment = segment.to_owned();
         self.query(move |sql| {
-            // One that is damaged is for `verify` to name.
+            // `verify` reports a damaged one.
             let last = last_of(sql, &segment).ok().flatten();
             Ok(last.map(|last| Head {
                 segment: segment.clone(),
@@ -257,10 +257,11 @@ impl Shelf for Table {
         })
     }
 
-    fn claim(&self, segment: &str) -> Result<Option<Claim>> {
+    fn claim(&self, segment: &str) -> Result<Option<SegmentClaim>> {
         let (lease, holder) = (lease_of(segment), self.holder.clone());
         let claimed = self.transaction(move |sql| {
-            // Not `lease::hold`: a lease that is gone belongs to a sealed segment.
+            // Not `lease::hold`: a lease that no longer exists belonged to a segment
+            // that is sealed now.
             sql.execute(
                 "UPDATE leases SET holder = $1, expires_at = $2
                  WHERE name = $3 AND expires_at <= $4",
@@ -272,7 +273,7 @@ impl Shelf for Table {
                 ],
             )
         })?;
-        Ok((claimed == 1).then(|| Box::new(()) as Claim))
+        Ok((claimed == 1).then(|| Box::new(()) as SegmentClaim))
     }
 
     fn recorded(&self, calls: &HashSet<String>, _: i64) -> Result<HashSet<String>> {
@@ -292,13 +293,13 @@ impl Shelf for Table {
         })
     }
 
-    fn begin(&self, segment: &str, first: &Line) -> Result<Box<dyn Pen>> {
+    fn begin(&self, segment: &str, first: &Line) -> Result<Box<dyn SegmentWriter>> {
         let (name, holder, line) = (segment.to_owned(), self.holder.clone(), first.clone());
         self.transaction(move |sql| {
             lease::hold(sql, &lease_of(&name), &holder, now(), LEASE_MS)?;
             insert(sql, &name, std::slice::from_ref(&line))
         })?;
-        Ok(Box::new(TablePen {
+        Ok(Box::new(TableSegmentWriter {
             table: Self {
                 state: Arc::clone(&self.state),
                 runtime: self.runtime.clone(),
@@ -323,23 +324,23 @@ impl Shelf for Table {
                     &[sealed.into(), (&holder).into()],
                 )?;
                 if released == 0 {
-                    return Err(Error::internal("completing a segment took too long"));
+                    return Err(Error::internal("recovering a segment took too long"));
                 }
             }
             add_checkpoints(sql, &records)
         })
     }
 
-    fn put_torn_aside(&self, _: &str) -> Result<u64> {
+    fn quarantine_torn_line(&self, _: &str) -> Result<u64> {
         Ok(0)
     }
 
-    fn erase(&self, segment: &str, records: &Runs) -> Result<u64> {
+    fn erase(&self, segment: &str, records: &RecordRanges) -> Result<u64> {
         let (segment, records) = (segment.to_owned(), records.clone());
         self.transaction(move |sql| {
             let mut erased = 0;
             for (first, last) in records.iter() {
-                // As `Beside::erased` writes it.
+                // The text of `StoredArguments::erased`.
                 erased += sql.execute(
                     "UPDATE desk_audit
                      SET beside = '{\"seq\":' || CAST(seq AS TEXT) || ',\"erased\":true}'
@@ -368,12 +369,12 @@ impl Shelf for Table {
     }
 }
 
-struct TablePen {
+struct TableSegmentWriter {
     table: Table,
     segment: String,
 }
 
-impl Pen for TablePen {
+impl SegmentWriter for TableSegmentWriter {
     fn append(&mut self, lines: &[Line], _: bool) -> Result<Appended> {
         let (segment, holder) = (self.segment.clone(), self.table.holder.clone());
         let lines = lines.to_vec();
@@ -390,7 +391,7 @@ impl Pen for TablePen {
         let (segment, holder) = (self.segment.clone(), self.table.holder.clone());
         let (last, seal) = (last.clone(), vec![(seal, last.at)]);
         self.table.transaction(move |sql| {
-            // Sealed by another already: there is nothing left to end.
+            // Without the lease, another process has already sealed it.
             if renew(sql, &segment, &holder)? {
                 insert(sql, &segment, std::slice::from_ref(&last))?;
                 lease::release(sql, &lease_of(&segment), &holder)?;

@@ -1,4 +1,4 @@
-//! The trail in files, with a clock that tests set.
+//! The trail in files, with a clock that the tests set.
 
 use std::{fs, path::PathBuf, sync::Arc};
 
@@ -7,9 +7,9 @@ use kit::time::Clock;
 use tempfile::TempDir;
 
 use super::{
-    entry::{CallEntry, Entry, Outcome},
+    entry::{AuditEntry, CallEntry, Outcome},
     files::Files,
-    redact::Kept,
+    redact::RedactedArguments,
     *,
 };
 
@@ -66,7 +66,7 @@ impl Desk {
 
     #[track_caller]
     fn broken(&self) -> (String, u64, String) {
-        let broken = self.verify().broken.expect("it was not found");
+        let broken = self.verify().broken.expect("the damage was not found");
         (broken.segment, broken.line, broken.what)
     }
 
@@ -89,12 +89,12 @@ impl Desk {
 }
 
 async fn make(trail: &Trail, call: &str) {
-    assert_eq!(trail.place().await, queue::Place::Taken);
+    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
     assert_eq!(trail.push_durable(entry(trail, call)).await, Ok(true));
 }
 
-fn entry(trail: &Trail, call: &str) -> Entry {
-    Entry::Call(Box::new(CallEntry {
+fn entry(trail: &Trail, call: &str) -> AuditEntry {
+    AuditEntry::Call(Box::new(CallEntry {
         at: trail.now(),
         call: call.into(),
         caller: "k1".into(),
@@ -104,7 +104,7 @@ fn entry(trail: &Trail, call: &str) -> Entry {
         outcome: Outcome::Done,
         ms: 1.0,
         approval: Some("a1".into()),
-        kept: Kept {
+        arguments: RedactedArguments {
             arguments: "{\"room\":\"dev\"}".into(),
             personal: "{\"message\":\"my secret wish\"}".into(),
         },
@@ -112,8 +112,8 @@ fn entry(trail: &Trail, call: &str) -> Entry {
 }
 
 /// A record without arguments.
-fn filler(count: u64) -> Entry {
-    Entry::Refused {
+fn filler(count: u64) -> AuditEntry {
+    AuditEntry::Refused {
         at: NOW,
         caller: "k1".into(),
         counter: "rooms",
@@ -122,7 +122,7 @@ fn filler(count: u64) -> Entry {
 }
 
 #[tokio::test]
-async fn a_process_nobody_calls_leaves_nothing() {
+async fn a_process_without_calls_leaves_no_files() {
     let desk = Desk::new();
     let trail = desk.trail();
     trail.tidy().await;
@@ -147,7 +147,7 @@ async fn a_segment_begins_ends_and_is_sealed() {
 }
 
 #[tokio::test]
-async fn whatever_is_done_to_a_record_is_found_and_named() {
+async fn any_change_to_a_record_is_found_and_located() {
     let desk = Desk::new();
     desk.process(4).await;
     let segment = desk.segments().remove(0);
@@ -161,11 +161,11 @@ async fn whatever_is_done_to_a_record_is_found_and_named() {
     fs::write(desk.file(&segment), &good).unwrap();
 
     desk.edit(&segment, |lines| drop(lines.remove(3)));
-    assert_eq!(desk.broken(), at(4, "record 5 stands where 4 should be"));
+    assert_eq!(desk.broken(), at(4, "record 5 is where 4 should be"));
     fs::write(desk.file(&segment), &good).unwrap();
 
     desk.edit(&segment, |lines| lines.swap(1, 2));
-    assert_eq!(desk.broken(), at(2, "record 3 stands where 2 should be"));
+    assert_eq!(desk.broken(), at(2, "record 3 is where 2 should be"));
     fs::write(desk.file(&segment), &good).unwrap();
 
     desk.edit(&segment, |lines| lines.truncate(4));
@@ -188,10 +188,10 @@ async fn whatever_is_done_to_a_record_is_found_and_named() {
     assert!(desk.verify().ok);
 }
 
-/// Somebody who can compute hashes rewrites a whole segment; what a later
-/// process saw gives it away, be the checkpoints rewritten too.
+/// Somebody recomputes all hashes of a chain. The first record of a later process
+/// still reveals it.
 #[tokio::test]
-async fn a_chain_made_anew_is_found_by_what_others_saw() {
+async fn a_rewritten_chain_is_found_by_what_others_saw() {
     let desk = Desk::new();
     desk.process(2).await;
     desk.process(1).await;
@@ -213,7 +213,7 @@ async fn a_chain_made_anew_is_found_by_what_others_saw() {
 }
 
 #[tokio::test]
-async fn what_another_saw_of_a_segment_that_never_ended_is_missed() {
+async fn records_removed_from_an_unsealed_segment_are_missed() {
     let desk = Desk::new();
     let killed = desk.trail();
     make(&killed, "1").await;
@@ -245,13 +245,13 @@ fn walk(directory: &std::path::Path) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-async fn a_new_day_begins_a_new_segment_that_hangs_on_the_old() {
+async fn a_new_day_begins_a_new_segment_that_continues_the_old() {
     let desk = Desk::new();
     let trail = desk.trail();
     make(&trail, "1").await;
     desk.wait(DAY);
     make(&trail, "2").await;
-    // Nobody calls any more: the segment is ended when its day is over.
+    // Without further calls, the segment ends when its day is over.
     desk.wait(DAY);
     trail.tidy().await;
     let [first, second] = &desk.segments()[..] else {
@@ -266,7 +266,7 @@ async fn a_new_day_begins_a_new_segment_that_hangs_on_the_old() {
 }
 
 #[tokio::test]
-async fn a_segment_that_is_full_is_followed_by_another() {
+async fn a_full_segment_is_followed_by_another() {
     let desk = Desk::new();
     let mut trail = desk.trail();
     trail.about.segment_bytes = 2000;
@@ -282,7 +282,7 @@ async fn a_segment_that_is_full_is_followed_by_another() {
 }
 
 #[tokio::test]
-async fn old_segments_go_by_rule_and_verify_knows_it() {
+async fn old_segments_are_dropped_and_verify_accepts_it() {
     let desk = Desk::new();
     desk.process(2).await;
     desk.wait(60 * DAY);
@@ -290,21 +290,25 @@ async fn old_segments_go_by_rule_and_verify_knows_it() {
     desk.wait(40 * DAY);
     let now = desk.clock.now().as_millisecond();
     let shelf = desk.shelf();
-    assert_eq!(drop_old(&*shelf, 0, now).unwrap(), 0, "0 is for ever");
+    assert_eq!(
+        drop_old(&*shelf, 0, now).unwrap(),
+        0,
+        "0 keeps them for ever"
+    );
     assert_eq!(drop_old(&*shelf, 90, now).unwrap(), 1);
     assert_eq!(drop_old(&*shelf, 90, now).unwrap(), 0);
     assert_eq!(desk.segments().len(), 1);
     assert_eq!(walk(&desk.path().join("text")).len(), 1);
     let report = desk.verify();
     assert!(report.ok && report.dropped == 1, "{report:?}");
-    // By hand it is another matter.
+    // Removing one by hand is tampering.
     let segment = desk.segments().remove(0);
     fs::remove_file(desk.file(&segment)).unwrap();
     assert_eq!(desk.broken().0, segment);
 }
 
 #[tokio::test]
-async fn a_torn_line_is_put_aside_and_reported() {
+async fn a_torn_line_is_quarantined_and_reported() {
     let desk = Desk::new();
     let killed = desk.trail();
     make(&killed, "1").await;
@@ -317,7 +321,7 @@ async fn a_torn_line_is_put_aside_and_reported() {
     fs::write(&path, bytes).unwrap();
     assert_eq!(desk.verify().unfinished, std::slice::from_ref(&segment));
     let trail = Arc::new(desk.trail());
-    let completed = blocking(move |runtime| complete(&trail, &[], runtime)).await;
+    let completed = blocking(move |runtime| recover(&trail, &[], runtime)).await;
     assert_eq!(completed.unwrap(), 0);
     let aside = fs::read(desk.path().join("torn").join(&segment)).unwrap();
     assert_eq!(aside, b"{\"seq\":3,\"prev\":");
@@ -326,17 +330,17 @@ async fn a_torn_line_is_put_aside_and_reported() {
     assert_eq!(report.torn, [segment]);
 }
 
-/// A disk that is full, as a directory in the file's place.
+/// A file where the directory should be, in place of a full disk.
 #[tokio::test]
-async fn what_can_not_be_written_waits_and_is_written_later() {
+async fn records_that_cannot_be_written_are_written_later() {
     let desk = Desk::new();
     fs::write(desk.path(), "in the way").unwrap();
     let trail = desk.trail();
-    assert_eq!(trail.place().await, queue::Place::Taken);
+    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
     assert_eq!(trail.push_durable(filler(1)).await, Ok(false));
     assert!(trail.is_failing());
     fs::remove_file(desk.path()).unwrap();
-    assert_eq!(trail.place().await, queue::Place::Taken);
+    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
     assert_eq!(trail.push_durable(filler(2)).await, Ok(true));
     assert!(!trail.is_failing());
     trail.close().await;
@@ -346,44 +350,50 @@ async fn what_can_not_be_written_waits_and_is_written_later() {
     assert!(desk.verify().ok);
 }
 
-/// Nothing is dropped while it can be written, whatever comes.
+/// While the trail can be written, no record is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn more_records_than_places_all_arrive() {
+async fn more_records_than_the_queue_holds_are_all_written() {
     let desk = Desk::new();
     let trail = Arc::new(desk.trail());
-    let all = queue::PLACES + 4096;
+    let all = queue::CAPACITY + 4096;
     for _ in 0..all {
-        assert_eq!(trail.place().await, queue::Place::Taken);
+        assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
         trail.push(filler(1));
     }
+    // Waits for all before it; closing alone has a time limit.
+    make(&trail, "last").await;
     trail.close().await;
     let report = desk.verify();
     assert!(report.ok, "{report:?}");
-    assert_eq!(report.records, all as u64 + 2);
+    assert_eq!(report.records, all as u64 + 3);
 }
 
-/// There is no room, for so long that there is no place left in memory either.
+/// The trail can't be written until the queue is full too.
 #[tokio::test]
-async fn what_had_to_be_given_up_is_owned_up_to() {
+async fn lost_records_are_counted_in_the_trail() {
     let desk = Desk::new();
     fs::write(desk.path(), "in the way").unwrap();
     let trail = desk.trail();
-    assert_eq!(trail.place().await, queue::Place::Taken);
+    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
     assert_eq!(trail.push_durable(filler(1)).await, Ok(false));
     let mut held = 0;
-    while trail.try_place() == queue::Place::Taken {
+    while trail.try_reserve() == queue::Reservation::Reserved {
         held += 1;
     }
     for _ in 0..3 {
-        assert_eq!(trail.place().await, queue::Place::None, "it waits for ever");
-        trail.lose();
+        assert_eq!(
+            trail.reserve().await,
+            queue::Reservation::Full,
+            "it would wait for ever"
+        );
+        trail.count_lost();
     }
     fs::remove_file(desk.path()).unwrap();
-    trail.queue.give_back(held);
+    trail.queue.release(held);
     while trail.is_failing() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    assert_eq!(trail.place().await, queue::Place::Taken);
+    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
     trail.push(filler(1));
     trail.close().await;
     let report = desk.verify();
@@ -391,14 +401,14 @@ async fn what_had_to_be_given_up_is_owned_up_to() {
     assert_eq!((report.lost, report.records), (3, 5));
 }
 
-/// What a call changes after the end must be found by the next process: the
-/// segment is left open.
+/// The next process must find what the call still changes, so the segment stays
+/// unsealed.
 #[tokio::test]
-async fn a_segment_is_not_sealed_while_a_call_is_under_way() {
+async fn a_segment_is_not_sealed_while_a_call_is_in_flight() {
     let desk = Desk::new();
     let trail = desk.trail();
     make(&trail, "1").await;
-    assert_eq!(trail.place().await, queue::Place::Taken);
+    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
     trail.close().await;
     while desk.verify().live > 0 {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;

@@ -12,25 +12,25 @@ use kit::time::Clock;
 use tokio::sync::oneshot;
 
 use super::{
-    entry::Entry,
-    queue::{Place, Queue},
+    entry::AuditEntry,
+    queue::{Queue, Reservation},
     store::Shelf,
-    writer::{About, Writer},
+    writer::{ProcessInfo, Writer},
 };
 
-/// Long enough that a busy day is a handful of files, short enough to be read
-/// at once.
+/// Large enough that a busy day is a handful of files, small enough to be read at
+/// once.
 const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How long the end of the program waits for the last records.
-const LAST_WAIT: Duration = Duration::from_secs(10);
+/// How long the program waits for the last records before it exits.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// This process's own part of the trail, and the way to the rest.
+/// Records calls of this process. `shelf` also gives access to all other segments.
 pub struct Trail {
     pub shelf: Arc<dyn Shelf>,
     pub(super) queue: Arc<Queue>,
     clock: Clock,
-    pub(super) about: About,
+    pub(super) about: ProcessInfo,
     started: Once,
     begun: AtomicBool,
     lost: AtomicU64,
@@ -47,7 +47,7 @@ impl Trail {
             shelf,
             queue: Arc::new(Queue::new()),
             clock,
-            about: About {
+            about: ProcessInfo {
                 process,
                 counters,
                 segment_bytes: SEGMENT_BYTES,
@@ -66,48 +66,48 @@ impl Trail {
         self.queue.is_failing()
     }
 
-    /// A place for one record: to be taken before it is pushed.
-    pub async fn place(&self) -> Place {
-        self.queue.place().await
+    /// Reserves a place for one record, which must be done before it is pushed.
+    pub async fn reserve(&self) -> Reservation {
+        self.queue.reserve().await
     }
 
-    pub fn try_place(&self) -> Place {
-        self.queue.try_place()
+    pub fn try_reserve(&self) -> Reservation {
+        self.queue.try_reserve()
     }
 
-    /// Leaves a record; it is written a moment later.
-    pub fn push(&self, entry: Entry) {
+    /// Adds a record. It is written a moment later.
+    pub fn push(&self, entry: AuditEntry) {
         self.start();
-        self.own_up();
+        self.record_losses();
         self.queue.push(entry);
     }
 
-    /// Leaves a record; the answer says whether it is on disk.
-    pub fn push_durable(&self, entry: Entry) -> oneshot::Receiver<bool> {
+    /// Adds a record. The receiver learns whether it is on disk.
+    pub fn push_durable(&self, entry: AuditEntry) -> oneshot::Receiver<bool> {
         self.start();
-        self.own_up();
+        self.record_losses();
         self.queue.push_durable(entry)
     }
 
-    /// A record found no place.
-    pub fn lose(&self) {
+    /// Counts a record for which there was no place.
+    pub fn count_lost(&self) {
         self.lost.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Records how many were lost, as soon as there is a place for it.
-    fn own_up(&self) {
+    /// Records how many records were lost, as soon as there is a place for it.
+    fn record_losses(&self) {
         if self.lost.load(Ordering::Relaxed) > 0
             && !self.is_failing()
-            && self.try_place() == Place::Taken
+            && self.try_reserve() == Reservation::Reserved
         {
             let count = self.lost.swap(0, Ordering::Relaxed);
             let at = self.now();
-            self.queue.push(Entry::Lost { at, count });
+            self.queue.push(AuditEntry::Lost { at, count });
         }
     }
 
-    /// Sees to it that this process has a segment before it changes anything.
-    /// While that can't be done, only those wait who can't do without.
+    /// Makes sure that this process has a segment before it changes anything. While
+    /// writing fails, waits only if records are `required`.
     pub async fn begin(&self, required: bool) {
         if !self.begun.load(Ordering::Acquire) {
             self.start();
@@ -119,7 +119,7 @@ impl Trail {
         }
     }
 
-    /// Ends a segment that is due and that nobody is using.
+    /// Ends the segment if it is due and no call is in flight.
     pub async fn tidy(&self) {
         if self.started.is_completed() {
             self.begun.store(false, Ordering::Release);
@@ -130,8 +130,8 @@ impl Trail {
     /// Writes everything and ends the segment.
     pub async fn close(&self) {
         if self.started.is_completed() {
-            self.own_up();
-            let closed = tokio::time::timeout(LAST_WAIT, self.queue.close()).await;
+            self.record_losses();
+            let closed = tokio::time::timeout(CLOSE_TIMEOUT, self.queue.close()).await;
             if closed.is_err() {
                 tracing::error!("the audit trail could not be closed in time");
             }
@@ -150,7 +150,7 @@ impl Trail {
                 .name("audit".into())
                 .spawn(move || writer.run());
             if let Err(error) = spawned {
-                tracing::error!(%error, "the audit trail has no writer");
+                tracing::error!(%error, "the audit writer could not be started");
                 self.queue.set_failing(true);
             }
         });

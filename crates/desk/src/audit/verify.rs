@@ -1,10 +1,9 @@
-//! Whether the trail is what was written.
+//! Checks that the trail is what was written.
 //!
-//! Each segment is checked record by record. That a segment is whole, or there
-//! at all, is known from what others say of it: the checkpoint that seals it, and
-//! the first records of processes that started later. Of the newest segment of a
-//! process that was killed nobody has said anything yet. Arguments that are gone
-//! must be named by the record of an erasure.
+//! Each segment is checked record by record. Whether it is complete, or exists at
+//! all, is known from the checkpoint that seals it and from the first records of
+//! processes that started later. So nothing is known yet about the newest segment of
+//! a killed process. Arguments that are missing must be named by an erasure.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,8 +12,8 @@ use serde::Serialize;
 
 use super::{
     erasures::Erasures,
-    record::{Beside, CRASHED, Head, NOTHING, Record, Salted, parse},
-    store::{CHECKPOINTS, Shelf, Stored},
+    record::{CRASHED, Head, NOTHING, Record, Salted, StoredArguments, parse},
+    store::{CHECKPOINTS, Shelf, StoredSegment},
 };
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -29,18 +28,18 @@ pub struct Report {
     pub erased: u64,
     /// Records that are recorded as erased and still have arguments.
     pub not_yet_erased: u64,
-    /// Records whose arguments are not there, though nobody erased them: a crash
-    /// of the machine lost them, or this is a copy of the chains alone.
+    /// Records whose arguments are missing, though nobody erased them: the machine
+    /// crashed, or this is a copy of the chains alone.
     pub without_arguments: u64,
-    /// Records completed after a crash.
+    /// Records that were recovered after a crash.
     pub recovered: u64,
-    /// Segments that were dropped by rule.
+    /// Segments that were dropped because of their age.
     pub dropped: u64,
     /// Segments being written now.
     pub live: u64,
-    /// Segments of dead processes that nobody has completed yet.
+    /// Segments of dead processes that have not been recovered yet.
     pub unfinished: Vec<String>,
-    /// Segments whose last line was torn by a crash and put aside.
+    /// Segments whose last line was torn by a crash and quarantined.
     pub torn: Vec<String>,
     /// Records that were lost while the trail could not be written.
     pub lost: u64,
@@ -49,7 +48,7 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Broken {
     pub segment: String,
-    /// The line, which is also the number the record should have.
+    /// The number of the line, and of the record that should be there.
     pub line: u64,
     pub what: String,
 }
@@ -63,39 +62,39 @@ pub fn verify(shelf: &dyn Shelf) -> Result<Report> {
     Ok(report)
 }
 
-/// What others say of a segment.
+/// What other records say about segments.
 #[derive(Default)]
-struct Claims {
+struct Expected {
     sealed: HashMap<String, Record<'static>>,
     dropped: HashSet<String>,
-    /// Who saw it, and up to which record.
+    /// By segment: who saw it, and up to which record.
     seen: HashMap<String, Vec<(String, Head)>>,
     erasures: Erasures,
 }
 
 fn check(shelf: &dyn Shelf, report: &mut Report) -> Result<Checked<()>> {
-    // First what is said of segments, then the segments: what a running desk
-    // adds in between is more than was said, never less.
+    // Expectations are read before the segments. What a running desk adds in between
+    // can only be more than expected.
     let names = shelf.segments()?;
     let checkpoints = shelf.checkpoints()?;
-    let mut claims = match sealed_and_dropped(&checkpoints) {
-        Ok(claims) => claims,
+    let mut expected = match sealed_and_dropped(&checkpoints) {
+        Ok(expected) => expected,
         Err(broken) => return Ok(Err(broken)),
     };
-    report.dropped = claims.dropped.len() as u64;
+    report.dropped = expected.dropped.len() as u64;
     let mut by_hash: HashSet<(u64, String)> = HashSet::new();
     for record in checkpoints.iter().filter_map(|line| parse(line).ok()) {
         by_hash.insert((record.seq, record.hash));
     }
-    let mut told_of_checkpoints = Vec::new();
+    let mut seen_checkpoints = Vec::new();
     for name in &names {
         let first = shelf.first(name)?;
-        // A first record that is damaged is found below.
+        // A damaged first record is found below.
         let Some(Ok(start)) = first.as_deref().map(parse) else {
             continue;
         };
         for head in start.seen.unwrap_or_default() {
-            let seen = claims.seen.entry(head.segment.clone()).or_default();
+            let seen = expected.seen.entry(head.segment.clone()).or_default();
             seen.push((name.clone(), head));
         }
         if let Some(before) = start.continues {
@@ -104,14 +103,14 @@ fn check(shelf: &dyn Shelf, report: &mut Report) -> Result<Checked<()>> {
                 seq: 0,
                 hash: start.prev.into_owned(),
             };
-            let seen = claims.seen.entry(head.segment.clone()).or_default();
+            let seen = expected.seen.entry(head.segment.clone()).or_default();
             seen.push((name.clone(), head));
         }
         if let Some(head) = start.checkpoint {
-            told_of_checkpoints.push((name, head));
+            seen_checkpoints.push((name, head));
         }
     }
-    for (who, head) in told_of_checkpoints {
+    for (who, head) in seen_checkpoints {
         if !by_hash.contains(&(head.seq, head.hash)) {
             let what = format!(
                 "{who} saw a checkpoint {} that is not there or was changed",
@@ -130,23 +129,23 @@ fn check(shelf: &dyn Shelf, report: &mut Report) -> Result<Checked<()>> {
         report.segments += 1;
         report.live += u64::from(live);
         let before = report.clone();
-        if segment(name, &stored, live, &claims, report).is_err() {
-            // What is missing may have been erased while we were reading, or by
-            // an earlier version.
+        if segment(name, &stored, live, &expected, report).is_err() {
+            // Missing arguments may have been erased since the checkpoints were
+            // read, or by an earlier version.
             *report = before;
-            claims.erasures = Erasures::everywhere(shelf)?;
-            if let Err(broken) = segment(name, &stored, live, &claims, report) {
+            expected.erasures = Erasures::everywhere(shelf)?;
+            if let Err(broken) = segment(name, &stored, live, &expected, report) {
                 return Ok(Err(broken));
             }
         }
     }
-    gone(shelf, &there, &claims)
+    check_missing(shelf, &there, &expected)
 }
 
-fn sealed_and_dropped(lines: &[String]) -> Checked<Claims> {
-    let mut claims = Claims {
+fn sealed_and_dropped(lines: &[String]) -> Checked<Expected> {
+    let mut expected = Expected {
         erasures: Erasures::in_checkpoints(lines),
-        ..Claims::default()
+        ..Expected::default()
     };
     let mut prev = NOTHING.to_owned();
     for (line, number) in lines.iter().zip(1..) {
@@ -154,23 +153,23 @@ fn sealed_and_dropped(lines: &[String]) -> Checked<Claims> {
         prev.clone_from(&record.hash);
         let segment = record.segment.as_deref().unwrap_or_default().to_owned();
         match &*record.kind {
-            "sealed" => drop(claims.sealed.insert(segment, record)),
-            "dropped" => drop(claims.dropped.insert(segment)),
+            "sealed" => drop(expected.sealed.insert(segment, record)),
+            "dropped" => drop(expected.dropped.insert(segment)),
             "erased" => {}
             kind => {
-                let what = format!("a record of kind {kind} can't stand here");
+                let what = format!("a record of kind {kind} can't be here");
                 return Err(broken(CHECKPOINTS, number, what));
             }
         }
     }
-    Ok(claims)
+    Ok(expected)
 }
 
-/// One record in its place.
+/// Parses a record and checks its number and `prev`.
 fn linked(segment: &str, line: &str, number: u64, prev: &str) -> Checked<Record<'static>> {
     let record = parse(line).map_err(|what| broken(segment, number, what.to_owned()))?;
     if record.seq != number {
-        let what = format!("record {} stands where {number} should be", record.seq);
+        let what = format!("record {} is where {number} should be", record.seq);
         return Err(broken(segment, number, what));
     }
     if record.prev != prev {
@@ -182,13 +181,13 @@ fn linked(segment: &str, line: &str, number: u64, prev: &str) -> Checked<Record<
 
 fn segment(
     name: &str,
-    stored: &Stored,
+    stored: &StoredSegment,
     live: bool,
-    claims: &Claims,
+    expected: &Expected,
     report: &mut Report,
 ) -> Checked<()> {
-    let hashes = records(name, stored, claims, report)?;
-    match claims.sealed.get(name) {
+    let hashes = records(name, stored, expected, report)?;
+    match expected.sealed.get(name) {
         Some(seal) => {
             if seal.torn.is_some() {
                 report.torn.push(name.to_owned());
@@ -198,9 +197,9 @@ fn segment(
         None if !live => report.unfinished.push(name.to_owned()),
         None => {}
     }
-    matches_sightings(name, &hashes, claims)?;
+    matches_sightings(name, &hashes, expected)?;
     if hashes.is_empty() {
-        let what = "there is no whole record in it".to_owned();
+        let what = "it has no complete record".to_owned();
         return Err(broken(name, 1, what));
     }
     Ok(())
@@ -209,24 +208,24 @@ fn segment(
 /// The hashes of all records, each of which follows the one before.
 fn records(
     name: &str,
-    stored: &Stored,
-    claims: &Claims,
+    stored: &StoredSegment,
+    expected: &Expected,
     report: &mut Report,
 ) -> Checked<Vec<String>> {
-    let seal = claims.sealed.get(name);
-    // What a process wrote before a seal of its own is on disk.
+    let seal = expected.sealed.get(name);
+    // All that a process wrote before its own seal is on disk.
     let ended_in_order = seal.is_some_and(|seal| seal.what.as_deref() != Some(CRASHED));
     let mut hashes: Vec<String> = Vec::with_capacity(stored.lines.len());
     let mut ended = false;
     for ((line, beside), number) in stored.lines.iter().zip(1..) {
         let before = match hashes.last() {
             Some(hash) => hash,
-            // The first says itself what it follows; that is checked by claims.
+            // The first names what it follows; sightings check that.
             None => &first_prev(line),
         };
         let record = linked(name, line, number, before)?;
         if (number == 1) != (record.kind == "start") || ended {
-            let what = format!("a record of kind {} can't stand here", record.kind);
+            let what = format!("a record of kind {} can't be here", record.kind);
             return Err(broken(name, number, what));
         }
         ended = record.kind == "end";
@@ -237,9 +236,9 @@ fn records(
         }
         let has_arguments = record.arguments.is_some() || record.personal.is_some();
         if stored.keeps_arguments {
-            let is_recorded = has_arguments && claims.erasures.include(name, &record);
+            let is_recorded = has_arguments && expected.erasures.include(name, &record);
             let how = (has_arguments, is_recorded, !ended_in_order);
-            kept(&record, beside.as_deref(), how, report)
+            check_arguments(&record, beside.as_deref(), how, report)
                 .map_err(|what| broken(name, number, what.to_owned()))?;
         } else {
             report.without_arguments += u64::from(has_arguments);
@@ -266,16 +265,16 @@ fn matches_seal(name: &str, hashes: &[String], torn: u64, seal: &Record<'_>) -> 
         return Err(broken(name, sealed, what));
     }
     if count > sealed || torn > 0 {
-        let what = format!("there is more than the {sealed} records that were sealed");
+        let what = format!("it has more than the {sealed} records that were sealed");
         return Err(broken(name, sealed + 1, what));
     }
     Ok(())
 }
 
 /// The segment against what later processes saw of it.
-fn matches_sightings(name: &str, hashes: &[String], claims: &Claims) -> Checked<()> {
+fn matches_sightings(name: &str, hashes: &[String], expected: &Expected) -> Checked<()> {
     let count = hashes.len() as u64;
-    for (who, head) in claims.seen.get(name).into_iter().flatten() {
+    for (who, head) in expected.seen.get(name).into_iter().flatten() {
         let seq = if head.seq == 0 { count } else { head.seq };
         match hash_of(hashes, seq) {
             Some(hash) if hash == head.hash => {}
@@ -299,10 +298,9 @@ fn first_prev(line: &str) -> String {
     }
 }
 
-/// What stands beside a record must be what it was made with, or erased.
-/// `is_recorded`: its erasure is. `may_lack`: it may not be there, though nobody
-/// erased it.
-fn kept(
+/// The stored arguments must match the record, or be erased. `is_recorded`: an
+/// erasure names them. `may_lack`: they may be missing without one.
+fn check_arguments(
     record: &Record<'_>,
     beside: Option<&str>,
     (has_arguments, is_recorded, may_lack): (bool, bool, bool),
@@ -311,17 +309,17 @@ fn kept(
     let Some(beside) = beside else {
         match (has_arguments, is_recorded, may_lack) {
             (false, ..) => {}
-            // A line that was half erased can't be read.
+            // A half erased line can't be read.
             (true, true, _) => report.not_yet_erased += 1,
             (true, false, true) => report.without_arguments += 1,
             (true, false, false) => {
-                return Err("its arguments are not there, but no erasure is recorded");
+                return Err("its arguments are missing, but no erasure is recorded");
             }
         }
         return Ok(());
     };
-    let beside: Beside =
-        serde_json::from_str(beside).map_err(|_| "what is kept of its arguments can't be read")?;
+    let beside: StoredArguments =
+        serde_json::from_str(beside).map_err(|_| "its stored arguments can't be read")?;
     let same = |kept: &Option<Salted>, said: Option<&str>| {
         kept.as_ref().map(Salted::commitment).as_deref() == said
     };
@@ -336,25 +334,29 @@ fn kept(
         || !same(&beside.arguments, record.arguments.as_deref())
         || !same(&beside.personal, record.personal.as_deref())
     {
-        return Err("what is kept of its arguments is not what it was made with");
+        return Err("its stored arguments do not match it");
     }
     report.not_yet_erased += u64::from(is_recorded);
     Ok(())
 }
 
-/// Segments that were there and are not.
-fn gone(shelf: &dyn Shelf, there: &HashSet<String>, claims: &Claims) -> Result<Checked<()>> {
-    let sealed = claims.sealed.keys().map(|name| (name, None));
-    let seen = claims.seen.iter().map(|(name, by)| (name, by.first()));
+/// Finds segments that existed once and are missing.
+fn check_missing(
+    shelf: &dyn Shelf,
+    there: &HashSet<String>,
+    expected: &Expected,
+) -> Result<Checked<()>> {
+    let sealed = expected.sealed.keys().map(|name| (name, None));
+    let seen = expected.seen.iter().map(|(name, by)| (name, by.first()));
     let mut missing: Vec<_> = sealed
         .chain(seen)
-        .filter(|(name, _)| !there.contains(*name) && !claims.dropped.contains(*name))
+        .filter(|(name, _)| !there.contains(*name) && !expected.dropped.contains(*name))
         .collect();
     missing.sort_by_key(|(name, _)| *name);
     if missing.is_empty() {
         return Ok(Ok(()));
     }
-    // It may have been dropped by rule while we were reading.
+    // It may have been dropped since the checkpoints were read.
     let dropped: HashSet<String> = shelf
         .checkpoints()?
         .iter()

@@ -1,13 +1,13 @@
 //! The one thread that writes this process's segments.
 //!
-//! The first record begins a segment, so that a process nobody calls leaves no
-//! trace; so does the first call that is going to change something, before it
-//! does: a change that is committed always belongs to a segment that is there,
-//! and whoever finds that segment dead knows whose rows to look for.
+//! A segment begins with the first record, or before the first call that may
+//! change something. So a process that nobody calls leaves no segment, and every
+//! committed change belongs to a process with a segment: whoever finds that segment
+//! dead knows whose rows to look for.
 //!
-//! When writing fails, the batch is kept as it was made and tried again; those
-//! who wait are told, and their answers leave: their work is committed, and an
-//! answer held back would only make callers do it twice.
+//! When writing fails, the batch is kept and retried unchanged. Calls that wait are
+//! told and answered nevertheless: their work is committed, and callers without an
+//! answer would only do it twice.
 
 use std::{
     collections::HashSet,
@@ -19,27 +19,27 @@ use kit::{Result, time::Clock};
 
 use super::{
     chain::Chain,
-    entry::Entry,
-    queue::{Queue, Waiting},
+    entry::AuditEntry,
+    queue::{Batch, Queue},
     record::{Head, Line, NOTHING, Record, segment_name},
-    store::{Appended, CHECKPOINTS, Pen, Shelf},
+    store::{Appended, CHECKPOINTS, SegmentWriter, Shelf},
 };
 
-/// Records written at once.
+/// How many records are written at once.
 const BATCH: usize = 1000;
 const TRY_AGAIN: Duration = Duration::from_secs(1);
-/// Calls that were under way when we were taken for dead end within this.
-const IN_DOUBT: Duration = Duration::from_secs(5 * 60);
+/// Calls that were in flight when this process was considered dead end within
+/// this time.
+const DOUBT_PERIOD: Duration = Duration::from_secs(5 * 60);
 
-/// What a segment says about its process.
+/// What the first record of a segment says about its process.
 #[derive(Debug, Clone)]
-pub struct About {
-    /// As `desk_writes` names it.
+pub struct ProcessInfo {
+    /// Its name in `desk_writes`.
     pub process: String,
-    /// The counters with rows that could complete its records; those that share
-    /// a store stand together.
+    /// The counters from whose rows records can be recovered, grouped by store.
     pub counters: Vec<Vec<&'static str>>,
-    /// A segment that is longer is followed by another.
+    /// A segment that is longer than this ends.
     pub segment_bytes: u64,
 }
 
@@ -47,20 +47,20 @@ pub struct Writer {
     shelf: Arc<dyn Shelf>,
     queue: Arc<Queue>,
     clock: Clock,
-    about: About,
-    open: Option<Open>,
-    /// The segment before, and its last hash.
+    about: ProcessInfo,
+    open: Option<OpenSegment>,
+    /// The previous segment of this process, and its last hash.
     before: Option<(String, String)>,
-    entries: Vec<Entry>,
-    /// The first of them as lines, when writing them failed: made once, since a
-    /// lost answer does not say that they were not written.
-    made: Option<(Vec<Line>, Chain)>,
-    /// When this process was taken for dead, by its own clock.
-    lost: Option<Instant>,
+    entries: Vec<AuditEntry>,
+    /// The lines of the first entries, when writing them failed. They are not made
+    /// again: perhaps they were written and only the answer was lost.
+    prepared: Option<(Vec<Line>, Chain)>,
+    /// When this process learned that another had considered it dead.
+    taken_over_at: Option<Instant>,
 }
 
-struct Open {
-    pen: Box<dyn Pen>,
+struct OpenSegment {
+    writer: Box<dyn SegmentWriter>,
     name: String,
     chain: Chain,
     bytes: u64,
@@ -70,7 +70,7 @@ struct Open {
 }
 
 impl Writer {
-    pub fn new(shelf: Arc<dyn Shelf>, queue: Arc<Queue>, clock: Clock, about: About) -> Self {
+    pub fn new(shelf: Arc<dyn Shelf>, queue: Arc<Queue>, clock: Clock, about: ProcessInfo) -> Self {
         Self {
             shelf,
             queue,
@@ -79,8 +79,8 @@ impl Writer {
             open: None,
             before: None,
             entries: Vec::new(),
-            made: None,
-            lost: None,
+            prepared: None,
+            taken_over_at: None,
         }
     }
 
@@ -104,83 +104,89 @@ impl Writer {
             } else if self.queue.set_failing(false) {
                 tracing::info!("the audit trail can be written again");
             }
-            let durable = !taken.told.is_empty();
-            for told in taken.told {
-                let _ = told.send(written.is_ok());
+            let durable = !taken.waiters.is_empty();
+            for waiter in taken.waiters {
+                let _ = waiter.send(written.is_ok());
             }
             if let (Some(open), true) = (&mut self.open, durable && written.is_ok()) {
-                open.pen.settle();
+                open.writer.sync_arguments();
             }
             if taken.close {
                 if !self.entries.is_empty() {
                     let records = self.entries.len();
-                    tracing::error!(records, "records could not be written before the end");
+                    tracing::error!(
+                        records,
+                        "records could not be written before the program ended"
+                    );
                 }
                 return;
             }
         }
     }
 
-    fn work(&mut self, taken: &Waiting) -> Result<()> {
-        let durable = !taken.told.is_empty();
+    fn work(&mut self, taken: &Batch) -> Result<()> {
+        let durable = !taken.waiters.is_empty();
         let nothing_to_do = self.entries.is_empty();
         while !self.entries.is_empty() {
             self.write(durable)?;
         }
         if taken.begin {
-            self.opened()?;
+            self.open_segment()?;
         }
-        // While calls are under way it is not ended, not even by the end of the
-        // program: what they still change is then completed by the next one.
+        // A segment does not end while calls are in flight, not even when the
+        // program does: the next process recovers what they still change.
         let ends = taken.close || (taken.tidy && self.is_due());
         if ends && self.queue.is_idle() {
             self.end("stopped")?;
         } else if let Some(open) = &mut self.open
             && nothing_to_do
-            && open.pen.append(&[], false)? == Appended::Lost
+            && open.writer.append(&[], false)? == Appended::Lost
         {
-            self.was_lost();
+            self.segment_was_taken_over();
         }
         Ok(())
     }
 
     /// This process slept, or could not reach the database, for so long that
-    /// another took it for dead.
-    fn was_lost(&mut self) {
+    /// another considered it dead.
+    fn segment_was_taken_over(&mut self) {
         if let Some(open) = self.open.take() {
             tracing::warn!(
                 segment = open.name,
-                "the audit segment was closed by another"
+                "another process closed the audit segment"
             );
         }
-        self.lost = Some(Instant::now());
+        self.taken_over_at = Some(Instant::now());
     }
 
-    /// What the other found in the rows, it has recorded for us.
-    fn leave_out_recovered(&mut self) -> Result<()> {
-        if self.lost.is_none_or(|at| at.elapsed() > IN_DOUBT) {
+    /// Drops entries of calls that the other process has already recovered.
+    fn skip_recovered(&mut self) -> Result<()> {
+        if self
+            .taken_over_at
+            .is_none_or(|at| at.elapsed() > DOUBT_PERIOD)
+        {
             return Ok(());
         }
-        let calls = self.entries.iter().filter_map(Entry::call);
+        let calls = self.entries.iter().filter_map(AuditEntry::call);
         let calls: HashSet<String> = calls.map(str::to_owned).collect();
         let recorded = self.shelf.recorded(&calls, i64::MIN)?;
         let before = self.entries.len();
         self.entries
             .retain(|entry| !entry.call().is_some_and(|call| recorded.contains(call)));
-        self.queue.give_back(before - self.entries.len());
+        self.queue.release(before - self.entries.len());
         Ok(())
     }
 
     /// One batch.
     fn write(&mut self, durable: bool) -> Result<()> {
-        if self.made.is_none() {
+        if self.prepared.is_none() {
             if self.is_due() {
                 self.end("full")?;
             }
-            self.leave_out_recovered()?;
+            self.skip_recovered()?;
         }
-        let mut made = self.made.take();
-        let open = self.opened()?;
+        let mut made = self.prepared.take();
+        let open = self.open_segment()?;
         let (lines, chain) = match made.take() {
             Some(made) => made,
             None => {
@@ -193,7 +199,7 @@ impl Writer {
         let Some(open) = &mut self.open else {
             return Ok(());
         };
-        match open.pen.append(&lines, durable) {
+        match open.writer.append(&lines, durable) {
             Ok(Appended::Written) => {
                 open.chain = chain;
                 open.bytes += lines
@@ -202,15 +208,15 @@ impl Writer {
                     .sum::<u64>();
                 let written = lines.len().min(self.entries.len());
                 self.entries.drain(..written);
-                self.queue.give_back(written);
+                self.queue.release(written);
                 Ok(())
             }
             Ok(Appended::Lost) => {
-                self.was_lost();
+                self.segment_was_taken_over();
                 Ok(())
             }
             Err(error) => {
-                self.made = Some((lines, chain));
+                self.prepared = Some((lines, chain));
                 Err(error)
             }
         }
@@ -227,17 +233,17 @@ impl Writer {
         open.is_some_and(|open| open.bytes >= limit || open.day != today)
     }
 
-    /// The segment, begun when there is none.
-    fn opened(&mut self) -> Result<&mut Open> {
+    /// The open segment. Begins one if there is none.
+    fn open_segment(&mut self) -> Result<&mut OpenSegment> {
         if self.open.is_none() {
             let now = self.now();
             let name = segment_name(now);
             let prev = self.before.as_ref().map_or(NOTHING, |(_, hash)| hash);
             let mut chain = Chain::after(prev);
             let line = chain.add(self.start()?, now)?;
-            let pen = self.shelf.begin(&name, &line)?;
-            self.open = Some(Open {
-                pen,
+            let writer = self.shelf.begin(&name, &line)?;
+            self.open = Some(OpenSegment {
+                writer,
                 name,
                 chain,
                 bytes: line.record.len() as u64,
@@ -247,11 +253,11 @@ impl Writer {
         }
         self.open
             .as_mut()
-            .ok_or_else(|| kit::Error::internal("a segment was begun and is not there"))
+            .ok_or_else(|| kit::Error::internal("a segment was begun but is not open"))
     }
 
-    /// What the first record says: who writes, and what was there before, so
-    /// that what is taken away later is missed.
+    /// The first record: who writes, and which records existed before, so that
+    /// `verify` notices when they are removed.
     fn start(&self) -> Result<Record<'static>> {
         let mut seen = Vec::new();
         for name in self.shelf.unsealed()? {
@@ -294,7 +300,7 @@ impl Writer {
             seq: line.seq,
             hash: chain.prev,
         };
-        open.pen
+        open.writer
             .end(&line, Record::sealed(&head, open.first, now, why))?;
         self.before = Some((head.segment, head.hash));
         self.open = None;

@@ -95,7 +95,7 @@ impl Default for Http {
 }
 
 impl Http {
-    /// The part that every listener has.
+    /// The settings that every listener has.
     pub fn listener(&self) -> Listener {
         Listener {
             address: self.address.clone(),

@@ -1,11 +1,10 @@
-//! Does the user have to say yes first?
+//! Does the user have to approve this call?
 //!
-//! The policy decides per tool. Where it says `ask`, a person is asked: by the
-//! client's own prompt where that can be trusted, else in the console or by
-//! `madoguchi approvals`, while the call is held for a while. An approval is
-//! bound to the caller, the tool, a digest of the exact arguments and the
-//! recipient they meant, and the state of what they change. It is used once, by
-//! the work itself (`run.rs`).
+//! Each tool has a policy. If it is `ask`, the user is asked: by the client's own
+//! prompt if that is trusted, else in the console or by `madoguchi approvals`, while
+//! the call waits for a while. An approval is bound to the caller, the tool, the
+//! exact arguments, the recipient, and the state of what the call changes. The work
+//! itself uses it, once (`run.rs`).
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,49 +13,49 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::{
-    approvals::{Approval, Granted, Holder, LAPSES_MS, Question, Status, redemption},
+    approvals::{Approval, ApprovalHolder, GrantScope, LAPSES_MS, Question, Status, redemption},
     digest,
-    ledger::{self, Entry},
+    ledger::{self, LedgerEntry},
     settings::Policy,
     stations::authorize,
 };
 
-mod asking;
 mod card;
 mod outcome;
 mod prompt;
+mod request;
 
-pub use asking::Asking;
-pub use outcome::{Leave, used};
+pub use outcome::{ApprovalOutcome, used};
+pub use request::ApprovalRequest;
 
-/// A denial answers the identical call for this long by itself, so that an agent
-/// that tries again does not ask again.
+/// For this long after a denial the identical call is denied without asking, so that
+/// an agent that retries does not bother the user.
 const DENIED_FOR_MS: i64 = 60_000;
 
-/// How often a client that waits is told so.
+/// How often a waiting client gets a progress notification.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
-/// The strictest policy of all the tools that the call runs holds for it.
-pub async fn check(asking: &Asking<'_>) -> Result<Leave> {
-    let inner = asking.inner.iter().map(|tool| &***tool);
-    let mut tools = std::iter::once(asking.tool).chain(inner);
+/// Applies the strictest policy of all tools that the call runs.
+pub async fn check(request: &ApprovalRequest<'_>) -> Result<ApprovalOutcome> {
+    let inner = request.inner.iter().map(|tool| &***tool);
+    let mut tools = std::iter::once(request.tool).chain(inner);
     if let Some(denied) = tools.clone().find(|tool| tool.policy == Policy::Deny) {
         return Err(authorize::denied(denied));
     }
     match tools.any(|tool| tool.policy == Policy::Ask) {
         // Boxed: it is large, and most calls ask nobody.
-        true => Box::pin(asking.ask()).await,
-        false => Ok(Leave::Free {
+        true => Box::pin(request.ask()).await,
+        false => Ok(ApprovalOutcome::NotRequired {
             grant: None,
             card: None,
         }),
     }
 }
 
-impl Asking<'_> {
-    async fn ask(&self) -> Result<Leave> {
-        if let Some(reply) = self.done_under_its_key().await? {
-            return Ok(Leave::Again {
+impl ApprovalRequest<'_> {
+    async fn ask(&self) -> Result<ApprovalOutcome> {
+        if let Some(reply) = self.reply_by_idempotency_key().await? {
+            return Ok(ApprovalOutcome::Replay {
                 approval: None,
                 answer: Ok(reply),
             });
@@ -65,29 +64,29 @@ impl Asking<'_> {
         let (card, grant) = self.card_and_grant().await?;
         if grant.is_some() || (card.exempt && !self.tool.policy_is_configured) {
             let card = Some(card);
-            return Ok(Leave::Free { grant, card });
+            return Ok(ApprovalOutcome::NotRequired { grant, card });
         }
         let question = self.question(card);
         if let Some(before) = approvals.latest(&question).await?
-            && let Some(leave) = self.settled_before(before, &question.card).await?
+            && let Some(outcome) = self.settled_before(before, &question.card).await?
         {
-            return Ok(leave);
+            return Ok(outcome);
         }
-        // Nobody is asked for a call whose client has gone.
+        // Do not ask for a call whose client has disconnected.
         self.context.check_cancelled()?;
         let approval = approvals.ask(question).await?;
         if self.who.trusts_client_prompts()
-            && let Some(leave) = prompt::ask(self, &approval).await?
+            && let Some(outcome) = prompt::ask(self, &approval).await?
         {
             self.check_card(&approval).await?;
-            return Ok(leave);
+            return Ok(outcome);
         }
         self.hold(approval).await
     }
 
-    /// A retry with an idempotency key asks nobody: its answer is there.
-    async fn done_under_its_key(&self) -> Result<Option<Reply>> {
-        let entry = Entry::new(self.desk, self.window, self.tool, self.arguments);
+    /// A retry with an idempotency key has its answer already, so nobody is asked.
+    async fn reply_by_idempotency_key(&self) -> Result<Option<Reply>> {
+        let entry = LedgerEntry::new(self.desk, self.window, self.tool, self.arguments);
         let Some(store) = &self.window.counter.store else {
             return Ok(None);
         };
@@ -95,12 +94,12 @@ impl Asking<'_> {
             return Ok(None);
         }
         let caller = self.context.caller.clone();
-        let kept = move |sql: &mut dyn kit::Sql| ledger::kept(&entry, &caller, sql);
+        let kept = move |sql: &mut dyn kit::Sql| ledger::kept_reply(&entry, &caller, sql);
         store.query(Budget::default(), kept).await
     }
 
     fn question(&self, card: Card) -> Question {
-        // The same name can come to mean somebody else: that is another question.
+        // The same name can later mean somebody else, which is another question.
         let digest = match &card.recipient {
             Some(recipient) => {
                 digest::of_json(&json!({ "arguments": self.arguments, "recipient": recipient }))
@@ -117,17 +116,17 @@ impl Asking<'_> {
         }
     }
 
-    /// What is asked, and the standing grant that answers it: with one look where
+    /// The card of this call, and the standing grant that allows it. One query if
     /// both are in one store.
     async fn card_and_grant(&self) -> Result<(Card, Option<String>)> {
         if self.tool.tool.inner_calls.is_some() {
-            // What the next one runs is not known, so no grant holds for it.
+            // No grants: another call of this tool may run other tools.
             return Ok((
                 card::of_inner_calls(self.tool, self.arguments, self.inner),
                 None,
             ));
         }
-        let granted = Granted {
+        let granted = GrantScope {
             caller: Arc::clone(&self.context.caller.id),
             counter: self.window.counter.about.name,
             tool: self.tool.tool.name,
@@ -149,9 +148,13 @@ impl Asking<'_> {
         Ok((card, grant))
     }
 
-    /// What an earlier question about the same call leads to, if anything. `card`
-    /// is what it would ask now.
-    async fn settled_before(&self, before: Approval, card: &Card) -> Result<Option<Leave>> {
+    /// The outcome of an earlier question about the same call, if it still applies.
+    /// `card` is what would be asked now.
+    async fn settled_before(
+        &self,
+        before: Approval,
+        card: &Card,
+    ) -> Result<Option<ApprovalOutcome>> {
         let now = self.desk.clock.now().as_millisecond();
         if before.status == Status::Denied {
             let fresh = before.decided_at.is_some_and(|at| now - at < DENIED_FOR_MS);
@@ -168,31 +171,34 @@ impl Asking<'_> {
         let approvals = &self.desk.approvals;
         loop {
             match approvals.holder(&before) {
-                Holder::Nobody => {}
-                Holder::Waits => return Ok(None),
-                // What it began goes on to its end, and this call gets the answer.
-                Holder::Gone(over) => tokio::select! {
+                ApprovalHolder::None => {}
+                ApprovalHolder::Waiting => return Ok(None),
+                // Its work goes on to the end, and this call gets the answer.
+                ApprovalHolder::Disconnected(over) => tokio::select! {
                     () = over.cancelled() => {}
                     () = self.context.cancel.cancelled() => return Err(Error::cancelled()),
                 },
             }
-            // Whether it was used is for the work's own store to say.
+            // The store of the work knows whether it was used.
             return match self.redeemed(&before).await? {
                 Some(Some(answer)) => {
-                    // Done since it was asked whether somebody has it: then the answer is theirs.
-                    let in_hand = approvals.take_if_free(&before.id, &self.context.cancel);
-                    Ok(in_hand.map(|in_hand| Leave::Again {
-                        approval: Some(in_hand),
+                    // If a call started to use it after the check above, the answer
+                    // belongs to that call.
+                    let in_use = approvals.start_use_if_free(&before.id, &self.context.cancel);
+                    Ok(in_use.map(|in_use| ApprovalOutcome::Replay {
+                        approval: Some(in_use),
                         answer: redemption::answer(answer),
                     }))
                 }
-                // Begun since then.
-                Some(None) if !matches!(approvals.holder(&before), Holder::Nobody) => continue,
+                // A call started to use it after the check above.
+                Some(None) if !matches!(approvals.holder(&before), ApprovalHolder::None) => {
+                    continue;
+                }
                 Some(None) => Err(outcome::unknown_outcome(&before)),
-                // What was approved has since become something else: that is another question.
+                // The object has changed since the approval, which is another question.
                 None if before.card.state != card.state => Ok(None),
                 None if before.status == Status::Approved => {
-                    Ok(Some(Leave::Approved(Box::new(before))))
+                    Ok(Some(ApprovalOutcome::Approved(Box::new(before))))
                 }
                 None => Ok(None),
             };
@@ -210,8 +216,8 @@ impl Asking<'_> {
             .await
     }
 
-    /// Waits for a person, for a while. The question stays when the wait ends.
-    async fn hold(&self, approval: Approval) -> Result<Leave> {
+    /// Waits for a decision, up to `hold_seconds`. The question stays afterwards.
+    async fn hold(&self, approval: Approval) -> Result<ApprovalOutcome> {
         let approvals = &self.desk.approvals;
         let mut changes = approvals.changes();
         let started = Instant::now();
@@ -220,11 +226,11 @@ impl Asking<'_> {
         loop {
             changes.borrow_and_update();
             let now = approvals.get(&approval.id).await?;
-            if let Some(leave) = outcome::settled(&now)? {
-                // The client may have gone in the very moment the answer came.
+            if let Some(outcome) = outcome::settled(&now)? {
+                // The client may have disconnected at the same moment.
                 self.context.check_cancelled()?;
                 self.check_card(&now).await?;
-                return Ok(leave);
+                return Ok(outcome);
             }
             if started.elapsed() >= hold || self.desk.stopping.is_cancelled() {
                 let name = self.tool.listed_name;

@@ -1,17 +1,14 @@
-//! One record for every call.
+//! Leaves one record for every call.
 //!
-//! A record is opened before the tool runs and written when it is closed; when
-//! its call is dropped half-way, because the client went away, it is written as
-//! abandoned. Refusals before a tool is known are counted per caller and second,
-//! so that a flood stays cheap. How records are written and kept is in
-//! `crate::audit`.
+//! A record is opened before the tool runs and written when it is closed. If the call
+//! is dropped because its client disconnected, it is written as abandoned. Refusals
+//! before the tool is known are counted per caller and second, so that a flood stays
+//! cheap. `crate::audit` writes and stores the records.
 //!
-//! When the trail can't be written, because the disk is full say, calls are
-//! answered nevertheless: what they did is committed, and an agent that gets no
-//! answer does it again. The log and `/readyz` say so, and records wait to be
-//! written. Who would rather have no changes than changes without a record sets
-//! `[audit] required`: then calls that change something are refused before they
-//! run, for as long as it lasts.
+//! While the trail can't be written, for example because the disk is full, calls are
+//! answered nevertheless: their work is committed, and an agent without an answer
+//! would repeat it. The log and `/readyz` report the problem, and records wait in
+//! memory. With `[audit] required`, calls that change something are refused instead.
 
 use std::{
     collections::HashMap,
@@ -28,9 +25,9 @@ pub use crate::audit::entry::Outcome;
 use crate::{
     audit::{
         Trail,
-        entry::{CallEntry, Entry},
-        queue::Place,
-        redact::Kept,
+        entry::{AuditEntry, CallEntry},
+        queue::Reservation,
+        redact::RedactedArguments,
     },
     metrics::ToolMetrics,
     settings::{self, KeepArguments},
@@ -41,9 +38,9 @@ use crate::{
 pub struct Audit {
     settings: settings::Audit,
     clock: Clock,
-    /// `None`: only the log.
+    /// `None`: calls are only logged.
     pub trail: Option<Arc<Trail>>,
-    sink: Arc<dyn Fn(&Record) + Send + Sync>,
+    sink: Arc<dyn Fn(&CallRecord) + Send + Sync>,
     refusals: Mutex<Refusals>,
 }
 
@@ -54,18 +51,18 @@ struct Refusals {
 }
 
 #[derive(Debug, Clone)]
-pub struct Record {
+pub struct CallRecord {
     pub call: CallId,
     pub caller: Caller,
     pub counter: &'static str,
     pub tool: &'static str,
-    /// Whether it can change something.
+    /// Whether the tool can change something.
     pub writes: bool,
     pub started: Instant,
     pub outcome: Outcome,
-    /// The approval or the standing grant it ran with.
+    /// The approval or standing grant with which it ran.
     pub approval: Option<String>,
-    pub kept: Kept,
+    pub arguments: RedactedArguments,
 }
 
 impl Outcome {
@@ -83,7 +80,7 @@ impl Outcome {
         }
     }
 
-    /// A refusal changes nothing; but what was cut short may have.
+    /// A refusal changes nothing, but an interrupted call may have.
     fn may_have_changed_something(&self) -> bool {
         match self {
             Self::Done | Self::Failed(_) | Self::Abandoned => true,
@@ -104,57 +101,62 @@ impl Audit {
         }
     }
 
-    /// What is kept of the arguments of a call.
-    pub fn kept(&self, found: &Found<'_>, name: &str, arguments: &Map<String, Value>) -> Kept {
+    /// The arguments of a call as the trail stores them.
+    pub fn redacted(
+        &self,
+        found: &Found<'_>,
+        name: &str,
+        arguments: &Map<String, Value>,
+    ) -> RedactedArguments {
         if self.trail.is_none() || self.settings.arguments == KeepArguments::None {
-            return Kept::default();
+            return RedactedArguments::default();
         }
         match found {
             Found::Tool(tool) => {
                 let known = tool.tool.input.get("properties").and_then(Value::as_object);
-                // By another spelling, a field may hold anything.
+                // A field that the schema does not name may contain anything.
                 let is_known = |name: &str| known.is_some_and(|known| known.contains_key(name));
                 let personal = tool.tool.personal;
-                Kept::of(arguments, |name| {
+                RedactedArguments::of(arguments, |name| {
                     personal.contains(&name) || !is_known(name)
                 })
             }
-            Found::Hidden { .. } => Kept::of(arguments, |_| true),
-            // The record says only `unknown`: what was asked for is the caller's text.
+            Found::Hidden { .. } => RedactedArguments::of(arguments, |_| true),
+            // The record says only `unknown`; the name is text of the caller.
             Found::Unknown => {
                 let mut asked = Map::new();
                 asked.insert("tool".into(), name.into());
-                Kept::of(&asked, |_| true)
+                RedactedArguments::of(&asked, |_| true)
             }
         }
     }
 
-    /// What is kept of a request that reads: what it asked for.
-    pub fn kept_of_read(&self, target: &Target<'_>) -> Kept {
+    /// The target of a read as the trail stores it.
+    pub fn redacted_target(&self, target: &Target<'_>) -> RedactedArguments {
         if self.trail.is_none() || self.settings.arguments == KeepArguments::None {
-            return Kept::default();
+            return RedactedArguments::default();
         }
-        Kept::of(&target.as_arguments(), |_| true)
+        RedactedArguments::of(&target.as_arguments(), |_| true)
     }
 
-    /// Waits while too many records wait to be written; before a call that may
-    /// change something also until this process has begun its segment.
+    /// Waits while the queue of records is full. Before a call that may change
+    /// something, also waits until this process has a segment.
     pub async fn open<'a>(
         &'a self,
-        record: Record,
+        record: CallRecord,
         metrics: Option<&'a ToolMetrics>,
     ) -> OpenRecord<'a> {
-        let place = match &self.trail {
-            Some(trail) => trail.place().await,
-            None => Place::None,
+        let reservation = match &self.trail {
+            Some(trail) => trail.reserve().await,
+            None => Reservation::Full,
         };
-        // From here on it leaves a record, also when it is dropped while waiting.
+        // From here on there will be a record, even if this future is dropped.
         let open = OpenRecord {
             record,
             metrics,
             audit: self,
-            place,
-            is_left: false,
+            reservation,
+            is_submitted: false,
         };
         if let (Some(trail), true) = (&self.trail, open.record.writes) {
             trail.begin(self.is_required()).await;
@@ -162,7 +164,7 @@ impl Audit {
         open
     }
 
-    /// What `/readyz` says when all is not well.
+    /// The problem that `/readyz` reports, if any.
     pub fn trouble(&self) -> Option<&'static str> {
         let failing = self.trail.as_ref().is_some_and(|trail| trail.is_failing());
         failing.then_some("audit: records can't be written")
@@ -176,7 +178,7 @@ impl Audit {
         self.settings.keep_days
     }
 
-    /// Counts a refusal; `None` is somebody unknown.
+    /// Counts a refusal; `None`: the caller is unknown.
     pub fn refused(&self, caller: Option<&Arc<str>>, counter: &'static str, now: Timestamp) {
         static UNKNOWN: LazyLock<Arc<str>> = LazyLock::new(|| "unknown".into());
         let caller = Arc::clone(caller.unwrap_or(&UNKNOWN));
@@ -185,7 +187,7 @@ impl Audit {
         *refusals.counts.entry((caller, counter)).or_default() += 1;
     }
 
-    /// Records the counts of seconds that have passed.
+    /// Records the refusals of past seconds.
     pub fn report_refusals(&self, now: Timestamp) {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         self.report(&mut refusals, now);
@@ -199,20 +201,20 @@ impl Audit {
         for ((caller, counter), count) in std::mem::take(&mut refusals.counts) {
             tracing::warn!(%caller, counter, count, "requests refused");
             if let Some(trail) = &self.trail {
-                match trail.try_place() {
-                    Place::Taken => trail.push(Entry::Refused {
+                match trail.try_reserve() {
+                    Reservation::Reserved => trail.push(AuditEntry::Refused {
                         at: second * 1000,
                         caller,
                         counter,
                         count,
                     }),
-                    Place::None => trail.lose(),
+                    Reservation::Full => trail.count_lost(),
                 }
             }
         }
     }
 
-    /// Writes everything there is to write, once no more calls come.
+    /// Writes all records, after the last call.
     pub async fn close(&self) {
         let next_second = self.clock.now().as_second() + 1;
         self.report_refusals(Timestamp::from_second(next_second).unwrap_or(Timestamp::MAX));
@@ -222,55 +224,55 @@ impl Audit {
     }
 }
 
-/// A record that writes and counts itself, at the latest when it is dropped.
+/// A record that is written when it is closed or dropped.
 pub struct OpenRecord<'a> {
-    record: Record,
+    record: CallRecord,
     metrics: Option<&'a ToolMetrics>,
     audit: &'a Audit,
-    place: Place,
-    is_left: bool,
+    reservation: Reservation,
+    is_submitted: bool,
 }
 
 impl OpenRecord<'_> {
-    /// The approval or the standing grant that it runs with.
+    /// The approval or standing grant with which the call runs.
     pub fn set_approval(&mut self, approval: Option<String>) {
         self.record.approval = approval;
     }
 
-    /// The tools that the call runs, by their own names.
+    /// The names of the tools that the call runs.
     pub fn set_inner_calls<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         if self.audit.trail.is_some() {
-            self.record.kept.add_inner_calls(names);
+            self.record.arguments.add_inner_calls(names);
         }
     }
 
-    /// Whether the call may run though the trail can't be written.
+    /// Refuses the call if it must be recorded and can't be.
     pub fn may_run(&self) -> Result<(), Error> {
         let audit = self.audit;
         if !audit.is_required() || audit.trouble().is_none() {
             return Ok(());
         }
-        if self.record.writes || self.place == Place::None {
+        if self.record.writes || self.reservation == Reservation::Full {
             return Err(Error::new(
                 "AUDIT_UNAVAILABLE",
-                "Calls can't be recorded at present, and this desk does nothing without a record.",
+                "Calls can't be recorded at present, and this desk requires a record.",
             )
             .next("Nothing was done. Try again later, and tell the operator."));
         }
         Ok(())
     }
 
-    /// Waits for the record of a call that changed something to be on disk.
+    /// Waits until the record is on disk if the call changed something.
     pub async fn close(mut self, outcome: Outcome) {
         self.record.outcome = outcome;
-        if let Some(written) = self.leave() {
-            // Whether it could be written or not, the answer leaves.
+        if let Some(written) = self.submit() {
+            // The answer is sent even if the record could not be written.
             let _ = written.await;
         }
     }
 
-    fn leave(&mut self) -> Option<oneshot::Receiver<bool>> {
-        if std::mem::replace(&mut self.is_left, true) {
+    fn submit(&mut self) -> Option<oneshot::Receiver<bool>> {
+        if std::mem::replace(&mut self.is_submitted, true) {
             return None;
         }
         let took = self.record.started.elapsed();
@@ -280,13 +282,13 @@ impl OpenRecord<'_> {
         }
         (self.audit.sink)(&self.record);
         let trail = self.audit.trail.as_ref()?;
-        if self.place == Place::None {
-            trail.lose();
+        if self.reservation == Reservation::Full {
+            trail.count_lost();
             return None;
         }
         let record = &mut self.record;
         let durable = record.writes && record.outcome.may_have_changed_something();
-        let entry = Entry::Call(Box::new(CallEntry {
+        let entry = AuditEntry::Call(Box::new(CallEntry {
             at: self.audit.clock.now().as_millisecond(),
             call: record.call.to_string(),
             caller: Arc::clone(&record.caller.id),
@@ -296,11 +298,11 @@ impl OpenRecord<'_> {
             outcome: record.outcome.clone(),
             ms: took.as_secs_f64() * 1000.0,
             approval: record.approval.take(),
-            kept: std::mem::take(&mut record.kept),
+            arguments: std::mem::take(&mut record.arguments),
         }));
         if durable {
             let written = trail.push_durable(entry);
-            // It is known that it can't be written: nobody waits to hear it again.
+            // Writing fails at present, so waiting is useless.
             return (!trail.is_failing()).then_some(written);
         }
         trail.push(entry);
@@ -310,13 +312,13 @@ impl OpenRecord<'_> {
 
 impl Drop for OpenRecord<'_> {
     fn drop(&mut self) {
-        drop(self.leave());
+        drop(self.submit());
     }
 }
 
-/// One line per failed call; what went well is for those who ask for more.
-fn log(record: &Record) {
-    let Record {
+/// One line per call; successful ones only at level debug.
+fn log(record: &CallRecord) {
+    let CallRecord {
         call,
         caller,
         counter,
@@ -348,8 +350,8 @@ fn log(record: &Record) {
 mod tests {
     use super::*;
 
-    fn record() -> Record {
-        Record {
+    fn record() -> CallRecord {
+        CallRecord {
             call: CallId::new(),
             caller: Caller::anonymous(),
             counter: "cinema",
@@ -358,7 +360,7 @@ mod tests {
             started: Instant::now(),
             outcome: Outcome::Abandoned,
             approval: None,
-            kept: Kept::default(),
+            arguments: RedactedArguments::default(),
         }
     }
 
@@ -368,15 +370,15 @@ mod tests {
         let mut audit = Audit::new(&settings::Audit::default(), &Clock::system(), None);
         audit.sink = Arc::new({
             let seen = Arc::clone(&seen);
-            move |record: &Record| seen.lock().unwrap().push(record.outcome.clone())
+            move |record: &CallRecord| seen.lock().unwrap().push(record.outcome.clone())
         });
         audit.open(record(), None).await.close(Outcome::Done).await;
         drop(audit.open(record(), None).await);
         assert_eq!(*seen.lock().unwrap(), [Outcome::Done, Outcome::Abandoned]);
     }
-    /// Whoever comes with made-up keys is one unknown caller.
+    /// All callers with made-up keys count as one unknown caller.
     #[test]
-    fn refusals_of_unknown_callers_take_one_place() {
+    fn refusals_of_unknown_callers_share_one_count() {
         let audit = Audit::new(&settings::Audit::default(), &Clock::system(), None);
         let now = Timestamp::from_second(1_800_000_000).unwrap();
         for _ in 0..100_000 {

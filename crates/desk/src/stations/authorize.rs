@@ -1,4 +1,4 @@
-//! May this caller use this tool here, or see its data in another way?
+//! May this caller use this tool, or see its data in another way?
 
 use kit::{
     Caller, Effect, Error, Result,
@@ -12,39 +12,39 @@ use crate::{
     window::{Found, PreparedTool, Window},
 };
 
-/// The code of a refusal for an address that holds no resource.
+/// The error code for an address without a resource.
 pub const RESOURCE_NOT_FOUND: &str = "RESOURCE_NOT_FOUND";
-/// The code of a refusal for a prompt that there is not.
+/// The error code for an unknown prompt.
 pub const UNKNOWN_PROMPT: &str = "UNKNOWN_PROMPT";
-/// The code of a refusal for a resource template that there is not.
+/// The error code for an unknown resource template.
 pub const UNKNOWN_TEMPLATE: &str = "UNKNOWN_TEMPLATE";
-/// The code of a refusal for a caller who lacks the right.
+/// The error code for a caller without the right.
 pub const FORBIDDEN: &str = "FORBIDDEN";
 
-/// The code of a refusal for a tool that the policy denies.
+/// The error code for a tool that the policy denies.
 pub const DENIED_BY_POLICY: &str = "DENIED_BY_POLICY";
-/// The code of a refusal for a tool that this desk does not offer.
+/// The error code for a tool that this desk does not offer.
 pub const TOOL_NOT_OFFERED: &str = "TOOL_NOT_OFFERED";
 
-/// Longer addresses belong to no resource of ours.
+/// No resource has a longer address.
 pub const LONGEST_ADDRESS: usize = 2_048;
 
 /// What a request without a tool call wants to see.
 #[derive(Debug)]
 pub enum Target<'a> {
-    /// A list. Whoever makes it leaves out what [`may_see`] refuses.
+    /// A list. Its maker leaves out what [`may_see`] refuses.
     List,
-    /// Addresses to read or to watch.
+    /// Addresses to read or subscribe to.
     Resources(&'a [String]),
     Prompt(&'a str),
-    /// A file that the key in its address names.
+    /// A file whose address contains its key.
     File(&'a str),
-    /// Values for an argument of a prompt or a template.
+    /// Completions for an argument of a prompt or template.
     Completion(&'a Reference),
 }
 
 impl Target<'_> {
-    /// For the audit.
+    /// For the audit trail.
     pub fn as_arguments(&self) -> Map<String, Value> {
         let (name, value) = match self {
             Self::List => return Map::new(),
@@ -64,7 +64,7 @@ pub fn check(who: &Identified, tool: &PreparedTool) -> Result<()> {
         return Err(Error::new(
             FORBIDDEN,
             format!(
-                "The key {} only reads, and {} changes something.",
+                "The key {} is read-only, and {} changes something.",
                 caller.name, tool.listed_name
             ),
         )
@@ -91,7 +91,7 @@ pub fn check(who: &Identified, tool: &PreparedTool) -> Result<()> {
     .next("Ask the operator for a key with this tool in its scope."))
 }
 
-/// A tool that exists but is switched off on this desk.
+/// The error for a tool that is switched off on this desk.
 pub fn not_offered(name: &str, reason: &str) -> Error {
     Error::new(
         TOOL_NOT_OFFERED,
@@ -100,7 +100,7 @@ pub fn not_offered(name: &str, reason: &str) -> Error {
     .next("Ask the operator, or use another tool.")
 }
 
-/// A read against the tools whose data it shows.
+/// Checks a read against the tools whose data it shows.
 pub fn read(window: &Window, who: &Identified, target: &Target<'_>) -> Result<()> {
     match target {
         Target::List | Target::File(_) => Ok(()),
@@ -115,7 +115,7 @@ pub fn read(window: &Window, who: &Identified, target: &Target<'_>) -> Result<()
             let template = templates.find(|template| template.uri_template == *uri_template);
             let template = template.ok_or_else(|| {
                 Error::new(UNKNOWN_TEMPLATE, "There is no such resource template.")
-                    .next("resources/templates/list names those there are.")
+                    .next("See resources/templates/list.")
             })?;
             data_of(window, who, template.shows.listed)
         }
@@ -155,11 +155,10 @@ fn shows(window: &Window, uri: &str) -> Result<Shows> {
 
 pub fn resource_not_found() -> Error {
     Error::new(RESOURCE_NOT_FOUND, "There is no resource at this address.")
-        .next("resources/list names those there are.")
+        .next("See resources/list.")
 }
 
-/// A person may have to be asked before a tool shows its data: then only the
-/// tool itself shows them.
+/// If the user must approve a tool, only the tool itself shows its data.
 fn data_of(window: &Window, who: &Identified, tools: &[&str]) -> Result<()> {
     tools.iter().try_for_each(|name| {
         let tool = offered(window, who, name)?;
@@ -178,12 +177,11 @@ fn data_of(window: &Window, who: &Identified, tools: &[&str]) -> Result<()> {
     })
 }
 
-/// A prompt shows no data: it is enough that its tools may be called.
+/// A prompt shows no data, so it is enough that its tools may be called.
 fn prompt(window: &Window, who: &Identified, name: &str) -> Result<()> {
     let mut prompts = window.counter.prompts.iter();
     let prompt = prompts.find(|prompt| prompt.name == name).ok_or_else(|| {
-        Error::new(UNKNOWN_PROMPT, "There is no such prompt.")
-            .next("prompts/list names those there are.")
+        Error::new(UNKNOWN_PROMPT, "There is no such prompt.").next("See prompts/list.")
     })?;
     prompt.tools.iter().try_for_each(|name| {
         let tool = offered(window, who, name)?;
@@ -198,7 +196,9 @@ fn offered<'a>(window: &'a Window, who: &Identified, name: &str) -> Result<&'a P
     match window.find(name) {
         Found::Tool(tool) => check(who, tool).map(|()| &**tool),
         Found::Hidden { reason, .. } => Err(not_offered(name, reason)),
-        Found::Unknown => Err(Error::internal(format!("{name} is no tool of the counter"))),
+        Found::Unknown => Err(Error::internal(format!(
+            "{name} is not a tool of the counter"
+        ))),
     }
 }
 

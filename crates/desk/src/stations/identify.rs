@@ -1,10 +1,10 @@
 //! Who calls?
 //!
-//! A key made by `madoguchi keys create` is looked up by its public id and
-//! compared as a keyed digest; one from the configuration is compared with every
-//! digest there. Either takes the same time however near a guess came. The rows
-//! are read into memory and read again when somebody changed them: within a
-//! quarter of a second, and at once when a key is unknown.
+//! A key made by `madoguchi keys create` is looked up by its public id and compared
+//! as a keyed digest. A key from the configuration is compared with every digest
+//! there. Both take the same time for every guess. Stored keys are cached in memory
+//! and reloaded when they change: within a quarter of a second, or at once for an
+//! unknown key.
 
 mod configured;
 mod identified;

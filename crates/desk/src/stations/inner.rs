@@ -1,6 +1,6 @@
-//! Calls inside the arguments of another call, as in a batch. Each passes the
-//! stations of a call that stands alone, before any of them runs; when one is
-//! refused, so is the whole call.
+//! Calls inside the arguments of another call, as in a batch. Each passes the same
+//! stations as a separate call, before any of them runs. If one is refused, the whole
+//! call is.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use super::{audit::OpenRecord, authorize, identify::Identified, unknown, validate};
 use crate::window::{Found, PreparedTool, Window};
 
-/// The tools that the arguments call, in their order. Names become the tools'
-/// own, and arguments what their schemas say.
+/// The tools that the arguments call, in order. Replaces aliases by the tools' own
+/// names, and normalises arguments.
 pub fn check<'w>(
     window: &'w Window,
     tool: &PreparedTool,
@@ -78,7 +78,7 @@ fn unknown_tool(window: &Window, name: &str) -> Error {
     }
 }
 
-/// Says which of the calls it was.
+/// Adds which of the calls failed.
 fn numbered(mut error: Error, number: usize) -> Error {
     error.message = format!("Operation {number}: {} Nothing was changed.", error.message);
     error.japanese = error

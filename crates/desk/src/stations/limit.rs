@@ -33,7 +33,7 @@ const UNREADABLE_MS: u64 = 1_000;
 
 pub struct Limiter {
     per_minute: HashMap<String, u64>,
-    /// Until when a caller has no request left, as far as this desk knows.
+    /// Until when a caller has no requests left, as far as this desk knows.
     full: Mutex<HashMap<CallerAtCounter, Instant>>,
     /// `None`: the count is in rows.
     files: Option<FileCount>,
@@ -88,7 +88,7 @@ impl Limiter {
             return postgres_count::take(&state.store, who, limit).await;
         };
         let _turn = files.turn(who).await;
-        // Those who had their turn before may have found that there is none left.
+        // A request before this one may have reached the limit.
         if let Err(wait_ms) = self.check_full(who) {
             return Ok(Admission::RetryAfter(wait_ms));
         }
@@ -116,9 +116,8 @@ impl Limiter {
 mod tests {
     use super::*;
 
-    /// Nobody knows how many passed elsewhere.
     #[tokio::test]
-    async fn where_nothing_can_be_counted_nobody_passes() {
+    async fn nobody_passes_while_requests_cannot_be_counted() {
         let limits = Limits {
             requests_per_minute: [("innervoice".to_owned(), 100)].into(),
             ..Limits::default()

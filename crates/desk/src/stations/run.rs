@@ -1,5 +1,5 @@
-//! Runs the tool: within its time limit, cancellable, and answered whatever
-//! happens, a panic included.
+//! Runs the tool within its time limit. The work can be cancelled, and a panic is
+//! answered as an error.
 
 use std::{
     sync::Arc,
@@ -13,20 +13,19 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     approvals::{self, redemption},
     desk::Desk,
-    ledger::{self, Entry},
+    ledger::{self, LedgerEntry},
     panics,
     stations::approve,
     window::{PreparedTool, Window},
 };
 
-/// The store keeps to the time limit by itself. Should it be stuck, the caller
-/// is told so this much later, and that the outcome is not known.
+/// The store applies the time limit itself. If it hangs, the caller is told this much
+/// later that the outcome is unknown.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What came of it.
-pub struct Ran {
+pub struct RunOutcome {
     pub result: Result<Reply>,
-    /// The approval is used up, and the result is kept with it.
+    /// The approval is used, and the result is stored with it.
     pub is_kept: bool,
 }
 
@@ -37,28 +36,31 @@ pub async fn run(
     context: &mut Context,
     arguments: Value,
     approval: Option<&str>,
-) -> Ran {
+) -> RunOutcome {
     let limit = tool.tool.time_limit;
     context.deadline = Some(Instant::now() + limit);
-    // When the client goes away this future is dropped; the guard then tells
-    // the store, and work that is not yet committed is undone.
+    // When the client disconnects, this future is dropped. The guard then cancels the
+    // work in the store, which undoes what is not committed.
     context.cancel = context.cancel.child_token();
     let _gone = context.cancel.clone().drop_guard();
 
     let ran = match (&tool.tool.run, approval) {
         (Run::Transaction(_) | Run::Prepared(_), _) => {
             let work = in_transaction(desk, window, tool, context, arguments, approval);
-            // Boxed, as it is larger than all else a call does.
+            // Boxed, because it is the largest future of a call.
             let result = Box::pin(work).await;
-            Ran {
+            RunOutcome {
                 is_kept: approval.is_some() && result.is_ok(),
                 result,
             }
         }
         (_, Some(approval)) => {
-            Box::pin(approved(desk, window, tool, context, arguments, approval)).await
+            Box::pin(run_approved(
+                desk, window, tool, context, arguments, approval,
+            ))
+            .await
         }
-        (_, None) => Ran {
+        (_, None) => RunOutcome {
             result: outside_transaction(window, tool, context, arguments).await,
             is_kept: false,
         },
@@ -69,7 +71,7 @@ pub async fn run(
     ran
 }
 
-/// Work that has no transaction in which its approval could be used up.
+/// Runs work that has no transaction in which it could use its approval.
 async fn outside_transaction(
     window: &Window,
     tool: &PreparedTool,
@@ -87,9 +89,9 @@ async fn outside_transaction(
                 () = context.cancel.cancelled() => Err(Error::cancelled()),
             }
         }
-        Run::Transaction(_) | Run::Prepared(_) => {
-            Err(Error::internal("a transaction was to run outside of one"))
-        }
+        Run::Transaction(_) | Run::Prepared(_) => Err(Error::internal(
+            "a transaction handler was run outside a transaction",
+        )),
         Run::Query(handler) => {
             let (handler, inside) = (Arc::clone(handler), context.clone());
             let work = store(window)?.query(context.budget(), move |sql| {
@@ -100,8 +102,8 @@ async fn outside_transaction(
     }
 }
 
-/// What a transaction will do. Whatever can be worked out before it begins is
-/// ready by then, so that the store's writer does not wait.
+/// The work of a transaction. A prepared handler does its expensive part here, before
+/// the transaction begins, so that the store's writer does not wait.
 async fn ready(
     window: &Window,
     tool: &PreparedTool,
@@ -135,22 +137,22 @@ async fn in_transaction(
     arguments: Value,
     approval: Option<&str>,
 ) -> Result<Reply> {
-    let entry = Entry::new(desk, window, tool, &arguments);
-    // A retry with its idempotency key has its answer already, also when the
-    // work could no longer be done.
+    let entry = LedgerEntry::new(desk, window, tool, &arguments);
+    // A retry with an idempotency key gets its first answer, even if the work could no
+    // longer be done.
     let mut work = ready(window, tool, context, arguments)
         .await
         .unwrap_or_else(refusing);
     let store = store(window)?;
     let inside = context.clone();
-    let approval = approval.map(|id| Used {
+    let approval = approval.map(|id| ApprovalUse {
         id: id.to_owned(),
-        beside_its_row: desk.keeps_rows_in(store),
+        row_in_same_store: desk.keeps_rows_in(store),
     });
     let done = store.transaction(context.budget(), move |sql| {
-        // A repeated attempt must not announce its changes twice.
+        // A retried transaction must not announce its changes twice.
         inside.take_changes();
-        ledger::once(&entry, &inside, sql, |sql| {
+        ledger::run_once(&entry, &inside, sql, |sql| {
             if let Some(approval) = &approval {
                 approval.redeem(sql, &inside)?;
             }
@@ -164,20 +166,19 @@ async fn in_transaction(
     within(tool.tool.time_limit + GRACE, done).await
 }
 
-/// Beginning the work uses its approval up, whatever comes of it: it is done
-/// once or, after a crash, perhaps not at all, but never twice. So what is begun
-/// goes on to its end even when its client has gone, and its result is kept for
-/// the identical call.
-async fn approved(
+/// Uses the approval before the work begins. So the work is done once or, after a
+/// crash, perhaps not at all, but never twice. It continues even if its client
+/// disconnects, and its result is kept for the identical call.
+async fn run_approved(
     desk: &Desk,
     window: &Window,
     tool: &PreparedTool,
     context: &mut Context,
     arguments: Value,
     approval: &str,
-) -> Ran {
+) -> RunOutcome {
     if let Err(error) = redeem_before(desk, context, approval).await {
-        return Ran {
+        return RunOutcome {
             result: Err(error),
             is_kept: false,
         };
@@ -185,11 +186,11 @@ async fn approved(
     context.cancel = CancellationToken::new();
     let result = outside_transaction(window, tool, context, arguments).await;
     match keep_after(desk, approval, &result).await {
-        Ok(is_kept) => Ran { result, is_kept },
+        Ok(is_kept) => RunOutcome { result, is_kept },
         Err(error) => {
-            // It is done; who repeats it is told that its outcome is not known.
+            // The work is done. A repeated call is told that its outcome is unknown.
             tracing::warn!(cause = ?error.cause, approval, "the answer of an approved call could not be kept");
-            Ran {
+            RunOutcome {
                 result,
                 is_kept: true,
             }
@@ -197,7 +198,7 @@ async fn approved(
     }
 }
 
-/// Work that only says why it can't be done.
+/// Work that always fails with this error.
 fn refusing(error: Error) -> Ready {
     let mut error = Some(error);
     Box::new(move |_| {
@@ -206,18 +207,18 @@ fn refusing(error: Error) -> Ready {
     })
 }
 
-/// An approval that the work's own transaction uses up.
-struct Used {
+/// An approval that a transaction uses.
+struct ApprovalUse {
     id: String,
-    /// Whether its row is in the same store, and so can change with the work.
-    beside_its_row: bool,
+    /// Whether its row is in the same store, so that it can change with the work.
+    row_in_same_store: bool,
 }
 
-impl Used {
+impl ApprovalUse {
     fn redeem(&self, sql: &mut dyn Sql, context: &Context) -> Result<()> {
         let now = context.clock.now().as_millisecond();
         let first = redemption::redeem(sql, &self.id, &context.call.to_string(), now)?;
-        if !first || (self.beside_its_row && !approvals::mark_used(sql, &self.id, now)?) {
+        if !first || (self.row_in_same_store && !approvals::mark_used(sql, &self.id, now)?) {
             return Err(approve::used());
         }
         Ok(())
@@ -225,9 +226,9 @@ impl Used {
 }
 
 async fn redeem_before(desk: &Desk, context: &Context, approval: &str) -> Result<()> {
-    let used = Used {
+    let used = ApprovalUse {
         id: approval.to_owned(),
-        beside_its_row: true,
+        row_in_same_store: true,
     };
     let inside = context.clone();
     let store = &desk.state.get().await?.store;
@@ -236,8 +237,8 @@ async fn redeem_before(desk: &Desk, context: &Context, approval: &str) -> Result
         .await
 }
 
-/// Keeps the result for the identical call. `false` when there is none to keep:
-/// the tool asks back, or nobody knows how far it came.
+/// Stores the result for the identical call. `false`: there is none, because the tool
+/// asks the client for more or its outcome is unknown.
 async fn keep_after(desk: &Desk, approval: &str, result: &Result<Reply>) -> Result<bool> {
     let asks_back = matches!(result, Ok(Reply::InputRequired { .. }));
     let text = match result {
@@ -255,10 +256,10 @@ async fn keep_after(desk: &Desk, approval: &str, result: &Result<Reply>) -> Resu
     Ok(!asks_back)
 }
 
-/// What is not done in a transaction may be half done.
+/// Work outside a transaction may be half done.
 fn late(tool: &PreparedTool) -> Error {
     if tool.tool.writes() {
-        return Error::timeout().next("Look whether it took effect before you try again.");
+        return Error::timeout().next("Check whether it took effect before you retry.");
     }
     Error::timeout()
 }
@@ -275,8 +276,8 @@ async fn within<T>(limit: Duration, work: impl Future<Output = Result<T>>) -> Re
     tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
         Err(Error::new(
             kit::error::TIMEOUT,
-            "The store did not answer in time; it is not known whether the change was made.",
+            "The store did not answer in time, so it is unknown whether the change was made.",
         )
-        .next("Look before you retry, or retry with the same idempotency key."))
+        .next("Check before you retry, or retry with the same idempotency key."))
     })
 }

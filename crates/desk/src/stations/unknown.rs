@@ -1,6 +1,5 @@
-//! Arguments that a tool's published schema does not name. They go no further than here: a call
-//! that changes something is refused, a read says in its answer that they did
-//! not count.
+//! Arguments that a tool's published schema does not name. A call that changes
+//! something is refused; a read ignores them and warns in its answer.
 
 use kit::{Error, Reply, Result, text};
 use serde_json::{Map, Value, json};
@@ -9,14 +8,14 @@ use crate::window::PreparedTool;
 
 pub const UNKNOWN_ARGUMENT: &str = "UNKNOWN_ARGUMENT";
 
-/// How many are named in one answer, and with how many characters each.
+/// How many unknown arguments an answer names, and with how many characters each.
 const NAMED: usize = 5;
 const LONGEST_NAME: usize = 60;
 
-/// The names of the arguments that were taken out.
+/// Removes unknown arguments and returns their names.
 pub fn take(tool: &PreparedTool, arguments: &mut Map<String, Value>) -> Vec<String> {
     let schema = &tool.tool.input;
-    // A schema that allows any argument says so.
+    // The schema allows any argument.
     let open = schema.get("additionalProperties");
     if open.is_some_and(|open| *open != Value::Bool(false)) {
         return Vec::new();
@@ -33,7 +32,7 @@ pub fn take(tool: &PreparedTool, arguments: &mut Map<String, Value>) -> Vec<Stri
     unknown.into_iter().map(|(name, _)| name).collect()
 }
 
-/// An error when there are any: the call was meant to do something else.
+/// An error if there are any: the call was probably meant to do something else.
 pub fn refuse(tool: &PreparedTool, unknown: &[String]) -> Result<()> {
     let Some(first) = unknown.first() else {
         return Ok(());
@@ -68,7 +67,7 @@ pub fn refuse(tool: &PreparedTool, unknown: &[String]) -> Result<()> {
     })))
 }
 
-/// The answer of a read, with a warning for each.
+/// Adds a warning for each to the answer of a read.
 pub fn warn(tool: &PreparedTool, unknown: &[String], reply: Reply) -> Result<Reply> {
     if unknown.is_empty() {
         return Ok(reply);
@@ -143,7 +142,7 @@ fn nearest<'a>(tool: &'a PreparedTool, field: &str) -> Option<&'a str> {
     )
 }
 
-/// A name that a caller made up, short and on one line.
+/// A name from the caller, cut short and without line breaks.
 pub fn name(name: &str) -> String {
     let (kept, left_out) = text::cut(name, LONGEST_NAME);
     let end = if left_out > 0 { "…" } else { "" };

@@ -1,4 +1,4 @@
-//! Arguments against the published schema, before any handler runs.
+//! Checks arguments against the published schema, before any handler runs.
 
 use jsonschema::{ValidationError, error::ValidationErrorKind};
 use kit::{Error, Reply, Result, error::INVALID_ARGUMENT};
@@ -10,14 +10,14 @@ pub fn input(tool: &PreparedTool, arguments: Map<String, Value>) -> Result<Value
     input_except(tool, arguments, &[])
 }
 
-/// The same, but for some fields whose values are not known yet.
+/// The same, except for fields whose values are not known yet.
 pub fn input_except(
     tool: &PreparedTool,
     arguments: Map<String, Value>,
     except: &[String],
 ) -> Result<Value> {
     let arguments = Value::Object(arguments);
-    // The common case, no error, builds no error iterator.
+    // In the common case, no error, no error iterator is built.
     let validator = tool.input()?;
     if validator.is_valid(&arguments) {
         return Ok(arguments);
@@ -38,8 +38,8 @@ pub fn input_except(
     }
 }
 
-/// A tool that breaks its own output schema is a fault of ours. Checked where
-/// debug assertions are on, which is where tests run.
+/// Checks the tool's own output schema, in builds with debug assertions such as
+/// tests.
 pub fn output(tool: &PreparedTool, reply: &Reply) -> Result<()> {
     if !cfg!(debug_assertions) {
         return Ok(());
@@ -94,8 +94,7 @@ fn default_message(field: &str, keyword: &str, error: &ValidationError<'_>) -> S
     }
 }
 
-/// The rule that was broken, without the value: it may be long, and it stands in
-/// the details.
+/// The broken rule without the value, which may be long and is in the details.
 fn without_value(error: &ValidationError<'_>) -> String {
     let text = error.masked_with("the value").to_string();
     text.trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! The trail's directory: which file is where, and the chain of checkpoints.
+//! The trail's directory: the paths of its files, and the chain of checkpoints.
 
 use std::{
     fs::File,
@@ -40,7 +40,7 @@ impl Directory {
         self.0.join("text").join(format!("{segment}{ENDING}"))
     }
 
-    /// The checkpoints under a lock that others wait for.
+    /// Opens the checkpoints under a lock for which other processes wait.
     fn locked_checkpoints(&self) -> Result<File> {
         make_directory(&self.0)?;
         let path = self.chain(CHECKPOINTS);
@@ -69,8 +69,8 @@ impl Directory {
                 }
             }
         };
-        // A line that a crash cut off was never relied upon: whoever wrote it
-        // had not gone on. It is written again by whoever completes the segment.
+        // Nothing depends on a line that a crash cut off: its writer died before it
+        // went on. Whoever recovers the segment writes it again.
         if file.metadata().map_err(failed)?.len() > whole {
             file.set_len(whole).map_err(failed)?;
         }

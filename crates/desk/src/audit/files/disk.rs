@@ -1,4 +1,4 @@
-//! Reading the trail's files: whole, and their last lines.
+//! Reads the trail's files: whole, and their last lines.
 
 use std::{
     fs::{self, File},
@@ -11,7 +11,7 @@ use kit::{Error, Result};
 
 use crate::private;
 
-/// More than any record takes: what is read to find the last one.
+/// How much is read to find the last record. Longer than nearly all records.
 const LAST_BYTES: u64 = 64 * 1024;
 
 pub fn unusable(path: &Path, error: std::io::Error) -> Error {
@@ -19,7 +19,7 @@ pub fn unusable(path: &Path, error: std::io::Error) -> Error {
         "AUDIT_UNUSABLE",
         format!("{} can't be used: {error}.", path.display()),
     )
-    .next("Is the disk full, or does the directory belong to somebody else?")
+    .next("Check for a full disk and for the owner of the directory.")
 }
 
 pub fn broken(segment: &str, what: &str) -> Error {
@@ -34,7 +34,7 @@ pub fn make_directory(directory: &Path) -> Result<()> {
     private::create_directory(directory).map_err(|error| unusable(directory, error))
 }
 
-/// A new name is on disk once its directory is.
+/// Makes a new or renamed file durable.
 pub fn sync_directory(directory: &Path) {
     #[cfg(unix)]
     if let Ok(directory) = File::open(directory) {
@@ -44,7 +44,7 @@ pub fn sync_directory(directory: &Path) {
     let _ = directory;
 }
 
-/// A damaged file is looked at too: what is not text fails its hash later.
+/// Also reads damaged files: a line that is not UTF-8 fails its hash later.
 pub fn read(path: &Path) -> Result<Option<String>> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8(bytes).unwrap_or_else(|error| {
@@ -55,7 +55,7 @@ pub fn read(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// The end of a file, and how long it is in whole lines.
+/// The last whole lines of a file, and the length of all of its whole lines.
 pub fn last_bytes(file: &mut File) -> std::io::Result<(Vec<u8>, u64)> {
     let length = file.metadata()?.len();
     let mut span = LAST_BYTES;
@@ -78,7 +78,7 @@ pub fn last_bytes(file: &mut File) -> std::io::Result<(Vec<u8>, u64)> {
 
 pub fn last_line(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok();
-    // The first bytes may be the rest of a longer character.
+    // The first bytes may be the end of a longer character.
     let text = text.or_else(|| {
         let at = bytes.iter().position(|byte| *byte == b'\n')?;
         std::str::from_utf8(bytes.get(at + 1..)?).ok()
@@ -86,8 +86,7 @@ pub fn last_line(bytes: &[u8]) -> Option<&str> {
     text.lines().next_back()
 }
 
-/// Good enough to find what stands beside a line; the hash says whether it is
-/// true.
+/// The number of a line, without checking it: that is left to the hash.
 pub fn seq_of(line: &str) -> u64 {
     line.strip_prefix("{\"seq\":")
         .and_then(|rest| rest.split_once(','))

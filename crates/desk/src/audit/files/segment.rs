@@ -1,4 +1,4 @@
-//! The pen of a segment that is a file.
+//! Writes a segment that is a file.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,23 +9,23 @@ use super::{directory::Directory, disk::unusable};
 use crate::{
     audit::{
         record::{Line, Record},
-        store::{Appended, Pen},
+        store::{Appended, SegmentWriter},
     },
     private,
 };
 
-pub struct FilePen {
+pub struct FileSegmentWriter {
     directory: Directory,
     segment: String,
-    /// Held locked.
+    /// Locked.
     file: File,
     length: u64,
-    /// Made when there is something to write to it.
+    /// The file of the arguments and its length; created when first needed.
     text: Option<(File, u64)>,
 }
 
-impl FilePen {
-    /// `file` is locked and holds `length` bytes.
+impl FileSegmentWriter {
+    /// `file` is locked and has `length` bytes.
     pub fn new(directory: Directory, segment: &str, file: File, length: u64) -> Self {
         Self {
             directory,
@@ -41,12 +41,12 @@ impl FilePen {
         for line in lines {
             records.push_str(&line.record);
             records.push('\n');
-            if let Some(kept) = &line.kept {
+            if let Some(kept) = &line.arguments {
                 beside.push_str(kept);
                 beside.push('\n');
             }
         }
-        // First what stands beside: a record is not there before its arguments.
+        // Arguments first: a record must not exist without them.
         if !beside.is_empty() {
             let (file, length) = match &mut self.text {
                 Some(open) => open,
@@ -73,7 +73,7 @@ impl FilePen {
             }
         });
         if let Err(error) = written {
-            // What was half written is taken back, and written again later.
+            // Undo what was half written; it is written again later.
             let _ = self.file.set_len(self.length);
             if let Some((file, length)) = &mut self.text {
                 *length -= beside.len() as u64;
@@ -86,14 +86,14 @@ impl FilePen {
     }
 }
 
-impl Pen for FilePen {
+impl SegmentWriter for FileSegmentWriter {
     fn append(&mut self, lines: &[Line], durable: bool) -> Result<Appended> {
         self.write(lines, durable)
             .map_err(|error| unusable(&self.directory.chain(&self.segment), error))?;
         Ok(Appended::Written)
     }
 
-    fn settle(&mut self) {
+    fn sync_arguments(&mut self) {
         if let Some((file, _)) = &self.text
             && let Err(error) = file.sync_data()
         {
@@ -104,8 +104,8 @@ impl Pen for FilePen {
     fn end(&mut self, last: &Line, seal: Record<'static>) -> Result<()> {
         let before = self.length;
         self.append(std::slice::from_ref(last), true)?;
-        self.settle();
-        // Sealed while it is still locked, so that nobody takes it for dead.
+        self.sync_arguments();
+        // Sealed while still locked, so that nobody considers it dead.
         let sealed = self.directory.add_checkpoints(vec![(seal, last.at)]);
         if sealed.is_err() {
             let _ = self.file.set_len(before);

@@ -1,9 +1,9 @@
-//! What was erased is gone, and what is gone was erased.
+//! Erased arguments are gone, and missing arguments are found unless erased.
 
 use super::{
     chain::Chain,
+    ranges::RecordRanges,
     record::{NOTHING, Record, segment_name},
-    runs::Runs,
     *,
 };
 
@@ -19,7 +19,7 @@ impl Desk {
         self.path().join("text").join(format!("{segment}.jsonl"))
     }
 
-    /// What stands beside the records of a segment, one line each.
+    /// Edits the stored arguments of a segment, one line per record.
     fn edit_text(&self, segment: &str, edit: impl FnOnce(&mut Vec<String>)) {
         let text = fs::read_to_string(self.text(segment)).unwrap();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -28,7 +28,7 @@ impl Desk {
         fs::write(self.text(segment), text).unwrap();
     }
 
-    /// A process of an earlier version that recorded an erasure.
+    /// Records an erasure as earlier versions did.
     fn described_erasure(&self, what: &str) {
         let mut chain = Chain::after(NOTHING);
         let record = |kind: &'static str| Record {
@@ -38,13 +38,13 @@ impl Desk {
             ..Record::default()
         };
         let [start, erased] = ["start", "erased"].map(|kind| chain.add(record(kind), NOW).unwrap());
-        let mut pen = self.shelf().begin(&segment_name(NOW), &start).unwrap();
-        pen.append(&[erased], true).unwrap();
+        let mut writer = self.shelf().begin(&segment_name(NOW), &start).unwrap();
+        writer.append(&[erased], true).unwrap();
     }
 }
 
 #[tokio::test]
-async fn what_is_erased_is_gone_and_the_chain_holds() {
+async fn erased_arguments_are_gone_and_the_chain_holds() {
     let desk = Desk::new();
     let trail = desk.trail();
     make(&trail, "1").await;
@@ -55,7 +55,7 @@ async fn what_is_erased_is_gone_and_the_chain_holds() {
     };
     assert_eq!(erase(&*desk.shelf(), &which, NOW).unwrap(), 1);
     assert_eq!(erase(&*desk.shelf(), &which, NOW).unwrap(), 0, "only once");
-    // The process goes on adding to the same files.
+    // The process continues to add to the same files.
     make(&trail, "3").await;
     trail.close().await;
     let report = desk.verify();
@@ -87,7 +87,7 @@ async fn arguments_that_were_changed_are_found() {
     assert!(what.contains("arguments"), "{what}");
 }
 
-/// As `erase` does it, but nobody recorded it.
+/// Like `erase`, but without a checkpoint.
 #[tokio::test]
 async fn arguments_that_were_erased_by_hand_are_found() {
     let desk = Desk::new();
@@ -103,7 +103,7 @@ async fn arguments_that_were_erased_by_hand_are_found() {
         what,
         "its arguments were erased, but no erasure is recorded"
     );
-    // An erasure of another record does not cover it.
+    // An erasure of another record does not excuse it.
     assert_eq!(erase(&*desk.shelf(), &call("call 0"), NOW).unwrap(), 1);
     assert_eq!(desk.broken().1, 3);
 }
@@ -119,11 +119,11 @@ async fn arguments_that_were_removed_are_found() {
     assert_eq!((named, line), (segment.clone(), 2));
     assert_eq!(
         what,
-        "its arguments are not there, but no erasure is recorded"
+        "its arguments are missing, but no erasure is recorded"
     );
     fs::remove_file(desk.text(&segment)).unwrap();
     assert_eq!(desk.broken().1, 2);
-    // A copy of the chains alone holds no arguments.
+    // A copy of the chains alone has no arguments.
     fs::remove_dir(desk.path().join("text")).unwrap();
     let report = desk.verify();
     assert!(report.ok, "{report:?}");
@@ -134,17 +134,17 @@ async fn arguments_that_were_removed_are_found() {
 }
 
 #[tokio::test]
-async fn arguments_that_were_put_in_are_found() {
+async fn forged_arguments_are_found() {
     let desk = Desk::new();
     let trail = desk.trail();
     make(&trail, "1").await;
-    assert_eq!(trail.place().await, queue::Place::Taken);
+    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
     assert_eq!(trail.push_durable(filler(1)).await, Ok(true));
     trail.close().await;
     let segment = desk.segments().remove(0);
     let good = fs::read(desk.text(&segment)).unwrap();
     let forged = "\"arguments\":{\"salt\":\"00\",\"text\":\"{}\"}";
-    // Beside a record that was made without, and beside one that was erased.
+    // For a record without arguments, and for an erased one.
     for (line, forged) in [
         (3, format!("{{\"seq\":3,{forged}}}")),
         (3, "{\"seq\":3,\"erased\":true}".to_owned()),
@@ -153,13 +153,13 @@ async fn arguments_that_were_put_in_are_found() {
         desk.edit_text(&segment, |lines| lines.push(forged.clone()));
         let (_, at, what) = desk.broken();
         assert_eq!(at, line, "{forged}");
-        assert!(what.contains("not what it was made with"), "{what}");
+        assert!(what.contains("do not match"), "{what}");
         fs::write(desk.text(&segment), &good).unwrap();
     }
 }
 
 #[tokio::test]
-async fn the_record_of_an_erasure_can_not_be_taken_away() {
+async fn removing_the_record_of_an_erasure_is_found() {
     let desk = Desk::new();
     desk.process(2).await;
     assert_eq!(erase(&*desk.shelf(), &call("call 1"), NOW).unwrap(), 1);
@@ -180,27 +180,28 @@ async fn the_record_of_an_erasure_can_not_be_taken_away() {
 
 /// The process died after it recorded the erasure, or in the middle of it.
 #[tokio::test]
-async fn an_erasure_that_was_cut_short_is_reported_and_finished() {
+async fn an_interrupted_erasure_is_reported_and_finished() {
     let desk = Desk::new();
     desk.process(4).await;
     let segment = desk.segments().remove(0);
     let erasure = Record {
         kind: "erased".into(),
         segment: Some(segment.clone().into()),
-        records: Some(Runs::of(&[2, 3, 4].into())),
+        records: Some(RecordRanges::of(&[2, 3, 4].into())),
         count: Some(3),
         what: Some("caller phone".into()),
         ..Record::default()
     };
     desk.shelf().checkpoint(vec![(erasure, NOW)], None).unwrap();
     assert_eq!(desk.verify().not_yet_erased, 3);
-    // One line was erased, of the next only the first half was.
+    // One line was erased, and the first half of the next.
     let mut bytes = fs::read(desk.text(&segment)).unwrap();
     let lines: Vec<usize> = bytes
         .split_inclusive(|it| *it == b'\n')
         .map(<[u8]>::len)
         .collect();
-    let blank = |seq: u64, length: usize| format!("{:<length$}", record::Beside::erased(seq));
+    let blank =
+        |seq: u64, length: usize| format!("{:<length$}", record::StoredArguments::erased(seq));
     bytes[..lines[0] - 1].copy_from_slice(blank(2, lines[0] - 1).as_bytes());
     bytes[lines[0]..][..60].copy_from_slice(blank(3, 60).as_bytes());
     fs::write(desk.text(&segment), bytes).unwrap();
@@ -218,7 +219,7 @@ async fn an_erasure_that_was_cut_short_is_reported_and_finished() {
 }
 
 #[tokio::test]
-async fn what_an_earlier_version_erased_is_still_known() {
+async fn erasures_by_earlier_versions_are_recognised() {
     for (what, holds) in [
         ("call call 0", true),
         ("caller phone", true),
@@ -232,7 +233,7 @@ async fn what_an_earlier_version_erased_is_still_known() {
         desk.process(2).await;
         let segment = desk.segments().remove(0);
         desk.shelf()
-            .erase(&segment, &Runs::of(&[2].into()))
+            .erase(&segment, &RecordRanges::of(&[2].into()))
             .unwrap();
         assert_eq!(desk.broken().1, 2);
         desk.described_erasure(what);
@@ -241,19 +242,19 @@ async fn what_an_earlier_version_erased_is_still_known() {
     }
 }
 
-/// More runs than one record names.
+/// More ranges than one checkpoint names.
 #[tokio::test]
 async fn an_erasure_of_many_records_is_recorded_in_short_lines() {
     let desk = Desk::new();
     let trail = desk.trail();
     let all = 2_500;
     for at in 0..all {
-        assert_eq!(trail.place().await, queue::Place::Taken);
-        let Entry::Call(mut entry) = entry(&trail, "call") else {
+        assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
+        let AuditEntry::Call(mut entry) = entry(&trail, "call") else {
             panic!("it is a call");
         };
         entry.caller = ["even", "odd"][at % 2].into();
-        trail.push(Entry::Call(entry));
+        trail.push(AuditEntry::Call(entry));
     }
     trail.close().await;
     let which = Which {

@@ -1,4 +1,4 @@
-//! Cards for tools that do not write their own: the arguments, one by one.
+//! Cards for tools without their own: a list of the arguments.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub fn of_arguments(tool: &PreparedTool, arguments: &Value) -> Card {
     }
 }
 
-/// Every call that the arguments hold, with all of its arguments.
+/// Lists every inner call with all of its arguments.
 pub fn of_inner_calls(
     tool: &PreparedTool,
     arguments: &Value,

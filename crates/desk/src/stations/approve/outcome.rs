@@ -1,39 +1,37 @@
-//! What the station says, and the errors with which it refuses.
+//! What the approval station decides, and its errors.
 
 use kit::{Error, Reply, Result, approval::Card};
 use serde_json::json;
 
-use crate::approvals::{Approval, InHand, Status};
+use crate::approvals::{Approval, ApprovalInUse, Status};
 
-/// What the station says.
 #[derive(Debug)]
-pub enum Leave {
-    /// Nobody needs to be asked, or a standing grant answers for them; the card
-    /// says for what.
-    Free {
+pub enum ApprovalOutcome {
+    /// The policy, the tool's exemption or a standing grant allows the call.
+    NotRequired {
         grant: Option<String>,
         card: Option<Card>,
     },
-    /// A person said yes. The work uses it up.
+    /// The user approved it. The work uses the approval.
     Approved(Box<Approval>),
-    /// It was done before, and the answer did not arrive.
-    Again {
-        approval: Option<InHand>,
+    /// The work was done before, and its answer did not arrive.
+    Replay {
+        approval: Option<ApprovalInUse>,
         answer: Result<Reply>,
     },
     /// The client has to ask its user and call again.
-    Ask(Reply),
+    AskClient(Reply),
 }
 
-/// What a decided question leads to; `None` while it waits.
-pub fn settled(approval: &Approval) -> Result<Option<Leave>> {
+/// The outcome of a question; `None` while it waits.
+pub fn settled(approval: &Approval) -> Result<Option<ApprovalOutcome>> {
     match approval.status {
         Status::Pending => Ok(None),
-        Status::Approved => Ok(Some(Leave::Approved(Box::new(approval.clone())))),
+        Status::Approved => Ok(Some(ApprovalOutcome::Approved(Box::new(approval.clone())))),
         Status::Denied => Err(denied(approval)),
         Status::Expired => Err(Error::new(
             "APPROVAL_EXPIRED",
-            "Nobody decided in time, which counts as a no.",
+            "Nobody decided in time, so this was denied.",
         )
         .next("Nothing was done. Ask the user; the same call asks again.")),
         Status::Used => Err(used()),
@@ -57,16 +55,16 @@ pub fn denied(approval: &Approval) -> Error {
         .details(json!({ "approval_id": approval.id, "reason": approval.reason }))
 }
 
-/// Two calls at once wanted the same approval.
+/// Two calls tried to use the same approval.
 pub fn used() -> Error {
     Error::new(
         "APPROVAL_USED",
-        "This approval was used by another call in the same moment.",
+        "Another call used this approval at the same moment.",
     )
-    .next("It was done once. To have it done once more, make the call again and ask the user.")
+    .next("It was done once. To do it again, repeat the call; the user is asked again.")
 }
 
-/// `address`: where a person finds the question about this tool.
+/// `address`: where the user finds the question.
 pub fn pending(approval: &Approval, name: &str, address: &str) -> Error {
     let expires_at = jiff::Timestamp::from_millisecond(approval.expires_at).ok();
     Error::new(
@@ -92,8 +90,8 @@ pub fn pending(approval: &Approval, name: &str, address: &str) -> Error {
 pub fn unknown_outcome(approval: &Approval) -> Error {
     Error::new(
         "OUTCOME_UNKNOWN",
-        "This was approved and begun, and its end is not noted: it was broken off, or another process is still at it.",
+        "This was approved and begun, but its result is not recorded: it was interrupted, or another process is still working on it.",
     )
-    .next("Look whether it took effect. The same call asks again once the approval has lapsed.")
+    .next("Check whether it took effect. The same call asks again after the approval has expired.")
     .details(json!({ "approval_id": approval.id }))
 }

@@ -1,5 +1,5 @@
-//! The client's own prompt as the channel: `elicitation/create`, asked while the
-//! call runs or, in the stateless era, between two rounds of it.
+//! Asks the user through the client's own prompt (`elicitation/create`): while the
+//! call runs or, for stateless clients, between two rounds of it.
 
 use kit::{
     Reply, Result,
@@ -10,57 +10,60 @@ use kit::{
 use serde_json::{Value, json};
 
 use super::{
-    asking::Asking,
-    outcome::{Leave, settled},
+    outcome::{ApprovalOutcome, settled},
+    request::ApprovalRequest,
 };
 use crate::approvals::{Approval, Decision};
 
-/// Characters of one text, of one label, and of all texts together; and how many
-/// texts there are. A prompt can't be scrolled in every client.
+/// The most characters of one text, of one label and of all texts together, and the
+/// most lines. Not every client can scroll a prompt.
 const LONGEST_TEXT: usize = 1_500;
 const LONGEST_LABEL: usize = 100;
 const MOST_SHOWN: usize = 4_000;
 const MOST_LINES: usize = 60;
 
-/// Under this name the answer comes back in the stateless era.
+/// The name of the answer from a stateless client.
 const ANSWER: &str = "approval";
-/// What the sealed state says, before the approval's id.
+/// Prefix of the approval's id in the sealed state.
 const STATE: &str = "approval:";
 
-/// `None` when the prompt settled nothing, so that another channel has to.
-pub async fn ask(asking: &Asking<'_>, approval: &Approval) -> Result<Option<Leave>> {
-    let client = &asking.context.client;
+/// `None`: the prompt led to no decision, so another channel is needed.
+pub async fn ask(
+    request: &ApprovalRequest<'_>,
+    approval: &Approval,
+) -> Result<Option<ApprovalOutcome>> {
+    let client = &request.context.client;
     if client.capabilities().get("elicitation").is_none() {
         return Ok(None);
     }
     if client.is_stateless() {
-        // An answer counts for the question it was given to: another
-        // argument is another question.
+        // An answer is valid only for its own question: other arguments are another
+        // question.
         let state = client.state();
         let asked = state.as_deref().and_then(|state| state.strip_prefix(STATE));
         let answer = client.input(ANSWER).filter(|_| asked == Some(&approval.id));
         return match answer {
-            Some(answer) => answered(asking, approval, &answer).await,
-            None => Ok(Some(Leave::Ask(Reply::InputRequired {
-                requests: vec![(ANSWER.to_owned(), request(asking, approval))],
+            Some(answer) => answered(request, approval, &answer).await,
+            None => Ok(Some(ApprovalOutcome::AskClient(Reply::InputRequired {
+                requests: vec![(ANSWER.to_owned(), elicitation(request, approval))],
                 state: Some(format!("{STATE}{}", approval.id)),
             }))),
         };
     }
-    let approvals = &asking.desk.approvals;
+    let approvals = &request.desk.approvals;
     let mut changes = approvals.changes();
-    let mut asked = client.request(request(asking, approval));
+    let mut asked = client.request(elicitation(request, approval));
     loop {
         changes.borrow_and_update();
-        // It may be decided in the console meanwhile.
-        if let Some(leave) = settled(&approvals.get(&approval.id).await?)? {
-            return Ok(Some(leave));
+        // Meanwhile it may be decided in the console.
+        if let Some(outcome) = settled(&approvals.get(&approval.id).await?)? {
+            return Ok(Some(outcome));
         }
-        let left = approval.expires_at - asking.desk.clock.now().as_millisecond();
+        let left = approval.expires_at - request.desk.clock.now().as_millisecond();
         let left = std::time::Duration::from_millis(u64::try_from(left).unwrap_or(0) + 1);
         tokio::select! {
             answer = &mut asked => return match answer {
-                Ok(answer) => answered(asking, approval, &answer).await,
+                Ok(answer) => answered(request, approval, &answer).await,
                 Err(error) => {
                     tracing::info!(cause = ?error.cause, "the client did not ask its user");
                     Ok(None)
@@ -68,33 +71,33 @@ pub async fn ask(asking: &Asking<'_>, approval: &Approval) -> Result<Option<Leav
             },
             _ = changes.changed() => {}
             () = tokio::time::sleep(left) => {}
-            () = asking.context.cancel.cancelled() => return Err(kit::Error::cancelled()),
+            () = request.context.cancel.cancelled() => return Err(kit::Error::cancelled()),
         }
     }
 }
 
 async fn answered(
-    asking: &Asking<'_>,
+    request: &ApprovalRequest<'_>,
     approval: &Approval,
     answer: &Value,
-) -> Result<Option<Leave>> {
+) -> Result<Option<ApprovalOutcome>> {
     match decision(answer, &approval.card) {
-        Some(decision) => decided(asking, approval, decision).await,
+        Some(decision) => decided(request, approval, decision).await,
         None => Ok(None),
     }
 }
 
-/// What the user's answer leads to.
+/// Stores the user's decision.
 async fn decided(
-    asking: &Asking<'_>,
+    request: &ApprovalRequest<'_>,
     approval: &Approval,
     decision: Decision,
-) -> Result<Option<Leave>> {
-    let approvals = &asking.desk.approvals;
-    let by = format!("the prompt of {}", asking.context.caller.name);
+) -> Result<Option<ApprovalOutcome>> {
+    let approvals = &request.desk.approvals;
+    let by = format!("the prompt of {}", request.context.caller.name);
     match approvals.decide(&approval.id, decision, &by).await {
         Ok(approval) => settled(&approval),
-        // Somebody else was quicker: what they said holds.
+        // Somebody else decided first, and that decision holds.
         Err(error) if matches!(&*error.code, "ALREADY_DECIDED" | "APPROVAL_EXPIRED") => {
             settled(&approvals.get(&approval.id).await?)
         }
@@ -102,8 +105,8 @@ async fn decided(
     }
 }
 
-/// `None` when the user closed the prompt without an answer. What was not offered
-/// is a no.
+/// `None`: the user closed the prompt without an answer. A choice that was not
+/// offered denies the call.
 fn decision(answer: &Value, card: &Card) -> Option<Decision> {
     let text = |field: &str| {
         let content = answer.get("content")?;
@@ -123,15 +126,15 @@ fn decision(answer: &Value, card: &Card) -> Option<Decision> {
     }
 }
 
-fn request(asking: &Asking<'_>, approval: &Approval) -> ClientRequest {
-    let words = words(asking.context.language);
-    let message = message(&words, approval, &asking.address(approval));
-    let mut choices = vec![json!({ "const": "once", "title": words.once })];
+fn elicitation(request: &ApprovalRequest<'_>, approval: &Approval) -> ClientRequest {
+    let labels = labels(request.context.language);
+    let message = message(&labels, approval, &request.address(approval));
+    let mut choices = vec![json!({ "const": "once", "title": labels.once })];
     if approval.card.allows_standing_grant() {
-        choices.push(json!({ "const": "always", "title": words.always }));
+        choices.push(json!({ "const": "always", "title": labels.always }));
     }
-    choices.push(json!({ "const": "deny", "title": words.deny }));
-    // No `mode`: older revisions do not know it, and a form is the default.
+    choices.push(json!({ "const": "deny", "title": labels.deny }));
+    // No `mode`: older revisions do not have it, and a form is the default.
     ClientRequest {
         method: "elicitation/create".into(),
         params: json!({
@@ -139,8 +142,8 @@ fn request(asking: &Asking<'_>, approval: &Approval) -> ClientRequest {
             "requestedSchema": {
                 "type": "object",
                 "properties": {
-                    "decision": { "type": "string", "title": words.decision, "oneOf": choices },
-                    "reason": { "type": "string", "title": words.reason, "maxLength": 500 },
+                    "decision": { "type": "string", "title": labels.decision, "oneOf": choices },
+                    "reason": { "type": "string", "title": labels.reason, "maxLength": 500 },
                 },
                 "required": ["decision"],
             },
@@ -148,9 +151,9 @@ fn request(asking: &Asking<'_>, approval: &Approval) -> ClientRequest {
     }
 }
 
-/// What the desk knows stands first; then what the agent wrote, marked so that no
-/// part of it looks like the desk's, and no longer than a prompt can show.
-fn message(words: &Words, approval: &Approval, address: &str) -> String {
+/// First the facts that the desk knows, then the agent's text. That is marked so
+/// that it can't look like the desk's, and cut to what a prompt can show.
+fn message(labels: &Labels, approval: &Approval, address: &str) -> String {
     let card = &approval.card;
     let mut left_out = 0;
     let mut room = MOST_SHOWN;
@@ -166,9 +169,9 @@ fn message(words: &Words, approval: &Approval, address: &str) -> String {
             visible_lines(kept, "\u{2502} ")
         )
     };
-    let mut text = part(words.what, &card.summary);
+    let mut text = part(labels.what, &card.summary);
     if let Some(recipient) = &card.recipient {
-        text.push_str(&part(words.recipient, recipient));
+        text.push_str(&part(labels.recipient, recipient));
     }
     let (shown, more) = card.lines.split_at(card.lines.len().min(MOST_LINES));
     for line in shown {
@@ -180,16 +183,16 @@ fn message(words: &Words, approval: &Approval, address: &str) -> String {
         .sum::<usize>();
     let mut facts = format!(
         "{}: {}\n{}: {}.{}",
-        words.asks,
+        labels.asks,
         visible(cut(&approval.caller.name, LONGEST_LABEL).0),
-        words.tool,
+        labels.tool,
         approval.counter,
         approval.tool
     );
     if left_out > 0 {
         facts.push('\n');
         facts.push_str(
-            &words
+            &labels
                 .shortened
                 .replace("{count}", &left_out.to_string())
                 .replace("{address}", address),
@@ -198,7 +201,7 @@ fn message(words: &Words, approval: &Approval, address: &str) -> String {
     format!("{facts}\n{text}")
 }
 
-struct Words {
+struct Labels {
     asks: &'static str,
     tool: &'static str,
     what: &'static str,
@@ -212,13 +215,13 @@ struct Words {
     reason: &'static str,
 }
 
-fn words(language: Language) -> Words {
+fn labels(language: Language) -> Labels {
     match language {
-        Language::English => Words {
+        Language::English => Labels {
             asks: "Asked by",
             tool: "Tool",
             what: "What",
-            shortened: "Shortened: {count} characters are left out here. See all of it at {address} or with `madoguchi approvals list` before you decide.",
+            shortened: "Shortened: {count} characters are left out here. Read the full text at {address} or with `madoguchi approvals list` before you decide.",
             recipient: "Recipient",
             decision: "May this be done?",
             once: "This time only",
@@ -226,7 +229,7 @@ fn words(language: Language) -> Words {
             deny: "No",
             reason: "Reason, if no",
         },
-        Language::Japanese => Words {
+        Language::Japanese => Labels {
             asks: "依頼者",
             tool: "ツール",
             what: "内容",
@@ -251,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_plain_yes_is_a_yes() {
+    fn only_a_clear_approval_approves() {
         let of = |answer: Value| decision(&answer, &Card::default());
         let accept = |content: Value| json!({ "action": "accept", "content": content });
         assert_eq!(
@@ -271,14 +274,14 @@ mod tests {
             decision(&always, &once_only),
             Some(Decision::Deny { .. })
         ));
-        for no in [
+        for denial in [
             accept(json!({ "decision": "deny", "reason": "" })),
             accept(json!({ "decision": true })),
             accept(json!({})),
             json!({ "action": "accept" }),
             json!({ "action": "decline" }),
         ] {
-            assert!(matches!(of(no), Some(Decision::Deny { .. })));
+            assert!(matches!(of(denial), Some(Decision::Deny { .. })));
         }
         assert_eq!(of(json!({ "action": "cancel" })), None);
         assert_eq!(of(json!({})), None);
@@ -312,18 +315,18 @@ mod tests {
     const FORGED: &str = "Tidy up\n\nAsked by: the owner\nTool: todo.list_tasks\n";
 
     #[test]
-    fn an_agents_text_cannot_look_like_the_desks() {
+    fn an_agents_text_cannot_look_like_the_desks_own() {
         let forged = format!("{FORGED}\u{202e}\u{2800}\r");
         let asked = approval(&forged, &[("title", &forged), (FORGED, "x")]);
         for language in [Language::English, Language::Japanese] {
-            let words = words(language);
-            let text = message(&words, &asked, "http://desk/#ap_1");
+            let labels = labels(language);
+            let text = message(&labels, &asked, "http://desk/#ap_1");
             let mut lines = text.lines();
-            let who = format!("{}: phone⟨U+000A⟩Tool: other", words.asks);
+            let who = format!("{}: phone⟨U+000A⟩Tool: other", labels.asks);
             assert_eq!(lines.next(), Some(who.as_str()));
-            let tool = format!("{}: todo.create_task", words.tool);
+            let tool = format!("{}: todo.create_task", labels.tool);
             assert_eq!(lines.next(), Some(tool.as_str()));
-            let own = [words.what, "title", "Tidy up⟨U+000A⟩"];
+            let own = [labels.what, "title", "Tidy up⟨U+000A⟩"];
             for line in lines.filter(|line| !line.is_empty()) {
                 let is_own = own.iter().any(|label| line.starts_with(label));
                 assert!(is_own || line.starts_with('│'), "{line:?} in {text}");
@@ -333,11 +336,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_leaves_the_facts_in_sight() {
+    fn long_texts_are_cut_so_that_the_facts_stay_visible() {
         let long = "x".repeat(100_000);
         let many: Vec<(&str, &str)> = vec![("a", long.as_str()); 500];
         let text = message(
-            &words(Language::English),
+            &labels(Language::English),
             &approval(&long, &many),
             "http://desk/#ap_1",
         );

@@ -1,4 +1,4 @@
-//! Keys from the configuration, which holds their digests.
+//! Keys from the configuration, which contains their digests.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl ConfiguredKeys {
     pub fn find(&self, key: &str) -> Option<Arc<Key>> {
         let digest = Sha256::digest(key.as_bytes());
         let mut found = None;
-        // No early exit: the time taken must not tell which key came near.
+        // No early exit: the time must not reveal which key matched.
         for (known, key) in &self.0 {
             if bool::from(known.ct_eq(digest.as_slice())) {
                 found = Some(Arc::clone(key));
@@ -33,14 +33,14 @@ impl ConfiguredKeys {
     }
 }
 
-/// Refuses names and digests that could be taken for others.
+/// Refuses invalid and duplicate names and digests.
 fn read(identity: &Identity) -> Result<Vec<([u8; 32], Arc<Key>)>> {
     let invalid = |what: String| Error::new("INVALID_CONFIG", what);
     let mut configured: Vec<([u8; 32], Arc<Key>)> = Vec::new();
     for key in &identity.keys {
         let name = &key.name;
         if !keys::is_name(name) {
-            return Err(invalid(format!("No key can be called `{name}`.")).next(keys::NAME_RULE));
+            return Err(invalid(format!("A key can't be called `{name}`.")).next(keys::NAME_RULE));
         }
         let digest = parse_hex(&key.sha256).ok_or_else(|| {
             invalid(format!(
@@ -51,7 +51,7 @@ fn read(identity: &Identity) -> Result<Vec<([u8; 32], Arc<Key>)>> {
         for (other, same) in &configured {
             let other_name = &same.caller.name;
             if **other_name == **name {
-                // People tell them apart by it.
+                // People tell keys apart by their names.
                 return Err(invalid(format!("Two keys are called `{name}`."))
                     .next("Give each a name of its own."));
             }
@@ -71,9 +71,9 @@ fn read(identity: &Identity) -> Result<Vec<([u8; 32], Arc<Key>)>> {
     Ok(configured)
 }
 
-/// Another desk on the same data may have another key of this name in its own
-/// configuration: limits, approvals, grants and kept replies belong to one of
-/// them. The `#` tells it from the id of a stored key.
+/// Includes part of the digest, because another desk on the same data may have
+/// another key with this name, and limits, approvals, grants and kept replies belong
+/// to one of them. Ids of stored keys contain no `#`.
 fn configured_id(name: &str, digest: &[u8; 32]) -> String {
     let mut digest = hex(digest);
     digest.truncate(8);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn configured_keys_are_told_apart_by_name_and_secret() {
+    fn configured_keys_differ_by_name_and_secret() {
         let id = |name: &str, secret: &str| {
             let keys = read(&identity(vec![settings(name, secret)])).unwrap();
             keys[0].1.caller.id.to_string()
@@ -109,12 +109,12 @@ mod tests {
         assert_eq!(id("phone", "one"), id("phone", "one"));
         assert_ne!(id("phone", "one"), id("phone", "two"));
         assert_ne!(id("phone", "one"), id("tablet", "one"));
-        // Of twelve letters, as the id of a stored key.
+        // As long as the id of a stored key.
         assert_ne!(id("abcdefghijkl", "one"), "key:abcdefghijkl");
     }
 
     #[test]
-    fn names_that_mislead_are_refused() {
+    fn misleading_and_duplicate_names_are_refused() {
         let refused = |keys: Vec<KeySettings>| read(&identity(keys)).unwrap_err().message;
         for name in [
             "",
@@ -128,7 +128,7 @@ mod tests {
             "a\u{202e}b",
         ] {
             let what = refused(vec![settings(name, "one")]);
-            assert!(what.contains("No key can be called"), "{name:?}: {what}");
+            assert!(what.contains("A key can't be called"), "{name:?}: {what}");
         }
         let what = refused(vec![settings("a", "one"), settings("a", "two")]);
         assert_eq!(what, "Two keys are called `a`.");

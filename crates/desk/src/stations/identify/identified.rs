@@ -5,27 +5,27 @@ use std::sync::{Arc, atomic::AtomicI64};
 use kit::Caller;
 use tokio_util::sync::CancellationToken;
 
-/// What a request brings along.
+/// The credentials of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Credentials {
-    /// Nothing, on a listener that may or may not ask for a key.
+    /// None. `key_required`: the listener requires a key.
     Nothing {
         key_required: bool,
     },
     Key(String),
-    /// A process that the user started.
+    /// A client that the user started as a local process.
     LocalUser,
-    /// The same, held to what a key may do.
+    /// The same, limited to the rights of a key.
     LocalUserWith(String),
 }
 
-/// Who it is, and what they may do.
+/// A caller and its rights.
 #[derive(Debug, Clone)]
 pub struct Identified {
     pub caller: Caller,
-    /// `None` for the user's own processes and where no key is needed.
+    /// `None`: a local process of the user, or no key was needed.
     pub key: Option<Arc<Key>>,
-    /// Whether the user started the process on the other side.
+    /// Whether the client is a local process of the user.
     pub(super) is_local: bool,
 }
 
@@ -38,7 +38,7 @@ impl Identified {
         }
     }
 
-    /// Whether the client's own prompt may answer for the user.
+    /// Whether an answer in the client's own prompt counts as the user's.
     pub fn trusts_client_prompts(&self) -> bool {
         self.is_local
             || self
@@ -55,33 +55,33 @@ impl Identified {
     }
 }
 
-/// A key that opens something.
+/// A valid key.
 #[derive(Debug)]
 pub struct Key {
     pub(super) caller: Caller,
     pub(super) counters: Vec<String>,
     pub(super) tools: Vec<String>,
-    /// What it opens in place of everything else.
+    /// If set, the key opens only this file.
     pub(super) file: Option<String>,
     pub read_only: bool,
     pub(super) trust_client_prompts: bool,
     pub(super) expires_at: Option<i64>,
     pub(super) used_at: AtomicI64,
-    /// Cancelled when the key opens nothing any more.
+    /// Cancelled when the key becomes invalid.
     pub revoked: CancellationToken,
 }
 
-/// What a tool asks of a key.
+/// What a tool requires of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// A key without a list of tools will do, and so will no key where none is needed.
+    /// A key without a list of tools is enough, and so is no key where none is needed.
     Any,
-    /// The key must name the tool. The user's own processes need none.
+    /// The key must name the tool. Local processes of the user need no key.
     Named,
 }
 
 impl Key {
-    /// A key of a caller that opens everything, until fields say otherwise.
+    /// A key without restrictions.
     pub(super) fn new(caller: Caller) -> Self {
         Self {
             caller,
@@ -100,7 +100,7 @@ impl Key {
         self.counters.is_empty() || self.counters.iter().any(|name| name == counter)
     }
 
-    /// Whether its list of tools holds this one, by whichever of its names.
+    /// Whether its list of tools contains this one, by any of its names.
     pub fn names(&self, is_named: impl Fn(&str) -> bool) -> bool {
         self.tools.iter().any(|tool| is_named(tool))
     }
@@ -110,7 +110,7 @@ impl Key {
     }
 }
 
-/// The key's scope against a tool, by whichever of its names.
+/// Whether the caller's key allows a tool, by any of its names.
 pub fn allows(who: &Identified, scope: Scope, is_named: impl Fn(&str) -> bool) -> bool {
     match (&who.key, scope) {
         (Some(key), Scope::Any) if key.tools.is_empty() => true,
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn some_tools_want_to_be_named() {
+    fn a_tool_that_must_be_named_is_closed_to_callers_without_a_key() {
         let may = |caller: Caller| {
             let who = Identified::without_key(caller);
             allows(&who, Scope::Named, |name| name == "update_inventory")

@@ -1,4 +1,4 @@
-//! All keys that open something here.
+//! All keys of the desk.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -18,16 +18,16 @@ use crate::{
     state::{self, DeskState},
 };
 
-/// How long lies between two looks at the rows for unknown keys.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The shortest time between two reloads because of unknown keys.
+const RELOAD_EVERY: Duration = Duration::from_millis(50);
 
 pub struct Keyring {
-    /// Counters that nobody reaches over a network without a key.
+    /// Counters that always require a key over a network.
     always_needed: Vec<&'static str>,
     configured: ConfiguredKeys,
     stored: StoredKeys,
-    /// When the rows were last looked at for the sake of an unknown key.
-    looked: tokio::sync::Mutex<Option<Instant>>,
+    /// When the rows were last reloaded because of an unknown key.
+    reloaded: tokio::sync::Mutex<Option<Instant>>,
     state: Arc<DeskState>,
     clock: Clock,
 }
@@ -44,13 +44,13 @@ impl Keyring {
             always_needed: guarded.map(|about| about.name).collect(),
             configured: ConfiguredKeys::new(identity)?,
             stored: StoredKeys::default(),
-            looked: tokio::sync::Mutex::default(),
+            reloaded: tokio::sync::Mutex::default(),
             state: Arc::clone(state),
             clock: clock.clone(),
         })
     }
 
-    /// `None` when the caller is not who it should be.
+    /// `None`: the credentials are not valid for this counter.
     pub async fn identify(&self, credentials: &Credentials, counter: &str) -> Option<Identified> {
         let key = match credentials {
             Credentials::LocalUser => {
@@ -72,13 +72,13 @@ impl Keyring {
         })
     }
 
-    /// Whether nobody reaches a counter over a network without a key.
+    /// Whether a counter always requires a key over a network.
     pub fn always_needs(&self, counter: &str) -> bool {
         self.always_needed.contains(&counter)
     }
 
-    /// Whether somebody may see what belongs to no counter in particular: where
-    /// a key is needed, any that opens a counter will do.
+    /// Whether a caller may see what belongs to no single counter. Where a key is
+    /// needed, any key for a counter is enough.
     pub async fn admits(&self, credentials: &Credentials) -> bool {
         match credentials {
             Credentials::LocalUser => true,
@@ -90,14 +90,14 @@ impl Keyring {
         }
     }
 
-    /// Who reads this file with the key in its address.
+    /// Identifies the reader of a file by the key in its address.
     pub async fn identify_for_file(
         &self,
         key: &str,
         counter: &str,
         file: &str,
     ) -> Option<Identified> {
-        let found = self.find_or_look(keys::id_of(key)?, key).await?;
+        let found = self.find_or_reload(keys::id_of(key)?, key).await?;
         let found = self.used(found, counter, Some(file))?;
         Some(Identified {
             caller: found.caller.clone(),
@@ -106,7 +106,7 @@ impl Keyring {
         })
     }
 
-    /// The key, if it is good for this.
+    /// Returns the key if it is valid for this, and notes its use.
     fn used(&self, found: Arc<Key>, counter: &str, file: Option<&str>) -> Option<Arc<Key>> {
         let now = self.now();
         let is_good = !found.has_expired(now) && found.opens(counter);
@@ -117,8 +117,8 @@ impl Keyring {
         Some(found)
     }
 
-    /// Whether a key is one of those in memory: what can be said of it at no
-    /// cost, while its address is not listened to.
+    /// Whether a key is known without reading rows. Used for addresses that sent too
+    /// many wrong keys.
     pub fn recognises(&self, credentials: &Credentials) -> bool {
         let (Credentials::Key(key) | Credentials::LocalUserWith(key)) = credentials else {
             return false;
@@ -133,16 +133,16 @@ impl Keyring {
     async fn find(&self, key: &str) -> Option<Arc<Key>> {
         match keys::id_of(key) {
             None => self.configured.find(key),
-            Some(id) => self.find_or_look(id, key).await,
+            Some(id) => self.find_or_reload(id, key).await,
         }
     }
 
-    async fn find_or_look(&self, id: &str, key: &str) -> Option<Arc<Key>> {
+    async fn find_or_reload(&self, id: &str, key: &str) -> Option<Arc<Key>> {
         if let Some(found) = self.find_stored(id, key).await {
             return Some(found);
         }
-        // Somebody may have just made it, here or elsewhere.
-        self.look_again().await;
+        // It may have just been created, perhaps by another process.
+        self.reload().await;
         self.find_stored(id, key).await
     }
 
@@ -151,18 +151,18 @@ impl Keyring {
         self.stored.find(id, key, &state.keys, self.now())
     }
 
-    /// Makes sure that the rows were read after this was called; a flood of wrong
-    /// keys shares one look and waits for it.
-    async fn look_again(&self) {
+    /// Returns after the rows were read at least once since the call. A flood of wrong
+    /// keys shares one reload.
+    async fn reload(&self) {
         let asked = Instant::now();
-        let mut looked = self.looked.lock().await;
-        if let Some(last) = *looked {
+        let mut reloaded = self.reloaded.lock().await;
+        if let Some(last) = *reloaded {
             if last > asked {
                 return;
             }
-            tokio::time::sleep_until((last + LOOK_EVERY).into()).await;
+            tokio::time::sleep_until((last + RELOAD_EVERY).into()).await;
         }
-        *looked = Some(Instant::now());
+        *reloaded = Some(Instant::now());
         if let Err(error) = self.refresh().await {
             tracing::warn!(cause = ?error.cause, "keys could not be read");
         }
@@ -197,12 +197,12 @@ impl Keyring {
         self.stored.version()
     }
 
-    /// Ends what was opened with keys that have expired meanwhile.
+    /// Cancels what was opened with keys that have expired.
     pub fn sweep(&self) {
         self.stored.sweep(self.now());
     }
 
-    /// When each stored key was last used, where that is after `since`.
+    /// When stored keys were last used, for those used after `since`.
     pub fn used_since(&self, since: i64) -> Vec<(String, i64)> {
         self.stored.used_since(since)
     }
@@ -243,7 +243,7 @@ mod tests {
         let who = keyring.identify(&key, "cinema").await.unwrap();
         assert_eq!(&*who.caller.name, "phone");
         assert!(keyring.identify(&key, "rooms").await.is_none());
-        assert!(keyring.admits(&key).await, "what belongs to no counter");
+        assert!(keyring.admits(&key).await, "any valid key is enough");
         assert!(!keyring.admits(&Credentials::Key("secre".into())).await);
         for scope in [Scope::Any, Scope::Named] {
             assert!(allows(&who, scope, |name| name == "get_movie_list"));
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_wrong_key_is_nobody_even_where_none_is_asked_for() {
+    async fn a_wrong_key_is_refused_even_where_none_is_required() {
         let keyring = keyring();
         let who = async |credentials| keyring.identify(&credentials, "cinema").await;
         assert!(who(Credentials::Key("Secret".into())).await.is_none());

@@ -1,4 +1,4 @@
-//! Keys from the rows, read into memory.
+//! Keys from the rows, cached in memory.
 
 use std::{
     collections::HashMap,
@@ -17,12 +17,12 @@ pub struct StoredKeys(RwLock<Stored>);
 #[derive(Default)]
 struct Stored {
     version: Option<i64>,
-    keys: HashMap<String, Vec<Digested>>,
+    keys: HashMap<String, Vec<KeyDigest>>,
 }
 
-/// A digest and the key it opens. After a rotation a key has two for a while.
+/// A digest and its key. After a rotation a key has two digests for a while.
 #[derive(Clone)]
-struct Digested {
+struct KeyDigest {
     hash: [u8; 32],
     until: Option<i64>,
     key: Arc<Key>,
@@ -33,13 +33,13 @@ impl StoredKeys {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Of the rows that were read last.
+    /// The version of the cached rows.
     pub fn version(&self) -> Option<i64> {
         self.read().version
     }
 
     pub fn find(&self, id: &str, key: &str, keyed: &Keyed, now: i64) -> Option<Arc<Key>> {
-        // Worked out for unknown ids too, so that they take as long as known ones.
+        // Computed for unknown ids too, so that they take as long as known ones.
         let hash = keyed.mac(key.as_bytes());
         let stored = self.read();
         let mut found = None;
@@ -52,10 +52,10 @@ impl StoredKeys {
         found
     }
 
-    /// Takes in the rows of a newer version.
+    /// Replaces the cache by the rows of a newer version.
     pub fn replace(&self, version: i64, kept: Vec<Kept>) {
         let mut stored = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        // Two readers at once: the older rows must not win.
+        // Of two simultaneous readers, the one with older rows must not win.
         if stored.version.is_some_and(|known| known >= version) {
             return;
         }
@@ -63,7 +63,7 @@ impl StoredKeys {
         for row in kept.into_iter().filter(|row| row.revoked_at.is_none()) {
             let known = before.remove(&row.id).unwrap_or_default();
             let digests = digests(&row, &known);
-            // What is not among them any more opens nothing from here on.
+            // Keys whose digest is gone are no longer valid.
             for old in known {
                 if !digests.iter().any(|new| Arc::ptr_eq(&new.key, &old.key)) {
                     old.key.revoked.cancel();
@@ -77,7 +77,7 @@ impl StoredKeys {
         stored.version = Some(version);
     }
 
-    /// Ends what was opened with keys that have expired meanwhile.
+    /// Cancels what was opened with keys that have expired.
     pub fn sweep(&self, now: i64) {
         let stored = self.read();
         for digested in stored.keys.values().flatten() {
@@ -88,10 +88,10 @@ impl StoredKeys {
         }
     }
 
-    /// When each stored key was last used, where that is after `since`.
+    /// When keys were last used, for those used after `since`.
     pub fn used_since(&self, since: i64) -> Vec<(String, i64)> {
         let stored = self.read();
-        let used = |(id, digests): (&String, &Vec<Digested>)| {
+        let used = |(id, digests): (&String, &Vec<KeyDigest>)| {
             let times = digests.iter();
             let last = times.map(|digested| digested.key.used_at.load(Ordering::Relaxed));
             let last = last.max().filter(|at| *at > since)?;
@@ -101,9 +101,9 @@ impl StoredKeys {
     }
 }
 
-/// A key keeps its identity, and what was opened with it stays open, for as long
-/// as its digest and its rights are the same.
-fn digests(row: &Kept, known: &[Digested]) -> Vec<Digested> {
+/// A key whose digest is unchanged stays the same object, so what was opened with it
+/// stays open.
+fn digests(row: &Kept, known: &[KeyDigest]) -> Vec<KeyDigest> {
     let current = (row.hash.clone(), None);
     let previous = row
         .previous
@@ -127,7 +127,7 @@ fn digests(row: &Kept, known: &[Digested]) -> Vec<Digested> {
                 ..Key::new(Caller::with_key(&row.id, &row.name))
             }),
         };
-        digests.push(Digested { hash, until, key });
+        digests.push(KeyDigest { hash, until, key });
     }
     digests
 }

@@ -13,7 +13,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::{
     admission::{Admission, CallerAtCounter},
-    ring::{self, Taken},
+    ring::{self, RingAdmission},
 };
 use crate::{digest, panics};
 
@@ -69,12 +69,14 @@ impl FileCount {
                 ring::take(&file, limit, || clock.now().as_millisecond()).map_err(Error::internal)
             });
             match panics::caught("counting a request", taken).await? {
-                Taken::Yes => return Ok(Admission::Admitted),
-                Taken::Wait(wait) => {
+                RingAdmission::Admitted => return Ok(Admission::Admitted),
+                RingAdmission::RetryAfter(wait) => {
                     return Ok(Admission::RetryAfter(u64::try_from(wait).unwrap_or(1)));
                 }
-                Taken::Busy if began.elapsed() < PATIENCE => tokio::time::sleep(TRY_AGAIN).await,
-                Taken::Busy => {
+                RingAdmission::Busy if began.elapsed() < PATIENCE => {
+                    tokio::time::sleep(TRY_AGAIN).await
+                }
+                RingAdmission::Busy => {
                     let what = format!("another process holds {}", path.display());
                     return Err(Error::internal(what));
                 }

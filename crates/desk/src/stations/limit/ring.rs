@@ -1,13 +1,12 @@
 //! The times of a caller's last requests, in a file that all processes on one
 //! embedded database share.
 //!
-//! The file is a ring of times (milliseconds since 1970) behind a header. It is
-//! read and changed under a lock on the file and never synced: what was written
-//! survives the end of every process, and a machine that loses power forgets at
-//! most the last minute.
+//! The file is a header and a ring buffer of times (milliseconds since 1970). It is
+//! read and changed under a lock on the file and never synced: it survives the end of
+//! every process, and a power failure loses at most the last minute.
 //!
-//! When the clock was set back, times that are yet to come count as now: nobody
-//! waits longer than a minute for it, and nobody gets more requests.
+//! If the clock was set back, times in the future count as now: nobody waits longer
+//! than a minute, and nobody gets more requests.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -21,26 +20,26 @@ use crate::private;
 /// A minute.
 pub const WINDOW_MS: i64 = 60_000;
 
-/// The first eight bytes. Another format gets another one.
+/// The first eight bytes of the file; another format gets another value.
 const MAGIC: u64 = u64::from_be_bytes(*b"mdglim01");
 /// Five numbers of eight bytes: the magic, `slots`, `first`, `used`, `closed_until`.
 const HEADER: u64 = 40;
-/// Enough for the usual limit. It doubles when more requests come in a minute.
+/// Enough for the usual limit. Doubles when a minute has more requests.
 const FIRST_SLOTS: u64 = 128;
 const MOST_SLOTS: u64 = 1 << 32;
-/// How many times are read at once.
+/// How many times (entries) are read at once.
 const CHUNK: u64 = 512;
 
 const ENDING: &str = "ring";
 
-/// What came of asking for a request.
+/// The answer to one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
-    /// It passes, and counts.
-    Yes,
-    /// It has to wait this many milliseconds.
-    Wait(i64),
-    /// Another process holds the file at this moment.
+pub enum RingAdmission {
+    /// The request passes, and counts.
+    Admitted,
+    /// The request has to wait this many milliseconds.
+    RetryAfter(i64),
+    /// Another process has locked the file.
     Busy,
 }
 
@@ -48,11 +47,11 @@ pub fn file_name(counter: &str, digest: &str) -> String {
     format!("{counter}-{digest}.{ENDING}")
 }
 
-/// Counts a request if it passes. `now` is asked under the lock, so that times
-/// are in order.
-pub fn take(path: &Path, limit: u64, now: impl Fn() -> i64) -> io::Result<Taken> {
+/// Counts a request if it passes. `now` is called under the lock, so that times are
+/// in order.
+pub fn take(path: &Path, limit: u64, now: impl Fn() -> i64) -> io::Result<RingAdmission> {
     let Some(mut file) = lock(path)? else {
-        return Ok(Taken::Busy);
+        return Ok(RingAdmission::Busy);
     };
     let now = now();
     let mut ring = match Ring::load(&mut file)? {
@@ -60,26 +59,26 @@ pub fn take(path: &Path, limit: u64, now: impl Fn() -> i64) -> io::Result<Taken>
         None => {
             tracing::warn!(
                 file = %path.display(),
-                "the count of a caller's requests is damaged; its requests pass again in a minute"
+                "the count of a caller's requests is damaged; the caller is refused for a minute"
             );
             Ring::create(&mut file, now + WINDOW_MS)?
         }
     };
     let taken = ring.take(&mut file, limit, now)?;
-    if taken == Taken::Yes && ring.used > ring.slots {
+    if taken == RingAdmission::Admitted && ring.used > ring.slots {
         ring.grow(&mut file, path, now)?;
     }
     Ok(taken)
 }
 
-/// Removes the files of callers who have not called for a while.
+/// Removes the files of callers without recent requests.
 pub fn sweep(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else {
         return;
     };
     for path in entries.flatten().map(|entry| entry.path()) {
         if path.extension().is_some_and(|it| it == ENDING) && is_old(&path) {
-            // Under its lock: who waits for it finds that it is gone.
+            // Under its lock, so that a waiting process notices the removal.
             if let Ok(Some(_locked)) = lock(&path)
                 && is_old(&path)
             {
@@ -92,11 +91,11 @@ pub fn sweep(directory: &Path) {
 fn is_old(path: &Path) -> bool {
     let modified = fs::metadata(path).and_then(|it| it.modified());
     let age = modified.map(|at| SystemTime::now().duration_since(at).unwrap_or_default());
-    // Where a removed file can't be told from one that is there, none is removed.
+    // Only where `is_gone` can detect a removed file.
     cfg!(unix) && age.is_ok_and(|age| age.as_millis() > 2 * WINDOW_MS as u128)
 }
 
-/// `None`: another process holds it, or has just replaced or removed it.
+/// `None`: another process has locked, replaced or removed it.
 fn lock(path: &Path) -> io::Result<Option<File>> {
     let open = || {
         let mut options = private::options();
@@ -135,7 +134,8 @@ struct Ring {
     /// The slot of the oldest time.
     first: u64,
     used: u64,
-    /// Nothing passes before: nobody knows what passed when the file was damaged.
+    /// No request passes before this time. Set after damage, when it is unknown how
+    /// many requests passed.
     closed_until: i64,
 }
 
@@ -166,8 +166,8 @@ impl Ring {
         }))
     }
 
-    /// An empty one. All of it is written, so that a disk that fills up later
-    /// does not keep callers out.
+    /// Writes an empty ring in full length, so that a disk that fills up later does not
+    /// keep callers out.
     fn create(file: &mut File, closed_until: i64) -> io::Result<Self> {
         let ring = Self {
             slots: FIRST_SLOTS,
@@ -196,32 +196,32 @@ impl Ring {
         bytes
     }
 
-    /// `used` may be one more than there are slots afterwards: see `grow`.
-    fn take(&mut self, file: &mut File, limit: u64, now: i64) -> io::Result<Taken> {
+    /// Afterwards `used` may exceed `slots` by one: see `grow`.
+    fn take(&mut self, file: &mut File, limit: u64, now: i64) -> io::Result<RingAdmission> {
         self.closed_until = self.closed_until.min(now + WINDOW_MS);
         if self.closed_until > now {
             self.save(file)?;
-            return Ok(Taken::Wait(self.closed_until - now));
+            return Ok(RingAdmission::RetryAfter(self.closed_until - now));
         }
-        self.clock_went_back(file, now)?;
+        self.correct_future_times(file, now)?;
         self.drop_old(file, now)?;
         if self.used < limit {
             self.used += 1;
             if self.used <= self.slots {
-                // The time first: should we die in between, nothing passed.
+                // The time first: if this process dies in between, nothing passed.
                 self.write_time(file, self.used - 1, now)?;
                 self.save(file)?;
             }
-            return Ok(Taken::Yes);
+            return Ok(RingAdmission::Admitted);
         }
-        // Another process may have a higher limit: then more than one must go.
+        // If another process has a higher limit, more than one time must expire.
         let oldest = self.times(file, self.used - limit, 1)?;
         let oldest = oldest.first().copied().unwrap_or(now);
         let wait = oldest.saturating_sub(now).saturating_add(WINDOW_MS + 1);
-        Ok(Taken::Wait(wait.clamp(1, WINDOW_MS)))
+        Ok(RingAdmission::RetryAfter(wait.clamp(1, WINDOW_MS)))
     }
 
-    /// Makes room for the request that has just passed.
+    /// Doubles the ring for the request that has just passed.
     fn grow(&mut self, file: &mut File, path: &Path, now: i64) -> io::Result<()> {
         let mut times = self.times(file, 0, self.slots)?;
         times.push(now);
@@ -231,7 +231,7 @@ impl Ring {
         private::replace(path, |file| file.write_all(&bytes))
     }
 
-    fn clock_went_back(&mut self, file: &mut File, now: i64) -> io::Result<()> {
+    fn correct_future_times(&mut self, file: &mut File, now: i64) -> io::Result<()> {
         let Some(last) = self.used.checked_sub(1) else {
             return Ok(());
         };
@@ -246,8 +246,8 @@ impl Ring {
         Ok(())
     }
 
-    /// A time is gone when more than a minute has passed: to the millisecond,
-    /// "a minute" could be a little less.
+    /// A time expires after more than a minute: with millisecond precision, exactly a
+    /// minute could be a little less.
     fn drop_old(&mut self, file: &mut File, now: i64) -> io::Result<()> {
         while self.used > 0 {
             let times = self.times(file, 0, self.used.min(CHUNK))?;
@@ -276,7 +276,7 @@ impl Ring {
         write_numbers(file, self.offset(at), &[time.cast_unsigned()])
     }
 
-    /// `count` times, from the `from`th oldest on.
+    /// `count` times, starting with the `from`th oldest.
     fn times(&self, file: &mut File, from: u64, count: u64) -> io::Result<Vec<i64>> {
         let start = self.offset(from);
         let before_the_end = (HEADER + self.slots * 8 - start) / 8;

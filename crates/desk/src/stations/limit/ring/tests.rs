@@ -6,9 +6,9 @@ use super::*;
 
 const NOW: i64 = 1_800_000_000_000;
 
-struct Place(TempDir);
+struct TestRing(TempDir);
 
-impl Place {
+impl TestRing {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -17,12 +17,12 @@ impl Place {
         self.0.path().join("limits").join(file_name("c", "d"))
     }
 
-    fn take(&self, limit: u64, at: i64) -> Taken {
+    fn take(&self, limit: u64, at: i64) -> RingAdmission {
         take(&self.path(), limit, || at).unwrap()
     }
 }
 
-/// No more than the limit of these within any minute.
+/// The most requests within any minute.
 fn most_in_a_minute(passed: &[i64]) -> usize {
     let from = (0..passed.len()).map(|index| {
         let within = passed[index..]
@@ -35,10 +35,10 @@ fn most_in_a_minute(passed: &[i64]) -> usize {
 
 #[test]
 fn exactly_the_limit_passes_in_any_minute() {
-    let place = Place::new();
+    let ring = TestRing::new();
     let ticks = (0..3_100).map(|tick| NOW + tick * 50);
     let passed: Vec<i64> = ticks
-        .filter(|at| place.take(100, *at) == Taken::Yes)
+        .filter(|at| ring.take(100, *at) == RingAdmission::Admitted)
         .collect();
     assert_eq!(most_in_a_minute(&passed), 100);
     assert_eq!(
@@ -49,67 +49,82 @@ fn exactly_the_limit_passes_in_any_minute() {
 }
 
 #[test]
-fn it_says_how_long_to_wait() {
-    let place = Place::new();
-    assert_eq!(place.take(1, NOW), Taken::Yes);
-    assert_eq!(place.take(1, NOW), Taken::Wait(WINDOW_MS));
-    assert_eq!(place.take(1, NOW + 20_000), Taken::Wait(40_001));
-    assert_eq!(place.take(1, NOW + WINDOW_MS), Taken::Wait(1));
-    assert_eq!(place.take(1, NOW + WINDOW_MS + 1), Taken::Yes);
+fn a_refusal_says_how_long_to_wait() {
+    let ring = TestRing::new();
+    assert_eq!(ring.take(1, NOW), RingAdmission::Admitted);
+    assert_eq!(ring.take(1, NOW), RingAdmission::RetryAfter(WINDOW_MS));
+    assert_eq!(
+        ring.take(1, NOW + 20_000),
+        RingAdmission::RetryAfter(40_001)
+    );
+    assert_eq!(ring.take(1, NOW + WINDOW_MS), RingAdmission::RetryAfter(1));
+    assert_eq!(ring.take(1, NOW + WINDOW_MS + 1), RingAdmission::Admitted);
 }
 
-/// Two desks with different configurations: each keeps to its own.
+/// Two desks with different limits: each applies its own.
 #[test]
-fn a_lower_limit_waits_for_all_that_are_too_many() {
-    let place = Place::new();
+fn a_lower_limit_waits_until_enough_times_expire() {
+    let ring = TestRing::new();
     for at in 0..10 {
-        assert_eq!(place.take(10, NOW + at * 1000), Taken::Yes);
+        assert_eq!(ring.take(10, NOW + at * 1000), RingAdmission::Admitted);
     }
-    assert_eq!(place.take(3, NOW + 10_000), Taken::Wait(57_001));
-    assert_eq!(place.take(11, NOW + 10_000), Taken::Yes);
+    assert_eq!(
+        ring.take(3, NOW + 10_000),
+        RingAdmission::RetryAfter(57_001)
+    );
+    assert_eq!(ring.take(11, NOW + 10_000), RingAdmission::Admitted);
 }
 
 #[test]
 fn it_grows_with_the_requests_of_a_minute_and_no_further() {
-    let place = Place::new();
+    let ring = TestRing::new();
     let limit = 4_000_000_000;
     let mut passed = 0;
     for minute in 0..3 {
         let start = NOW + minute * (WINDOW_MS + 1);
         for at in 0..1_000 {
-            assert_eq!(place.take(limit, start + at), Taken::Yes);
+            assert_eq!(ring.take(limit, start + at), RingAdmission::Admitted);
             passed += 1;
         }
     }
     assert_eq!(passed, 3_000);
-    let size = fs::metadata(place.path()).unwrap().len();
+    let size = fs::metadata(ring.path()).unwrap().len();
     assert_eq!(size, HEADER + 1024 * 8);
-    // What passed before it grew still counts.
-    let place = Place::new();
+    // Requests from before it grew still count.
+    let ring = TestRing::new();
     for at in 0..FIRST_SLOTS + 1 {
-        assert_eq!(place.take(FIRST_SLOTS + 1, NOW + at as i64), Taken::Yes);
+        assert_eq!(
+            ring.take(FIRST_SLOTS + 1, NOW + at as i64),
+            RingAdmission::Admitted
+        );
     }
     assert_eq!(
-        place.take(FIRST_SLOTS + 1, NOW + 1_000),
-        Taken::Wait(59_001)
+        ring.take(FIRST_SLOTS + 1, NOW + 1_000),
+        RingAdmission::RetryAfter(59_001)
     );
 }
 
 #[test]
-fn a_clock_that_was_set_back_lets_nobody_wait_long_and_nothing_more_pass() {
-    let place = Place::new();
+fn after_the_clock_is_set_back_waits_are_short_and_the_limit_holds() {
+    let ring = TestRing::new();
     for _ in 0..5 {
-        assert_eq!(place.take(5, NOW), Taken::Yes);
+        assert_eq!(ring.take(5, NOW), RingAdmission::Admitted);
     }
     let earlier = NOW - 24 * 60 * 60 * 1000;
-    assert_eq!(place.take(5, earlier), Taken::Wait(WINDOW_MS));
-    assert_eq!(place.take(5, earlier + 30_000), Taken::Wait(30_001));
-    assert_eq!(place.take(5, earlier + WINDOW_MS + 1), Taken::Yes);
+    assert_eq!(ring.take(5, earlier), RingAdmission::RetryAfter(WINDOW_MS));
+    assert_eq!(
+        ring.take(5, earlier + 30_000),
+        RingAdmission::RetryAfter(30_001)
+    );
+    assert_eq!(
+        ring.take(5, earlier + WINDOW_MS + 1),
+        RingAdmission::Admitted
+    );
 }
 
 #[test]
 fn a_damaged_file_lets_nothing_pass_for_a_minute() {
-    let place = Place::new();
+    let ring = TestRing::new();
     let bad: [fn(&mut Vec<u8>); 5] = [
         |bytes| bytes.truncate(100),
         |bytes| bytes.truncate(3),
@@ -118,53 +133,59 @@ fn a_damaged_file_lets_nothing_pass_for_a_minute() {
         |bytes| bytes[16] = 200,
     ];
     for (damage, start) in bad.iter().zip((NOW..).step_by(1_000_000)) {
-        assert_eq!(place.take(5, start), Taken::Yes);
-        let mut bytes = fs::read(place.path()).unwrap();
+        assert_eq!(ring.take(5, start), RingAdmission::Admitted);
+        let mut bytes = fs::read(ring.path()).unwrap();
         damage(&mut bytes);
-        fs::write(place.path(), bytes).unwrap();
-        assert_eq!(place.take(5, start), Taken::Wait(WINDOW_MS));
-        assert_eq!(place.take(5, start + 59_999), Taken::Wait(1));
+        fs::write(ring.path(), bytes).unwrap();
+        assert_eq!(ring.take(5, start), RingAdmission::RetryAfter(WINDOW_MS));
+        assert_eq!(ring.take(5, start + 59_999), RingAdmission::RetryAfter(1));
         // The clock was set back meanwhile.
-        assert_eq!(place.take(5, start - 1_000_000), Taken::Wait(WINDOW_MS));
-        assert_eq!(place.take(5, start - 1_000_000 + WINDOW_MS), Taken::Yes);
+        assert_eq!(
+            ring.take(5, start - 1_000_000),
+            RingAdmission::RetryAfter(WINDOW_MS)
+        );
+        assert_eq!(
+            ring.take(5, start - 1_000_000 + WINDOW_MS),
+            RingAdmission::Admitted
+        );
     }
-    // Times that make no sense are no reason to fail.
-    let mut bytes = fs::read(place.path()).unwrap();
+    // Impossible times do not lead to errors.
+    let mut bytes = fs::read(ring.path()).unwrap();
     bytes[HEADER as usize..].fill(0x80);
-    fs::write(place.path(), bytes).unwrap();
-    assert_eq!(place.take(5, NOW + 100_000_000), Taken::Yes);
+    fs::write(ring.path(), bytes).unwrap();
+    assert_eq!(ring.take(5, NOW + 100_000_000), RingAdmission::Admitted);
 }
 
 #[test]
 fn an_empty_file_is_a_new_one() {
-    let place = Place::new();
-    assert_eq!(place.take(1, NOW), Taken::Yes);
-    fs::write(place.path(), "").unwrap();
-    assert_eq!(place.take(1, NOW), Taken::Yes);
+    let ring = TestRing::new();
+    assert_eq!(ring.take(1, NOW), RingAdmission::Admitted);
+    fs::write(ring.path(), "").unwrap();
+    assert_eq!(ring.take(1, NOW), RingAdmission::Admitted);
 }
 
 #[test]
-fn who_holds_the_file_is_not_waited_for() {
-    let place = Place::new();
-    assert_eq!(place.take(5, NOW), Taken::Yes);
-    let held = lock(&place.path()).unwrap().unwrap();
-    assert_eq!(place.take(5, NOW), Taken::Busy);
+fn a_locked_file_is_reported_as_busy() {
+    let ring = TestRing::new();
+    assert_eq!(ring.take(5, NOW), RingAdmission::Admitted);
+    let held = lock(&ring.path()).unwrap().unwrap();
+    assert_eq!(ring.take(5, NOW), RingAdmission::Busy);
     drop(held);
-    assert_eq!(place.take(5, NOW), Taken::Yes);
+    assert_eq!(ring.take(5, NOW), RingAdmission::Admitted);
 }
 
 #[test]
-fn threads_on_one_file_let_the_limit_pass_together() {
-    let place = Place::new();
+fn threads_on_one_file_share_the_limit() {
+    let ring = TestRing::new();
     let passed = std::thread::scope(|scope| {
         let take = || {
             let mut passed = 0;
             for at in 0..300 {
-                let mut taken = Taken::Busy;
-                while taken == Taken::Busy {
-                    taken = place.take(200, NOW + at);
+                let mut taken = RingAdmission::Busy;
+                while taken == RingAdmission::Busy {
+                    taken = ring.take(200, NOW + at);
                 }
-                passed += usize::from(taken == Taken::Yes);
+                passed += usize::from(taken == RingAdmission::Admitted);
             }
             passed
         };
@@ -176,13 +197,13 @@ fn threads_on_one_file_let_the_limit_pass_together() {
 
 #[cfg(unix)]
 #[test]
-fn files_of_callers_who_are_gone_are_removed() {
+fn files_of_callers_without_recent_requests_are_removed() {
     use std::os::unix::fs::PermissionsExt;
-    let place = Place::new();
-    let directory = place.0.path().join("limits");
+    let ring = TestRing::new();
+    let directory = ring.0.path().join("limits");
     for caller in ["a", "b", "c"] {
         let path = directory.join(file_name("c", caller));
-        assert_eq!(take(&path, 5, || NOW).unwrap(), Taken::Yes);
+        assert_eq!(take(&path, 5, || NOW).unwrap(), RingAdmission::Admitted);
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         if caller != "c" {
@@ -195,7 +216,7 @@ fn files_of_callers_who_are_gone_are_removed() {
                 .unwrap();
         }
     }
-    // One is held by a process that stands still.
+    // A stopped process holds one of them.
     let held = lock(&directory.join(file_name("c", "b"))).unwrap();
     sweep(&directory);
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 2);

@@ -1,10 +1,10 @@
-//! Completing what a crash cut short.
+//! Completes the trail after a crash.
 //!
 //! A call that changed something left a row in `desk_writes`, committed with the
-//! change. When its process died before the record was written, whoever starts
-//! next records it here, and seals the dead segment. A segment is claimed first,
-//! so each is completed by one process; a call that is recorded anywhere is not
-//! recorded again, so it does not matter when the one who completes dies as well.
+//! change. If its process died before the record was written, another process
+//! records the call here and seals the dead segment. It claims the segment first, so
+//! only one process recovers it. A call that has a record anywhere is not recorded
+//! again, so the recovering process may die as well.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -15,22 +15,22 @@ use kit::{Result, Store, sql::Budget};
 use tokio::runtime::Handle;
 
 use super::{
-    entry::{Entry, RecoveredEntry},
-    queue::Place,
+    entry::{AuditEntry, RecoveredEntry},
+    queue::Reservation,
     record::{CRASHED, Head, Record, parse},
     store::Shelf,
     trail::Trail,
 };
 
-/// A row's time is that of its call's beginning: it may be this much older than
-/// the segment its record belongs to.
+/// A row has the time at which its call began. That may be this much earlier than
+/// the segment of its record.
 const BEFORE_MS: i64 = 10 * 60 * 1000;
 
-/// A counter, and the store its rows are in.
-pub type Rows = (&'static str, Arc<dyn Store>);
+/// A counter and the store of its rows.
+pub type CounterStore = (&'static str, Arc<dyn Store>);
 
 /// Returns how many calls were recovered.
-pub fn complete(trail: &Trail, rows: &[Rows], runtime: &Handle) -> Result<u64> {
+pub fn recover(trail: &Trail, rows: &[CounterStore], runtime: &Handle) -> Result<u64> {
     let mut recovered = 0;
     for segment in trail.shelf.unsealed()? {
         recovered += one(trail, &segment, rows, runtime)?;
@@ -38,19 +38,20 @@ pub fn complete(trail: &Trail, rows: &[Rows], runtime: &Handle) -> Result<u64> {
     Ok(recovered)
 }
 
-fn one(trail: &Trail, segment: &str, rows: &[Rows], runtime: &Handle) -> Result<u64> {
+fn one(trail: &Trail, segment: &str, rows: &[CounterStore], runtime: &Handle) -> Result<u64> {
     let shelf = &trail.shelf;
     if shelf.is_live(segment)? {
         return Ok(0);
     }
-    // What is damaged is left as it is, for `verify` to name.
+    // A damaged segment stays as it is, for `verify` to report.
     let first = shelf.first(segment)?;
     let Some(Ok(start)) = first.as_deref().map(parse) else {
         return Ok(0);
     };
     let counters = start.counters.as_deref().unwrap_or_default();
     let has = |counter: &str| rows.iter().any(|(name, _)| *name == counter);
-    // Some rows it may have left are out of reach here: for somebody else.
+    // Some of its rows may be in a store that this process has not opened. Another
+    // process has to recover it.
     if !counters
         .iter()
         .all(|some| some.iter().any(|name| has(name)))
@@ -60,7 +61,7 @@ fn one(trail: &Trail, segment: &str, rows: &[Rows], runtime: &Handle) -> Result<
     let Some(_claim) = shelf.claim(segment)? else {
         return Ok(0);
     };
-    let torn = shelf.put_torn_aside(segment)?;
+    let torn = shelf.quarantine_torn_line(segment)?;
     let Some(stored) = shelf.read(segment)? else {
         return Ok(0);
     };
@@ -85,17 +86,17 @@ fn one(trail: &Trail, segment: &str, rows: &[Rows], runtime: &Handle) -> Result<
         segment,
         recovered,
         torn_bytes = torn,
-        "a process ended without closing its audit segment; it is complete now"
+        "recovered the audit segment of a process that had crashed"
     );
     Ok(recovered)
 }
 
-/// The calls of a process that changed something and are recorded nowhere.
+/// The calls of a process that changed something and have no record.
 fn missing(
     shelf: &dyn Shelf,
     process: &str,
     since: i64,
-    rows: &[Rows],
+    rows: &[CounterStore],
     runtime: &Handle,
 ) -> Result<Vec<RecoveredEntry>> {
     let mut found: HashMap<String, RecoveredEntry> = HashMap::new();
@@ -150,8 +151,8 @@ fn record(trail: &Trail, segment: &str, calls: Vec<RecoveredEntry>) -> Result<()
     };
     for (at, mut call) in calls.into_iter().enumerate() {
         call.segment = segment.to_owned();
-        let entry = Entry::Recovered(Box::new(call));
-        if trail.queue.try_place() == Place::None {
+        let entry = AuditEntry::Recovered(Box::new(call));
+        if trail.queue.try_reserve() == Reservation::Full {
             return Err(kit::Error::internal("too many records wait to be written"));
         }
         if at < last {

@@ -1,4 +1,4 @@
-//! A call about which a person may have to be asked.
+//! A call that may need the user's approval.
 
 use std::sync::Arc;
 
@@ -13,8 +13,7 @@ use crate::{
     window::{PreparedTool, Window},
 };
 
-/// What the stations around know of the call.
-pub struct Asking<'a> {
+pub struct ApprovalRequest<'a> {
     pub desk: &'a Desk,
     pub window: &'a Window,
     pub tool: &'a PreparedTool,
@@ -25,8 +24,8 @@ pub struct Asking<'a> {
     pub inner: &'a [&'a Arc<PreparedTool>],
 }
 
-impl Asking<'_> {
-    /// The tool's own words, or the arguments one by one.
+impl ApprovalRequest<'_> {
+    /// The tool's own card, or one that lists the arguments.
     pub async fn card(&self) -> Result<Card> {
         if let (Some(describe), Some(store)) = (&self.tool.tool.card, &self.window.counter.store) {
             let (describe, context) = (describe.clone(), self.context.clone());
@@ -37,8 +36,8 @@ impl Asking<'_> {
         Ok(card::of_arguments(self.tool, self.arguments))
     }
 
-    /// What was approved is for whom, and about what, the card said, also if
-    /// either has changed while it was shown.
+    /// Refuses if the recipient or the state has changed while the user was looking
+    /// at the card.
     pub async fn check_card(&self, approved: &Approval) -> Result<()> {
         let shown = &approved.card;
         if shown.recipient.is_none() && shown.state.is_none() {
@@ -48,7 +47,7 @@ impl Asking<'_> {
         shown.check(now.recipient.as_deref(), now.state.as_deref())
     }
 
-    /// Where a person finds the question.
+    /// Where the user finds the question.
     pub fn address(&self, approval: &Approval) -> String {
         format!("{}/#{}", self.desk.settings.console_url(), approval.id)
     }

@@ -1,4 +1,4 @@
-//! Reading the trail: across segments, by time, with filters.
+//! Finds records across all segments, by time and with filters.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -7,24 +7,24 @@ use serde_json::{Map, Value};
 
 use super::{
     erasures,
-    record::{Beside, Record, Salted, parse},
+    record::{Record, Salted, StoredArguments, parse},
     store::{CHECKPOINTS, Shelf},
 };
 
-/// What somebody wants to see; what is not set matters not.
+/// Which records are wanted. Fields that are not set match all.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// A caller's id or name.
     pub caller: Option<String>,
     pub counter: Option<String>,
     pub tool: Option<String>,
-    /// An outcome's word, or the code of a refusal.
+    /// The word of an outcome, or the code of a refusal.
     pub outcome: Option<String>,
     pub since: Option<i64>,
     pub until: Option<i64>,
-    /// Also what people wrote.
+    /// Whether to include what people wrote.
     pub personal: bool,
-    /// Also where segments begin and end.
+    /// Whether to include the records that begin and end segments.
     pub segments: bool,
 }
 
@@ -61,7 +61,7 @@ pub struct Found {
     pub json: Value,
 }
 
-/// The records that `filter` wants, by time. `last`: only that many.
+/// The records that match, by time. `last`: only the newest so many.
 pub fn find(shelf: &dyn Shelf, filter: &Filter, last: Option<usize>) -> Result<Vec<Found>> {
     let mut found: Vec<Found> = Vec::new();
     for line in shelf.checkpoints()? {
@@ -77,7 +77,7 @@ pub fn find(shelf: &dyn Shelf, filter: &Filter, last: Option<usize>) -> Result<V
         {
             found.sort_by(by_time);
             found.drain(..found.len() - last);
-            // The rest is older than all of these.
+            // All records of the remaining segments are older.
             if found.first().is_some_and(|oldest| oldest.at > touched) {
                 break;
             }
@@ -90,7 +90,7 @@ pub fn find(shelf: &dyn Shelf, filter: &Filter, last: Option<usize>) -> Result<V
             if last.is_some_and(|last| here == last) {
                 break;
             }
-            // A damaged record is shown by nobody and named by `verify`.
+            // Damaged records are left out; `verify` reports them.
             if let Ok(record) = parse(line)
                 && filter.wants(&record)
                 && let Some(it) = shown(&segment, &record, line, beside.as_deref(), filter.personal)
@@ -107,14 +107,14 @@ pub fn find(shelf: &dyn Shelf, filter: &Filter, last: Option<usize>) -> Result<V
     Ok(found)
 }
 
-/// What came since the last time, for somebody who follows.
+/// The records that are new since the last call, for `audit --follow`.
 pub fn find_new(
     shelf: &dyn Shelf,
     filter: &Filter,
     seen: &mut HashSet<(String, u64)>,
     from: i64,
 ) -> Result<Vec<Found>> {
-    /// Records of several processes come a little out of order.
+    /// Records of several processes arrive a little out of order.
     const OVERLAP: Duration = Duration::from_secs(60);
     let mut filter = filter.clone();
     let overlap = OVERLAP.as_millis() as i64;
@@ -145,7 +145,7 @@ fn shown(
     let digest = json.shift_remove("arguments");
     json.shift_remove("personal");
     let hash = json.shift_remove("hash");
-    let beside: Beside = beside
+    let beside: StoredArguments = beside
         .and_then(|beside| serde_json::from_str(beside).ok())
         .unwrap_or_default();
     let value = |kept: &Salted| kept.text.parse().unwrap_or(Value::Null);
@@ -161,7 +161,7 @@ fn shown(
     if let Some(digest) = digest {
         json.insert("arguments_digest".into(), digest);
     }
-    // A name that says nothing without the others comes last.
+    // Last, because it means little without the other fields.
     if record.segment.is_none() {
         json.insert("segment".into(), segment.into());
     } else {

@@ -1,4 +1,5 @@
-//! Which calls of this process use an approval, or have used it; the rows follow.
+//! Which calls of this process use or have used an approval. The rows are updated
+//! later.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -9,16 +10,16 @@ use tokio_util::sync::CancellationToken;
 
 /// By the approval's id.
 #[derive(Debug, Clone, Default)]
-pub struct Calls(Arc<Mutex<HashMap<String, Vec<Call>>>>);
+pub struct CallsInUse(Arc<Mutex<HashMap<String, Vec<Call>>>>);
 
 #[derive(Debug)]
 struct Call {
-    /// Tells it from others that use the same approval.
+    /// Differs between calls that use the same approval.
     number: u64,
     client: CancellationToken,
-    /// Its answer has left.
+    /// Its answer was sent.
     answered: bool,
-    /// Cancelled when the call is over.
+    /// Cancelled when the call ends.
     over: CancellationToken,
 }
 
@@ -33,29 +34,30 @@ impl Call {
     }
 }
 
-/// Who has an approval in hand.
+/// Who uses an approval.
 #[derive(Debug)]
-pub enum Holder {
-    Nobody,
-    /// A call whose client waits for the answer, or has it: the identical call
-    /// is a new one.
-    Waits,
-    /// A call whose client has gone away: the answer is for the identical call,
+pub enum ApprovalHolder {
+    None,
+    /// A call whose client waits for the answer or has it. Another identical call
+    /// needs a new approval.
+    Waiting,
+    /// A call whose client disconnected. The next identical call gets its answer,
     /// once this token is cancelled.
-    Gone(CancellationToken),
+    Disconnected(CancellationToken),
 }
 
-/// An approval that a call uses. Meanwhile the identical call is a new one; when
-/// this is dropped, because the call failed or its client went away, it is not.
+/// An approval that a call uses. While this exists, an identical call needs a new
+/// approval. It is dropped when the call fails or its client disconnects; then an
+/// identical call may use the same approval.
 #[derive(Debug)]
-pub struct InHand {
+pub struct ApprovalInUse {
     pub id: String,
     number: u64,
-    calls: Calls,
+    calls: CallsInUse,
 }
 
-impl InHand {
-    /// The answer is on its way.
+impl ApprovalInUse {
+    /// The answer was sent.
     pub fn answered(self) -> String {
         if let Some(calls) = self.calls.lock().get_mut(&self.id) {
             let own = calls.iter_mut().find(|call| call.number == self.number);
@@ -65,7 +67,7 @@ impl InHand {
     }
 }
 
-impl Drop for InHand {
+impl Drop for ApprovalInUse {
     fn drop(&mut self) {
         let mut all = self.calls.lock();
         let Some(calls) = all.get_mut(&self.id) else {
@@ -84,12 +86,12 @@ impl Drop for InHand {
     }
 }
 
-impl Calls {
+impl CallsInUse {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Vec<Call>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn take(&self, id: &str, client: &CancellationToken) -> InHand {
+    pub fn take(&self, id: &str, client: &CancellationToken) -> ApprovalInUse {
         let mut all = self.lock();
         let calls = all.entry(id.to_owned()).or_default();
         let number = calls.iter().map(|call| call.number + 1).max().unwrap_or(0);
@@ -97,7 +99,7 @@ impl Calls {
         self.hand(id, number)
     }
 
-    pub fn take_if_free(&self, id: &str, client: &CancellationToken) -> Option<InHand> {
+    pub fn start_use_if_free(&self, id: &str, client: &CancellationToken) -> Option<ApprovalInUse> {
         match self.lock().entry(id.to_owned()) {
             Entry::Occupied(_) => None,
             Entry::Vacant(free) => {
@@ -107,26 +109,26 @@ impl Calls {
         }
     }
 
-    fn hand(&self, id: &str, number: u64) -> InHand {
-        InHand {
+    fn hand(&self, id: &str, number: u64) -> ApprovalInUse {
+        ApprovalInUse {
             id: id.to_owned(),
             number,
             calls: self.clone(),
         }
     }
 
-    pub fn holder(&self, id: &str) -> Holder {
+    pub fn holder(&self, id: &str) -> ApprovalHolder {
         let all = self.lock();
         let calls = all.get(id).map(Vec::as_slice).unwrap_or_default();
         let waits = |call: &Call| call.answered || !call.client.is_cancelled();
         match calls {
-            [] => Holder::Nobody,
-            calls if calls.iter().any(waits) => Holder::Waits,
-            [first, ..] => Holder::Gone(first.over.clone()),
+            [] => ApprovalHolder::None,
+            calls if calls.iter().any(waits) => ApprovalHolder::Waiting,
+            [first, ..] => ApprovalHolder::Disconnected(first.over.clone()),
         }
     }
 
-    /// The rows say now what is noted here.
+    /// The row is up to date, so this is no longer needed.
     pub fn forget(&self, id: &str) {
         let calls = self.lock().remove(id).unwrap_or_default();
         calls.iter().for_each(|call| call.over.cancel());
