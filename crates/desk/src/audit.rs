@@ -38,12 +38,12 @@ mod verify;
 mod writer;
 
 pub use erase::{erase, finish_erasures};
-pub use location::Place;
+pub use location::AuditLocation;
 pub use recover::{CounterStore, recover};
 pub use retain::drop_old;
-pub use search::{Filter, Found, find, find_new};
-pub use selection::Which;
-pub use store::Shelf;
+pub use search::{Filter, FoundRecord, find, find_new};
+pub use selection::ErasureScope;
+pub use store::AuditStore;
 pub use threads::blocking;
 pub use trail::Trail;
 pub use verify::{Report, verify};

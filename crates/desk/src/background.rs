@@ -89,7 +89,7 @@ pub async fn finish_erasures(desk: &Desk) {
     let Some(trail) = desk.audit.trail.clone() else {
         return;
     };
-    let finished = audit::blocking(move |_| audit::finish_erasures(&*trail.shelf)).await;
+    let finished = audit::blocking(move |_| audit::finish_erasures(&*trail.store)).await;
     match finished {
         Ok(0) => {}
         Ok(records) => tracing::info!(records, "finished an interrupted erasure"),
@@ -106,7 +106,7 @@ async fn drop_old_audit(desk: &Desk) {
     trail.tidy().await;
     let keep_days = desk.audit.keep_days();
     let dropped =
-        audit::blocking(move |_| audit::drop_old(&*trail.shelf, keep_days, trail.now())).await;
+        audit::blocking(move |_| audit::drop_old(&*trail.store, keep_days, trail.now())).await;
     match dropped {
         Ok(0) => {}
         Ok(segments) => tracing::info!(segments, "dropped old audit segments"),

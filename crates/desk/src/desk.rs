@@ -37,7 +37,7 @@ pub struct Desk {
     /// Cancelled when all calls in flight have ended. Open streams end then.
     pub ending: CancellationToken,
     /// Calls and connections for which the program waits before it exits.
-    pub under_way: TaskTracker,
+    pub in_flight: TaskTracker,
 }
 
 impl Desk {
@@ -69,12 +69,12 @@ impl Desk {
             clock,
             stopping: CancellationToken::new(),
             ending: CancellationToken::new(),
-            under_way: TaskTracker::new(),
+            in_flight: TaskTracker::new(),
         })
     }
 
-    /// Keeps the audit trail at `place`. Without this, calls are only logged.
-    pub fn audited(mut self, place: &audit::Place) -> Result<Self> {
+    /// Keeps the audit trail at `location`. Without this, calls are only logged.
+    pub fn audited(mut self, location: &audit::AuditLocation) -> Result<Self> {
         if !self.settings.audit.enabled {
             return Ok(self);
         }
@@ -90,7 +90,7 @@ impl Desk {
             }
         }
         let trail = audit::Trail::new(
-            place.shelf()?,
+            location.open()?,
             self.clock.clone(),
             self.process.clone(),
             stores.into_iter().map(|(_, names)| names).collect(),
@@ -104,9 +104,9 @@ impl Desk {
     /// ends the open streams.
     pub async fn finish(&self) {
         self.stopping.cancel();
-        self.under_way.close();
+        self.in_flight.close();
         let limit = Duration::from_secs(self.settings.http.shutdown_seconds);
-        if tokio::time::timeout(limit, self.under_way.wait())
+        if tokio::time::timeout(limit, self.in_flight.wait())
             .await
             .is_err()
         {

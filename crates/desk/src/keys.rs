@@ -13,7 +13,7 @@ use kit::{
 
 use crate::{
     digest::hex,
-    state::{self, Keyed, State},
+    state::{self, Keyed, OpenState},
 };
 
 const PREFIX: &str = "mdg_";
@@ -23,7 +23,7 @@ const SECRET_LENGTH: usize = 26;
 
 /// The wanted rights of a new key.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct NewKey {
     pub name: String,
     /// Empty: all of them.
     pub counters: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Wanted {
 
 /// A stored key. Times are milliseconds since 1970.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct StoredKey {
     pub id: String,
     pub name: String,
     pub counters: Vec<String>,
@@ -71,32 +71,29 @@ fn new_key(id: &str) -> String {
 
 /// Creates a key. The second part of the result is the key itself, which is stored
 /// nowhere.
-pub async fn create(state: &State, wanted: Wanted, now: i64) -> Result<(Kept, String)> {
+pub async fn create(state: &OpenState, wanted: NewKey, now: i64) -> Result<(StoredKey, String)> {
     let wanted = checked(wanted, now)?;
     let keyed = state.keys.clone();
-    state
-        .store
-        .transaction(Budget::default(), move |sql| {
-            state::touch(sql, state::KEYS)?;
-            if let Some(other) = named(sql, &wanted.name, now)? {
-                return Err(Error::new(
-                    "KEY_NAME_TAKEN",
-                    format!("The key {other} already has the name `{}`.", wanted.name),
-                )
-                .next("Choose another name, or revoke or rotate that key."));
-            }
-            insert(sql, &keyed, &wanted, now)
-        })
-        .await
+    change(state, move |sql| {
+        if let Some(other) = named(sql, &wanted.name, now)? {
+            return Err(Error::new(
+                "KEY_NAME_TAKEN",
+                format!("The key {other} already has the name `{}`.", wanted.name),
+            )
+            .next("Choose another name, or revoke or rotate that key."));
+        }
+        insert(sql, &keyed, &wanted, now)
+    })
+    .await
 }
 
 /// Creates a key unless there is or ever was one. If several desks start on one
 /// database at the same time, one of them creates it.
 pub async fn create_first(
-    state: &State,
-    wanted: Wanted,
+    state: &OpenState,
+    wanted: NewKey,
     now: i64,
-) -> Result<Option<(Kept, String)>> {
+) -> Result<Option<(StoredKey, String)>> {
     let wanted = checked(wanted, now)?;
     let keyed = state.keys.clone();
     let none = |sql: &mut dyn Sql| {
@@ -106,17 +103,27 @@ pub async fn create_first(
     if !state.store.query(Budget::default(), none).await? {
         return Ok(None);
     }
-    state
-        .store
-        .transaction(Budget::default(), move |sql| {
-            // A second desk waits here, and then finds the first one's key.
-            state::touch(sql, state::KEYS)?;
-            match none(sql)? {
-                true => insert(sql, &keyed, &wanted, now).map(Some),
-                false => Ok(None),
-            }
-        })
-        .await
+    change(state, move |sql| {
+        // A second desk has waited for the first, and finds its key.
+        match none(sql)? {
+            true => insert(sql, &keyed, &wanted, now).map(Some),
+            false => Ok(None),
+        }
+    })
+    .await
+}
+
+/// Runs `job` in a transaction that other desks notice. Changes of keys wait for each
+/// other.
+async fn change<T: Send + 'static>(
+    state: &OpenState,
+    mut job: impl FnMut(&mut dyn Sql) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let work = move |sql: &mut dyn Sql| {
+        state::touch(sql, state::KEYS)?;
+        job(sql)
+    };
+    state.store.transaction(Budget::default(), work).await
 }
 
 /// The hint for a name that is not allowed.
@@ -146,7 +153,7 @@ pub fn is_name(name: &str) -> bool {
         && !OTHER_CALLERS.contains(&lower.as_str())
 }
 
-fn checked(mut wanted: Wanted, now: i64) -> Result<Wanted> {
+fn checked(mut wanted: NewKey, now: i64) -> Result<NewKey> {
     wanted.name = wanted.name.trim().to_owned();
     if !is_name(&wanted.name) {
         let what = "A key can't have this name.";
@@ -161,7 +168,12 @@ fn checked(mut wanted: Wanted, now: i64) -> Result<Wanted> {
     Ok(wanted)
 }
 
-fn insert(sql: &mut dyn Sql, keyed: &Keyed, wanted: &Wanted, now: i64) -> Result<(Kept, String)> {
+fn insert(
+    sql: &mut dyn Sql,
+    keyed: &Keyed,
+    wanted: &NewKey,
+    now: i64,
+) -> Result<(StoredKey, String)> {
     let id = kit::ids::random("", ID_LENGTH);
     let key = new_key(&id);
     let hash = hex(&keyed.mac(key.as_bytes()));
@@ -185,7 +197,7 @@ fn insert(sql: &mut dyn Sql, keyed: &Keyed, wanted: &Wanted, now: i64) -> Result
     Ok((one(sql, &id)?, key))
 }
 
-impl Kept {
+impl StoredKey {
     /// The path of its file under the desk's own address.
     pub fn path(&self, key: &str) -> Option<String> {
         let (file, counter) = (self.file.as_ref()?, self.counters.first()?);
@@ -194,67 +206,61 @@ impl Kept {
 }
 
 /// All keys, newest first, including revoked ones.
-pub async fn list(state: &State) -> Result<Vec<Kept>> {
+pub async fn list(state: &OpenState) -> Result<Vec<StoredKey>> {
     state.store.query(Budget::default(), all).await
 }
 
-pub fn all(sql: &mut dyn Sql) -> Result<Vec<Kept>> {
+pub fn all(sql: &mut dyn Sql) -> Result<Vec<StoredKey>> {
     let text = format!("SELECT {COLUMNS} FROM desk_keys ORDER BY created_at DESC, id");
     sql.query(&text, &[])?.iter().map(kept).collect()
 }
 
 /// Finds the key by id, or by name if it is still valid.
-pub async fn revoke(state: &State, id_or_name: &str, now: i64) -> Result<Kept> {
+pub async fn revoke(state: &OpenState, id_or_name: &str, now: i64) -> Result<StoredKey> {
     let wanted = id_or_name.to_owned();
-    state
-        .store
-        .transaction(Budget::default(), move |sql| {
-            state::touch(sql, state::KEYS)?;
-            let id = found(sql, &wanted, now)?;
-            sql.execute(
-                "UPDATE desk_keys SET revoked_at = $1, previous_hash = NULL
+    change(state, move |sql| {
+        let id = found(sql, &wanted, now)?;
+        sql.execute(
+            "UPDATE desk_keys SET revoked_at = $1, previous_hash = NULL
                  WHERE id = $2 AND revoked_at IS NULL",
-                &[now.into(), (&id).into()],
-            )?;
-            one(sql, &id)
-        })
-        .await
+            &[now.into(), (&id).into()],
+        )?;
+        one(sql, &id)
+    })
+    .await
 }
 
 /// Makes a new secret for a key. The old one stays valid for `grace_ms`.
 pub async fn rotate(
-    state: &State,
+    state: &OpenState,
     id_or_name: &str,
     grace_ms: i64,
     now: i64,
-) -> Result<(Kept, String)> {
+) -> Result<(StoredKey, String)> {
     let (wanted, keyed) = (id_or_name.to_owned(), state.keys.clone());
-    state
-        .store
-        .transaction(Budget::default(), move |sql| {
-            state::touch(sql, state::KEYS)?;
-            let id = found(sql, &wanted, now)?;
-            let key = new_key(&id);
-            let hash = hex(&keyed.mac(key.as_bytes()));
-            let rotated = sql.execute(
-                "UPDATE desk_keys SET previous_hash = hash, previous_until = $1, hash = $2
+    change(state, move |sql| {
+        let id = found(sql, &wanted, now)?;
+        let key = new_key(&id);
+        let hash = hex(&keyed.mac(key.as_bytes()));
+        let rotated = sql.execute(
+            "UPDATE desk_keys SET previous_hash = hash, previous_until = $1, hash = $2
                  WHERE id = $3 AND revoked_at IS NULL",
-                &[(now + grace_ms).into(), (&hash).into(), (&id).into()],
-            )?;
-            if rotated == 0 {
-                return Err(Error::new(
-                    "KEY_REVOKED",
-                    format!("The key {id} is revoked, which can't be undone."),
-                )
-                .next("Create a new one with: madoguchi keys create NAME"));
-            }
-            Ok((one(sql, &id)?, key))
-        })
-        .await
+            &[(now + grace_ms).into(), (&hash).into(), (&id).into()],
+        )?;
+        if rotated == 0 {
+            return Err(Error::new(
+                "KEY_REVOKED",
+                format!("The key {id} is revoked, which can't be undone."),
+            )
+            .next("Create a new one with: madoguchi keys create NAME"));
+        }
+        Ok((one(sql, &id)?, key))
+    })
+    .await
 }
 
 /// Stores when keys were last used.
-pub async fn note_use(state: &State, used: Vec<(String, i64)>) -> Result<()> {
+pub async fn note_use(state: &OpenState, used: Vec<(String, i64)>) -> Result<()> {
     state
         .store
         .transaction(Budget::default(), move |sql| {
@@ -290,13 +296,13 @@ fn found(sql: &mut dyn Sql, id_or_name: &str, now: i64) -> Result<String> {
     })
 }
 
-fn one(sql: &mut dyn Sql, id: &str) -> Result<Kept> {
+fn one(sql: &mut dyn Sql, id: &str) -> Result<StoredKey> {
     let text = format!("SELECT {COLUMNS} FROM desk_keys WHERE id = $1");
     let row = sql.query_one(&text, &[Param::Text(id)])?;
     kept(&row.ok_or_else(|| Error::internal("a key has no row"))?)
 }
 
-fn kept(row: &Row) -> Result<Kept> {
+fn kept(row: &Row) -> Result<StoredKey> {
     let names = |text: String| -> Vec<String> {
         let names = text.split(',').filter(|name| !name.is_empty());
         names.map(str::to_owned).collect()
@@ -305,7 +311,7 @@ fn kept(row: &Row) -> Result<Kept> {
         (Some(hash), Some(until)) => Some((hash, until)),
         _ => None,
     };
-    Ok(Kept {
+    Ok(StoredKey {
         id: row.text(0)?,
         name: row.text(1)?,
         counters: names(row.text(2)?),

@@ -27,4 +27,4 @@ pub mod window;
 
 pub use desk::Desk;
 pub use settings::Settings;
-pub use window::{Found, PreparedTool, Window};
+pub use window::{FoundTool, PreparedTool, Window};

@@ -35,7 +35,7 @@ use crate::{
         identify::{Credentials, Identified},
         inner, run, unknown, validate,
     },
-    window::{Found, PreparedTool, Window},
+    window::{FoundTool, PreparedTool, Window},
 };
 
 /// How long reading a resource, rendering a prompt or completing may take.
@@ -130,7 +130,7 @@ impl Desk {
         request: &ReadRequest<'_>,
         work: impl Future<Output = kit::Result<T>>,
     ) -> kit::Result<T> {
-        let _in_flight = self.under_way.token();
+        let _in_flight = self.in_flight.token();
         let (context, who) = (request.context, request.who);
         let record = CallRecord {
             call: context.call,
@@ -188,7 +188,7 @@ impl Desk {
         let (desk, window) = (Arc::clone(self), Arc::clone(window));
         let gone = client.clone().drop_guard();
         let work = self
-            .under_way
+            .in_flight
             .spawn(async move { desk.pass(&window, call).await });
         let done = match work.await {
             Ok(done) => done,
@@ -222,7 +222,7 @@ impl Desk {
         call: ToolCall,
     ) -> Result<(Answer, Option<ApprovalInUse>), Refusal> {
         let started = Instant::now();
-        let _under_way = self.under_way.token();
+        let _under_way = self.in_flight.token();
         let who = call.admitted.who;
 
         let mut context = Context::new(who.caller.clone(), self.clock.clone(), call.client);
@@ -250,7 +250,7 @@ impl Desk {
         let mut record = self.audit.open(opened, found.metrics()).await;
 
         let result = match found {
-            Found::Tool(tool) => match record.may_run() {
+            FoundTool::Tool(tool) => match record.may_run() {
                 Ok(()) => {
                     let cancel = context.cancel.clone();
                     let (context, arguments) = (&mut context, call.arguments);
@@ -260,8 +260,8 @@ impl Desk {
                 }
                 Err(error) => Err(error),
             },
-            Found::Hidden { reason, .. } => Err(authorize::not_offered(&call.name, reason)),
-            Found::Unknown => {
+            FoundTool::Hidden { reason, .. } => Err(authorize::not_offered(&call.name, reason)),
+            FoundTool::Unknown => {
                 record.close(Outcome::Refused("UNKNOWN_TOOL".into())).await;
                 return Err(Refusal::UnknownTool {
                     call: context.call,
@@ -292,7 +292,7 @@ impl Desk {
     /// again.
     fn delivered(self: &Arc<Self>, approval: String) {
         let desk = Arc::clone(self);
-        self.under_way.spawn(async move {
+        self.in_flight.spawn(async move {
             tokio::select! {
                 () = tokio::time::sleep(DELIVERY_TIME) => {}
                 () = desk.stopping.cancelled() => {}

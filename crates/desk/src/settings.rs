@@ -120,11 +120,11 @@ pub enum LogFormat {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Requests in any 60 seconds, per caller, for each counter named here: { cinema = 600 }. Counters not named have none, but for innervoice with its 100.
+    /// Requests in any 60 seconds, per caller, for each counter named here: { cinema = 600 }. Counters that are not named have no limit, except innervoice with 100.
     pub requests_per_minute: BTreeMap<String, u32>,
-    /// Requests in a minute from one address (IPv6: one /64 network), whoever sends them; 0 for no limit.
+    /// Requests per minute from one address (IPv6: one /64 network), with or without keys; 0 for no limit.
     pub requests_per_minute_per_address: u32,
-    /// Wrong keys in a minute from one address. After that many, only keys that are right and known pass from there until the minute is over; 0 for no limit.
+    /// How many wrong keys one address may send per minute. After that, only known keys are accepted from it until the minute ends; 0 for no limit.
     pub wrong_keys_per_minute: u32,
     /// How many answers to calls with an idempotency key are kept for one caller; each is kept for 24 hours. Beyond it, calls with a new key are refused.
     pub kept_answers_per_caller: NonZeroU32,
@@ -194,7 +194,7 @@ pub enum Policy {
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Identity {
-    /// What keys are hashed and cookies are signed with, at least 32 characters, for desks on one PostgreSQL that are not to keep it there. Empty: `desk.secret` beside the embedded database, or a row on PostgreSQL.
+    /// The secret for hashing keys and signing cookies, at least 32 characters. Set it if desks share a PostgreSQL and should not store it there. Empty: `desk.secret` beside the embedded database, or a row on PostgreSQL.
     pub secret: String,
     /// Keys by the SHA-256 digest of their secret: [{ name = "phone", sha256 = "…" }]. An empty `counters` or `tools` means all.
     pub keys: Vec<KeySettings>,

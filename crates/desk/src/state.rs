@@ -14,17 +14,17 @@ use kit::{BoxFuture, Error, Result, Sql, Store};
 use sha2::Sha256;
 use tokio::sync::OnceCell;
 
-pub use crate::digest::{hex, parse_hex};
+use crate::digest::{hex, parse_hex};
 
 /// The store of the desk's rows, and its secret.
-pub struct State {
+pub struct OpenState {
     pub store: Arc<dyn Store>,
     pub secret: Secret,
     /// Makes the digests of keys. Derived once, because every call uses it.
     pub keys: Keyed,
 }
 
-impl State {
+impl OpenState {
     pub fn new(store: Arc<dyn Store>, secret: Secret) -> Self {
         Self {
             keys: secret.keyed("key"),
@@ -34,17 +34,17 @@ impl State {
     }
 }
 
-type Open = Box<dyn Fn() -> BoxFuture<'static, Result<State>> + Send + Sync>;
+type Open = Box<dyn Fn() -> BoxFuture<'static, Result<OpenState>> + Send + Sync>;
 
 pub struct DeskState {
     open: Open,
-    opened: OnceCell<State>,
+    opened: OnceCell<OpenState>,
     limits: Option<PathBuf>,
 }
 
 impl DeskState {
     pub fn new(
-        open: impl Fn() -> BoxFuture<'static, Result<State>> + Send + Sync + 'static,
+        open: impl Fn() -> BoxFuture<'static, Result<OpenState>> + Send + Sync + 'static,
     ) -> Self {
         Self {
             open: Box::new(open),
@@ -73,12 +73,12 @@ impl DeskState {
         })
     }
 
-    pub async fn get(&self) -> Result<&State> {
+    pub async fn get(&self) -> Result<&OpenState> {
         self.opened.get_or_try_init(|| (self.open)()).await
     }
 
     /// The state, if it was opened before.
-    pub fn opened(&self) -> Option<&State> {
+    pub fn opened(&self) -> Option<&OpenState> {
         self.opened.get()
     }
 }

@@ -79,20 +79,20 @@ impl Window {
         })
     }
 
-    pub fn find(&self, name: &str) -> Found<'_> {
+    pub fn find(&self, name: &str) -> FoundTool<'_> {
         if let Some(tool) = self.by_name.get(name) {
-            return Found::Tool(tool);
+            return FoundTool::Tool(tool);
         }
         match self.hidden.get(name) {
-            Some((name, reason)) => Found::Hidden { name, reason },
-            None => Found::Unknown,
+            Some((name, reason)) => FoundTool::Hidden { name, reason },
+            None => FoundTool::Unknown,
         }
     }
 
     /// Whether the tool may need an approval but has no transaction in which to use
     /// it. Such work continues when its client disconnects.
     pub fn may_outlive_its_client(&self, name: &str) -> bool {
-        let Found::Tool(tool) = self.find(name) else {
+        let FoundTool::Tool(tool) = self.find(name) else {
             return false;
         };
         let may_ask = tool.policy == Policy::Ask || tool.tool.inner_calls.is_some();
@@ -204,7 +204,7 @@ impl PreparedTool {
 }
 
 /// The result of looking up a tool by name.
-pub enum Found<'a> {
+pub enum FoundTool<'a> {
     Tool(&'a Arc<PreparedTool>),
     /// It exists, but this desk does not offer it. The caller sees the reason.
     Hidden {
@@ -214,7 +214,7 @@ pub enum Found<'a> {
     Unknown,
 }
 
-impl Found<'_> {
+impl FoundTool<'_> {
     /// The tool's own name.
     pub fn name(&self) -> &'static str {
         match self {

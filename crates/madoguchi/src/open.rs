@@ -7,7 +7,7 @@ use std::{
 
 use desk::{
     Desk, audit, background,
-    state::{DeskState, State},
+    state::{DeskState, OpenState},
 };
 use kit::{
     BoxFuture, Context, Counter, Error, Result, Store,
@@ -124,7 +124,7 @@ pub fn own_rows(global: &Global, config: &Config) -> OwnRows {
 }
 
 impl OwnRows {
-    pub async fn state(&self) -> Result<&State> {
+    pub async fn state(&self) -> Result<&OpenState> {
         self.state.get().await
     }
 
@@ -237,11 +237,13 @@ pub fn audit_place(
     global: &Global,
     config: &Config,
     state: &Arc<DeskState>,
-) -> Result<audit::Place> {
+) -> Result<audit::AuditLocation> {
     let data = global.data.as_deref();
     Ok(match database_url(&config.settings.database.url, data)? {
-        DatabaseUrl::Sqlite(_) => audit::Place::Directory(data_directory(data)?.join("audit")),
-        DatabaseUrl::Postgres(_) => audit::Place::Table(Arc::clone(state)),
+        DatabaseUrl::Sqlite(_) => {
+            audit::AuditLocation::Directory(data_directory(data)?.join("audit"))
+        }
+        DatabaseUrl::Postgres(_) => audit::AuditLocation::Table(Arc::clone(state)),
     })
 }
 

@@ -9,7 +9,7 @@ use std::{
 
 use desk::{
     ledger,
-    state::{DeskState, Secret, State},
+    state::{DeskState, OpenState, Secret},
 };
 use kit::{Error, Result, Store, sql::Budget};
 use store::{Database, Options, url::DatabaseUrl};
@@ -49,7 +49,7 @@ pub fn state(
                 None => open_store(&url, &databases).await?,
             };
             let secret = secret(&url, &configured, &store).await?;
-            Ok(State::new(store, secret))
+            Ok(OpenState::new(store, secret))
         })
     })
 }

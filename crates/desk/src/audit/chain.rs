@@ -124,18 +124,18 @@ impl Chain {
         at: i64,
         kept: &RedactedArguments,
     ) -> Result<Line> {
-        let beside = StoredArguments {
+        let stored = StoredArguments {
             seq: self.next,
             erased: false,
             arguments: Salted::new(&kept.arguments),
             personal: Salted::new(&kept.personal),
         };
         let commitment = |of: &Option<Salted>| of.as_ref().map(|it| it.commitment().into());
-        record.arguments = commitment(&beside.arguments);
-        record.personal = commitment(&beside.personal);
+        record.arguments = commitment(&stored.arguments);
+        record.personal = commitment(&stored.personal);
         let mut line = self.add(record, at)?;
-        if beside.arguments.is_some() || beside.personal.is_some() {
-            line.arguments = Some(serde_json::to_string(&beside).map_err(Error::internal)?);
+        if stored.arguments.is_some() || stored.personal.is_some() {
+            line.arguments = Some(serde_json::to_string(&stored).map_err(Error::internal)?);
         }
         Ok(line)
     }
@@ -188,9 +188,9 @@ mod tests {
         let [one, two] = [(); 2].map(|()| chain.add_entry(&call()).unwrap());
         let commitment = |line: &Line| parse(&line.record).unwrap().arguments.unwrap();
         assert_ne!(commitment(&one), commitment(&two));
-        let beside: StoredArguments =
+        let stored: StoredArguments =
             serde_json::from_str(one.arguments.as_deref().unwrap()).unwrap();
-        assert_eq!(beside.arguments.unwrap().commitment(), commitment(&one));
+        assert_eq!(stored.arguments.unwrap().commitment(), commitment(&one));
         assert!(!one.record.contains("\"a\""), "{}", one.record);
     }
 }

@@ -13,26 +13,25 @@ use super::{
     erasures::Erasures,
     ranges::RecordRanges,
     record::{Record, StoredArguments, parse},
-    selection::Which,
-    store::Shelf,
+    selection::ErasureScope,
+    store::AuditStore,
 };
 
 /// How many ranges one checkpoint names, so that its line stays short.
 const RANGES_IN_ONE: usize = 1000;
 
 /// Returns how many records lost their arguments.
-pub fn erase(shelf: &dyn Shelf, which: &Which, now: i64) -> Result<u64> {
-    let mut erased = finish_erasures(shelf)?;
+pub fn erase(store: &dyn AuditStore, which: &ErasureScope, now: i64) -> Result<u64> {
+    let mut erased = finish_erasures(store)?;
     let mut wanted: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
-    for (segment, _) in shelf.touched(which.since.unwrap_or(i64::MIN))? {
-        let Some(stored) = shelf.read(&segment)? else {
+    for (segment, _) in store.touched(which.since.unwrap_or(i64::MIN))? {
+        let Some(stored) = store.read(&segment)? else {
             continue;
         };
-        for (line, beside) in &stored.lines {
-            let beside = beside
-                .as_deref()
-                .map(serde_json::from_str::<StoredArguments>);
-            let Some(Ok(StoredArguments { erased: false, .. })) = beside else {
+        for (line, arguments) in &stored.lines {
+            let arguments = arguments.as_deref();
+            let arguments = arguments.map(serde_json::from_str::<StoredArguments>);
+            let Some(Ok(StoredArguments { erased: false, .. })) = arguments else {
                 continue;
             };
             if let Ok(record) = parse(line)
@@ -66,22 +65,22 @@ pub fn erase(shelf: &dyn Shelf, which: &Which, now: i64) -> Result<u64> {
     // Recorded before it is done: if this process dies in between,
     // `finish_erasures` does the rest.
     if !checkpoints.is_empty() {
-        shelf.checkpoint(checkpoints, None)?;
+        store.checkpoint(checkpoints, None)?;
     }
     for (segment, ranges) in &wanted {
-        erased += shelf.erase(segment, ranges)?;
+        erased += store.erase(segment, ranges)?;
     }
     Ok(erased)
 }
 
 /// Finishes erasures that were recorded but cut short because their process died.
 /// Returns how many records lost their arguments.
-pub fn finish_erasures(shelf: &dyn Shelf) -> Result<u64> {
-    let there: HashSet<String> = shelf.segments()?.into_iter().collect();
+pub fn finish_erasures(store: &dyn AuditStore) -> Result<u64> {
+    let there: HashSet<String> = store.segments()?.into_iter().collect();
     let mut erased = 0;
-    for (segment, ranges) in Erasures::in_checkpoints(&shelf.checkpoints()?).by_segment() {
+    for (segment, ranges) in Erasures::in_checkpoints(&store.checkpoints()?).by_segment() {
         if there.contains(segment) {
-            erased += shelf.erase(segment, ranges)?;
+            erased += store.erase(segment, ranges)?;
         }
     }
     Ok(erased)

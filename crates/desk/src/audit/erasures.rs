@@ -7,8 +7,8 @@ use kit::Result;
 use super::{
     ranges::RecordRanges,
     record::{Record, parse},
-    selection::Which,
-    store::Shelf,
+    selection::ErasureScope,
+    store::AuditStore,
 };
 
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub struct Erasures {
     by_segment: HashMap<String, RecordRanges>,
     /// Earlier versions recorded a description in place of record numbers. They
     /// erased all records that matched it at that time.
-    by_description: Vec<(i64, Which)>,
+    by_description: Vec<(i64, ErasureScope)>,
 }
 
 impl Erasures {
@@ -36,12 +36,12 @@ impl Erasures {
     }
 
     /// Includes the erasures that earlier versions recorded. Reads every segment.
-    pub fn everywhere(shelf: &dyn Shelf) -> Result<Self> {
-        let mut erasures = Self::in_checkpoints(&shelf.checkpoints()?);
-        for segment in shelf.segments()? {
-            let stored = shelf.read(&segment)?.unwrap_or_default();
+    pub fn everywhere(store: &dyn AuditStore) -> Result<Self> {
+        let mut erasures = Self::in_checkpoints(&store.checkpoints()?);
+        for segment in store.segments()? {
+            let stored = store.read(&segment)?.unwrap_or_default();
             for record in stored.lines.iter().filter_map(|(line, _)| recorded(line)) {
-                let which = record.what.as_deref().and_then(Which::parse);
+                let which = record.what.as_deref().and_then(ErasureScope::parse);
                 let which = which.map(|which| (record.at_ms(), which));
                 erasures.by_description.extend(which);
             }

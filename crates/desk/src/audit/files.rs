@@ -14,14 +14,15 @@ use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
     fs::{self, File, OpenOptions, TryLockError},
-    io::{ErrorKind, Read, Seek, SeekFrom, Write},
+    io::{Read, Seek, SeekFrom, Write},
     path::Path,
     sync::{Mutex, PoisonError},
 };
 
 use directory::{Directory, ENDING};
 use disk::{
-    last_bytes, last_line, make_directory, milliseconds, read, seq_of, sync_directory, unusable,
+    if_exists, last_bytes, last_line, make_directory, milliseconds, read, seq_of, sync_directory,
+    unusable,
 };
 use kit::Result;
 use segment::FileSegmentWriter;
@@ -29,7 +30,7 @@ use segment::FileSegmentWriter;
 use super::{
     ranges::RecordRanges,
     record::{Head, Line, Record, StoredArguments, parse},
-    store::{CHECKPOINTS, SegmentClaim, SegmentWriter, Shelf, StoredSegment},
+    store::{AuditStore, CHECKPOINTS, SegmentClaim, SegmentWriter, StoredSegment},
 };
 use crate::private;
 
@@ -59,41 +60,35 @@ impl Files {
         let path = self.directory.chain(CHECKPOINTS);
         let failed = |error| unusable(&path, error);
         let mut sealed = self.sealed.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut file) = if_exists(&path, File::open(&path))? else {
+            *sealed = Default::default();
+            return Ok(HashSet::new());
+        };
         let (read, known) = &mut *sealed;
-        match File::open(&path) {
-            Ok(mut file) => {
-                if file.metadata().map_err(failed)?.len() < *read {
-                    (*read, *known) = Default::default();
-                }
-                file.seek(SeekFrom::Start(*read)).map_err(failed)?;
-                let mut bytes = Vec::new();
-                file.read_to_end(&mut bytes).map_err(failed)?;
-                let whole = bytes.iter().rposition(|byte| *byte == b'\n');
-                bytes.truncate(whole.map_or(0, |at| at + 1));
-                *read += bytes.len() as u64;
-                for line in bytes.split(|byte| *byte == b'\n') {
-                    let record: Option<Record<'_>> = serde_json::from_slice(line).ok();
-                    let sealed = record.filter(|record| record.kind == "sealed");
-                    known.extend(sealed.and_then(|it| it.segment).map(Cow::into_owned));
-                }
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                (*read, *known) = Default::default();
-            }
-            Err(error) => return Err(failed(error)),
+        if file.metadata().map_err(failed)?.len() < *read {
+            (*read, *known) = Default::default();
+        }
+        file.seek(SeekFrom::Start(*read)).map_err(failed)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+        bytes.truncate(whole.map_or(0, |at| at + 1));
+        *read += bytes.len() as u64;
+        for line in bytes.split(|byte| *byte == b'\n') {
+            let record: Option<Record<'_>> = serde_json::from_slice(line).ok();
+            let sealed = record.filter(|record| record.kind == "sealed");
+            known.extend(sealed.and_then(|it| it.segment).map(Cow::into_owned));
         }
         let names = names.iter().filter(|name| known.contains(*name));
         Ok(names.cloned().collect())
     }
 }
 
-impl Shelf for Files {
+impl AuditStore for Files {
     fn segments(&self) -> Result<Vec<String>> {
-        let entries = match fs::read_dir(self.directory.path()) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(unusable(self.directory.path(), error)),
-        };
+        let directory = self.directory.path();
+        let entries = if_exists(directory, fs::read_dir(directory))?;
+        let entries = entries.into_iter().flatten();
         let mut names: Vec<String> = entries
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
             .filter(|name| !name.starts_with('.'))
@@ -134,20 +129,20 @@ impl Shelf for Files {
         let Some(text) = read(&self.directory.chain(segment))? else {
             return Ok(None);
         };
-        let mut beside: HashMap<u64, String> = HashMap::new();
-        // After the records, so that none is without what was written before it.
+        let mut arguments: HashMap<u64, String> = HashMap::new();
+        // Read after the chain, because arguments are written before their records.
         for line in read(&self.directory.arguments(segment))?
             .unwrap_or_default()
             .lines()
         {
             if let Ok(it) = serde_json::from_str::<StoredArguments>(line) {
-                beside.insert(it.seq, line.trim_end().to_owned());
+                arguments.insert(it.seq, line.trim_end().to_owned());
             }
         }
         let whole = text.rfind('\n').map_or(0, |at| at + 1);
         let lines = text.get(..whole).unwrap_or_default().lines();
         let lines = lines
-            .map(|line| (line.to_owned(), beside.remove(&seq_of(line))))
+            .map(|line| (line.to_owned(), arguments.remove(&seq_of(line))))
             .collect();
         Ok(Some(StoredSegment {
             lines,
@@ -158,10 +153,8 @@ impl Shelf for Files {
 
     fn first(&self, segment: &str) -> Result<Option<String>> {
         let path = self.directory.chain(segment);
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unusable(&path, error)),
+        let Some(file) = if_exists(&path, File::open(&path))? else {
+            return Ok(None);
         };
         let mut line = String::new();
         let mut reader = std::io::BufReader::new(file);
@@ -172,10 +165,8 @@ impl Shelf for Files {
 
     fn head(&self, segment: &str) -> Result<Option<Head>> {
         let path = self.directory.chain(segment);
-        let mut file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unusable(&path, error)),
+        let Some(mut file) = if_exists(&path, File::open(&path))? else {
+            return Ok(None);
         };
         let (bytes, _) = last_bytes(&mut file).map_err(|error| unusable(&path, error))?;
         Ok(last_line(&bytes)
@@ -189,32 +180,30 @@ impl Shelf for Files {
 
     fn is_live(&self, segment: &str) -> Result<bool> {
         let path = self.directory.chain(segment);
-        match File::open(&path) {
-            // Closing the file releases the lock.
-            Ok(file) => match file.try_lock_shared() {
-                Ok(()) => Ok(false),
-                Err(TryLockError::WouldBlock) => Ok(true),
-                Err(TryLockError::Error(error)) => Err(unusable(&path, error)),
-            },
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(unusable(&path, error)),
+        let Some(file) = if_exists(&path, File::open(&path))? else {
+            return Ok(false);
+        };
+        // Closing the file releases the lock.
+        match file.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(unusable(&path, error)),
         }
     }
 
     fn claim(&self, segment: &str) -> Result<Option<SegmentClaim>> {
         let path = self.directory.chain(segment);
-        match File::open(&path) {
-            Ok(file) => match file.try_lock() {
-                // Another process may have sealed it before we had the lock.
-                Ok(()) => {
-                    let sealed = self.sealed_among(&[segment.to_owned()])?;
-                    Ok(sealed.is_empty().then(|| Box::new(file) as SegmentClaim))
-                }
-                Err(TryLockError::WouldBlock) => Ok(None),
-                Err(TryLockError::Error(error)) => Err(unusable(&path, error)),
-            },
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unusable(&path, error)),
+        let Some(file) = if_exists(&path, File::open(&path))? else {
+            return Ok(None);
+        };
+        match file.try_lock() {
+            // Another process may have sealed it before we had the lock.
+            Ok(()) => {
+                let sealed = self.sealed_among(&[segment.to_owned()])?;
+                Ok(sealed.is_empty().then(|| Box::new(file) as SegmentClaim))
+            }
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(unusable(&path, error)),
         }
     }
 
@@ -308,11 +297,7 @@ impl Shelf for Files {
         let path = self.directory.arguments(segment);
         let failed = |error| unusable(&path, error);
         // Read as bytes: a half erased line may not be UTF-8.
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
-            Err(error) => return Err(failed(error)),
-        };
+        let bytes = if_exists(&path, fs::read(&path))?.unwrap_or_default();
         let mut blanks: Vec<(u64, String)> = Vec::new();
         let mut at = 0u64;
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -349,12 +334,7 @@ impl Shelf for Files {
             torn,
             self.directory.chain(segment),
         ] {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(unusable(&path, error));
-                }
-                _ => {}
-            }
+            if_exists(&path, fs::remove_file(&path))?;
         }
         Ok(())
     }

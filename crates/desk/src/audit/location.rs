@@ -4,18 +4,18 @@ use std::{path::PathBuf, sync::Arc};
 
 use kit::{Error, Result};
 
-use super::{files::Files, store::Shelf, table::Table};
+use super::{files::Files, store::AuditStore, table::Table};
 use crate::state::DeskState;
 
 #[derive(Clone)]
-pub enum Place {
+pub enum AuditLocation {
     Directory(PathBuf),
     Table(Arc<DeskState>),
 }
 
-impl Place {
+impl AuditLocation {
     /// Opens the store. Needs a runtime.
-    pub fn shelf(&self) -> Result<Arc<dyn Shelf>> {
+    pub fn open(&self) -> Result<Arc<dyn AuditStore>> {
         Ok(match self {
             Self::Directory(path) => Arc::new(Files::new(path)),
             Self::Table(state) => {

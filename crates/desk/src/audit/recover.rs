@@ -18,7 +18,7 @@ use super::{
     entry::{AuditEntry, RecoveredEntry},
     queue::Reservation,
     record::{CRASHED, Head, Record, parse},
-    store::Shelf,
+    store::AuditStore,
     trail::Trail,
 };
 
@@ -32,19 +32,19 @@ pub type CounterStore = (&'static str, Arc<dyn Store>);
 /// Returns how many calls were recovered.
 pub fn recover(trail: &Trail, rows: &[CounterStore], runtime: &Handle) -> Result<u64> {
     let mut recovered = 0;
-    for segment in trail.shelf.unsealed()? {
+    for segment in trail.store.unsealed()? {
         recovered += one(trail, &segment, rows, runtime)?;
     }
     Ok(recovered)
 }
 
 fn one(trail: &Trail, segment: &str, rows: &[CounterStore], runtime: &Handle) -> Result<u64> {
-    let shelf = &trail.shelf;
-    if shelf.is_live(segment)? {
+    let store = &trail.store;
+    if store.is_live(segment)? {
         return Ok(0);
     }
     // A damaged segment stays as it is, for `verify` to report.
-    let first = shelf.first(segment)?;
+    let first = store.first(segment)?;
     let Some(Ok(start)) = first.as_deref().map(parse) else {
         return Ok(0);
     };
@@ -58,11 +58,11 @@ fn one(trail: &Trail, segment: &str, rows: &[CounterStore], runtime: &Handle) ->
     {
         return Ok(0);
     }
-    let Some(_claim) = shelf.claim(segment)? else {
+    let Some(_claim) = store.claim(segment)? else {
         return Ok(0);
     };
-    let torn = shelf.quarantine_torn_line(segment)?;
-    let Some(stored) = shelf.read(segment)? else {
+    let torn = store.quarantine_torn_line(segment)?;
+    let Some(stored) = store.read(segment)? else {
         return Ok(0);
     };
     let last = stored.lines.last().map(|(line, _)| parse(line));
@@ -71,7 +71,7 @@ fn one(trail: &Trail, segment: &str, rows: &[CounterStore], runtime: &Handle) ->
     };
     let process = start.process.as_deref().unwrap_or_default();
     let since = start.at_ms() - BEFORE_MS;
-    let missing = missing(&**shelf, process, since, rows, runtime)?;
+    let missing = missing(&**store, process, since, rows, runtime)?;
     let recovered = missing.len() as u64;
     record(trail, segment, missing)?;
     let head = Head {
@@ -81,7 +81,7 @@ fn one(trail: &Trail, segment: &str, rows: &[CounterStore], runtime: &Handle) ->
     };
     let mut sealed = Record::sealed(&head, start.at_ms(), last.at_ms(), CRASHED);
     sealed.torn = (torn > 0).then_some(torn);
-    shelf.checkpoint(vec![(sealed, trail.now())], Some(segment))?;
+    store.checkpoint(vec![(sealed, trail.now())], Some(segment))?;
     tracing::warn!(
         segment,
         recovered,
@@ -93,7 +93,7 @@ fn one(trail: &Trail, segment: &str, rows: &[CounterStore], runtime: &Handle) ->
 
 /// The calls of a process that changed something and have no record.
 fn missing(
-    shelf: &dyn Shelf,
+    audit: &dyn AuditStore,
     process: &str,
     since: i64,
     rows: &[CounterStore],
@@ -136,7 +136,7 @@ fn missing(
     }
     if !found.is_empty() {
         let calls: HashSet<String> = found.keys().cloned().collect();
-        for call in shelf.recorded(&calls, since)? {
+        for call in audit.recorded(&calls, since)? {
             found.remove(&call);
         }
     }

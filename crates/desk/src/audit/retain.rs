@@ -7,25 +7,25 @@ use kit::Result;
 
 use super::{
     record::{Record, parse, segment_name},
-    store::Shelf,
+    store::AuditStore,
 };
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Returns how many segments were dropped.
-pub fn drop_old(shelf: &dyn Shelf, keep_days: u32, now: i64) -> Result<u64> {
+pub fn drop_old(store: &dyn AuditStore, keep_days: u32, now: i64) -> Result<u64> {
     if keep_days == 0 {
         return Ok(0);
     }
     let before = now - i64::from(keep_days) * DAY_MS;
-    let there = shelf.segments()?;
+    let there = store.segments()?;
     // Names sort by the time at which segments began, and none ends before that.
     let oldest = segment_name(before);
     if there.first().is_none_or(|first| *first > oldest) {
         return Ok(0);
     }
     let there: HashSet<String> = there.into_iter().collect();
-    let checkpoints = shelf.checkpoints()?;
+    let checkpoints = store.checkpoints()?;
     let mut dropped: HashSet<String> = HashSet::new();
     let mut old: Vec<Record<'static>> = Vec::new();
     for record in checkpoints.iter().filter_map(|line| parse(line).ok()) {
@@ -56,10 +56,10 @@ pub fn drop_old(shelf: &dyn Shelf, keep_days: u32, now: i64) -> Result<u64> {
         })
         .collect();
     if !checkpoints_to_add.is_empty() {
-        shelf.checkpoint(checkpoints_to_add, None)?;
+        store.checkpoint(checkpoints_to_add, None)?;
     }
     for record in &old {
-        shelf.remove(record.segment.as_deref().unwrap_or_default())?;
+        store.remove(record.segment.as_deref().unwrap_or_default())?;
     }
     Ok(old.len() as u64)
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{
     erasures,
     record::{Record, Salted, StoredArguments, parse},
-    store::{CHECKPOINTS, Shelf},
+    store::{AuditStore, CHECKPOINTS},
 };
 
 /// Which records are wanted. Fields that are not set match all.
@@ -53,7 +53,7 @@ impl Filter {
 
 /// One record, for people and other programs.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FoundRecord {
     pub at: i64,
     pub segment: String,
     pub seq: u64,
@@ -62,16 +62,20 @@ pub struct Found {
 }
 
 /// The records that match, by time. `last`: only the newest so many.
-pub fn find(shelf: &dyn Shelf, filter: &Filter, last: Option<usize>) -> Result<Vec<Found>> {
-    let mut found: Vec<Found> = Vec::new();
-    for line in shelf.checkpoints()? {
+pub fn find(
+    store: &dyn AuditStore,
+    filter: &Filter,
+    last: Option<usize>,
+) -> Result<Vec<FoundRecord>> {
+    let mut found: Vec<FoundRecord> = Vec::new();
+    for line in store.checkpoints()? {
         if let Some(record) = erasures::recorded(&line)
             && filter.wants(&record)
         {
             found.extend(shown(CHECKPOINTS, &record, &line, None, filter.personal));
         }
     }
-    for (segment, touched) in shelf.touched(filter.since.unwrap_or(i64::MIN))? {
+    for (segment, touched) in store.touched(filter.since.unwrap_or(i64::MIN))? {
         if let Some(last) = last
             && found.len() >= last
         {
@@ -82,18 +86,24 @@ pub fn find(shelf: &dyn Shelf, filter: &Filter, last: Option<usize>) -> Result<V
                 break;
             }
         }
-        let Some(stored) = shelf.read(&segment)? else {
+        let Some(stored) = store.read(&segment)? else {
             continue;
         };
         let mut here = 0;
-        for (line, beside) in stored.lines.iter().rev() {
+        for (line, arguments) in stored.lines.iter().rev() {
             if last.is_some_and(|last| here == last) {
                 break;
             }
             // Damaged records are left out; `verify` reports them.
             if let Ok(record) = parse(line)
                 && filter.wants(&record)
-                && let Some(it) = shown(&segment, &record, line, beside.as_deref(), filter.personal)
+                && let Some(it) = shown(
+                    &segment,
+                    &record,
+                    line,
+                    arguments.as_deref(),
+                    filter.personal,
+                )
             {
                 found.push(it);
                 here += 1;
@@ -109,17 +119,17 @@ pub fn find(shelf: &dyn Shelf, filter: &Filter, last: Option<usize>) -> Result<V
 
 /// The records that are new since the last call, for `audit --follow`.
 pub fn find_new(
-    shelf: &dyn Shelf,
+    store: &dyn AuditStore,
     filter: &Filter,
     seen: &mut HashSet<(String, u64)>,
     from: i64,
-) -> Result<Vec<Found>> {
+) -> Result<Vec<FoundRecord>> {
     /// Records of several processes arrive a little out of order.
     const OVERLAP: Duration = Duration::from_secs(60);
     let mut filter = filter.clone();
     let overlap = OVERLAP.as_millis() as i64;
     filter.since = Some(filter.since.unwrap_or(i64::MIN).max(from - overlap));
-    let mut found = find(shelf, &filter, None)?;
+    let mut found = find(store, &filter, None)?;
     let known: HashSet<(String, u64)> = found
         .iter()
         .map(|it| (it.segment.clone(), it.seq))
@@ -129,7 +139,7 @@ pub fn find_new(
     Ok(found)
 }
 
-fn by_time(a: &Found, b: &Found) -> std::cmp::Ordering {
+fn by_time(a: &FoundRecord, b: &FoundRecord) -> std::cmp::Ordering {
     (a.at, &a.segment, a.seq).cmp(&(b.at, &b.segment, b.seq))
 }
 
@@ -137,25 +147,25 @@ fn shown(
     segment: &str,
     record: &Record<'_>,
     line: &str,
-    beside: Option<&str>,
+    stored: Option<&str>,
     personal: bool,
-) -> Option<Found> {
+) -> Option<FoundRecord> {
     let mut json: Map<String, Value> = serde_json::from_str(line).ok()?;
     json.shift_remove("prev");
     let digest = json.shift_remove("arguments");
     json.shift_remove("personal");
     let hash = json.shift_remove("hash");
-    let beside: StoredArguments = beside
-        .and_then(|beside| serde_json::from_str(beside).ok())
+    let stored: StoredArguments = stored
+        .and_then(|stored| serde_json::from_str(stored).ok())
         .unwrap_or_default();
     let value = |kept: &Salted| kept.text.parse().unwrap_or(Value::Null);
-    if let Some(arguments) = &beside.arguments {
+    if let Some(arguments) = &stored.arguments {
         json.insert("arguments".into(), value(arguments));
     }
-    if let (Some(kept), true) = (&beside.personal, personal) {
+    if let (Some(kept), true) = (&stored.personal, personal) {
         json.insert("personal".into(), value(kept));
     }
-    if beside.erased {
+    if stored.erased {
         json.insert("erased".into(), true.into());
     }
     if let Some(digest) = digest {
@@ -168,7 +178,7 @@ fn shown(
         json.insert("recorded_in".into(), segment.into());
     }
     json.extend(hash.map(|hash| ("hash".to_owned(), hash)));
-    Some(Found {
+    Some(FoundRecord {
         at: record.at_ms(),
         segment: segment.to_owned(),
         seq: record.seq,

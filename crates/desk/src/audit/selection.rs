@@ -8,7 +8,7 @@ use super::record::{Record, time};
 
 /// The arguments of one call, or of a caller in a span of time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Which {
+pub struct ErasureScope {
     pub call: Option<String>,
     /// A caller's id or name.
     pub caller: Option<String>,
@@ -16,7 +16,7 @@ pub struct Which {
     pub until: Option<i64>,
 }
 
-impl Which {
+impl ErasureScope {
     pub fn matches(&self, record: &Record<'_>) -> bool {
         let at = record.at_ms();
         let caller = [record.caller.as_deref(), record.caller_name.as_deref()];
@@ -63,7 +63,7 @@ fn split_time<'t>(text: &'t str, word: &str) -> (&'t str, Option<i64>) {
     }
 }
 
-impl fmt::Display for Which {
+impl fmt::Display for ErasureScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
             self.call.as_ref().map(|call| format!("call {call}")),
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_description_reads_back() {
         let at = Some(1_800_000_000_000);
-        let which = |call: Option<&str>, caller: Option<&str>, since, until| Which {
+        let which = |call: Option<&str>, caller: Option<&str>, since, until| ErasureScope {
             call: call.map(str::to_owned),
             caller: caller.map(str::to_owned),
             since,
@@ -96,10 +96,10 @@ mod tests {
             which(None, None, at, at),
             which(None, Some("phone"), None, at),
         ] {
-            assert_eq!(Which::parse(&which.to_string()), Some(which));
+            assert_eq!(ErasureScope::parse(&which.to_string()), Some(which));
         }
         for text in ["", "everything", "since yesterday"] {
-            assert_eq!(Which::parse(text), None, "{text}");
+            assert_eq!(ErasureScope::parse(text), None, "{text}");
         }
     }
 }

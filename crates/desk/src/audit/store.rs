@@ -50,7 +50,7 @@ pub trait SegmentWriter: Send {
 /// Held while this process recovers the segment of a dead one.
 pub type SegmentClaim = Box<dyn Send>;
 
-pub trait Shelf: Send + Sync {
+pub trait AuditStore: Send + Sync {
     /// All segments, oldest first.
     fn segments(&self) -> Result<Vec<String>>;
 

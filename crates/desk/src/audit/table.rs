@@ -8,7 +8,7 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use kit::{
-    BoxFuture, Error, Param, Result, Sql, Store, lease,
+    Error, Param, Result, Sql, Store, lease,
     sql::{Budget, values},
 };
 use tokio::runtime::Handle;
@@ -17,7 +17,7 @@ use super::{
     chain::Chain,
     ranges::RecordRanges,
     record::{Head, Line, NOTHING, Record, parse},
-    store::{Appended, CHECKPOINTS, SegmentClaim, SegmentWriter, Shelf, StoredSegment},
+    store::{Appended, AuditStore, CHECKPOINTS, SegmentClaim, SegmentWriter, StoredSegment},
 };
 use crate::state::{self, DeskState};
 
@@ -52,26 +52,25 @@ impl Table {
         &self,
         job: impl FnOnce(&mut dyn Sql) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let state = Arc::clone(&self.state);
-        self.wait(Box::pin(async move {
-            let store: &Arc<dyn Store> = &state.get().await?.store;
-            store.query(Budget::default(), job).await
-        }))
+        let work = async { self.store().await?.query(Budget::default(), job).await };
+        self.runtime.block_on(work)
     }
 
     fn transaction<T: Send + 'static>(
         &self,
         job: impl FnMut(&mut dyn Sql) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let state = Arc::clone(&self.state);
-        self.wait(Box::pin(async move {
-            let store: &Arc<dyn Store> = &state.get().await?.store;
-            store.transaction(Budget::default(), job).await
-        }))
+        let work = async {
+            self.store()
+                .await?
+                .transaction(Budget::default(), job)
+                .await
+        };
+        self.runtime.block_on(work)
     }
 
-    fn wait<T>(&self, work: BoxFuture<'static, Result<T>>) -> Result<T> {
-        self.runtime.block_on(work)
+    async fn store(&self) -> Result<&Arc<dyn Store>> {
+        Ok(&self.state.get().await?.store)
     }
 
     fn lines(&self, segment: &str) -> Result<Vec<(String, Option<String>)>> {
@@ -170,7 +169,7 @@ fn add_checkpoints(sql: &mut dyn Sql, records: &[(Record<'static>, i64)]) -> Res
     insert(sql, CHECKPOINTS, &lines)
 }
 
-impl Shelf for Table {
+impl AuditStore for Table {
     fn segments(&self) -> Result<Vec<String>> {
         self.query(|sql| {
             sql.query(

@@ -1,6 +1,10 @@
 //! The trail in files, with a clock that the tests set.
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use jiff::Timestamp;
 use kit::time::Clock;
@@ -9,6 +13,7 @@ use tempfile::TempDir;
 use super::{
     entry::{AuditEntry, CallEntry, Outcome},
     files::Files,
+    queue::Reservation,
     redact::RedactedArguments,
     *,
 };
@@ -32,7 +37,7 @@ impl Desk {
         }
     }
 
-    fn shelf(&self) -> Arc<dyn Shelf> {
+    fn store(&self) -> Arc<dyn AuditStore> {
         Arc::new(Files::new(&self.path()))
     }
 
@@ -43,7 +48,7 @@ impl Desk {
     /// One process.
     fn trail(&self) -> Trail {
         let process = kit::ids::random("", 8);
-        Trail::new(self.shelf(), self.clock.clone(), process, Vec::new())
+        Trail::new(self.store(), self.clock.clone(), process, Vec::new())
     }
 
     fn wait(&self, ms: i64) {
@@ -61,7 +66,7 @@ impl Desk {
     }
 
     fn verify(&self) -> Report {
-        verify(&*self.shelf()).unwrap()
+        verify(&*self.store()).unwrap()
     }
 
     #[track_caller]
@@ -71,7 +76,7 @@ impl Desk {
     }
 
     fn segments(&self) -> Vec<String> {
-        self.shelf().segments().unwrap()
+        self.store().segments().unwrap()
     }
 
     fn file(&self, segment: &str) -> PathBuf {
@@ -79,18 +84,34 @@ impl Desk {
     }
 
     fn edit(&self, segment: &str, edit: impl FnOnce(&mut Vec<String>)) {
-        let path = self.file(segment);
-        let text = fs::read_to_string(&path).unwrap();
-        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        edit(&mut lines);
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        fs::write(path, text).unwrap();
+        edit_lines(&self.file(segment), edit);
+    }
+
+    fn find(&self) -> Vec<FoundRecord> {
+        find(&*self.store(), &Filter::default(), None).unwrap()
     }
 }
 
+fn edit_lines(path: &Path, edit: impl FnOnce(&mut Vec<String>)) {
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    edit(&mut lines);
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(path, text).unwrap();
+}
+
 async fn make(trail: &Trail, call: &str) {
-    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
-    assert_eq!(trail.push_durable(entry(trail, call)).await, Ok(true));
+    assert!(write(trail, entry(trail, call)).await);
+}
+
+/// Whether the entry is on disk.
+async fn write(trail: &Trail, entry: AuditEntry) -> bool {
+    reserve(trail).await;
+    trail.push_durable(entry).await.unwrap()
+}
+
+async fn reserve(trail: &Trail) {
+    assert_eq!(trail.reserve().await, Reservation::Reserved);
 }
 
 fn entry(trail: &Trail, call: &str) -> AuditEntry {
@@ -139,7 +160,7 @@ async fn a_segment_begins_ends_and_is_sealed() {
     assert!(report.ok, "{report:?}");
     assert_eq!((report.segments, report.records, report.live), (1, 5, 0));
     assert!(report.unfinished.is_empty());
-    let found = find(&*desk.shelf(), &Filter::default(), None).unwrap();
+    let found = desk.find();
     assert_eq!(found.len(), 3);
     assert_eq!(found[0].json["approval"], "a1");
     assert_eq!(found[0].json["arguments"]["room"], "dev");
@@ -233,7 +254,7 @@ async fn records_removed_from_an_unsealed_segment_are_missed() {
     assert!(what.contains("saw it with 3 records"), "{what}");
 }
 
-fn walk(directory: &std::path::Path) -> Vec<PathBuf> {
+fn walk(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths
@@ -259,7 +280,7 @@ async fn a_new_day_begins_a_new_segment_that_continues_the_old() {
     };
     let report = desk.verify();
     assert!(report.ok && report.live == 0, "{report:?}");
-    let start = record::parse(&desk.shelf().first(second).unwrap().unwrap()).unwrap();
+    let start = record::parse(&desk.store().first(second).unwrap().unwrap()).unwrap();
     assert_eq!(start.continues.as_deref(), Some(first.as_str()));
     fs::remove_file(desk.file(first)).unwrap();
     assert_eq!(desk.broken().0, *first);
@@ -277,7 +298,7 @@ async fn a_full_segment_is_followed_by_another() {
     assert!(desk.segments().len() > 3, "{:?}", desk.segments());
     let report = desk.verify();
     assert!(report.ok, "{report:?}");
-    let found = find(&*desk.shelf(), &Filter::default(), None).unwrap();
+    let found = desk.find();
     assert_eq!(found.len(), 20);
 }
 
@@ -289,14 +310,14 @@ async fn old_segments_are_dropped_and_verify_accepts_it() {
     desk.process(1).await;
     desk.wait(40 * DAY);
     let now = desk.clock.now().as_millisecond();
-    let shelf = desk.shelf();
+    let store = desk.store();
     assert_eq!(
-        drop_old(&*shelf, 0, now).unwrap(),
+        drop_old(&*store, 0, now).unwrap(),
         0,
         "0 keeps them for ever"
     );
-    assert_eq!(drop_old(&*shelf, 90, now).unwrap(), 1);
-    assert_eq!(drop_old(&*shelf, 90, now).unwrap(), 0);
+    assert_eq!(drop_old(&*store, 90, now).unwrap(), 1);
+    assert_eq!(drop_old(&*store, 90, now).unwrap(), 0);
     assert_eq!(desk.segments().len(), 1);
     assert_eq!(walk(&desk.path().join("text")).len(), 1);
     let report = desk.verify();
@@ -336,15 +357,13 @@ async fn records_that_cannot_be_written_are_written_later() {
     let desk = Desk::new();
     fs::write(desk.path(), "in the way").unwrap();
     let trail = desk.trail();
-    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
-    assert_eq!(trail.push_durable(filler(1)).await, Ok(false));
+    assert!(!write(&trail, filler(1)).await);
     assert!(trail.is_failing());
     fs::remove_file(desk.path()).unwrap();
-    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
-    assert_eq!(trail.push_durable(filler(2)).await, Ok(true));
+    assert!(write(&trail, filler(2)).await);
     assert!(!trail.is_failing());
     trail.close().await;
-    let found = find(&*desk.shelf(), &Filter::default(), None).unwrap();
+    let found = desk.find();
     let counts: Vec<_> = found.iter().map(|it| it.json["count"].clone()).collect();
     assert_eq!(counts, [1, 2]);
     assert!(desk.verify().ok);
@@ -357,7 +376,7 @@ async fn more_records_than_the_queue_holds_are_all_written() {
     let trail = Arc::new(desk.trail());
     let all = queue::CAPACITY + 4096;
     for _ in 0..all {
-        assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
+        reserve(&trail).await;
         trail.push(filler(1));
     }
     // Waits for all before it; closing alone has a time limit.
@@ -374,16 +393,15 @@ async fn lost_records_are_counted_in_the_trail() {
     let desk = Desk::new();
     fs::write(desk.path(), "in the way").unwrap();
     let trail = desk.trail();
-    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
-    assert_eq!(trail.push_durable(filler(1)).await, Ok(false));
+    assert!(!write(&trail, filler(1)).await);
     let mut held = 0;
-    while trail.try_reserve() == queue::Reservation::Reserved {
+    while trail.try_reserve() == Reservation::Reserved {
         held += 1;
     }
     for _ in 0..3 {
         assert_eq!(
             trail.reserve().await,
-            queue::Reservation::Full,
+            Reservation::Full,
             "it would wait for ever"
         );
         trail.count_lost();
@@ -393,7 +411,7 @@ async fn lost_records_are_counted_in_the_trail() {
     while trail.is_failing() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
+    reserve(&trail).await;
     trail.push(filler(1));
     trail.close().await;
     let report = desk.verify();
@@ -408,7 +426,7 @@ async fn a_segment_is_not_sealed_while_a_call_is_in_flight() {
     let desk = Desk::new();
     let trail = desk.trail();
     make(&trail, "1").await;
-    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
+    reserve(&trail).await;
     trail.close().await;
     while desk.verify().live > 0 {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;

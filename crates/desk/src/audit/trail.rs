@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use super::{
     entry::AuditEntry,
     queue::{Queue, Reservation},
-    store::Shelf,
+    store::AuditStore,
     writer::{ProcessInfo, Writer},
 };
 
@@ -25,9 +25,9 @@ const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
 /// How long the program waits for the last records before it exits.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Records calls of this process. `shelf` also gives access to all other segments.
+/// Records calls of this process. `store` also gives access to all other segments.
 pub struct Trail {
-    pub shelf: Arc<dyn Shelf>,
+    pub store: Arc<dyn AuditStore>,
     pub(super) queue: Arc<Queue>,
     clock: Clock,
     pub(super) about: ProcessInfo,
@@ -38,13 +38,13 @@ pub struct Trail {
 
 impl Trail {
     pub fn new(
-        shelf: Arc<dyn Shelf>,
+        store: Arc<dyn AuditStore>,
         clock: Clock,
         process: String,
         counters: Vec<Vec<&'static str>>,
     ) -> Self {
         Self {
-            shelf,
+            store,
             queue: Arc::new(Queue::new()),
             clock,
             about: ProcessInfo {
@@ -141,7 +141,7 @@ impl Trail {
     fn start(&self) {
         self.started.call_once(|| {
             let writer = Writer::new(
-                Arc::clone(&self.shelf),
+                Arc::clone(&self.store),
                 Arc::clone(&self.queue),
                 self.clock.clone(),
                 self.about.clone(),

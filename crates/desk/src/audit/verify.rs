@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::{
     erasures::Erasures,
     record::{CRASHED, Head, NOTHING, Record, Salted, StoredArguments, parse},
-    store::{CHECKPOINTS, Shelf, StoredSegment},
+    store::{AuditStore, CHECKPOINTS, StoredSegment},
 };
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -55,9 +55,9 @@ pub struct Broken {
 
 type Checked<T> = std::result::Result<T, Broken>;
 
-pub fn verify(shelf: &dyn Shelf) -> Result<Report> {
+pub fn verify(store: &dyn AuditStore) -> Result<Report> {
     let mut report = Report::default();
-    report.broken = check(shelf, &mut report)?.err();
+    report.broken = check(store, &mut report)?.err();
     report.ok = report.broken.is_none();
     Ok(report)
 }
@@ -72,11 +72,11 @@ struct Expected {
     erasures: Erasures,
 }
 
-fn check(shelf: &dyn Shelf, report: &mut Report) -> Result<Checked<()>> {
+fn check(store: &dyn AuditStore, report: &mut Report) -> Result<Checked<()>> {
     // Expectations are read before the segments. What a running desk adds in between
     // can only be more than expected.
-    let names = shelf.segments()?;
-    let checkpoints = shelf.checkpoints()?;
+    let names = store.segments()?;
+    let checkpoints = store.checkpoints()?;
     let mut expected = match sealed_and_dropped(&checkpoints) {
         Ok(expected) => expected,
         Err(broken) => return Ok(Err(broken)),
@@ -88,7 +88,7 @@ fn check(shelf: &dyn Shelf, report: &mut Report) -> Result<Checked<()>> {
     }
     let mut seen_checkpoints = Vec::new();
     for name in &names {
-        let first = shelf.first(name)?;
+        let first = store.first(name)?;
         // A damaged first record is found below.
         let Some(Ok(start)) = first.as_deref().map(parse) else {
             continue;
@@ -121,8 +121,8 @@ fn check(shelf: &dyn Shelf, report: &mut Report) -> Result<Checked<()>> {
     }
     let mut there = HashSet::new();
     for name in &names {
-        let live = shelf.is_live(name)?;
-        let Some(stored) = shelf.read(name)? else {
+        let live = store.is_live(name)?;
+        let Some(stored) = store.read(name)? else {
             continue;
         };
         there.insert(name.clone());
@@ -133,13 +133,13 @@ fn check(shelf: &dyn Shelf, report: &mut Report) -> Result<Checked<()>> {
             // Missing arguments may have been erased since the checkpoints were
             // read, or by an earlier version.
             *report = before;
-            expected.erasures = Erasures::everywhere(shelf)?;
+            expected.erasures = Erasures::everywhere(store)?;
             if let Err(broken) = segment(name, &stored, live, &expected, report) {
                 return Ok(Err(broken));
             }
         }
     }
-    check_missing(shelf, &there, &expected)
+    check_missing(store, &there, &expected)
 }
 
 fn sealed_and_dropped(lines: &[String]) -> Checked<Expected> {
@@ -167,14 +167,17 @@ fn sealed_and_dropped(lines: &[String]) -> Checked<Expected> {
 
 /// Parses a record and checks its number and `prev`.
 fn linked(segment: &str, line: &str, number: u64, prev: &str) -> Checked<Record<'static>> {
-    let record = parse(line).map_err(|what| broken(segment, number, what.to_owned()))?;
+    let record = parse(line).map_err(|what| broken(segment, number, what))?;
     if record.seq != number {
         let what = format!("record {} is where {number} should be", record.seq);
         return Err(broken(segment, number, what));
     }
     if record.prev != prev {
-        let what = "it does not follow the record before it".to_owned();
-        return Err(broken(segment, number, what));
+        return Err(broken(
+            segment,
+            number,
+            "it does not follow the record before it",
+        ));
     }
     Ok(record)
 }
@@ -199,8 +202,7 @@ fn segment(
     }
     matches_sightings(name, &hashes, expected)?;
     if hashes.is_empty() {
-        let what = "it has no complete record".to_owned();
-        return Err(broken(name, 1, what));
+        return Err(broken(name, 1, "it has no complete record"));
     }
     Ok(())
 }
@@ -217,7 +219,7 @@ fn records(
     let ended_in_order = seal.is_some_and(|seal| seal.what.as_deref() != Some(CRASHED));
     let mut hashes: Vec<String> = Vec::with_capacity(stored.lines.len());
     let mut ended = false;
-    for ((line, beside), number) in stored.lines.iter().zip(1..) {
+    for ((line, arguments), number) in stored.lines.iter().zip(1..) {
         let before = match hashes.last() {
             Some(hash) => hash,
             // The first names what it follows; sightings check that.
@@ -237,9 +239,13 @@ fn records(
         let has_arguments = record.arguments.is_some() || record.personal.is_some();
         if stored.keeps_arguments {
             let is_recorded = has_arguments && expected.erasures.include(name, &record);
-            let how = (has_arguments, is_recorded, !ended_in_order);
-            check_arguments(&record, beside.as_deref(), how, report)
-                .map_err(|what| broken(name, number, what.to_owned()))?;
+            let expected = ExpectedArguments {
+                exist: has_arguments,
+                erasure_is_recorded: is_recorded,
+                may_be_missing: !ended_in_order,
+            };
+            check_arguments(&record, arguments.as_deref(), &expected, report)
+                .map_err(|what| broken(name, number, what))?;
         } else {
             report.without_arguments += u64::from(has_arguments);
         }
@@ -261,8 +267,11 @@ fn matches_seal(name: &str, hashes: &[String], torn: u64, seal: &Record<'_>) -> 
         return Err(broken(name, count + 1, what));
     }
     if hash_of(hashes, sealed) != seal.head.as_deref() {
-        let what = "it is not the last record that was sealed".to_owned();
-        return Err(broken(name, sealed, what));
+        return Err(broken(
+            name,
+            sealed,
+            "it is not the last record that was sealed",
+        ));
     }
     if count > sealed || torn > 0 {
         let what = format!("it has more than the {sealed} records that were sealed");
@@ -298,51 +307,57 @@ fn first_prev(line: &str) -> String {
     }
 }
 
-/// The stored arguments must match the record, or be erased. `is_recorded`: an
-/// erasure names them. `may_lack`: they may be missing without one.
+/// What is expected of the arguments of one record.
+struct ExpectedArguments {
+    /// Whether the record was made with arguments.
+    exist: bool,
+    erasure_is_recorded: bool,
+    /// Whether they may be missing without an erasure.
+    may_be_missing: bool,
+}
+
+/// The stored arguments must match the record, or be erased.
 fn check_arguments(
     record: &Record<'_>,
-    beside: Option<&str>,
-    (has_arguments, is_recorded, may_lack): (bool, bool, bool),
+    stored: Option<&str>,
+    expected: &ExpectedArguments,
     report: &mut Report,
 ) -> std::result::Result<(), &'static str> {
-    let Some(beside) = beside else {
-        match (has_arguments, is_recorded, may_lack) {
-            (false, ..) => {}
+    let Some(stored) = stored else {
+        match expected {
+            ExpectedArguments { exist: false, .. } => {}
             // A half erased line can't be read.
-            (true, true, _) => report.not_yet_erased += 1,
-            (true, false, true) => report.without_arguments += 1,
-            (true, false, false) => {
-                return Err("its arguments are missing, but no erasure is recorded");
-            }
+            _ if expected.erasure_is_recorded => report.not_yet_erased += 1,
+            _ if expected.may_be_missing => report.without_arguments += 1,
+            _ => return Err("its arguments are missing, but no erasure is recorded"),
         }
         return Ok(());
     };
-    let beside: StoredArguments =
-        serde_json::from_str(beside).map_err(|_| "its stored arguments can't be read")?;
-    let same = |kept: &Option<Salted>, said: Option<&str>| {
-        kept.as_ref().map(Salted::commitment).as_deref() == said
+    let stored: StoredArguments =
+        serde_json::from_str(stored).map_err(|_| "its stored arguments can't be read")?;
+    let matches = |stored: &Option<Salted>, commitment: Option<&str>| {
+        stored.as_ref().map(Salted::commitment).as_deref() == commitment
     };
-    if beside.erased && has_arguments && beside.arguments.is_none() && beside.personal.is_none() {
+    if stored.erased && expected.exist && stored.arguments.is_none() && stored.personal.is_none() {
         report.erased += 1;
-        return match is_recorded {
+        return match expected.erasure_is_recorded {
             true => Ok(()),
             false => Err("its arguments were erased, but no erasure is recorded"),
         };
     }
-    if beside.erased
-        || !same(&beside.arguments, record.arguments.as_deref())
-        || !same(&beside.personal, record.personal.as_deref())
+    if stored.erased
+        || !matches(&stored.arguments, record.arguments.as_deref())
+        || !matches(&stored.personal, record.personal.as_deref())
     {
         return Err("its stored arguments do not match it");
     }
-    report.not_yet_erased += u64::from(is_recorded);
+    report.not_yet_erased += u64::from(expected.erasure_is_recorded);
     Ok(())
 }
 
 /// Finds segments that existed once and are missing.
 fn check_missing(
-    shelf: &dyn Shelf,
+    store: &dyn AuditStore,
     there: &HashSet<String>,
     expected: &Expected,
 ) -> Result<Checked<()>> {
@@ -357,7 +372,7 @@ fn check_missing(
         return Ok(Ok(()));
     }
     // It may have been dropped since the checkpoints were read.
-    let dropped: HashSet<String> = shelf
+    let dropped: HashSet<String> = store
         .checkpoints()?
         .iter()
         .filter_map(|line| parse(line).ok())
@@ -377,10 +392,10 @@ fn check_missing(
     })
 }
 
-fn broken(segment: &str, line: u64, what: String) -> Broken {
+fn broken(segment: &str, line: u64, what: impl Into<String>) -> Broken {
     Broken {
         segment: segment.to_owned(),
         line,
-        what,
+        what: what.into(),
     }
 }

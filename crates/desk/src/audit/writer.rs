@@ -22,7 +22,7 @@ use super::{
     entry::AuditEntry,
     queue::{Batch, Queue},
     record::{Head, Line, NOTHING, Record, segment_name},
-    store::{Appended, CHECKPOINTS, SegmentWriter, Shelf},
+    store::{Appended, AuditStore, CHECKPOINTS, SegmentWriter},
 };
 
 /// How many records are written at once.
@@ -44,7 +44,7 @@ pub struct ProcessInfo {
 }
 
 pub struct Writer {
-    shelf: Arc<dyn Shelf>,
+    store: Arc<dyn AuditStore>,
     queue: Arc<Queue>,
     clock: Clock,
     about: ProcessInfo,
@@ -70,9 +70,14 @@ struct OpenSegment {
 }
 
 impl Writer {
-    pub fn new(shelf: Arc<dyn Shelf>, queue: Arc<Queue>, clock: Clock, about: ProcessInfo) -> Self {
+    pub fn new(
+        store: Arc<dyn AuditStore>,
+        queue: Arc<Queue>,
+        clock: Clock,
+        about: ProcessInfo,
+    ) -> Self {
         Self {
-            shelf,
+            store,
             queue,
             clock,
             about,
@@ -88,7 +93,7 @@ impl Writer {
         loop {
             let idle = match (&self.open, self.entries.is_empty()) {
                 (_, false) => Some(TRY_AGAIN),
-                (Some(_), true) => self.shelf.heartbeat(),
+                (Some(_), true) => self.store.heartbeat(),
                 (None, true) => None,
             };
             let mut taken = self.queue.take(idle);
@@ -169,7 +174,7 @@ impl Writer {
         }
         let calls = self.entries.iter().filter_map(AuditEntry::call);
         let calls: HashSet<String> = calls.map(str::to_owned).collect();
-        let recorded = self.shelf.recorded(&calls, i64::MIN)?;
+        let recorded = self.store.recorded(&calls, i64::MIN)?;
         let before = self.entries.len();
         self.entries
             .retain(|entry| !entry.call().is_some_and(|call| recorded.contains(call)));
@@ -241,7 +246,7 @@ impl Writer {
             let prev = self.before.as_ref().map_or(NOTHING, |(_, hash)| hash);
             let mut chain = Chain::after(prev);
             let line = chain.add(self.start()?, now)?;
-            let writer = self.shelf.begin(&name, &line)?;
+            let writer = self.store.begin(&name, &line)?;
             self.open = Some(OpenSegment {
                 writer,
                 name,
@@ -260,12 +265,12 @@ impl Writer {
     /// `verify` notices when they are removed.
     fn start(&self) -> Result<Record<'static>> {
         let mut seen = Vec::new();
-        for name in self.shelf.unsealed()? {
+        for name in self.store.unsealed()? {
             let is_before = self
                 .before
                 .as_ref()
                 .is_some_and(|(before, _)| *before == name);
-            if !is_before && let Some(head) = self.shelf.head(&name)? {
+            if !is_before && let Some(head) = self.store.head(&name)? {
                 seen.push(head);
             }
         }
@@ -278,7 +283,7 @@ impl Writer {
             counters: Some(counters.collect()),
             continues: self.before.as_ref().map(|(name, _)| name.clone().into()),
             seen: (!seen.is_empty()).then_some(seen),
-            checkpoint: self.shelf.head(CHECKPOINTS)?,
+            checkpoint: self.store.head(CHECKPOINTS)?,
             ..Record::default()
         })
     }

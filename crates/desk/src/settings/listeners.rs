@@ -16,7 +16,7 @@ pub struct Http {
     pub allowed_origins: Vec<String>,
     /// Whether every request needs a key.
     pub require_key: bool,
-    /// The address people reach this listener by, when a proxy stands in front.
+    /// The address at which people reach this listener, if it is behind a proxy.
     pub public_url: String,
     /// Allows a non-loopback address without TLS and without required keys: a container network, or a proxy that ends TLS in front.
     pub trusted_network: bool,
@@ -28,19 +28,19 @@ pub struct Http {
     /// The largest request body, in bytes.
     #[schemars(range(min = 1, max = 1073741824))]
     pub max_body_bytes: usize,
-    /// How many connections may be open at once. All callers without a key together have half of them, and so has each key.
+    /// How many connections may be open at once. Each key may have half of them, and so may all callers without a key together.
     #[schemars(range(min = 1, max = 1000000))]
     pub max_connections: usize,
-    /// How many of them may come from one address (IPv6: one /64 network), with keys and without; 0 for no limit, as behind a proxy, from which everybody comes.
+    /// How many connections one address (IPv6: one /64 network) may have, counted separately with and without keys; 0 for no limit, for example behind a proxy.
     #[schemars(range(min = 0, max = 1000000))]
     pub max_connections_per_address: usize,
-    /// How many connections may be open besides that have not shown a valid key where one is needed. For one more, the oldest is closed of the address that has the most.
+    /// How many further connections may be open that have not yet shown a required key. Beyond that, the oldest connection of the address with the most is closed.
     #[schemars(range(min = 1, max = 4096))]
     pub max_unidentified_connections: usize,
     /// How long a connection may stay open without a valid key where one is needed, in seconds.
     #[schemars(range(min = 1, max = 86400))]
     pub identify_timeout_seconds: u64,
-    /// How long a client may go without reading anything of what is sent to it before its connection is closed, in seconds.
+    /// How long a client may read nothing of what is sent to it before its connection is closed, in seconds.
     #[schemars(range(min = 1, max = 86400))]
     pub write_timeout_seconds: u64,
     /// How long a client may take to send a request's headers, in seconds. Idle connections are closed after it too.
@@ -109,8 +109,8 @@ impl Http {
     }
 }
 
-/// A listener beside the main one, for a counter with a port of its own. How
-/// much a client may send, and how long it may take, is as in [http].
+/// A listener beside the main one, for a counter with its own port. The limits on
+/// sizes and times are those of [http].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Listener {
@@ -124,7 +124,7 @@ pub struct Listener {
     pub allowed_origins: Vec<String>,
     /// Whether every request needs a key.
     pub require_key: bool,
-    /// The address people reach this listener by, when a proxy stands in front.
+    /// The address at which people reach this listener, if it is behind a proxy.
     pub public_url: String,
     /// Allows a non-loopback address without TLS and without required keys: a container network, or a proxy that ends TLS in front.
     pub trusted_network: bool,
@@ -141,7 +141,7 @@ impl Default for Listener {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {
-    /// A PEM file with the certificate and those that lead to its authority. Empty: no TLS. Read again on SIGHUP.
+    /// A PEM file with the certificate and its intermediate certificates. Empty: no TLS. Reloaded on SIGHUP.
     pub cert: String,
     /// A PEM file with the certificate's private key.
     pub key: String,
@@ -156,7 +156,7 @@ impl Tls {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WebSocket {
-    /// The largest message, in bytes; of a client without a key 256 KiB at most.
+    /// The largest message, in bytes; 256 KiB at most for a client without a key.
     #[schemars(range(min = 1, max = 1073741824))]
     pub max_message_bytes: usize,
     /// The largest frame, in bytes.
@@ -165,7 +165,7 @@ pub struct WebSocket {
     /// How many outgoing messages may wait for a slow client. Then its calls wait, until `write_timeout_seconds` in [http] closes the connection.
     #[schemars(range(min = 1, max = 65536))]
     pub queue: usize,
-    /// How often the server pings, in seconds; a client that stays silent for two pings is gone.
+    /// How often the server pings, in seconds; a client that does not answer two pings is disconnected.
     #[schemars(range(min = 1, max = 86400))]
     pub ping_seconds: u64,
 }

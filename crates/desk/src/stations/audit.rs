@@ -32,7 +32,7 @@ use crate::{
     metrics::ToolMetrics,
     settings::{self, KeepArguments},
     stations::authorize::Target,
-    window::Found,
+    window::FoundTool,
 };
 
 pub struct Audit {
@@ -104,7 +104,7 @@ impl Audit {
     /// The arguments of a call as the trail stores them.
     pub fn redacted(
         &self,
-        found: &Found<'_>,
+        found: &FoundTool<'_>,
         name: &str,
         arguments: &Map<String, Value>,
     ) -> RedactedArguments {
@@ -112,7 +112,7 @@ impl Audit {
             return RedactedArguments::default();
         }
         match found {
-            Found::Tool(tool) => {
+            FoundTool::Tool(tool) => {
                 let known = tool.tool.input.get("properties").and_then(Value::as_object);
                 // A field that the schema does not name may contain anything.
                 let is_known = |name: &str| known.is_some_and(|known| known.contains_key(name));
@@ -121,9 +121,9 @@ impl Audit {
                     personal.contains(&name) || !is_known(name)
                 })
             }
-            Found::Hidden { .. } => RedactedArguments::of(arguments, |_| true),
+            FoundTool::Hidden { .. } => RedactedArguments::of(arguments, |_| true),
             // The record says only `unknown`; the name is text of the caller.
-            Found::Unknown => {
+            FoundTool::Unknown => {
                 let mut asked = Map::new();
                 asked.insert("tool".into(), name.into());
                 RedactedArguments::of(&asked, |_| true)

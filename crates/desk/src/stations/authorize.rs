@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     settings::Policy,
     stations::identify::{Identified, Scope, allows},
-    window::{Found, PreparedTool, Window},
+    window::{FoundTool, PreparedTool, Window},
 };
 
 /// The error code for an address without a resource.
@@ -194,9 +194,9 @@ fn prompt(window: &Window, who: &Identified, name: &str) -> Result<()> {
 
 fn offered<'a>(window: &'a Window, who: &Identified, name: &str) -> Result<&'a PreparedTool> {
     match window.find(name) {
-        Found::Tool(tool) => check(who, tool).map(|()| &**tool),
-        Found::Hidden { reason, .. } => Err(not_offered(name, reason)),
-        Found::Unknown => Err(Error::internal(format!(
+        FoundTool::Tool(tool) => check(who, tool).map(|()| &**tool),
+        FoundTool::Hidden { reason, .. } => Err(not_offered(name, reason)),
+        FoundTool::Unknown => Err(Error::internal(format!(
             "{name} is not a tool of the counter"
         ))),
     }

@@ -8,7 +8,7 @@ use kit::{Context, Error, Result, error::INVALID_ARGUMENT, tool::InnerCall};
 use serde_json::{Map, Value, json};
 
 use super::{audit::OpenRecord, authorize, identify::Identified, unknown, validate};
-use crate::window::{Found, PreparedTool, Window};
+use crate::window::{FoundTool, PreparedTool, Window};
 
 /// The tools that the arguments call, in order. Replaces aliases by the tools' own
 /// names, and normalises arguments.
@@ -25,8 +25,8 @@ pub fn check<'w>(
         return Ok(Vec::new());
     };
     let calls = inner_calls(arguments);
-    let found: Vec<Found<'_>> = calls.iter().map(|call| window.find(call.tool)).collect();
-    record.set_inner_calls(found.iter().map(Found::name));
+    let found: Vec<FoundTool<'_>> = calls.iter().map(|call| window.find(call.tool)).collect();
+    record.set_inner_calls(found.iter().map(FoundTool::name));
     let pairs = calls.into_iter().zip(found);
     let checked = pairs.enumerate().map(|(index, (call, found))| {
         one(window, who, context, call, &found).map_err(|error| numbered(error, index + 1))
@@ -39,12 +39,12 @@ fn one<'w>(
     who: &Identified,
     context: &Context,
     call: InnerCall<'_>,
-    found: &Found<'w>,
+    found: &FoundTool<'w>,
 ) -> Result<&'w Arc<PreparedTool>> {
     let tool = match found {
-        Found::Tool(tool) => *tool,
-        Found::Hidden { name, reason } => return Err(authorize::not_offered(name, reason)),
-        Found::Unknown => return Err(unknown_tool(window, call.tool)),
+        FoundTool::Tool(tool) => *tool,
+        FoundTool::Hidden { name, reason } => return Err(authorize::not_offered(name, reason)),
+        FoundTool::Unknown => return Err(unknown_tool(window, call.tool)),
     };
     if tool.tool.inner_calls.is_some() {
         let name = tool.listed_name;

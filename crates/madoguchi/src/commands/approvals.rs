@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use desk::{
     Settings,
     approvals::{Approval, Approvals, Decision, Grant, Status},
-    state::State,
+    state::OpenState,
 };
 use kit::{
     Result,
@@ -41,7 +41,7 @@ pub fn run(global: &Global, action: &ApprovalsAction) -> Result<ExitCode> {
 }
 
 async fn act(
-    state: &State,
+    state: &OpenState,
     settings: &Settings,
     approvals: &Approvals,
     action: &ApprovalsAction,
@@ -92,7 +92,7 @@ async fn act(
 
 /// A way into the console of a desk that runs on the same data.
 async fn link(
-    state: &State,
+    state: &OpenState,
     settings: &Settings,
     port: Option<u16>,
     as_json: bool,

@@ -12,7 +12,7 @@ use std::{
 };
 
 use desk::{
-    audit::{self, Filter, Found, Report, Shelf, Which},
+    audit::{self, AuditStore, ErasureScope, Filter, FoundRecord, Report},
     private,
 };
 use kit::{Error, Result, time::Clock};
@@ -31,24 +31,24 @@ const FOLLOW_EVERY: Duration = Duration::from_millis(500);
 
 pub fn run(global: &Global, action: &AuditAction) -> Result<ExitCode> {
     on_one_thread(async {
-        let shelf = shelf(global)?;
+        let store = store(global)?;
         match action {
-            AuditAction::Tail(arguments) => tail(shelf, arguments).await,
-            AuditAction::Export(arguments) => export(shelf, arguments).await,
-            AuditAction::Verify { json } => verify(shelf, *json).await,
-            AuditAction::Erase(arguments) => erase(shelf, arguments).await,
+            AuditAction::Tail(arguments) => tail(store, arguments).await,
+            AuditAction::Export(arguments) => export(store, arguments).await,
+            AuditAction::Verify { json } => verify(store, *json).await,
+            AuditAction::Erase(arguments) => erase(store, arguments).await,
         }
     })
 }
 
-fn shelf(global: &Global) -> Result<Arc<dyn Shelf>> {
+fn store(global: &Global) -> Result<Arc<dyn AuditStore>> {
     let config = open::configuration(global, &Offer::default())?;
     desk::log::init(&config.settings.log);
     let rows = open::own_rows(global, &config);
-    open::audit_place(global, &config, &rows.state)?.shelf()
+    open::audit_place(global, &config, &rows.state)?.open()
 }
 
-async fn tail(shelf: Arc<dyn Shelf>, arguments: &AuditTail) -> Result<ExitCode> {
+async fn tail(store: Arc<dyn AuditStore>, arguments: &AuditTail) -> Result<ExitCode> {
     let filter = Filter {
         caller: arguments.caller.clone(),
         counter: arguments.counter.clone(),
@@ -62,14 +62,14 @@ async fn tail(shelf: Arc<dyn Shelf>, arguments: &AuditTail) -> Result<ExitCode> 
     let mut from = now();
     // What is there before the first look is not shown afterwards; what comes
     // during it is.
-    let (wanted, some) = (filter.clone(), Arc::clone(&shelf));
+    let (wanted, some) = (filter.clone(), Arc::clone(&store));
     let mut seen = audit::blocking(move |_| {
         let mut seen = HashSet::new();
         audit::find_new(&*some, &wanted, &mut seen, from)?;
         Ok(seen)
     })
     .await?;
-    let (wanted, some, last) = (filter.clone(), Arc::clone(&shelf), arguments.lines);
+    let (wanted, some, last) = (filter.clone(), Arc::clone(&store), arguments.lines);
     let found = audit::blocking(move |_| audit::find(&*some, &wanted, Some(last))).await?;
     show(&found, arguments.json)?;
     if !arguments.follow {
@@ -80,7 +80,7 @@ async fn tail(shelf: Arc<dyn Shelf>, arguments: &AuditTail) -> Result<ExitCode> 
     }
     loop {
         tokio::time::sleep(FOLLOW_EVERY).await;
-        let (wanted, some) = (filter.clone(), Arc::clone(&shelf));
+        let (wanted, some) = (filter.clone(), Arc::clone(&store));
         let began = now();
         let new;
         (new, seen) = audit::blocking(move |_| {
@@ -93,7 +93,7 @@ async fn tail(shelf: Arc<dyn Shelf>, arguments: &AuditTail) -> Result<ExitCode> 
     }
 }
 
-fn show(found: &[Found], as_json: bool) -> Result<()> {
+fn show(found: &[FoundRecord], as_json: bool) -> Result<()> {
     if found.is_empty() {
         return Ok(());
     }
@@ -160,7 +160,7 @@ fn plain(record: &Value) -> String {
     }
 }
 
-async fn export(shelf: Arc<dyn Shelf>, arguments: &AuditExport) -> Result<ExitCode> {
+async fn export(store: Arc<dyn AuditStore>, arguments: &AuditExport) -> Result<ExitCode> {
     let filter = Filter {
         since: arguments.since.as_deref().map(time).transpose()?,
         until: arguments.until.as_deref().map(time).transpose()?,
@@ -168,7 +168,7 @@ async fn export(shelf: Arc<dyn Shelf>, arguments: &AuditExport) -> Result<ExitCo
         segments: true,
         ..Filter::default()
     };
-    let found = audit::blocking(move |_| audit::find(&*shelf, &filter, None)).await?;
+    let found = audit::blocking(move |_| audit::find(&*store, &filter, None)).await?;
     match &arguments.output {
         None => {
             for some in found.chunks(1000) {
@@ -190,7 +190,7 @@ async fn export(shelf: Arc<dyn Shelf>, arguments: &AuditExport) -> Result<ExitCo
 }
 
 /// For its owner alone: it holds what callers sent.
-fn to_file(path: &Path, found: &[Found]) -> io::Result<()> {
+fn to_file(path: &Path, found: &[FoundRecord]) -> io::Result<()> {
     let write = |file: &mut dyn Write| {
         for it in found {
             writeln!(file, "{}", it.json)?;
@@ -208,8 +208,8 @@ fn to_file(path: &Path, found: &[Found]) -> io::Result<()> {
     }
 }
 
-async fn verify(shelf: Arc<dyn Shelf>, as_json: bool) -> Result<ExitCode> {
-    let report = audit::blocking(move |_| audit::verify(&*shelf)).await?;
+async fn verify(store: Arc<dyn AuditStore>, as_json: bool) -> Result<ExitCode> {
+    let report = audit::blocking(move |_| audit::verify(&*store)).await?;
     if as_json {
         print(&pretty(&report))?;
     } else {
@@ -270,14 +270,14 @@ fn in_words(report: &Report) -> String {
     text
 }
 
-async fn erase(shelf: Arc<dyn Shelf>, arguments: &AuditErase) -> Result<ExitCode> {
-    let which = Which {
+async fn erase(store: Arc<dyn AuditStore>, arguments: &AuditErase) -> Result<ExitCode> {
+    let which = ErasureScope {
         call: arguments.call.clone(),
         caller: arguments.caller.clone(),
         since: arguments.since.as_deref().map(time).transpose()?,
         until: arguments.until.as_deref().map(time).transpose()?,
     };
-    let erased = audit::blocking(move |_| audit::erase(&*shelf, &which, now())).await?;
+    let erased = audit::blocking(move |_| audit::erase(&*store, &which, now())).await?;
     if arguments.json {
         print(&compact(&json!({ "erased": erased })))
     } else {

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use desk::{
-    keys::{self, Kept, Wanted},
-    state::State,
+    keys::{self, NewKey, StoredKey},
+    state::OpenState,
 };
 use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
 use kit::{Error, Result, text::visible};
@@ -35,13 +35,13 @@ pub fn run(global: &Global, action: &KeysAction) -> Result<ExitCode> {
     })
 }
 
-async fn act(state: &State, action: &KeysAction, desk_url: &str) -> Result<String> {
+async fn act(state: &OpenState, action: &KeysAction, desk_url: &str) -> Result<String> {
     let now = Timestamp::now();
     let now_ms = now.as_millisecond();
     match action {
         KeysAction::Create(create) => {
             let file = create.file.as_deref().and_then(|file| file.split_once('/'));
-            let wanted = Wanted {
+            let wanted = NewKey {
                 name: create.name.clone(),
                 counters: match file {
                     Some((counter, _)) => vec![counter.into()],
@@ -157,7 +157,7 @@ fn moment(text: &str, now: Timestamp) -> Result<i64> {
     Ok(at.timestamp().as_millisecond())
 }
 
-fn status(key: &Kept, now: i64) -> &'static str {
+fn status(key: &StoredKey, now: i64) -> &'static str {
     match (key.revoked_at, key.expires_at) {
         (Some(_), _) => "revoked",
         (None, Some(at)) if at <= now => "expired",
@@ -165,7 +165,7 @@ fn status(key: &Kept, now: i64) -> &'static str {
     }
 }
 
-fn described(key: &Kept, now: i64) -> Value {
+fn described(key: &StoredKey, now: i64) -> Value {
     json!({
         "id": key.id,
         "name": key.name,
@@ -183,7 +183,7 @@ fn described(key: &Kept, now: i64) -> Value {
 }
 
 /// The one time the key itself is printed.
-fn shown_once(kept: &Kept, key: &str, desk_url: &str, as_json: bool, what: &str) -> String {
+fn shown_once(kept: &StoredKey, key: &str, desk_url: &str, as_json: bool, what: &str) -> String {
     let url = kept.path(key).map(|path| format!("{desk_url}{path}"));
     if as_json {
         let mut all = described(kept, Timestamp::now().as_millisecond());
@@ -210,7 +210,7 @@ fn shown_once(kept: &Kept, key: &str, desk_url: &str, as_json: bool, what: &str)
     )
 }
 
-fn scope(key: &Kept) -> String {
+fn scope(key: &StoredKey) -> String {
     let list = |names: &[String], all: &str| match names {
         [] => all.to_owned(),
         names => names.join(", "),
@@ -228,7 +228,7 @@ fn scope(key: &Kept) -> String {
     text
 }
 
-fn listed(keys: &[Kept], now: i64) -> String {
+fn listed(keys: &[StoredKey], now: i64) -> String {
     if keys.is_empty() {
         return "There are no keys. Make one with: madoguchi keys create NAME".into();
     }

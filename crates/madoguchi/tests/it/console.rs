@@ -5,7 +5,7 @@ mod batches;
 
 use std::{process::Command, time::Duration};
 
-use desk::state::{Secret, hex};
+use desk::{digest::hex, state::Secret};
 use serde_json::{Value, json};
 use store::testing::Postgres;
 use tokio::{

@@ -3,7 +3,7 @@
 //! that a card looks the same however it came.
 
 use desk::{
-    Desk, Found,
+    Desk, FoundTool,
     approvals::{Approval, Grant, Status},
 };
 use jiff::{Timestamp, tz::TimeZone};
@@ -230,7 +230,7 @@ fn counter_title<'a>(desk: &'a Desk, counter: &'a str) -> &'a str {
 /// The title, or the name where this desk does not have the tool.
 fn tool_title<'a>(desk: &'a Desk, counter: &str, tool: &'a str) -> &'a str {
     match desk.window(counter).map(|window| window.find(tool)) {
-        Some(Found::Tool(found)) => found.tool.title,
+        Some(FoundTool::Tool(found)) => found.tool.title,
         _ => tool,
     }
 }

@@ -1,10 +1,7 @@
 //! One-time links into the console. Whoever can make one has the data: the desk
 //! itself, or the user at a shell. Only a keyed digest is kept of each.
 
-use desk::{
-    Settings,
-    state::{State, hex},
-};
+use desk::{Settings, digest::hex, state::OpenState};
 use kit::{Result, sql::Budget};
 
 /// How long a link that nobody used stays good.
@@ -13,12 +10,12 @@ pub const LASTS_MS: i64 = 10 * 60 * 1000;
 /// 160 bits.
 const LENGTH: usize = 32;
 
-fn hash(state: &State, token: &str) -> String {
+fn hash(state: &OpenState, token: &str) -> String {
     hex(&state.secret.mac("console link", token.as_bytes()))
 }
 
 /// Makes a link's token.
-pub async fn create(state: &State, now: i64) -> Result<String> {
+pub async fn create(state: &OpenState, now: i64) -> Result<String> {
     let token = kit::ids::random("", LENGTH);
     let hash = hash(state, &token);
     state
@@ -39,7 +36,7 @@ pub async fn create(state: &State, now: i64) -> Result<String> {
 
 /// Whether it would open the console. Looking does not use it up: browsers and
 /// messengers fetch links before anybody follows them.
-pub async fn is_good(state: &State, token: &str, now: i64) -> Result<bool> {
+pub async fn is_good(state: &OpenState, token: &str, now: i64) -> Result<bool> {
     let hash = hash(state, token);
     state
         .store
@@ -54,7 +51,7 @@ pub async fn is_good(state: &State, token: &str, now: i64) -> Result<bool> {
 }
 
 /// Uses it up. Of several who try at once, one gets in.
-pub async fn redeem(state: &State, token: &str, now: i64) -> Result<bool> {
+pub async fn redeem(state: &OpenState, token: &str, now: i64) -> Result<bool> {
     let hash = hash(state, token);
     state
         .store

@@ -12,9 +12,10 @@ use axum::{
     response::Response,
 };
 use desk::{
-    Desk, methods,
+    Desk,
+    digest::hex,
+    methods,
     pipeline::{ReadRequest, Refusal},
-    state::hex,
     stations::authorize::Target,
 };
 use kit::Context;

@@ -55,8 +55,8 @@ pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credential
     if !gone.is_cancelled() {
         // Everything was answered; what follows from that is written down.
         desk.stopping.cancel();
-        desk.under_way.close();
-        let _ = tokio::time::timeout(LAST_NOTES, desk.under_way.wait()).await;
+        desk.in_flight.close();
+        let _ = tokio::time::timeout(LAST_NOTES, desk.in_flight.wait()).await;
     }
 }
 

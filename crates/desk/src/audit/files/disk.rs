@@ -44,15 +44,22 @@ pub fn sync_directory(directory: &Path) {
     let _ = directory;
 }
 
-/// Also reads damaged files: a line that is not UTF-8 fails its hash later.
-pub fn read(path: &Path) -> Result<Option<String>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(String::from_utf8(bytes).unwrap_or_else(|error| {
-            String::from_utf8_lossy(error.as_bytes()).into_owned()
-        }))),
+/// The result of using a file; `None`: it does not exist.
+pub fn if_exists<T>(path: &Path, result: std::io::Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(it) => Ok(Some(it)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(unusable(path, error)),
     }
+}
+
+/// Also reads damaged files: a line that is not UTF-8 fails its hash later.
+pub fn read(path: &Path) -> Result<Option<String>> {
+    let bytes = if_exists(path, fs::read(path))?;
+    Ok(bytes.map(|bytes| {
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    }))
 }
 
 /// The last whole lines of a file, and the length of all of its whole lines.

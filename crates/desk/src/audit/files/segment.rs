@@ -37,17 +37,17 @@ impl FileSegmentWriter {
     }
 
     fn write(&mut self, lines: &[Line], durable: bool) -> std::io::Result<()> {
-        let (mut records, mut beside) = (String::new(), String::new());
+        let (mut records, mut arguments) = (String::new(), String::new());
         for line in lines {
             records.push_str(&line.record);
             records.push('\n');
             if let Some(kept) = &line.arguments {
-                beside.push_str(kept);
-                beside.push('\n');
+                arguments.push_str(kept);
+                arguments.push('\n');
             }
         }
         // Arguments first: a record must not exist without them.
-        if !beside.is_empty() {
+        if !arguments.is_empty() {
             let (file, length) = match &mut self.text {
                 Some(open) => open,
                 none => {
@@ -59,11 +59,11 @@ impl FileSegmentWriter {
                     none.insert((file, 0))
                 }
             };
-            if let Err(error) = file.write_all(beside.as_bytes()) {
+            if let Err(error) = file.write_all(arguments.as_bytes()) {
                 let _ = file.set_len(*length);
                 return Err(error);
             }
-            *length += beside.len() as u64;
+            *length += arguments.len() as u64;
         }
         let written = self.file.write_all(records.as_bytes()).and_then(|()| {
             if durable {
@@ -76,7 +76,7 @@ impl FileSegmentWriter {
             // Undo what was half written; it is written again later.
             let _ = self.file.set_len(self.length);
             if let Some((file, length)) = &mut self.text {
-                *length -= beside.len() as u64;
+                *length -= arguments.len() as u64;
                 let _ = file.set_len(*length);
             }
             return Err(error);

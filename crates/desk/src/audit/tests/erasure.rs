@@ -7,10 +7,10 @@ use super::{
     *,
 };
 
-fn call(id: &str) -> Which {
-    Which {
+fn call(id: &str) -> ErasureScope {
+    ErasureScope {
         call: Some(id.into()),
-        ..Which::default()
+        ..ErasureScope::default()
     }
 }
 
@@ -21,11 +21,7 @@ impl Desk {
 
     /// Edits the stored arguments of a segment, one line per record.
     fn edit_text(&self, segment: &str, edit: impl FnOnce(&mut Vec<String>)) {
-        let text = fs::read_to_string(self.text(segment)).unwrap();
-        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        edit(&mut lines);
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        fs::write(self.text(segment), text).unwrap();
+        edit_lines(&self.text(segment), edit);
     }
 
     /// Records an erasure as earlier versions did.
@@ -38,7 +34,7 @@ impl Desk {
             ..Record::default()
         };
         let [start, erased] = ["start", "erased"].map(|kind| chain.add(record(kind), NOW).unwrap());
-        let mut writer = self.shelf().begin(&segment_name(NOW), &start).unwrap();
+        let mut writer = self.store().begin(&segment_name(NOW), &start).unwrap();
         writer.append(&[erased], true).unwrap();
     }
 }
@@ -49,23 +45,23 @@ async fn erased_arguments_are_gone_and_the_chain_holds() {
     let trail = desk.trail();
     make(&trail, "1").await;
     make(&trail, "2").await;
-    let which = Which {
+    let which = ErasureScope {
         call: Some("1".into()),
-        ..Which::default()
+        ..ErasureScope::default()
     };
-    assert_eq!(erase(&*desk.shelf(), &which, NOW).unwrap(), 1);
-    assert_eq!(erase(&*desk.shelf(), &which, NOW).unwrap(), 0, "only once");
+    assert_eq!(erase(&*desk.store(), &which, NOW).unwrap(), 1);
+    assert_eq!(erase(&*desk.store(), &which, NOW).unwrap(), 0, "only once");
     // The process continues to add to the same files.
     make(&trail, "3").await;
     trail.close().await;
     let report = desk.verify();
     assert!(report.ok, "{report:?}");
     assert_eq!((report.erased, report.without_arguments), (1, 0));
-    let which = Which {
+    let which = ErasureScope {
         caller: Some("phone".into()),
-        ..Which::default()
+        ..ErasureScope::default()
     };
-    assert_eq!(erase(&*desk.shelf(), &which, NOW).unwrap(), 2);
+    assert_eq!(erase(&*desk.store(), &which, NOW).unwrap(), 2);
     assert_eq!(desk.verify().erased, 3);
     for file in walk(&desk.path()) {
         let text = fs::read_to_string(&file).unwrap();
@@ -104,7 +100,7 @@ async fn arguments_that_were_erased_by_hand_are_found() {
         "its arguments were erased, but no erasure is recorded"
     );
     // An erasure of another record does not excuse it.
-    assert_eq!(erase(&*desk.shelf(), &call("call 0"), NOW).unwrap(), 1);
+    assert_eq!(erase(&*desk.store(), &call("call 0"), NOW).unwrap(), 1);
     assert_eq!(desk.broken().1, 3);
 }
 
@@ -138,8 +134,7 @@ async fn forged_arguments_are_found() {
     let desk = Desk::new();
     let trail = desk.trail();
     make(&trail, "1").await;
-    assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
-    assert_eq!(trail.push_durable(filler(1)).await, Ok(true));
+    assert!(write(&trail, filler(1)).await);
     trail.close().await;
     let segment = desk.segments().remove(0);
     let good = fs::read(desk.text(&segment)).unwrap();
@@ -162,8 +157,8 @@ async fn forged_arguments_are_found() {
 async fn removing_the_record_of_an_erasure_is_found() {
     let desk = Desk::new();
     desk.process(2).await;
-    assert_eq!(erase(&*desk.shelf(), &call("call 1"), NOW).unwrap(), 1);
-    let found = find(&*desk.shelf(), &Filter::default(), None).unwrap();
+    assert_eq!(erase(&*desk.store(), &call("call 1"), NOW).unwrap(), 1);
+    let found = desk.find();
     let erased: Vec<_> = found
         .iter()
         .filter(|it| it.json["kind"] == "erased")
@@ -192,7 +187,7 @@ async fn an_interrupted_erasure_is_reported_and_finished() {
         what: Some("caller phone".into()),
         ..Record::default()
     };
-    desk.shelf().checkpoint(vec![(erasure, NOW)], None).unwrap();
+    desk.store().checkpoint(vec![(erasure, NOW)], None).unwrap();
     assert_eq!(desk.verify().not_yet_erased, 3);
     // One line was erased, and the first half of the next.
     let mut bytes = fs::read(desk.text(&segment)).unwrap();
@@ -209,8 +204,8 @@ async fn an_interrupted_erasure_is_reported_and_finished() {
     assert!(report.ok, "{report:?}");
     assert_eq!((report.erased, report.not_yet_erased), (1, 2));
 
-    assert_eq!(finish_erasures(&*desk.shelf()).unwrap(), 2);
-    assert_eq!(finish_erasures(&*desk.shelf()).unwrap(), 0);
+    assert_eq!(finish_erasures(&*desk.store()).unwrap(), 2);
+    assert_eq!(finish_erasures(&*desk.store()).unwrap(), 0);
     let report = desk.verify();
     assert!(report.ok, "{report:?}");
     assert_eq!((report.erased, report.not_yet_erased), (3, 0));
@@ -232,7 +227,7 @@ async fn erasures_by_earlier_versions_are_recognised() {
         let desk = Desk::new();
         desk.process(2).await;
         let segment = desk.segments().remove(0);
-        desk.shelf()
+        desk.store()
             .erase(&segment, &RecordRanges::of(&[2].into()))
             .unwrap();
         assert_eq!(desk.broken().1, 2);
@@ -249,7 +244,7 @@ async fn an_erasure_of_many_records_is_recorded_in_short_lines() {
     let trail = desk.trail();
     let all = 2_500;
     for at in 0..all {
-        assert_eq!(trail.reserve().await, queue::Reservation::Reserved);
+        reserve(&trail).await;
         let AuditEntry::Call(mut entry) = entry(&trail, "call") else {
             panic!("it is a call");
         };
@@ -257,15 +252,15 @@ async fn an_erasure_of_many_records_is_recorded_in_short_lines() {
         trail.push(AuditEntry::Call(entry));
     }
     trail.close().await;
-    let which = Which {
+    let which = ErasureScope {
         caller: Some("odd".into()),
-        ..Which::default()
+        ..ErasureScope::default()
     };
-    assert_eq!(erase(&*desk.shelf(), &which, NOW).unwrap(), 1_250);
+    assert_eq!(erase(&*desk.store(), &which, NOW).unwrap(), 1_250);
     let report = desk.verify();
     assert!(report.ok, "{report:?}");
     assert_eq!(report.erased, 1_250);
-    let checkpoints = desk.shelf().checkpoints().unwrap();
+    let checkpoints = desk.store().checkpoints().unwrap();
     assert_eq!(checkpoints.len(), 3, "a seal and two parts of the erasure");
     assert!(checkpoints.iter().all(|line| line.len() < 20_000));
 }

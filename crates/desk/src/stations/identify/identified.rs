@@ -26,7 +26,7 @@ pub struct Identified {
     /// `None`: a local process of the user, or no key was needed.
     pub key: Option<Arc<Key>>,
     /// Whether the client is a local process of the user.
-    pub(super) is_local: bool,
+    is_local: bool,
 }
 
 impl Identified {
@@ -35,6 +35,14 @@ impl Identified {
             is_local: caller == Caller::local_user(),
             caller,
             key: None,
+        }
+    }
+
+    pub(super) fn with_key(key: Arc<Key>, is_local: bool) -> Self {
+        Self {
+            caller: key.caller.clone(),
+            key: Some(key),
+            is_local,
         }
     }
 

@@ -65,11 +65,8 @@ impl Keyring {
         };
         let found = self.find(key).await?;
         let found = self.used(found, counter, None)?;
-        Some(Identified {
-            caller: found.caller.clone(),
-            key: Some(found),
-            is_local: matches!(credentials, Credentials::LocalUserWith(_)),
-        })
+        let is_local = matches!(credentials, Credentials::LocalUserWith(_));
+        Some(Identified::with_key(found, is_local))
     }
 
     /// Whether a counter always requires a key over a network.
@@ -99,11 +96,7 @@ impl Keyring {
     ) -> Option<Identified> {
         let found = self.find_or_reload(keys::id_of(key)?, key).await?;
         let found = self.used(found, counter, Some(file))?;
-        Some(Identified {
-            caller: found.caller.clone(),
-            key: Some(found),
-            is_local: false,
-        })
+        Some(Identified::with_key(found, false))
     }
 
     /// Returns the key if it is valid for this, and notes its use.

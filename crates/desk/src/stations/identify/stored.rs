@@ -9,7 +9,7 @@ use kit::Caller;
 use subtle::ConstantTimeEq;
 
 use super::identified::Key;
-use crate::{digest::parse_hex, keys::Kept, state::Keyed};
+use crate::{digest::parse_hex, keys::StoredKey, state::Keyed};
 
 #[derive(Default)]
 pub struct StoredKeys(RwLock<Stored>);
@@ -53,7 +53,7 @@ impl StoredKeys {
     }
 
     /// Replaces the cache by the rows of a newer version.
-    pub fn replace(&self, version: i64, kept: Vec<Kept>) {
+    pub fn replace(&self, version: i64, kept: Vec<StoredKey>) {
         let mut stored = self.0.write().unwrap_or_else(PoisonError::into_inner);
         // Of two simultaneous readers, the one with older rows must not win.
         if stored.version.is_some_and(|known| known >= version) {
@@ -103,7 +103,7 @@ impl StoredKeys {
 
 /// A key whose digest is unchanged stays the same object, so what was opened with it
 /// stays open.
-fn digests(row: &Kept, known: &[KeyDigest]) -> Vec<KeyDigest> {
+fn digests(row: &StoredKey, known: &[KeyDigest]) -> Vec<KeyDigest> {
     let current = (row.hash.clone(), None);
     let previous = row
         .previous

@@ -9,7 +9,7 @@ use std::{
 
 use desk::{
     Desk,
-    keys::{self, Wanted},
+    keys::{self, NewKey},
     private,
 };
 use kit::{Error, Result};
@@ -49,10 +49,10 @@ impl HandOver {
         if let Self::Directory(directory) = self {
             private::create_directory(directory).map_err(|error| unusable(directory, &error))?;
         }
-        let wanted = Wanted {
+        let wanted = NewKey {
             name: counter.into(),
             counters: vec![counter.into()],
-            ..Wanted::default()
+            ..NewKey::default()
         };
         let now = desk.clock.now().as_millisecond();
         let first = keys::create_first(desk.state.get().await?, wanted, now).await?;

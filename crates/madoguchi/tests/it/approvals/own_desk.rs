@@ -14,7 +14,7 @@ use desk::{
     ledger,
     pipeline::{Answer, ToolCall},
     settings::Policy,
-    state::{DeskState, Secret, State},
+    state::{DeskState, OpenState, Secret},
     stations::identify::Credentials,
 };
 use kit::{
@@ -74,7 +74,7 @@ impl OwnDesk {
         });
         let secret = Secret::random();
         let state = DeskState::new(move || {
-            let state = State::new(Arc::clone(&rows), secret.clone());
+            let state = OpenState::new(Arc::clone(&rows), secret.clone());
             Box::pin(std::future::ready(Ok(state)))
         });
         let counters = vec![counter(&acts)];

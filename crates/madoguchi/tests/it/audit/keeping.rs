@@ -4,7 +4,7 @@ use std::{fs, sync::Arc};
 
 use desk::{
     audit,
-    state::{DeskState, Secret, State},
+    state::{DeskState, OpenState, Secret},
 };
 use serde_json::json;
 
@@ -169,19 +169,19 @@ async fn old_segments_are_dropped_by_rule_on_both_engines() {
         assert!(desk.ended().await.success());
         assert_eq!(trail.calls().len(), 1);
         let place = match &trail.url {
-            None => audit::Place::Directory(trail.directory()),
+            None => audit::AuditLocation::Directory(trail.directory()),
             Some(url) => {
                 let url = url.clone();
-                audit::Place::Table(Arc::new(DeskState::new(move || {
+                audit::AuditLocation::Table(Arc::new(DeskState::new(move || {
                     let url = url.clone();
                     Box::pin(async move {
                         let (store, secret) = (store_of(&url).await, Secret::random());
-                        Ok(State::new(store, secret))
+                        Ok(OpenState::new(store, secret))
                     })
                 })))
             }
         };
-        let shelf = place.shelf().unwrap();
+        let shelf = place.open().unwrap();
         let in_100_days = jiff::Timestamp::now().as_millisecond() + 100 * 24 * 60 * 60 * 1000;
         let dropped = audit::blocking(move |_| audit::drop_old(&*shelf, 90, in_100_days)).await;
         assert_eq!(dropped.unwrap(), 1);

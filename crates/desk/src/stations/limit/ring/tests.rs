@@ -2,7 +2,10 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::*;
+use super::{
+    RingAdmission::{Admitted, Busy, RetryAfter},
+    *,
+};
 
 const NOW: i64 = 1_800_000_000_000;
 
@@ -37,9 +40,7 @@ fn most_in_a_minute(passed: &[i64]) -> usize {
 fn exactly_the_limit_passes_in_any_minute() {
     let ring = TestRing::new();
     let ticks = (0..3_100).map(|tick| NOW + tick * 50);
-    let passed: Vec<i64> = ticks
-        .filter(|at| ring.take(100, *at) == RingAdmission::Admitted)
-        .collect();
+    let passed: Vec<i64> = ticks.filter(|at| ring.take(100, *at) == Admitted).collect();
     assert_eq!(most_in_a_minute(&passed), 100);
     assert_eq!(
         passed.len(),
@@ -51,14 +52,11 @@ fn exactly_the_limit_passes_in_any_minute() {
 #[test]
 fn a_refusal_says_how_long_to_wait() {
     let ring = TestRing::new();
-    assert_eq!(ring.take(1, NOW), RingAdmission::Admitted);
-    assert_eq!(ring.take(1, NOW), RingAdmission::RetryAfter(WINDOW_MS));
-    assert_eq!(
-        ring.take(1, NOW + 20_000),
-        RingAdmission::RetryAfter(40_001)
-    );
-    assert_eq!(ring.take(1, NOW + WINDOW_MS), RingAdmission::RetryAfter(1));
-    assert_eq!(ring.take(1, NOW + WINDOW_MS + 1), RingAdmission::Admitted);
+    assert_eq!(ring.take(1, NOW), Admitted);
+    assert_eq!(ring.take(1, NOW), RetryAfter(WINDOW_MS));
+    assert_eq!(ring.take(1, NOW + 20_000), RetryAfter(40_001));
+    assert_eq!(ring.take(1, NOW + WINDOW_MS), RetryAfter(1));
+    assert_eq!(ring.take(1, NOW + WINDOW_MS + 1), Admitted);
 }
 
 /// Two desks with different limits: each applies its own.
@@ -66,13 +64,10 @@ fn a_refusal_says_how_long_to_wait() {
 fn a_lower_limit_waits_until_enough_times_expire() {
     let ring = TestRing::new();
     for at in 0..10 {
-        assert_eq!(ring.take(10, NOW + at * 1000), RingAdmission::Admitted);
+        assert_eq!(ring.take(10, NOW + at * 1000), Admitted);
     }
-    assert_eq!(
-        ring.take(3, NOW + 10_000),
-        RingAdmission::RetryAfter(57_001)
-    );
-    assert_eq!(ring.take(11, NOW + 10_000), RingAdmission::Admitted);
+    assert_eq!(ring.take(3, NOW + 10_000), RetryAfter(57_001));
+    assert_eq!(ring.take(11, NOW + 10_000), Admitted);
 }
 
 #[test]
@@ -83,7 +78,7 @@ fn it_grows_with_the_requests_of_a_minute_and_no_further() {
     for minute in 0..3 {
         let start = NOW + minute * (WINDOW_MS + 1);
         for at in 0..1_000 {
-            assert_eq!(ring.take(limit, start + at), RingAdmission::Admitted);
+            assert_eq!(ring.take(limit, start + at), Admitted);
             passed += 1;
         }
     }
@@ -93,33 +88,21 @@ fn it_grows_with_the_requests_of_a_minute_and_no_further() {
     // Requests from before it grew still count.
     let ring = TestRing::new();
     for at in 0..FIRST_SLOTS + 1 {
-        assert_eq!(
-            ring.take(FIRST_SLOTS + 1, NOW + at as i64),
-            RingAdmission::Admitted
-        );
+        assert_eq!(ring.take(FIRST_SLOTS + 1, NOW + at as i64), Admitted);
     }
-    assert_eq!(
-        ring.take(FIRST_SLOTS + 1, NOW + 1_000),
-        RingAdmission::RetryAfter(59_001)
-    );
+    assert_eq!(ring.take(FIRST_SLOTS + 1, NOW + 1_000), RetryAfter(59_001));
 }
 
 #[test]
 fn after_the_clock_is_set_back_waits_are_short_and_the_limit_holds() {
     let ring = TestRing::new();
     for _ in 0..5 {
-        assert_eq!(ring.take(5, NOW), RingAdmission::Admitted);
+        assert_eq!(ring.take(5, NOW), Admitted);
     }
     let earlier = NOW - 24 * 60 * 60 * 1000;
-    assert_eq!(ring.take(5, earlier), RingAdmission::RetryAfter(WINDOW_MS));
-    assert_eq!(
-        ring.take(5, earlier + 30_000),
-        RingAdmission::RetryAfter(30_001)
-    );
-    assert_eq!(
-        ring.take(5, earlier + WINDOW_MS + 1),
-        RingAdmission::Admitted
-    );
+    assert_eq!(ring.take(5, earlier), RetryAfter(WINDOW_MS));
+    assert_eq!(ring.take(5, earlier + 30_000), RetryAfter(30_001));
+    assert_eq!(ring.take(5, earlier + WINDOW_MS + 1), Admitted);
 }
 
 #[test]
@@ -133,45 +116,39 @@ fn a_damaged_file_lets_nothing_pass_for_a_minute() {
         |bytes| bytes[16] = 200,
     ];
     for (damage, start) in bad.iter().zip((NOW..).step_by(1_000_000)) {
-        assert_eq!(ring.take(5, start), RingAdmission::Admitted);
+        assert_eq!(ring.take(5, start), Admitted);
         let mut bytes = fs::read(ring.path()).unwrap();
         damage(&mut bytes);
         fs::write(ring.path(), bytes).unwrap();
-        assert_eq!(ring.take(5, start), RingAdmission::RetryAfter(WINDOW_MS));
-        assert_eq!(ring.take(5, start + 59_999), RingAdmission::RetryAfter(1));
+        assert_eq!(ring.take(5, start), RetryAfter(WINDOW_MS));
+        assert_eq!(ring.take(5, start + 59_999), RetryAfter(1));
         // The clock was set back meanwhile.
-        assert_eq!(
-            ring.take(5, start - 1_000_000),
-            RingAdmission::RetryAfter(WINDOW_MS)
-        );
-        assert_eq!(
-            ring.take(5, start - 1_000_000 + WINDOW_MS),
-            RingAdmission::Admitted
-        );
+        assert_eq!(ring.take(5, start - 1_000_000), RetryAfter(WINDOW_MS));
+        assert_eq!(ring.take(5, start - 1_000_000 + WINDOW_MS), Admitted);
     }
     // Impossible times do not lead to errors.
     let mut bytes = fs::read(ring.path()).unwrap();
     bytes[HEADER as usize..].fill(0x80);
     fs::write(ring.path(), bytes).unwrap();
-    assert_eq!(ring.take(5, NOW + 100_000_000), RingAdmission::Admitted);
+    assert_eq!(ring.take(5, NOW + 100_000_000), Admitted);
 }
 
 #[test]
 fn an_empty_file_is_a_new_one() {
     let ring = TestRing::new();
-    assert_eq!(ring.take(1, NOW), RingAdmission::Admitted);
+    assert_eq!(ring.take(1, NOW), Admitted);
     fs::write(ring.path(), "").unwrap();
-    assert_eq!(ring.take(1, NOW), RingAdmission::Admitted);
+    assert_eq!(ring.take(1, NOW), Admitted);
 }
 
 #[test]
 fn a_locked_file_is_reported_as_busy() {
     let ring = TestRing::new();
-    assert_eq!(ring.take(5, NOW), RingAdmission::Admitted);
+    assert_eq!(ring.take(5, NOW), Admitted);
     let held = lock(&ring.path()).unwrap().unwrap();
-    assert_eq!(ring.take(5, NOW), RingAdmission::Busy);
+    assert_eq!(ring.take(5, NOW), Busy);
     drop(held);
-    assert_eq!(ring.take(5, NOW), RingAdmission::Admitted);
+    assert_eq!(ring.take(5, NOW), Admitted);
 }
 
 #[test]
@@ -181,11 +158,11 @@ fn threads_on_one_file_share_the_limit() {
         let take = || {
             let mut passed = 0;
             for at in 0..300 {
-                let mut taken = RingAdmission::Busy;
-                while taken == RingAdmission::Busy {
+                let mut taken = Busy;
+                while taken == Busy {
                     taken = ring.take(200, NOW + at);
                 }
-                passed += usize::from(taken == RingAdmission::Admitted);
+                passed += usize::from(taken == Admitted);
             }
             passed
         };
@@ -203,7 +180,7 @@ fn files_of_callers_without_recent_requests_are_removed() {
     let directory = ring.0.path().join("limits");
     for caller in ["a", "b", "c"] {
         let path = directory.join(file_name("c", caller));
-        assert_eq!(take(&path, 5, || NOW).unwrap(), RingAdmission::Admitted);
+        assert_eq!(take(&path, 5, || NOW).unwrap(), Admitted);
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         if caller != "c" {

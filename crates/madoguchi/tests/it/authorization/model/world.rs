@@ -397,13 +397,13 @@ impl World {
             since: is_shared.then_some(since),
             ..audit::Filter::default()
         };
-        let read = audit::blocking(move |_| audit::find(&*trail.shelf, &filter, None));
+        let read = audit::blocking(move |_| audit::find(&*trail.store, &filter, None));
         let found = read.await.unwrap();
         for desk in &self.desks {
             // What still waits to note that an answer arrived.
             desk.stopping.cancel();
-            desk.under_way.close();
-            patient(desk.under_way.wait()).await;
+            desk.in_flight.close();
+            patient(desk.in_flight.wait()).await;
         }
         found.into_iter().map(|found| found.json).collect()
     }

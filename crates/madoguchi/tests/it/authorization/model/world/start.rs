@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use desk::{
     Desk, Settings, audit, keys, ledger,
-    state::{DeskState, Secret, State},
+    state::{DeskState, OpenState, Secret},
 };
 use jiff::Timestamp;
 use kit::{Sql, Store, sql::Budget, time::Clock};
@@ -75,12 +75,12 @@ impl World {
         for _ in 0..2 {
             let (rows, secret) = (Arc::clone(store), secret.clone());
             let state = Arc::new(DeskState::new(move || {
-                let state = State::new(Arc::clone(&rows), secret.clone());
+                let state = OpenState::new(Arc::clone(&rows), secret.clone());
                 Box::pin(std::future::ready(Ok(state)))
             }));
             let place = match store.engine() {
-                "sqlite" => audit::Place::Directory(directory.path().join("audit")),
-                _ => audit::Place::Table(Arc::clone(&state)),
+                "sqlite" => audit::AuditLocation::Directory(directory.path().join("audit")),
+                _ => audit::AuditLocation::Table(Arc::clone(&state)),
             };
             let counters = COUNTERS
                 .map(|name| counter::counter(name, store, &log))
@@ -99,7 +99,7 @@ impl World {
         };
         for (index, key) in case.keys.iter().enumerate() {
             let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-            let wanted = keys::Wanted {
+            let wanted = keys::NewKey {
                 name: format!("key {index}"),
                 counters: owned(&key.counters),
                 tools: owned(&key.tools),
