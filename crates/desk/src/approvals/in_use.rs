@@ -8,9 +8,9 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-/// By the approval's id.
+/// The calls that use each approval, by its id.
 #[derive(Debug, Clone, Default)]
-pub struct CallsInUse(Arc<Mutex<HashMap<String, Vec<Call>>>>);
+pub struct CallsByApproval(Arc<Mutex<HashMap<String, Vec<Call>>>>);
 
 #[derive(Debug)]
 struct Call {
@@ -53,7 +53,7 @@ pub enum ApprovalHolder {
 pub struct ApprovalInUse {
     pub id: String,
     number: u64,
-    calls: CallsInUse,
+    calls: CallsByApproval,
 }
 
 impl ApprovalInUse {
@@ -86,7 +86,7 @@ impl Drop for ApprovalInUse {
     }
 }
 
-impl CallsInUse {
+impl CallsByApproval {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Vec<Call>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     approval::{Approval, Decision, LONGEST_QUESTION, Question, Status},
     grants::{self, Grant, GrantScope},
-    in_use::{ApprovalHolder, ApprovalInUse, CallsInUse},
+    in_use::{ApprovalHolder, ApprovalInUse, CallsByApproval},
     rows,
 };
 use crate::state::{self, DeskState};
@@ -25,7 +25,7 @@ pub struct Approvals {
     clock: Clock,
     /// Counts changes, of this process and of others.
     changed: watch::Sender<u64>,
-    in_use: CallsInUse,
+    in_use: CallsByApproval,
 }
 
 impl Approvals {
@@ -34,7 +34,7 @@ impl Approvals {
             state: Arc::clone(state),
             clock: clock.clone(),
             changed: watch::Sender::new(0),
-            in_use: CallsInUse::default(),
+            in_use: CallsByApproval::default(),
         }
     }
 

@@ -290,7 +290,7 @@ async fn a_new_day_begins_a_new_segment_that_continues_the_old() {
 async fn a_full_segment_is_followed_by_another() {
     let desk = Desk::new();
     let mut trail = desk.trail();
-    trail.about.segment_bytes = 2000;
+    trail.process_info.segment_bytes = 2000;
     for call in 0..20 {
         make(&trail, &call.to_string()).await;
     }

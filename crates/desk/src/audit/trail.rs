@@ -30,7 +30,7 @@ pub struct Trail {
     pub store: Arc<dyn AuditStore>,
     pub(super) queue: Arc<Queue>,
     clock: Clock,
-    pub(super) about: ProcessInfo,
+    pub(super) process_info: ProcessInfo,
     started: Once,
     begun: AtomicBool,
     lost: AtomicU64,
@@ -47,7 +47,7 @@ impl Trail {
             store,
             queue: Arc::new(Queue::new()),
             clock,
-            about: ProcessInfo {
+            process_info: ProcessInfo {
                 process,
                 counters,
                 segment_bytes: SEGMENT_BYTES,
@@ -144,7 +144,7 @@ impl Trail {
                 Arc::clone(&self.store),
                 Arc::clone(&self.queue),
                 self.clock.clone(),
-                self.about.clone(),
+                self.process_info.clone(),
             );
             let spawned = std::thread::Builder::new()
                 .name("audit".into())

@@ -27,7 +27,7 @@ use super::{
 
 /// How many records are written at once.
 const BATCH: usize = 1000;
-const TRY_AGAIN: Duration = Duration::from_secs(1);
+const RETRY_EVERY: Duration = Duration::from_secs(1);
 /// Calls that were in flight when this process was considered dead end within
 /// this time.
 const DOUBT_PERIOD: Duration = Duration::from_secs(5 * 60);
@@ -47,7 +47,7 @@ pub struct Writer {
     store: Arc<dyn AuditStore>,
     queue: Arc<Queue>,
     clock: Clock,
-    about: ProcessInfo,
+    process_info: ProcessInfo,
     open: Option<OpenSegment>,
     /// The previous segment of this process, and its last hash.
     before: Option<(String, String)>,
@@ -74,13 +74,13 @@ impl Writer {
         store: Arc<dyn AuditStore>,
         queue: Arc<Queue>,
         clock: Clock,
-        about: ProcessInfo,
+        process_info: ProcessInfo,
     ) -> Self {
         Self {
             store,
             queue,
             clock,
-            about,
+            process_info,
             open: None,
             before: None,
             entries: Vec::new(),
@@ -92,7 +92,7 @@ impl Writer {
     pub fn run(mut self) {
         loop {
             let idle = match (&self.open, self.entries.is_empty()) {
-                (_, false) => Some(TRY_AGAIN),
+                (_, false) => Some(RETRY_EVERY),
                 (Some(_), true) => self.store.heartbeat(),
                 (None, true) => None,
             };
@@ -233,7 +233,7 @@ impl Writer {
 
     fn is_due(&self) -> bool {
         let today = day(self.now());
-        let limit = self.about.segment_bytes;
+        let limit = self.process_info.segment_bytes;
         let open = self.open.as_ref();
         open.is_some_and(|open| open.bytes >= limit || open.day != today)
     }
@@ -274,11 +274,11 @@ impl Writer {
                 seen.push(head);
             }
         }
-        let counters = self.about.counters.iter();
+        let counters = self.process_info.counters.iter();
         let counters = counters.map(|some| some.iter().map(|it| (*it).into()).collect());
         Ok(Record {
             kind: "start".into(),
-            process: Some(self.about.process.clone().into()),
+            process: Some(self.process_info.process.clone().into()),
             program: Some(env!("CARGO_PKG_VERSION").into()),
             counters: Some(counters.collect()),
             continues: self.before.as_ref().map(|(name, _)| name.clone().into()),

@@ -23,7 +23,7 @@ const THREADS: usize = 4;
 /// How long a request waits while another process holds the file. It holds it
 /// for microseconds, unless it was stopped in the middle.
 const PATIENCE: Duration = Duration::from_secs(1);
-const TRY_AGAIN: Duration = Duration::from_millis(1);
+const RETRY_EVERY: Duration = Duration::from_millis(1);
 
 pub struct FileCount {
     directory: PathBuf,
@@ -74,7 +74,7 @@ impl FileCount {
                     return Ok(Admission::RetryAfter(u64::try_from(wait).unwrap_or(1)));
                 }
                 RingAdmission::Busy if began.elapsed() < PATIENCE => {
-                    tokio::time::sleep(TRY_AGAIN).await
+                    tokio::time::sleep(RETRY_EVERY).await
                 }
                 RingAdmission::Busy => {
                     let what = format!("another process holds {}", path.display());
