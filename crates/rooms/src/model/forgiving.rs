@@ -11,6 +11,11 @@ pub trait Contents: serde::Serialize + DeserializeOwned + Default {
 
     /// Which of its values could not be understood, in words.
     fn odd(&self) -> Vec<String>;
+
+    /// Whether it lists nothing. Such a file is damaged if its copy lists something.
+    fn is_empty(&self) -> bool {
+        false
+    }
 }
 
 /// The fields of a JSON object, taken out one by one.

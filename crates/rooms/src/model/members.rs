@@ -27,14 +27,17 @@ pub struct Presence {
 }
 
 impl Contents for Presence {
-    const IF_DAMAGED: &'static str =
-        "whoever spoke, read or was active in the room counts as a member";
+    const IF_DAMAGED: &'static str = "the members are restored from its copy and the messages";
 
     fn odd(&self) -> Vec<String> {
         let users = self.users.iter();
         users
             .flat_map(|(name, user)| of_whom(&user.odd, name))
             .collect()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.users.len() == 0
     }
 }
 

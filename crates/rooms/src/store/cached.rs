@@ -10,11 +10,14 @@ use std::{
     time::Duration,
 };
 
+use jiff::Timestamp;
+
 use super::{
     file_lock::FileLock,
-    files::{self, Stamp},
+    files::{self, Dir, Stamp},
+    lock::Guarded,
 };
-use crate::model::forgiving::Contents;
+use crate::{errors, model::forgiving::Contents};
 
 /// The original server empties a file before it writes it. One that changed
 /// this recently and cannot be understood is looked at again,
@@ -27,7 +30,15 @@ const NAMED: usize = 3;
 pub struct Cached<T> {
     name: &'static str,
     may_be_empty: bool,
+    copied: Option<(Dir, Guarded)>,
     slot: Mutex<Option<Slot<T>>>,
+}
+
+/// What the copy beside a file holds.
+pub struct Copied<T> {
+    pub value: T,
+    /// When it was written.
+    pub at: Timestamp,
 }
 
 #[derive(Clone)]
@@ -40,7 +51,8 @@ struct Slot<T> {
 pub enum State<T> {
     Absent,
     Read(Arc<T>),
-    /// There, but not what it should be; it is set aside when it is next written.
+    /// Not what it should be, or empty or gone although its copy lists something.
+    /// Whatever is there is set aside when the file is next written.
     Damaged,
 }
 
@@ -59,7 +71,18 @@ impl<T: Contents> Cached<T> {
         Self {
             name,
             may_be_empty: false,
+            copied: None,
             slot: Mutex::new(None),
+        }
+    }
+
+    /// Keeps `.FILE.copy` beside the file: the original server does not replace
+    /// a file as a whole, and may damage, empty or lose it. The copy is only
+    /// written under the lock that guards the file.
+    pub fn with_copy(self, dir: &Dir, guard: Guarded) -> Self {
+        Self {
+            copied: Some((dir.clone(), guard)),
+            ..self
         }
     }
 
@@ -77,7 +100,10 @@ impl<T: Contents> Cached<T> {
         loop {
             let Some(file) = files::open_to_read(&directory.join(self.name))? else {
                 *slot = None;
-                return Ok(State::Absent);
+                return Ok(match self.copy_lists_something(directory) {
+                    true => State::Damaged,
+                    false => State::Absent,
+                });
             };
             let stamp = Stamp::of(&file.metadata()?);
             if let Some(known) = &*slot
@@ -85,7 +111,13 @@ impl<T: Contents> Cached<T> {
             {
                 return Ok(known.state.clone());
             }
-            let state = self.read(file)?;
+            let (mut state, text) = self.read(file)?;
+            if let State::Read(value) = &state
+                && value.is_empty()
+                && self.copy_lists_something(directory)
+            {
+                state = State::Damaged;
+            }
             let may_be_unfinished = || stamp.age().is_some_and(|age| age < BEING_WRITTEN);
             if let State::Damaged = state
                 && may_be_unfinished()
@@ -93,8 +125,14 @@ impl<T: Contents> Cached<T> {
                 thread::sleep(LOOK_AGAIN);
                 continue;
             }
-            // What is not settled is read again next time.
-            *slot = stamp.is_settled().then(|| Slot {
+            let is_copied = match &state {
+                State::Read(value) if value.odd().is_empty() => {
+                    self.copy_as_read(directory, stamp, &text)
+                }
+                _ => true,
+            };
+            // What is not settled, or not copied yet, is read again next time.
+            *slot = (stamp.is_settled() && is_copied).then(|| Slot {
                 stamp,
                 state: state.clone(),
             });
@@ -102,9 +140,9 @@ impl<T: Contents> Cached<T> {
         }
     }
 
-    fn read(&self, mut file: fs::File) -> io::Result<State<T>> {
+    fn read(&self, mut file: fs::File) -> io::Result<(State<T>, String)> {
         let mut text = String::new();
-        Ok(match file.read_to_string(&mut text) {
+        let state = match file.read_to_string(&mut text) {
             Ok(_) if self.may_be_empty && text.trim().is_empty() => State::Read(Arc::default()),
             Ok(_) => match serde_json::from_str(&text) {
                 Ok(value) => State::Read(Arc::new(value)),
@@ -112,7 +150,61 @@ impl<T: Contents> Cached<T> {
             },
             Err(error) if error.kind() == io::ErrorKind::InvalidData => self.damaged(&error),
             Err(error) => return Err(error),
+        };
+        Ok((state, text))
+    }
+
+    pub fn copy_name(&self) -> String {
+        format!(".{}.copy", self.name)
+    }
+
+    /// The copy, if there is one that can be read.
+    pub fn copy(&self, directory: &Path) -> Option<Copied<T>> {
+        self.copied.as_ref()?;
+        let path = directory.join(self.copy_name());
+        let mut file = files::open_to_read(&path).ok()??;
+        let mut text = String::new();
+        file.read_to_string(&mut text).ok()?;
+        Some(Copied {
+            value: serde_json::from_str(&text).ok()?,
+            at: file.metadata().ok()?.modified().ok()?.try_into().ok()?,
         })
+    }
+
+    fn copy_lists_something(&self, directory: &Path) -> bool {
+        self.copy(directory)
+            .is_some_and(|copy| !copy.value.is_empty())
+    }
+
+    /// Copies what another program wrote, unless somebody is changing the file.
+    /// Returns whether it is worth keeping what was read: `false` to try again.
+    fn copy_as_read(&self, directory: &Path, stamp: Stamp, text: &str) -> bool {
+        let Some((dir, guard)) = &self.copied else {
+            return true;
+        };
+        let copied = fs::read(directory.join(self.copy_name()));
+        if copied.is_ok_and(|copied| copied == text.as_bytes()) {
+            return true;
+        }
+        match guard.try_lock(dir) {
+            Ok(_held) if Stamp::at(&directory.join(self.name)) == Some(stamp) => {
+                self.write_copy(directory, text.as_bytes());
+                true
+            }
+            Ok(_) => false,
+            Err(error) => error.code == errors::STORAGE_ERROR,
+        }
+    }
+
+    /// Only under the lock that guards the file. Does not wait for the disk: the logs make up for a copy that is lost
+    /// with the power.
+    fn write_copy(&self, directory: &Path, text: &[u8]) {
+        let name = self.copy_name();
+        if let Err(error) = files::replace(directory, &name, text, false) {
+            tracing::debug!(file = self.name, %error, "no copy could be kept");
+            // An old one would bring back what has gone since.
+            let _ = fs::remove_file(directory.join(name));
+        }
     }
 
     fn damaged(&self, error: &dyn std::fmt::Display) -> State<T> {
@@ -132,7 +224,7 @@ impl<T: Contents> Cached<T> {
         Ok(match self.state(directory)? {
             State::Absent => Vec::new(),
             State::Damaged => vec![format!(
-                "{name} cannot be understood: {}. The next change sets it aside.",
+                "{name} is damaged, empty or missing: {}. The next change replaces it.",
                 T::IF_DAMAGED
             )],
             State::Read(known) => known
@@ -198,13 +290,18 @@ impl<T: Contents> Cached<T> {
         if is_odd {
             let path = directory.join(self.name);
             let aside = directory.join(format!("{}.damaged-{}", self.name, now_ms()));
-            // A copy: readers are to find the file all the time, and another
-            // program may write into this very one.
-            fs::copy(&path, &aside)?;
-            tracing::warn!(file = self.name, kept_in = %aside.display(), "a damaged file was set aside");
+            // Copied rather than moved: readers are to find the file all the
+            // time, and another program may write into this very one.
+            if files::absent(fs::copy(&path, &aside))?.is_some() {
+                tracing::warn!(file = self.name, kept_in = %aside.display(), "a damaged file was set aside");
+            }
         }
         let json = serde_json::to_vec_pretty(value).map_err(io::Error::other)?;
-        files::replace_if(directory, self.name, &json, durable, may)
+        let is_saved = files::replace_if(directory, self.name, &json, durable, may)?;
+        if is_saved && self.copied.is_some() {
+            self.write_copy(directory, &json);
+        }
+        Ok(is_saved)
     }
 }
 

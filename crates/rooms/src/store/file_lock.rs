@@ -20,10 +20,7 @@ use std::{
 
 use kit::Result;
 
-use super::{
-    files::{self, Stamp},
-    lock::is_at,
-};
+use super::files::{self, Stamp, is_at};
 use crate::errors;
 
 /// The original creates its lock before it writes its number into it: one that

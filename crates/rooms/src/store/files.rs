@@ -154,6 +154,21 @@ pub fn replace_with(
     written
 }
 
+/// Whether the file at `path` is this one.
+pub fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        let (here, there) = (file.metadata(), fs::symlink_metadata(path));
+        matches!((here, there), (Ok(here), Ok(there)) if inode(&here) == inode(&there))
+    }
+    // Where an open file cannot be replaced it is always the same.
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        true
+    }
+}
+
 pub fn sync_directory(directory: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(directory)?.sync_all()?;

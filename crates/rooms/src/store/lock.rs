@@ -11,11 +11,9 @@ use std::{
 
 use kit::Result;
 
-#[cfg(unix)]
-use super::files::Stamp;
 use super::{
     file_lock::FileLock,
-    files::{self, Dir},
+    files::{self, Dir, is_at},
 };
 use crate::{errors, model::names::RoomName};
 
@@ -65,14 +63,36 @@ impl Held {
     }
 }
 
-/// `rooms.json` and `agents.json`. Taken before a room's lock where both are needed.
-pub fn registry(dir: &Dir, timeout: Duration) -> Result<Held> {
-    acquire(dir, "rooms.lock", timeout)
+/// What one lock guards.
+#[derive(Debug, Clone)]
+pub enum Guarded {
+    /// `rooms.json`, `agents.json` and `owners.json`. Taken before a room's lock
+    /// where both are needed.
+    Registry,
+    /// Everything in one room's directory.
+    Room(RoomName),
 }
 
-/// Everything in one room's directory.
+impl Guarded {
+    /// The lock, if nobody holds it.
+    pub fn try_lock(&self, dir: &Dir) -> Result<Held> {
+        self.lock(dir, Duration::ZERO)
+    }
+
+    fn lock(&self, dir: &Dir, timeout: Duration) -> Result<Held> {
+        match self {
+            Self::Registry => acquire(dir, "rooms.lock", timeout),
+            Self::Room(room) => acquire(dir, &format!("room-{room}.lock"), timeout),
+        }
+    }
+}
+
+pub fn registry(dir: &Dir, timeout: Duration) -> Result<Held> {
+    Guarded::Registry.lock(dir, timeout)
+}
+
 pub fn room(dir: &Dir, room: &RoomName, timeout: Duration) -> Result<Held> {
-    acquire(dir, &format!("room-{room}.lock"), timeout)
+    Guarded::Room(room.clone()).lock(dir, timeout)
 }
 
 fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
@@ -103,22 +123,6 @@ fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
         // work takes a fraction of a millisecond.
         thread::sleep(pause.min(timeout - waited));
         pause = (pause * 3 / 2).min(Duration::from_millis(1));
-    }
-}
-
-/// Whether the file at `path` is this one.
-pub fn is_at(file: &File, path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        let inode = |metadata: &fs::Metadata| Stamp::of(metadata).inode;
-        let (here, there) = (file.metadata(), fs::symlink_metadata(path));
-        matches!((here, there), (Ok(here), Ok(there)) if inode(&here) == inode(&there))
-    }
-    // Where a file that is open cannot be replaced it is always the same.
-    #[cfg(not(unix))]
-    {
-        let _ = (file, path);
-        true
     }
 }
 

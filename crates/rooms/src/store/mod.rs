@@ -61,6 +61,7 @@ use crate::{
 
 use cached::{Cached, State};
 use files::{AGENTS, Dir, LOG, OWNERS, PRESENCE, ROOMS, Stamp};
+use lock::Guarded;
 use process::Process;
 use registry::{Agents, Entry, Registry};
 
@@ -109,11 +110,12 @@ impl Listed {
 impl Store {
     /// Touches no file.
     pub fn new(settings: Settings) -> Self {
+        let dir = Dir::new(settings.data_dir.clone());
         Self {
-            dir: Dir::new(settings.data_dir.clone()),
+            registry: Cached::new(ROOMS).with_copy(&dir, Guarded::Registry),
+            dir,
             settings,
             process: Process::new(),
-            registry: Cached::new(ROOMS),
             restored: restore::Restored::default(),
             agents: Cached::new(AGENTS),
             owners: Cached::new(OWNERS),
@@ -127,8 +129,11 @@ impl Store {
     /// What the file says, with the rooms that it lacks.
     fn registry(&self) -> Result<Arc<Registry>> {
         let read = || match self.registry.state(self.dir.root())? {
-            State::Read(registry) => self.restored.complete(Some(registry), &self.dir.rooms()),
-            State::Absent | State::Damaged => self.restored.complete(None, &self.dir.rooms()),
+            State::Read(registry) => self.restored.complete(registry, &self.dir.rooms()),
+            State::Absent | State::Damaged => {
+                let copy = self.registry.copy(self.dir.root());
+                restore::rooms(copy, &self.dir.rooms()).map(Arc::new)
+            }
         };
         read().map_err(errors::storage)
     }
@@ -249,7 +254,8 @@ impl Store {
                 room_name: name.to_string(),
                 ..Presence::default()
             };
-            Cached::new(PRESENCE).save(&path, &presence, true)?;
+            let file = Cached::new(PRESENCE).with_copy(&self.dir, Guarded::Room(name.clone()));
+            file.save(&path, &presence, true)?;
         }
         let mut options = fs::OpenOptions::new();
         files::open(&path.join(LOG), options.append(true).create(true))?.sync_all()?;

@@ -41,6 +41,13 @@ pub struct ReadStatus {
     other: Map<String, Value>,
 }
 
+impl ReadStatus {
+    /// When the position was written.
+    pub fn time(&self) -> Option<jiff::Timestamp> {
+        self.last_read_timestamp.parse().ok()
+    }
+}
+
 /// A message's place in a room: its id, and its number in the index when it was
 /// of this generation.
 #[derive(Debug, Clone, Default)]

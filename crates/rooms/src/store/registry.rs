@@ -19,13 +19,17 @@ pub struct Registry {
 }
 
 impl Contents for Registry {
-    const IF_DAMAGED: &'static str = "the rooms are those whose directories are there";
+    const IF_DAMAGED: &'static str = "the rooms are restored from its copy and their directories";
 
     fn odd(&self) -> Vec<String> {
         let rooms = self.rooms.iter();
         rooms
             .flat_map(|(name, entry)| of_whom(&entry.odd, name))
             .collect()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rooms.len() == 0
     }
 }
 

@@ -1,6 +1,6 @@
-//! What the directories and logs say where `rooms.json` or `presence.json` do
-//! not: rooms that their list lacks, and the members of a room whose file is
-//! damaged. Nothing here writes; whoever changes the file next does.
+//! What the copies, directories and logs say where `rooms.json` or
+//! `presence.json` do not: rooms that their list lacks, and the members of a room
+//! whose file is damaged. Nothing here writes; whoever changes the file next does.
 
 use std::{
     collections::HashMap,
@@ -13,6 +13,7 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
+    cached::Copied,
     files::{self, ARCHIVE, LOG, PRESENCE, Stamp},
     index::{Files, Index},
     reads::Reads,
@@ -43,17 +44,8 @@ struct Known {
 }
 
 impl Restored {
-    /// `listed` with every room of `rooms` that has messages and is not in it;
-    /// without a list, all rooms that have a directory.
-    pub fn complete(
-        &self,
-        listed: Option<Arc<Registry>>,
-        rooms: &Path,
-    ) -> io::Result<Arc<Registry>> {
-        let Some(listed) = listed else {
-            let is_room = |path: &Path| [LOG, PRESENCE].iter().any(|file| is_file(path, file, 0));
-            return add_rooms(&Registry::default(), rooms, is_room).map(Arc::new);
-        };
+    /// `listed` with every room of `rooms` that has messages and is not in it.
+    pub fn complete(&self, listed: Arc<Registry>, rooms: &Path) -> io::Result<Arc<Registry>> {
         let directory = Stamp::at(rooms);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known
@@ -81,6 +73,16 @@ impl Restored {
     pub fn forget(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
+}
+
+/// The rooms where their list is damaged, empty or gone: those of its copy, and
+/// all that have a directory.
+pub fn rooms(copy: Option<Copied<Registry>>, rooms: &Path) -> io::Result<Registry> {
+    // Whoever took away the list and all rooms with it wanted to start anew.
+    let copy = copy.filter(|_| rooms.is_dir());
+    let known = copy.map(|copy| copy.value).unwrap_or_default();
+    let is_room = |path: &Path| [LOG, PRESENCE].iter().any(|file| is_file(path, file, 0));
+    add_rooms(&known, rooms, is_room)
 }
 
 fn add_rooms(
@@ -131,15 +133,20 @@ fn first_message(directory: &Path) -> Option<String> {
     })
 }
 
-/// Whoever spoke, in the order in which they first did, whoever read, and whoever
-/// was active. Somebody who left may be among them: better than a member lost.
+/// Whoever stands in the copy of the file, and whoever has since spoken, in the
+/// order in which they first did, read or been active. Without a copy somebody
+/// who left may be among them: better than a member lost.
 pub fn members(
     room: &str,
-    index: &Index,
-    files: &Files,
+    copy: Option<Copied<Presence>>,
+    (index, files): (&Index, &Files),
     activities: &Activities,
     reads: &Reads,
 ) -> io::Result<Presence> {
+    let since = copy.as_ref().map(|copy| copy.at);
+    let is_new = |time: Option<Timestamp>| since.is_none_or(|since| time > Some(since));
+    let mut presence = copy.map(|copy| copy.value).unwrap_or_default();
+    room.clone_into(&mut presence.room_name);
     let mut spoke: HashMap<String, (usize, Option<Timestamp>)> = HashMap::new();
     let mut reader = index.reader(files);
     let oldest = index.count().saturating_sub(LOOKED_THROUGH);
@@ -149,7 +156,7 @@ pub fn members(
             continue;
         };
         let name = canonical(&line.agent_name);
-        if name == SYSTEM {
+        if name == SYSTEM || !is_new(line.time()) {
             continue;
         }
         if let Some(first) = spoke.get_mut(&*name) {
@@ -160,10 +167,6 @@ pub fn members(
     }
     let mut spoke: Vec<_> = spoke.into_iter().collect();
     spoke.sort_by_key(|(_, (number, _))| *number);
-    let mut presence = Presence {
-        room_name: room.to_owned(),
-        ..Presence::default()
-    };
     let users = &mut presence.users;
     let member = |since: Option<Timestamp>| {
         let mut user = User::new(&since.map(written).unwrap_or_default(), None);
@@ -171,10 +174,12 @@ pub fn members(
         user
     };
     for (name, (_, since)) in &spoke {
-        users.set(name, member(*since));
+        if users.get(name).is_none() {
+            users.set(name, member(*since));
+        }
     }
-    for name in reads.names() {
-        if users.get(name).is_none() && users.len() < MOST_MEMBERS {
+    for (name, status) in reads.iter() {
+        if users.get(name).is_none() && users.len() < MOST_MEMBERS && is_new(status.time()) {
             users.set(name, member(None));
         }
     }

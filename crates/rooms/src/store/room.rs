@@ -16,6 +16,7 @@ use super::{
     cached::{Cached, State},
     files::{ACTIVITY, Dir, LOG, PRESENCE, READS, Stamp},
     index::{Files, Index},
+    lock::Guarded,
     reads::{Position, Reads},
     restore,
     send::Queue,
@@ -42,9 +43,9 @@ pub struct Room {
 }
 
 /// The members of a room whose presence file is damaged, as of this state of
-/// that file and of the log.
+/// that file, its copy and the log.
 struct Rebuilt {
-    of: (Option<Stamp>, Option<Stamp>),
+    of: [Option<Stamp>; 3],
     presence: Arc<Presence>,
 }
 
@@ -83,10 +84,10 @@ pub fn remember<T>(known: &mut HashMap<String, T>, agent: &str, value: T) {
 impl Room {
     pub fn new(name: RoomName, dir: Dir) -> Self {
         Self {
+            presence: Cached::new(PRESENCE).with_copy(&dir, Guarded::Room(name.clone())),
             name,
             dir,
             index: Mutex::default(),
-            presence: Cached::new(PRESENCE),
             activity: Cached::new(ACTIVITY).or_empty(),
             reads: Cached::new(READS),
             queue: Mutex::default(),
@@ -129,10 +130,8 @@ impl Room {
 
     fn rebuilt_members(&self) -> Result<Arc<Presence>> {
         let directory = self.directory()?;
-        let of = (
-            Stamp::at(&directory.join(PRESENCE)),
-            Stamp::at(&directory.join(LOG)),
-        );
+        let of = [PRESENCE, &self.presence.copy_name(), LOG];
+        let of = of.map(|file| Stamp::at(&directory.join(file)));
         let mut rebuilt = self.rebuilt.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*rebuilt
             && known.of == of
@@ -142,8 +141,9 @@ impl Room {
         let activities = self.activities()?;
         let reads = self.reads.load(&directory).map_err(errors::storage)?;
         let name = self.name.as_str();
+        let copy = self.presence.copy(&directory);
         let presence = self.look(|index, files| {
-            restore::members(name, index, files, &activities, &reads).map(Arc::new)
+            restore::members(name, copy, (index, files), &activities, &reads).map(Arc::new)
         })?;
         *rebuilt = Some(Rebuilt {
             of,

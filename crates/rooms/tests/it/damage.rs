@@ -58,6 +58,7 @@ async fn an_empty_list_of_rooms_hides_no_room() {
         for text in ["one", "two", "three"] {
             desk.send("a", "x", text).await;
         }
+        desk.settle().await;
         desk.write(ROOMS, empty);
         for desk in [&desk, &desk.beside()] {
             assert_eq!(
@@ -93,6 +94,7 @@ async fn an_empty_presence_file_drops_no_member() {
             .await;
         desk.ok("leave_room", json!({"roomName": "a", "agentName": "left"}))
             .await;
+        desk.settle().await;
         desk.write(PRESENCE, empty);
         let all = ["reads", "speaks", "waits"];
         assert_eq!(members(&desk, "a").await, all, "{empty:?}");
@@ -160,6 +162,7 @@ async fn a_room_that_its_list_lacks_is_restored() {
     desk.room("a", &["x", "y"]).await;
     desk.create("b").await;
     desk.send("a", "x", "kept").await;
+    desk.settle().await;
     let before = json_of(&desk, ROOMS);
     let mut lacking = before.clone();
     lacking["rooms"].as_object_mut().unwrap().remove("a");
@@ -231,4 +234,151 @@ async fn creating_a_room_moves_nothing_away() {
     desk.enter("a", "x").await;
     desk.send("a", "x", "hi").await;
     assert_eq!(desk.texts("a", json!({})).await, ["hi"]);
+}
+
+const REGISTRY_COPY: &str = ".rooms.json.copy";
+const PRESENCE_COPY: &str = "rooms/a/.presence.json.copy";
+
+/// Ways in which a file is lost; `None` removes it.
+const LOST: [Option<&str>; 5] = [
+    None,
+    Some(""),
+    Some("{\"ro"),
+    Some(r#"{"rooms":{}}"#),
+    Some(r#"{"roomName":"a","users":{}}"#),
+];
+
+fn lose(desk: &Desk, path: &str, how: Option<&str>) {
+    match how {
+        Some(text) => desk.write(path, text),
+        None => fs::remove_file(desk.file(path)).unwrap(),
+    }
+}
+
+#[tokio::test]
+async fn a_copy_follows_whatever_is_written_and_read() {
+    let desk = Desk::new();
+    desk.room("a", &["x"]).await;
+    assert_eq!(desk.read(REGISTRY_COPY), desk.read(ROOMS));
+    assert_eq!(desk.read(PRESENCE_COPY), desk.read(PRESENCE));
+    desk.settle().await;
+    // What the original writes is copied when it is next read.
+    let rooms = r#"{"rooms":{"a":{"createdAt":"","messageCount":0,"userCount":0},"b":{"createdAt":"","messageCount":0,"userCount":0}}}"#;
+    let presence =
+        r#"{"roomName":"a","users":{"theirs":{"status":"online","messageCount":0,"joinedAt":""}}}"#;
+    desk.write(ROOMS, rooms);
+    desk.write(PRESENCE, presence);
+    assert_eq!(members(&desk, "a").await, ["theirs"]);
+    assert_eq!(desk.read(REGISTRY_COPY), rooms);
+    assert_eq!(desk.read(PRESENCE_COPY), presence);
+}
+
+#[tokio::test]
+async fn members_come_back_from_the_copy_and_the_messages_since() {
+    for how in LOST {
+        let desk = Desk::new();
+        desk.room("a", &["left"]).await;
+        let profile = json!({"role": "reviewer"});
+        let silent = json!({"roomName": "a", "agentName": "silent", "profile": profile});
+        desk.ok("enter_room", silent).await;
+        desk.send("a", "left", "good-bye").await;
+        let leave = json!({"roomName": "a", "agentName": "left"});
+        desk.ok("leave_room", leave).await;
+        desk.settle().await;
+        let line = json!({"id": "later", "agentName": "original", "message": "hi",
+            "timestamp": "2099-01-01T00:00:00Z", "mentions": []});
+        let log = desk.read(LOG);
+        desk.write(LOG, &format!("{log}{line}\n"));
+        lose(&desk, PRESENCE, how);
+        for desk in [&desk, &desk.beside()] {
+            assert_eq!(members(desk, "a").await, ["original", "silent"], "{how:?}");
+            let told = warnings(desk).await;
+            assert!(told.contains("presence.json"), "{how:?}: {told}");
+        }
+        desk.enter("a", "new").await;
+        let users = &json_of(&desk, PRESENCE)["users"];
+        assert_eq!(names(users), ["new", "original", "silent"], "{how:?}");
+        assert_eq!(users["silent"]["profile"], profile, "{how:?}");
+        assert_eq!(desk.read(PRESENCE_COPY), desk.read(PRESENCE), "{how:?}");
+    }
+}
+
+#[tokio::test]
+async fn rooms_without_messages_come_back_from_the_copy() {
+    for how in LOST {
+        let desk = Desk::new();
+        let described = json!({"roomName": "a", "description": "for reviews"});
+        desk.ok("create_room", described).await;
+        desk.settle().await;
+        // As the original creates a room: without a directory.
+        let mut rooms = json_of(&desk, ROOMS);
+        rooms["rooms"]["theirs"] = rooms["rooms"]["a"].clone();
+        desk.write(ROOMS, &rooms.to_string());
+        desk.ok("list_rooms", json!({})).await;
+        lose(&desk, ROOMS, how);
+        for desk in [&desk, &desk.beside()] {
+            let listed = desk.ok("list_rooms", json!({})).await["rooms"].clone();
+            assert_eq!(listed[0]["name"], "a", "{how:?}");
+            assert_eq!(listed[0]["description"], "for reviews", "{how:?}");
+            assert_eq!(listed[1]["name"], "theirs", "{how:?}");
+            let told = warnings(desk).await;
+            assert!(told.contains(ROOMS), "{how:?}: {told}");
+        }
+        desk.create("b").await;
+        let rooms = &json_of(&desk, ROOMS)["rooms"];
+        assert_eq!(names(rooms), ["a", "b", "theirs"], "{how:?}");
+        assert_eq!(rooms["a"]["description"], "for reviews", "{how:?}");
+    }
+}
+
+/// The original may have removed them on purpose.
+#[tokio::test]
+async fn what_a_valid_file_lacks_stays_away() {
+    let desk = Desk::new();
+    desk.room("a", &["x", "y"]).await;
+    desk.create("b").await;
+    desk.settle().await;
+    let mut rooms = json_of(&desk, ROOMS);
+    rooms["rooms"].as_object_mut().unwrap().remove("b");
+    desk.write(ROOMS, &rooms.to_string());
+    let mut presence = json_of(&desk, PRESENCE);
+    presence["users"].as_object_mut().unwrap().remove("y");
+    desk.write(PRESENCE, &presence.to_string());
+    for desk in [&desk, &desk.beside()] {
+        let gone = desk.no("get_messages", json!({"roomName": "b"})).await;
+        assert_eq!(gone, "ROOM_NOT_FOUND");
+        assert_eq!(members(desk, "a").await, ["x"]);
+    }
+}
+
+#[tokio::test]
+async fn the_last_member_and_the_last_room_can_go() {
+    let desk = Desk::new();
+    desk.room("a", &["x"]).await;
+    let leave = json!({"roomName": "a", "agentName": "x"});
+    desk.ok("leave_room", leave).await;
+    for desk in [&desk, &desk.beside()] {
+        assert_eq!(members(desk, "a").await, [""; 0]);
+        assert_eq!(warnings(desk).await, "[]");
+    }
+    desk.ok("delete_room", json!({"roomName": "a", "confirm": true}))
+        .await;
+    for desk in [&desk, &desk.beside()] {
+        assert_eq!(desk.ok("list_rooms", json!({})).await["rooms"], json!([]));
+        assert_eq!(warnings(desk).await, "[]");
+    }
+}
+
+/// Somebody who removes the list with all rooms wants to start anew.
+#[tokio::test]
+async fn without_any_room_nothing_comes_back() {
+    let desk = Desk::new();
+    desk.room("a", &["x"]).await;
+    desk.settle().await;
+    fs::remove_file(desk.file(ROOMS)).unwrap();
+    fs::remove_dir_all(desk.file("rooms")).unwrap();
+    let desk = desk.beside();
+    assert_eq!(desk.ok("list_rooms", json!({})).await["rooms"], json!([]));
+    desk.create("b").await;
+    assert_eq!(names(&json_of(&desk, ROOMS)["rooms"]), ["b"]);
 }

@@ -149,6 +149,12 @@ impl Desk {
         }
     }
 
+    /// Ends what goes on in the background: until the next change nothing but
+    /// the test writes to the files. All agents are offline then.
+    pub async fn settle(&self) {
+        self.counter.background.as_ref().unwrap().stop().await;
+    }
+
     /// Returns the id.
     pub async fn send(&self, room: &str, agent: &str, message: &str) -> String {
         let arguments = json!({"roomName": room, "agentName": agent, "message": message});
