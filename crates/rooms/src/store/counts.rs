@@ -28,6 +28,8 @@ impl Store {
     /// Writes the counts of the rooms in which something happened. What fails is
     /// tried again after the next call.
     pub fn write_counts(&self) -> Result<()> {
+        // Whoever writes them last, before the process ends, waits for the others.
+        let _counting = self.counting.lock().unwrap_or_else(PoisonError::into_inner);
         let dirty = std::mem::take(&mut *self.dirty.lock().unwrap_or_else(PoisonError::into_inner));
         let written = self.write_counts_of(&dirty);
         if written.is_err() {

@@ -2,33 +2,49 @@
 //! list, or whoever looks at the directories would take it for a room that the
 //! list lacks (`restore`). What a crash leaves half-done is ended later.
 
-use std::{fs, io, path::PathBuf, sync::PoisonError};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::PoisonError,
+};
 
 use kit::Result;
 
-use super::{Remover, Store, files, lock};
+use super::{
+    Remover, Room, Store,
+    file_lock::FileLock,
+    files::{self, ARCHIVE, LOG, PRESENCE, ROOMS},
+    lock::{self, Held},
+    upkeep::torn_files,
+};
 use crate::{errors, model::names::RoomName};
 
 /// Of a directory whose room is being deleted. Its name and something random follow.
 const HIDDEN: &str = ".deleted-";
 
+/// In the order in which they are released.
+struct RemovalLocks {
+    _files: Vec<Option<FileLock>>,
+    _room: Held,
+    registry: Held,
+}
+
 impl Store {
     /// Removes a room and everything in it; returns how many messages went.
     pub fn delete(&self, remover: &Remover, name: &RoomName) -> Result<usize> {
-        let timeout = self.settings.lock_timeout();
         let room = self.room(name)?;
         let count = {
-            let held = lock::registry(&self.dir, timeout)?;
-            let _room = lock::room(&self.dir, name, timeout)?;
-            self.require(name)?;
-            self.may_remove(remover, name)?;
+            let locks = self.lock_to_remove(remover, &room)?;
             let count = room.look(|index, _| Ok(index.count())).unwrap_or_default();
-            self.forget_room(name);
-            let hidden = self.hide_directory(name).map_err(errors::storage)?;
-            let unlisted = self.edit_registry(&held, |registry| {
+            let mut hidden: Option<Option<PathBuf>> = None;
+            let unlisted = self.edit_registry(&locks.registry, |registry| {
+                if hidden.is_none() {
+                    self.forget_room(name);
+                    hidden = Some(self.hide_directory(name).map_err(errors::storage)?);
+                }
                 Ok(registry.rooms.remove(name.as_str()).is_some())
             });
-            let ended = match (&hidden, &unlisted) {
+            let ended = match (hidden.flatten(), &unlisted) {
                 (None, _) => Ok(()),
                 (Some(hidden), Ok(())) => fs::remove_dir_all(hidden),
                 (Some(hidden), Err(_)) => self.dir.room(name).and_then(|p| fs::rename(hidden, p)),
@@ -43,6 +59,41 @@ impl Store {
         drop(open);
         room.bump();
         Ok(count)
+    }
+
+    /// Removes all messages of a room, archived ones too. Returns how many.
+    pub fn clear(&self, remover: &Remover, room: &Room) -> Result<usize> {
+        let locks = self.lock_to_remove(remover, room)?;
+        let _registry = locks.registry.file_if_space(self.dir.root(), ROOMS)?;
+        let count = room.look(|index, _| Ok(index.count()))?;
+        remove_messages(&room.directory()?).map_err(errors::storage)?;
+        self.told_log(room);
+        self.mark_dirty(&room.name);
+        room.bump();
+        Ok(count)
+    }
+
+    /// Every lock but that on `rooms.json`, for somebody who may remove a room
+    /// or its messages: whoever changes any of its files goes first.
+    fn lock_to_remove(&self, remover: &Remover, room: &Room) -> Result<RemovalLocks> {
+        let timeout = self.settings.lock_timeout();
+        let registry = lock::registry(&self.dir, timeout)?;
+        let held = lock::room(&self.dir, &room.name, timeout)?;
+        self.require(&room.name)?;
+        self.may_remove(remover, &room.name)?;
+        let directory = room.directory()?;
+        let mut files = Vec::new();
+        // The original makes the directory of a room when it is first used.
+        if directory.exists() {
+            for file in [PRESENCE, LOG] {
+                files.push(registry.file_if_space(&directory, file)?);
+            }
+        }
+        Ok(RemovalLocks {
+            _files: files,
+            _room: held,
+            registry,
+        })
     }
 
     /// `None` when there is no directory.
@@ -80,6 +131,15 @@ impl Store {
         }
         Ok(())
     }
+}
+
+fn remove_messages(directory: &Path) -> io::Result<()> {
+    files::replace(directory, LOG, b"", true)?;
+    files::absent(fs::remove_file(directory.join(ARCHIVE)))?;
+    for name in torn_files(directory) {
+        fs::remove_file(directory.join(name))?;
+    }
+    files::sync_directory(directory)
 }
 
 #[cfg(test)]

@@ -38,6 +38,15 @@ impl Held {
         FileLock::take(directory, name, self.until, self.timeout)
     }
 
+    /// The same for those who make space: `None` where the disk is too full for
+    /// a lock.
+    pub fn file_if_space(&self, directory: &Path, name: &str) -> Result<Option<FileLock>> {
+        match self.file(directory, name) {
+            Err(error) if errors::is_disk_full(&error) => Ok(None),
+            lock => lock.map(Some),
+        }
+    }
+
     /// Does `work` under the original's lock on a file, and again where somebody
     /// took that lock away meanwhile: the original may have written then what it
     /// had read before. `work` returns whether it got to its end.

@@ -85,6 +85,7 @@ pub struct Store {
     owners: Cached<Owners>,
     open: Mutex<HashMap<RoomName, Arc<Room>>>,
     dirty: Mutex<Vec<RoomName>>,
+    counting: Mutex<()>,
     watch: watch::Watch,
     /// For work on the files.
     pub blocking: Blocking,
@@ -121,6 +122,7 @@ impl Store {
             owners: Cached::new(OWNERS),
             open: Mutex::default(),
             dirty: Mutex::default(),
+            counting: Mutex::default(),
             watch: watch::Watch::default(),
             blocking: Blocking::new(THREADS),
         }

@@ -12,11 +12,11 @@ use jiff::Timestamp;
 use kit::Result;
 
 use super::{
-    Registry, Remover, Room, Store,
+    Registry, Room, Store,
     cached::State,
     files::{self, ARCHIVE, LOG, OWNERS, ROOMS},
     index::{Files, Index},
-    lock::{self, Held},
+    lock::Held,
     segment::{Reader, Segment, copy_range},
 };
 use crate::{errors, model::message::Head};
@@ -237,33 +237,6 @@ impl Store {
         })?;
         self.told_log(room);
         Ok(())
-    }
-
-    /// Removes all messages of a room, archived ones too. Returns how many.
-    pub fn clear(&self, remover: &Remover, room: &Room) -> Result<usize> {
-        let held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
-        self.require(&room.name)?;
-        self.may_remove(remover, &room.name)?;
-        let directory = room.directory()?;
-        let _log = match held.file(&directory, LOG) {
-            // Clearing makes the space that the lock has not got.
-            Err(error) if errors::is_disk_full(&error) => None,
-            lock => Some(lock?),
-        };
-        let count = room.look(|index, _| Ok(index.count()))?;
-        (|| {
-            files::replace(&directory, LOG, b"", true)?;
-            files::absent(fs::remove_file(directory.join(ARCHIVE)))?;
-            for name in torn_files(&directory) {
-                fs::remove_file(directory.join(name))?;
-            }
-            files::sync_directory(&directory)
-        })()
-        .map_err(errors::storage)?;
-        self.told_log(room);
-        self.mark_dirty(&room.name);
-        room.bump();
-        Ok(count)
     }
 }
 

@@ -382,3 +382,29 @@ async fn without_any_room_nothing_comes_back() {
     desk.create("b").await;
     assert_eq!(names(&json_of(&desk, ROOMS)["rooms"]), ["b"]);
 }
+
+#[tokio::test]
+async fn deleting_a_room_repairs_a_damaged_list() {
+    for how in LOST {
+        for has_copy in [true, false] {
+            let desk = Desk::new();
+            desk.create("a").await;
+            desk.create("b").await;
+            desk.settle().await;
+            if !has_copy {
+                fs::remove_file(desk.file(REGISTRY_COPY)).unwrap();
+            }
+            lose(&desk, ROOMS, how);
+            // Without a copy an empty list is what it seems to be.
+            if !has_copy && how == Some(r#"{"rooms":{}}"#) {
+                continue;
+            }
+            let delete = json!({"roomName": "a", "confirm": true});
+            desk.ok("delete_room", delete).await;
+            assert_eq!(names(&json_of(&desk, ROOMS)["rooms"]), ["b"], "{how:?}");
+            let desk = desk.beside();
+            let left = desk.ok("list_rooms", json!({})).await["rooms"].clone();
+            assert_eq!(left.as_array().unwrap().len(), 1, "{how:?}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, ToSpan};
 use kit::time::Clock;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::desk::Desk;
 
@@ -216,4 +216,22 @@ async fn a_deleted_room_is_gone_and_its_name_is_free() {
     assert_eq!(desk.count("a").await, 0);
     let send = json!({"roomName": "a", "agentName": "x", "message": "?"});
     assert_eq!(desk.no("send_message", send).await, "AGENT_NOT_IN_ROOM");
+}
+
+/// `agentName` is only a filter there: whoever has not entered any room yet may
+/// look around under the name it is going to use.
+#[tokio::test]
+async fn who_is_in_no_room_may_look_around() {
+    let desk = Desk::new();
+    desk.room("a", &["x"]).await;
+    desk.send("a", "x", "hello @new").await;
+    let rooms = desk.ok("list_rooms", json!({"agentName": "new"})).await;
+    assert_eq!(rooms["rooms"], json!([]));
+    assert!(rooms["message"].as_str().unwrap().contains("no room"));
+    for mentions_only in [false, true] {
+        let read = json!({"roomName": "a", "agentName": "new", "mentionsOnly": mentions_only});
+        let read = desk.ok("get_messages", read).await;
+        assert_eq!(read["count"], 1);
+        assert_eq!(read["unreadCount"], Value::Null);
+    }
 }

@@ -340,6 +340,47 @@ async fn a_lock_of_a_live_original_is_waited_for() {
     }
 }
 
+/// Whoever removes a room or its messages waits for every file of it.
+#[tokio::test]
+async fn no_room_is_removed_while_the_original_writes_to_it() {
+    let desk = Desk::with(|settings| settings.lock_timeout_ms = 100);
+    desk.room("a", &["x"]).await;
+    desk.send("a", "x", "kept").await;
+    desk.settle().await;
+    let mut original = Command::new("sleep").arg("600").spawn().unwrap();
+    let confirmed = json!({"roomName": "a", "confirm": true});
+    for file in [
+        "rooms.json",
+        "rooms/a/presence.json",
+        "rooms/a/messages.jsonl",
+    ] {
+        let lock = format!("{file}.lock");
+        desk.write(&lock, &original.id().to_string());
+        for tool in ["clear_room_messages", "delete_room"] {
+            let removal = desk.call(tool, confirmed.clone());
+            let reading = async {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                desk.file("rooms/a/messages.jsonl").exists()
+            };
+            let (removed, is_there) = tokio::join!(removal, reading);
+            let Err(error) = removed else {
+                panic!("{tool} did not wait for {file}");
+            };
+            assert_eq!(error.code, "FILE_LOCK_TIMEOUT", "{tool}, {file}");
+            assert!(error.next.unwrap().contains(".lock"), "{tool}, {file}");
+            assert!(is_there, "{tool}, {file}");
+        }
+        assert_eq!(desk.texts("a", json!({})).await, ["kept"], "{file}");
+        fs::remove_file(desk.file(&lock)).unwrap();
+    }
+    original.kill().unwrap();
+    original.wait().unwrap();
+    for tool in ["clear_room_messages", "delete_room"] {
+        desk.ok(tool, confirmed.clone()).await;
+    }
+    assert!(!desk.file("rooms/a").exists());
+}
+
 /// A directory that the original wrote, some of it at the moment it was killed.
 #[tokio::test]
 async fn a_directory_that_the_original_left_half_written_is_read_without_loss() {
