@@ -14,21 +14,21 @@ use kit::{
 };
 use tokio::task::AbortHandle;
 
-use crate::{house::House, resources};
+use crate::{model::uris, state::CounterState};
 
 /// How often files are looked at that cannot be watched.
 const LOOK: Duration = Duration::from_secs(1);
 const SWEEP_AT_MOST: Duration = Duration::from_secs(15);
 
 pub struct Caretaker {
-    house: Arc<House>,
+    state: Arc<CounterState>,
     round: Mutex<Option<AbortHandle>>,
 }
 
 impl Caretaker {
-    pub fn new(house: &Arc<House>) -> Self {
+    pub fn new(state: &Arc<CounterState>) -> Self {
         Self {
-            house: Arc::clone(house),
+            state: Arc::clone(state),
             round: Mutex::default(),
         }
     }
@@ -36,8 +36,8 @@ impl Caretaker {
 
 impl Background for Caretaker {
     fn start(&self, announce: Announce) {
-        self.house.store.announce_to(Arc::clone(&announce));
-        let task = tokio::spawn(rounds(Arc::clone(&self.house), announce));
+        self.state.store.announce_to(Arc::clone(&announce));
+        let task = tokio::spawn(rounds(Arc::clone(&self.state), announce));
         let mut round = self.round.lock().unwrap_or_else(PoisonError::into_inner);
         *round = Some(task.abort_handle());
     }
@@ -52,10 +52,10 @@ impl Background for Caretaker {
             round.abort();
         }
         Box::pin(async move {
-            let ended = self.house.blocking(|house| {
-                house.store.stop_watching();
-                house.store.retire()?;
-                house.store.write_counts()
+            let ended = self.state.blocking(|state| {
+                state.store.stop_watching();
+                state.store.retire()?;
+                state.store.write_counts()
             });
             if let Err(error) = ended.await {
                 tracing::warn!(%error, cause = ?error.cause, "agents could not be taken offline");
@@ -64,31 +64,31 @@ impl Background for Caretaker {
     }
 }
 
-async fn rounds(house: Arc<House>, announce: Announce) {
-    let idle = Duration::from_secs(u64::from(house.settings.idle_minutes.get()) * 60);
+async fn rounds(state: Arc<CounterState>, announce: Announce) {
+    let idle = Duration::from_secs(u64::from(state.settings.idle_minutes.get()) * 60);
     let sweep_every = (idle / 4).min(SWEEP_AT_MOST);
     let mut swept = Instant::now();
     let mut watching = false;
     loop {
         if !watching {
-            let looked = house.blocking(|house| {
-                let watching = house.store.watch();
+            let looked = state.blocking(|state| {
+                let watching = state.store.watch();
                 // Also when watching has just begun: what was written a moment
                 // before it did is heard of in no other way.
-                house.store.look_around();
+                state.store.look_around();
                 Ok(watching)
             });
             watching = looked.await.unwrap_or_default();
         }
         if swept.elapsed() >= sweep_every {
             swept = Instant::now();
-            let gone = house
-                .blocking(|house| house.store.sweep(Timestamp::now()))
+            let gone = state
+                .blocking(|state| state.store.sweep(Timestamp::now()))
                 .await;
             match gone {
                 Ok(rooms) => {
                     for room in rooms {
-                        announce(Change::Resource(resources::room_uri(&room)));
+                        announce(Change::Resource(uris::room(&room)));
                     }
                 }
                 Err(error) => {

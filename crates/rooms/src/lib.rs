@@ -8,11 +8,11 @@
 mod admin;
 mod background;
 mod errors;
-mod house;
 mod model;
 mod prompts;
 mod resources;
 mod settings;
+mod state;
 mod store;
 mod tools;
 mod waits;
@@ -42,32 +42,32 @@ const ABOUT: About = About {
 
 /// The counter, ready to be served. Nothing is opened before it is used.
 pub fn counter(settings: Settings) -> Counter {
-    let house = Arc::new(house::House::new(settings));
+    let state = Arc::new(state::CounterState::new(settings));
     Counter {
         about: ABOUT,
         tools: vec![
-            Arc::new(tools::list_rooms::tool(&house)),
-            Arc::new(tools::create_room::tool(&house)),
-            Arc::new(tools::enter_room::tool(&house)),
-            Arc::new(tools::leave_room::tool(&house)),
-            Arc::new(tools::list_room_users::tool(&house)),
-            Arc::new(tools::send_message::tool(&house)),
-            Arc::new(tools::get_messages::tool(&house)),
-            Arc::new(tools::wait_for_messages::tool(&house)),
-            Arc::new(tools::mark_read::tool(&house)),
-            Arc::new(tools::search_messages::tool(&house)),
-            Arc::new(tools::get_status::tool(&house)),
-            Arc::new(tools::clear_room_messages::tool(&house)),
-            Arc::new(tools::delete_room::tool(&house)),
+            Arc::new(tools::list_rooms::tool(&state)),
+            Arc::new(tools::create_room::tool(&state)),
+            Arc::new(tools::enter_room::tool(&state)),
+            Arc::new(tools::leave_room::tool(&state)),
+            Arc::new(tools::list_room_users::tool(&state)),
+            Arc::new(tools::send_message::tool(&state)),
+            Arc::new(tools::get_messages::tool(&state)),
+            Arc::new(tools::wait_for_messages::tool(&state)),
+            Arc::new(tools::mark_read::tool(&state)),
+            Arc::new(tools::search_messages::tool(&state)),
+            Arc::new(tools::get_status::tool(&state)),
+            Arc::new(tools::clear_room_messages::tool(&state)),
+            Arc::new(tools::delete_room::tool(&state)),
         ],
         // The documents and files of this counter write all times in UTC.
         time_zone: jiff::tz::TimeZone::UTC,
         prompts: vec![Arc::new(prompts::room_guest())],
-        resources: Some(Arc::new(resources::Shelf::new(&house))),
+        resources: Some(Arc::new(resources::RoomResources::new(&state))),
         store: None,
         files: None,
         demo: None,
         import: None,
-        background: Some(Arc::new(background::Caretaker::new(&house))),
+        background: Some(Arc::new(background::Caretaker::new(&state))),
     }
 }

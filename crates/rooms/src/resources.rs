@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use crate::{
     errors,
-    house::House,
-    model::names::RoomName,
+    model::{names::RoomName, uris},
+    state::CounterState,
     store::Listed,
     tools::{get_messages, list_room_users},
 };
@@ -33,33 +33,25 @@ const MESSAGE_DATA: Shows = Shows {
 const PAGE: usize = 50;
 const COMPLETIONS: usize = 100;
 
-pub fn room_uri(room: &RoomName) -> String {
-    format!("rooms://{room}")
+pub struct RoomResources {
+    state: Arc<CounterState>,
 }
 
-pub fn messages_uri(room: &RoomName) -> String {
-    format!("rooms://{room}/messages")
-}
-
-pub struct Shelf {
-    house: Arc<House>,
-}
-
-impl Shelf {
-    pub fn new(house: &Arc<House>) -> Self {
+impl RoomResources {
+    pub fn new(state: &Arc<CounterState>) -> Self {
         Self {
-            house: Arc::clone(house),
+            state: Arc::clone(state),
         }
     }
 
     async fn rooms(&self) -> Result<Vec<Listed>> {
-        self.house.blocking(|house| house.store.rooms()).await
+        self.state.blocking(|state| state.store.rooms()).await
     }
 }
 
-impl Resources for Shelf {
+impl Resources for RoomResources {
     fn shows(&self, uri: &str) -> Option<Shows> {
-        parse(uri).map(|(_, messages)| if messages { MESSAGE_DATA } else { MEMBER_DATA })
+        uris::parse(uri).map(|(_, messages)| if messages { MESSAGE_DATA } else { MEMBER_DATA })
     }
 
     fn list<'a>(
@@ -101,12 +93,12 @@ impl Resources for Shelf {
         uri: &'a str,
     ) -> BoxFuture<'a, Result<Option<Contents>>> {
         Box::pin(async move {
-            let Some((name, messages)) = parse(uri) else {
+            let Some((name, messages)) = uris::parse(uri) else {
                 return Ok(None);
             };
             let now = context.clock.now();
-            self.house
-                .blocking(move |house| read(house, &name, messages, now))
+            self.state
+                .blocking(move |state| read(state, &name, messages, now))
                 .await
         })
     }
@@ -148,40 +140,30 @@ fn resources_of(listed: &Listed) -> [Resource; 2] {
     };
     let name = &listed.name;
     [
-        resource(room_uri(name), name.to_string(), format!("Room {name}")),
+        resource(uris::room(name), name.to_string(), format!("Room {name}")),
         resource(
-            messages_uri(name),
+            uris::messages(name),
             format!("{name} messages"),
             format!("Messages of {name}"),
         ),
     ]
 }
 
-/// The room an address names, and whether its messages are meant.
-fn parse(uri: &str) -> Option<(RoomName, bool)> {
-    let rest = uri.strip_prefix("rooms://")?;
-    let (name, messages) = match rest.strip_suffix("/messages") {
-        Some(name) => (name, true),
-        None => (rest, false),
-    };
-    Some((RoomName::parse(name).ok()?, messages))
-}
-
 fn read(
-    house: &House,
+    state: &CounterState,
     name: &RoomName,
     messages: bool,
     now: Timestamp,
 ) -> Result<Option<Contents>> {
-    let room = match house.store.room(name) {
+    let room = match state.store.room(name) {
         Ok(room) => room,
         Err(error) if error.code == errors::ROOM_NOT_FOUND => return Ok(None),
         Err(error) => return Err(error),
     };
     if messages {
-        json(&get_messages::latest(house, &room)?).map(Some)
+        json(&get_messages::latest(state, &room)?).map(Some)
     } else {
-        json(&list_room_users::users(house, &room, now)?).map(Some)
+        json(&list_room_users::users(state, &room, now)?).map(Some)
     }
 }
 
@@ -190,20 +172,4 @@ fn json(value: &impl Serialize) -> Result<Contents> {
         mime_type: JSON,
         body: Body::Text(serde_json::to_string(value).map_err(kit::Error::internal)?),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_go_there_and_back() {
-        let room = RoomName::parse("dev-team").unwrap();
-        assert_eq!(messages_uri(&room), "rooms://dev-team/messages");
-        assert_eq!(parse(&messages_uri(&room)), Some((room.clone(), true)));
-        assert_eq!(parse(&room_uri(&room)), Some((room, false)));
-        for uri in ["rooms://", "rooms://../x", "rooms://a/b/messages", "x"] {
-            assert_eq!(parse(uri), None, "{uri}");
-        }
-    }
 }

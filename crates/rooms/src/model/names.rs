@@ -4,6 +4,8 @@
 use std::{borrow::Cow, fmt};
 
 use kit::Result;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, de::Error as _};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::errors;
@@ -14,8 +16,19 @@ pub const MAX_NAME: usize = 50;
 /// Messages of the program itself carry this name; nobody may enter under it.
 pub const SYSTEM: &str = "system";
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RoomName(String);
+// No doc comment: it would be published with the schema of every tool.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema)]
+#[schemars(inline)]
+pub struct RoomName(
+    #[schemars(length(min = 1, max = MAX_NAME), regex(pattern = ROOM_PATTERN))] String,
+);
+
+impl<'de> Deserialize<'de> for RoomName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::parse(&name).map_err(D::Error::custom)
+    }
+}
 
 impl RoomName {
     pub fn parse(name: &str) -> Result<Self> {

@@ -26,13 +26,14 @@ use super::{
     upkeep::{LARGE, is_torn, mend},
 };
 use crate::{
-    errors, house,
+    errors,
     model::{
         members::Presence,
         mentions::mentions,
         message::{Draft, Line, written},
         names::canonical,
     },
+    state,
 };
 
 /// Random characters of an id: 80 bits.
@@ -298,7 +299,7 @@ impl Batch {
         let here = results.filter(|sent| !sent.repeated && sent.line.agent_name == *agent);
         match most.checked_sub(here.count()) {
             _ if most == 0 => Ok(None),
-            None | Some(0) => Ok(Some(house::MINUTE_MS)),
+            None | Some(0) => Ok(Some(state::MINUTE_MS)),
             Some(most) => recent::wait(index, files, agent, most, waiting.clock.now()),
         }
     }

@@ -15,7 +15,7 @@ use super::{
     Room, Store,
     files::{ACTIVITY, LOG, PRESENCE, ROOMS, Stamp},
 };
-use crate::{model::names::RoomName, resources};
+use crate::model::{names::RoomName, uris};
 
 #[derive(Default)]
 pub struct Watch {
@@ -191,7 +191,7 @@ impl Store {
         };
         if news {
             room.bump();
-            self.announce(Change::Resource(resources::messages_uri(&room.name)));
+            self.announce(Change::Resource(uris::messages(&room.name)));
         }
     }
 
@@ -200,7 +200,7 @@ impl Store {
         let news = std::mem::replace(&mut room.local().told.1, now) != now;
         if news {
             room.bump();
-            self.announce(Change::Resource(resources::room_uri(&room.name)));
+            self.announce(Change::Resource(uris::room(&room.name)));
         }
     }
 

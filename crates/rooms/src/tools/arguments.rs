@@ -1,6 +1,6 @@
-//! What people and models really send, turned into what the schemas say; and
-//! the schemas of the arguments that several tools share. What is not
-//! understood stays as it is, and is refused by the schema.
+//! Turns what people and models really send into what the schemas say, and
+//! holds the arguments that several tools share. A value that is not understood
+//! stays as it is, and the schema refuses it.
 
 use jiff::{
     Timestamp,
@@ -8,12 +8,13 @@ use jiff::{
     tz::TimeZone,
 };
 use kit::{Context, Result};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use schemars::{JsonSchema, Schema, transform::transform_subschemas};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{
     errors,
-    model::names::{AGENT_PATTERN, MAX_NAME, ROOM_PATTERN, RoomName, canonical},
+    model::names::{self, AGENT_PATTERN, MAX_NAME, RoomName, canonical},
 };
 
 const SPELLINGS: [(&str, &str); 6] = [
@@ -101,71 +102,70 @@ fn object(value: &Value) -> Option<Value> {
     parsed.is_object().then_some(parsed)
 }
 
-pub fn room(description: &str) -> Value {
-    json!({
-        "type": "string",
-        "description": description,
-        "minLength": 1,
-        "maxLength": MAX_NAME,
-        "pattern": ROOM_PATTERN
-    })
+// No doc comments on these three: they would be published.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct AgentName(
+    #[schemars(length(min = 1, max = MAX_NAME), regex(pattern = AGENT_PATTERN))] String,
+);
+
+impl AgentName {
+    /// The name, if it may be anybody's.
+    pub fn checked(self) -> Result<String> {
+        names::check_agent(&self.0)?;
+        Ok(self.0)
+    }
+
+    pub fn unchecked(self) -> String {
+        self.0
+    }
 }
 
-pub fn agent(description: &str) -> Value {
-    json!({
-        "type": "string",
-        "description": description,
-        "minLength": 1,
-        "maxLength": MAX_NAME,
-        "pattern": AGENT_PATTERN
-    })
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Limit(#[schemars(range(min = 1, max = MAX_LIMIT))] usize);
+
+pub const DEFAULT_LIMIT: usize = 50;
+const MAX_LIMIT: usize = 1_000;
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self(DEFAULT_LIMIT)
+    }
 }
 
-/// What a tool is given that throws something away.
-#[derive(Deserialize)]
+impl Limit {
+    pub fn get(self) -> usize {
+        self.0.clamp(1, MAX_LIMIT)
+    }
+}
+
+// The arguments of a tool that removes something.
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Confirmed {
-    room_name: String,
-    #[serde(default)]
+    /// The room
+    room_name: RoomName,
+    /// Must be true
     confirm: bool,
 }
 
 impl Confirmed {
-    pub fn schema() -> Value {
-        input(
-            json!({
-                "roomName": room("The room"),
-                "confirm": { "type": "boolean", "description": "Must be true" }
-            }),
-            &["roomName", "confirm"],
-        )
-    }
-
-    /// The room, if it is really meant.
-    pub fn room(&self) -> Result<RoomName> {
-        let name = RoomName::parse(&self.room_name)?;
-        if self.confirm {
-            Ok(name)
-        } else {
-            Err(errors::confirmation_required())
+    /// The room, if the caller has confirmed.
+    pub fn room(self) -> Result<RoomName> {
+        match self.confirm {
+            true => Ok(self.room_name),
+            false => Err(errors::confirmation_required()),
         }
     }
 }
 
-pub const DEFAULT_LIMIT: usize = 50;
-pub const MAX_LIMIT: usize = 1_000;
-
-pub fn limit() -> Value {
-    json!({
-        "type": "integer",
-        "minimum": 1,
-        "maximum": MAX_LIMIT,
-        "default": DEFAULT_LIMIT
-    })
-}
-
-pub fn limit_of(limit: Option<usize>) -> usize {
-    limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT)
+/// An object in which anything may stand: its schema need not say so.
+pub fn open_object(schema: &mut Schema) {
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("additionalProperties");
+    }
+    transform_subschemas(&mut open_object, schema);
 }
 
 /// A time, or a day: its beginning, or its end.
@@ -194,13 +194,10 @@ fn in_utc(time: DateTime) -> Option<Timestamp> {
     TimeZone::UTC.to_timestamp(time).ok()
 }
 
-/// The arguments of a tool.
-pub fn input(properties: Value, required: &[&str]) -> Value {
-    json!({ "type": "object", "properties": properties, "required": required })
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool, context::Change};
+use kit::{Context, Hints, Result, Tool, context::Change};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Definition, REMOVES, arguments::Confirmed, blocking, define};
-use crate::{errors, house::House, resources, store::Remover};
+use super::{arguments::Confirmed, blocking, define, tool_names};
+use crate::{model::uris, state::CounterState, store::Remover};
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -17,27 +17,21 @@ pub struct Output {
     cleared_count: usize,
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    define::<Output>(Definition {
-        name: "agent_communication/clear_room_messages",
-        aliases: &[
-            "agent_communication_clear_room_messages",
-            "clear_room_messages",
-        ],
-        title: "Clear a room's messages",
-        description: "Delete all messages of a room for good; members stay.",
-        input: Confirmed::schema(),
-        hints: REMOVES,
-        rules: &[errors::ROOM, errors::CONFIRM],
-        run: blocking(house, handle),
-    })
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    define(
+        tool_names!("clear_room_messages"),
+        "Clear a room's messages",
+        "Delete all messages of a room for good; members stay.",
+        Hints::REMOVES,
+        blocking(state, handle),
+    )
 }
 
-fn handle(house: &House, context: &Context, input: Confirmed) -> Result<Output> {
+fn handle(state: &CounterState, context: &Context, input: Confirmed) -> Result<Output> {
     let name = input.room()?;
-    let room = house.store.room(&name)?;
-    let cleared_count = house.store.clear(&Remover::of(context), &room)?;
-    context.changed(Change::Resource(resources::messages_uri(&name)));
+    let room = state.store.room(&name)?;
+    let cleared_count = state.store.clear(&Remover::of(context), &room)?;
+    context.changed(Change::Resource(uris::messages(&name)));
     Ok(Output {
         success: true,
         room_name: name.to_string(),

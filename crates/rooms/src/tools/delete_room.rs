@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool, context::Change};
+use kit::{Context, Hints, Result, Tool, context::Change};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Definition, Done, REMOVES, arguments::Confirmed, blocking, define};
-use crate::{errors, house::House, resources, store::Remover};
+use super::{Done, arguments::Confirmed, blocking, define, tool_names};
+use crate::{model::uris, state::CounterState, store::Remover};
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -17,25 +17,22 @@ pub struct Output {
     deleted_messages: usize,
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    define::<Output>(Definition {
-        name: "agent_communication/delete_room",
-        aliases: &["agent_communication_delete_room", "delete_room"],
-        title: "Delete a room",
-        description: "Delete a room with its members and messages for good.",
-        input: Confirmed::schema(),
-        hints: REMOVES,
-        rules: &[errors::ROOM, errors::CONFIRM],
-        run: blocking(house, handle),
-    })
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    define(
+        tool_names!("delete_room"),
+        "Delete a room",
+        "Delete a room with its members and messages for good.",
+        Hints::REMOVES,
+        blocking(state, handle),
+    )
 }
 
-fn handle(house: &House, context: &Context, input: Confirmed) -> Result<Output> {
+fn handle(state: &CounterState, context: &Context, input: Confirmed) -> Result<Output> {
     let name = input.room()?;
-    let deleted_messages = house.store.delete(&Remover::of(context), &name)?;
+    let deleted_messages = state.store.delete(&Remover::of(context), &name)?;
     context.changed(Change::ResourceList);
-    context.changed(Change::Resource(resources::room_uri(&name)));
-    context.changed(Change::Resource(resources::messages_uri(&name)));
+    context.changed(Change::Resource(uris::room(&name)));
+    context.changed(Change::Resource(uris::messages(&name)));
     Ok(Output {
         done: Done::new(
             context,

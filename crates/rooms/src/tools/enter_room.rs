@@ -2,52 +2,33 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool, context::Change};
+use kit::{Context, Hints, Result, Tool, context::Change};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{ADDS, Definition, Done, arguments, blocking, define};
+use super::{
+    Done,
+    arguments::{self, AgentName},
+    blocking, define, tool_names,
+};
 use crate::{
     errors,
-    house::House,
-    model::{
-        members::Profile,
-        message,
-        names::{self, RoomName},
-        owners::Actor,
-    },
-    resources,
+    model::{members::Profile, message, names::RoomName, owners::Actor, uris},
+    state::CounterState,
 };
 
 const MAX_PROFILE: usize = 10_000;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    agent_name: String,
-    room_name: String,
+    /// Your name, the same in every call; unique in the room
+    agent_name: AgentName,
+    /// The room
+    room_name: RoomName,
+    /// What others should know about you
+    #[schemars(transform = arguments::open_object)]
     profile: Option<Profile>,
-}
-
-fn input() -> Value {
-    arguments::input(
-        json!({
-            "agentName": arguments::agent("Your name, the same in every call; unique in the room"),
-            "roomName": arguments::room("The room"),
-            "profile": {
-                "type": "object",
-                "description": "What others should know about you",
-                "properties": {
-                    "role": { "type": "string" },
-                    "description": { "type": "string" },
-                    "capabilities": { "type": "array", "items": { "type": "string" } },
-                    "metadata": { "type": "object" }
-                }
-            }
-        }),
-        &["agentName", "roomName"],
-    )
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -58,23 +39,19 @@ pub struct Output {
     unread_count: usize,
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    define::<Output>(Definition {
-        name: "agent_communication/enter_room",
-        aliases: &["agent_communication_enter_room", "enter_room"],
-        title: "Enter a room",
-        description: "Become a member of a room, or come back online; needed before sending and waiting.",
-        input: input(),
-        hints: ADDS,
-        rules: &[errors::ROOM, errors::AGENT],
-        run: blocking(house, handle),
-    })
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    define(
+        tool_names!("enter_room"),
+        "Enter a room",
+        "Become a member of a room, or come back online; needed before sending and waiting.",
+        Hints::ADDS,
+        blocking(state, handle),
+    )
 }
 
-fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
-    let name = RoomName::parse(&input.room_name)?;
-    let agent = &input.agent_name;
-    names::check_agent(agent)?;
+fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
+    let name = input.room_name;
+    let agent = &input.agent_name.checked()?;
     let metadata = input.profile.as_ref().and_then(|p| p.metadata.as_ref());
     if metadata.is_some_and(message::is_too_deep) {
         return Err(errors::profile_too_deep());
@@ -83,14 +60,14 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
     if size > MAX_PROFILE {
         return Err(errors::profile_too_large());
     }
-    let room = house.store.room(&name)?;
+    let room = state.store.room(&name)?;
     let now = context.clock.now();
     let actor = Actor::of(context);
-    house.store.may_use(&actor, agent)?;
-    house.store.may_enter(&room, agent, now)?;
-    house.store.claim(&actor, agent, now)?;
-    let again = house.store.enter(&room, agent, input.profile, now)?;
-    context.changed(Change::Resource(resources::room_uri(&name)));
+    state.store.may_use(&actor, agent)?;
+    state.store.may_enter(&room, agent, now)?;
+    state.store.claim(&actor, agent, now)?;
+    let again = state.store.enter(&room, agent, input.profile, now)?;
+    context.changed(Change::Resource(uris::room(&name)));
     let (english, japanese) = match again {
         false => ("entered", "に入室しました"),
         true => ("is back in", "に戻りました"),
@@ -102,6 +79,6 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
             format!("{agent} {english} room '{name}'."),
             format!("{agent} がルーム「{name}」{japanese}。"),
         ),
-        unread_count: house.store.unread(&room, agent)?,
+        unread_count: state.store.unread(&room, agent)?,
     })
 }

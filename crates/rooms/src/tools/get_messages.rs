@@ -2,63 +2,40 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool};
+use kit::{Context, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{Definition, LOOKS, arguments, blocking, define};
+use super::{
+    arguments::{self, AgentName, Limit},
+    blocking, define, tool_names,
+};
 use crate::{
     errors,
-    house::House,
-    model::{
-        message::Message,
-        names::{self, RoomName},
-        owners::Actor,
-    },
+    model::{message::Message, names::RoomName, owners::Actor},
+    state::CounterState,
     store::{Page, Pick, Place, Room, Start},
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    room_name: String,
-    agent_name: Option<String>,
-    limit: Option<usize>,
-    offset: Option<usize>,
-    mentions_only: Option<bool>,
+    /// The room
+    room_name: RoomName,
+    /// Your name, for mentionsOnly and your unread count
+    agent_name: Option<AgentName>,
+    #[serde(default)]
+    limit: Limit,
+    /// How many of the newest to skip
+    #[serde(default)]
+    offset: usize,
+    /// Only messages that mention agentName
+    #[serde(default)]
+    mentions_only: bool,
+    /// nextCursor of the answer before, in place of offset: stays right while others send
     cursor: Option<String>,
+    /// Older than this message (id) or time, in place of offset
     before: Option<String>,
-}
-
-fn input() -> Value {
-    arguments::input(
-        json!({
-            "roomName": arguments::room("The room"),
-            "agentName": arguments::agent("Your name, for mentionsOnly and your unread count"),
-            "limit": arguments::limit(),
-            "offset": {
-                "type": "integer",
-                "description": "How many of the newest to skip",
-                "minimum": 0,
-                "default": 0
-            },
-            "mentionsOnly": {
-                "type": "boolean",
-                "description": "Only messages that mention agentName",
-                "default": false
-            },
-            "cursor": {
-                "type": "string",
-                "description": "nextCursor of the answer before, in place of offset: stays right while others send"
-            },
-            "before": {
-                "type": "string",
-                "description": "Older than this message (id) or time, in place of offset"
-            }
-        }),
-        &["roomName"],
-    )
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -75,37 +52,34 @@ pub struct Output {
     unread_count: Option<usize>,
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    define::<Output>(Definition {
-        name: "agent_communication/get_messages",
-        aliases: &["agent_communication_get_messages", "get_messages"],
-        title: "Get messages",
-        description: "Get a room's messages, newest first. Reading does not mark them as read.",
-        input: input(),
-        hints: LOOKS,
-        rules: &[errors::ROOM, errors::AGENT],
-        run: blocking(house, handle),
-    })
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    define(
+        tool_names!("get_messages"),
+        "Get messages",
+        "Get a room's messages, newest first. Reading does not mark them as read.",
+        Hints::READS,
+        blocking(state, handle),
+    )
 }
 
-fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
-    let name = RoomName::parse(&input.room_name)?;
-    let agent = input.agent_name.as_deref();
+fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
+    let start = start(&input)?;
+    let agent = input.agent_name.map(AgentName::checked).transpose()?;
+    let agent = agent.as_deref();
     if let Some(agent) = agent {
-        names::check_agent(agent)?;
-        house.store.may_use(&Actor::of(context), agent)?;
+        state.store.may_use(&Actor::of(context), agent)?;
     }
-    let mentions_of = match (input.mentions_only.unwrap_or_default(), agent) {
+    let mentions_of = match (input.mentions_only, agent) {
         (true, None) => return Err(errors::agent_name_missing()),
         (true, agent) => agent,
         (false, _) => None,
     };
-    let room = house.store.room(&name)?;
-    let page = house.store.page(
+    let room = state.store.room(&input.room_name)?;
+    let page = state.store.page(
         &room,
         &Pick {
-            start: start(&input)?,
-            limit: arguments::limit_of(input.limit),
+            start,
+            limit: input.limit.get(),
             mentions_of,
         },
     )?;
@@ -113,8 +87,8 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
     if let Some(agent) = agent
         && room.members()?.users.get(agent).is_some()
     {
-        house.store.heard_of(&room, agent, context.clock.now());
-        output.unread_count = Some(house.store.unread(&room, agent)?);
+        state.store.heard_of(&room, agent, context.clock.now());
+        output.unread_count = Some(state.store.unread(&room, agent)?);
     }
     Ok(output)
 }
@@ -126,7 +100,7 @@ fn start(input: &Input) -> Result<Start> {
         return Ok(Start::Cursor(Place::from_cursor(&cursor)));
     }
     let Some(before) = given(&input.before) else {
-        return Ok(Start::Offset(input.offset.unwrap_or_default()));
+        return Ok(Start::Offset(input.offset));
     };
     // No id looks like a time.
     Ok(match arguments::time("before", Some(&before), false) {
@@ -151,11 +125,11 @@ fn output(room: &Room, page: Page) -> Output {
 }
 
 /// What the messages' resource shows.
-pub fn latest(house: &House, room: &Room) -> Result<Output> {
+pub fn latest(state: &CounterState, room: &Room) -> Result<Output> {
     let pick = Pick {
         start: Start::Offset(0),
         limit: arguments::DEFAULT_LIMIT,
         mentions_of: None,
     };
-    Ok(output(room, house.store.page(room, &pick)?))
+    Ok(output(room, state.store.page(room, &pick)?))
 }

@@ -2,25 +2,22 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use kit::{Context, Result, Tool};
+use kit::{Context, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{Definition, LOOKS, arguments, blocking, define, in_rooms};
-use crate::{errors, house::House, model::members::Status, store::Listed};
+use super::{blocking, define, in_rooms, tool_names};
+use crate::{
+    model::{members::Status, names::RoomName},
+    state::CounterState,
+    store::Listed,
+};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    room_name: Option<String>,
-}
-
-fn input() -> Value {
-    arguments::input(
-        json!({ "roomName": arguments::room("Only this room") }),
-        &[],
-    )
+    /// Only this room
+    room_name: Option<RoomName>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -46,25 +43,22 @@ struct Room {
     storage_size: u64,
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    define::<Output>(Definition {
-        name: "agent_communication/get_status",
-        aliases: &["agent_communication_get_status", "get_status"],
-        title: "Status of the rooms",
-        description: "Get online users, messages and storage of all rooms or of one, with warnings about damaged files.",
-        input: input(),
-        hints: LOOKS,
-        rules: &[errors::ROOM],
-        run: blocking(house, handle),
-    })
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    define(
+        tool_names!("get_status"),
+        "Status of the rooms",
+        "Get online users, messages and storage of all rooms or of one, with warnings about damaged files.",
+        Hints::READS,
+        blocking(state, handle),
+    )
 }
 
-fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
-    let only = input.room_name.as_deref();
-    let (found, unreadable) = in_rooms(house, only, |listed| status(house, context, listed))?;
+fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
+    let only = input.room_name.as_ref();
+    let (found, unreadable) = in_rooms(state, only, |listed| status(state, context, listed))?;
     let mut warnings = match only {
         Some(_) => Vec::new(),
-        None => house.store.complaints()?,
+        None => state.store.complaints()?,
     };
     let mut rooms = Vec::new();
     let mut online = HashSet::new();
@@ -91,17 +85,17 @@ struct RoomStatus {
     warnings: Vec<String>,
 }
 
-fn status(house: &House, context: &Context, listed: Listed) -> Result<RoomStatus> {
-    let room = house.store.room(&listed.name)?;
-    let members = house.store.members(&room, context.clock.now())?;
+fn status(state: &CounterState, context: &Context, listed: Listed) -> Result<RoomStatus> {
+    let room = state.store.room(&listed.name)?;
+    let members = state.store.members(&room, context.clock.now())?;
     let online = members.into_iter().filter(|m| m.status == Status::Online);
     let online: Vec<String> = online.map(|member| member.name).collect();
-    let health = house.store.health(&room)?;
+    let health = state.store.health(&room)?;
     Ok(RoomStatus {
         room: Room {
             name: listed.name.to_string(),
             online_users: online.len(),
-            total_messages: house.store.count(&room)?,
+            total_messages: state.store.count(&room)?,
             storage_size: health.bytes,
         },
         online,

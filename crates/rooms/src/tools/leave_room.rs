@@ -2,62 +2,46 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool, context::Change};
+use kit::{Context, Hints, Result, Tool, context::Change};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
-use super::{ADDS, Definition, Done, arguments, blocking, define};
+use super::{Done, arguments::AgentName, blocking, define, tool_names};
 use crate::{
     errors,
-    house::House,
-    model::{
-        names::{self, RoomName},
-        owners::Actor,
-    },
-    resources,
+    model::{names::RoomName, owners::Actor, uris},
+    state::CounterState,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    agent_name: String,
-    room_name: String,
+    /// Your name
+    agent_name: AgentName,
+    /// The room
+    room_name: RoomName,
 }
 
-fn input() -> Value {
-    arguments::input(
-        json!({
-            "agentName": arguments::agent("Your name"),
-            "roomName": arguments::room("The room")
-        }),
-        &["agentName", "roomName"],
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    define(
+        tool_names!("leave_room"),
+        "Leave a room",
+        "End your membership of a room. What you said stays.",
+        Hints::ADDS,
+        blocking(state, handle),
     )
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    define::<Done>(Definition {
-        name: "agent_communication/leave_room",
-        aliases: &["agent_communication_leave_room", "leave_room"],
-        title: "Leave a room",
-        description: "End your membership of a room. What you said stays.",
-        input: input(),
-        hints: ADDS,
-        rules: &[errors::ROOM, errors::AGENT],
-        run: blocking(house, handle),
-    })
-}
-
-fn handle(house: &House, context: &Context, input: Input) -> Result<Done> {
-    let name = RoomName::parse(&input.room_name)?;
-    let agent = &input.agent_name;
-    names::check_agent(agent)?;
-    let room = house.store.room(&name)?;
-    let acts = house
+fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Done> {
+    let name = input.room_name;
+    let agent = &input.agent_name.checked()?;
+    let room = state.store.room(&name)?;
+    let acts = state
         .store
         .act(&Actor::of(context), &room, agent, context.clock.now());
     acts.map_err(errors::nothing_to_leave)?;
-    house.store.leave(&room, agent)?;
-    context.changed(Change::Resource(resources::room_uri(&name)));
+    state.store.leave(&room, agent)?;
+    context.changed(Change::Resource(uris::room(&name)));
     Ok(Done::new(
         context,
         &name,

@@ -3,33 +3,25 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kit::{Context, Result, Tool};
+use kit::{Context, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{Definition, LOOKS, arguments, blocking, define};
+use super::{blocking, define, tool_names};
 use crate::{
-    errors,
-    house::House,
     model::{
         members::{Profile, Status},
         names::RoomName,
     },
+    state::CounterState,
     store::Room,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    room_name: String,
-}
-
-fn input() -> Value {
-    arguments::input(
-        json!({ "roomName": arguments::room("The room") }),
-        &["roomName"],
-    )
+    /// The room
+    room_name: RoomName,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -54,28 +46,24 @@ struct User {
     profile: Option<Profile>,
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    define::<Output>(Definition {
-        name: "agent_communication/list_room_users",
-        aliases: &["agent_communication_list_room_users", "list_room_users"],
-        title: "List who is in a room",
-        description: "List a room's members with their status, message count and profile.",
-        input: input(),
-        hints: LOOKS,
-        rules: &[errors::ROOM],
-        run: blocking(house, handle),
-    })
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    define(
+        tool_names!("list_room_users"),
+        "List who is in a room",
+        "List a room's members with their status, message count and profile.",
+        Hints::READS,
+        blocking(state, handle),
+    )
 }
 
-fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
-    let name = RoomName::parse(&input.room_name)?;
-    let room = house.store.room(&name)?;
-    users(house, &room, context.clock.now())
+fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
+    let room = state.store.room(&input.room_name)?;
+    users(state, &room, context.clock.now())
 }
 
 /// Also what the room's resource shows.
-pub fn users(house: &House, room: &Room, now: Timestamp) -> Result<Output> {
-    let members = house.store.members(room, now)?;
+pub fn users(state: &CounterState, room: &Room, now: Timestamp) -> Result<Output> {
+    let members = state.store.members(room, now)?;
     let online = members.iter().filter(|m| m.status == Status::Online);
     Ok(Output {
         room_name: room.name.to_string(),

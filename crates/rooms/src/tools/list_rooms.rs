@@ -2,30 +2,18 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool};
+use kit::{Context, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{Definition, LOOKS, arguments, blocking, define, in_rooms};
-use crate::{
-    errors,
-    house::House,
-    model::{names, owners::Actor},
-    store::Listed,
-};
+use super::{arguments::AgentName, blocking, define, in_rooms, tool_names};
+use crate::{model::owners::Actor, state::CounterState, store::Listed};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    agent_name: Option<String>,
-}
-
-fn input() -> Value {
-    arguments::input(
-        json!({ "agentName": arguments::agent("Only rooms this agent is in, with its unread count") }),
-        &[],
-    )
+    /// Only rooms this agent is in, with its unread count
+    agent_name: Option<AgentName>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -55,27 +43,24 @@ struct Room {
     unread_count: Option<usize>,
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    define::<Output>(Definition {
-        name: "agent_communication/list_rooms",
-        aliases: &["agent_communication_list_rooms", "list_rooms"],
-        title: "List rooms",
-        description: "List all rooms, or only those an agent is in.",
-        input: input(),
-        hints: LOOKS,
-        rules: &[errors::AGENT],
-        run: blocking(house, handle),
-    })
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    define(
+        tool_names!("list_rooms"),
+        "List rooms",
+        "List all rooms, or only those an agent is in.",
+        Hints::READS,
+        blocking(state, handle),
+    )
 }
 
-fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
-    let agent = input.agent_name.as_deref();
+fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
+    let agent = input.agent_name.map(AgentName::checked).transpose()?;
+    let agent = agent.as_deref();
     if let Some(agent) = agent {
-        names::check_agent(agent)?;
-        house.store.may_use(&Actor::of(context), agent)?;
+        state.store.may_use(&Actor::of(context), agent)?;
     }
-    let (rooms, warnings) = in_rooms(house, None, |listed| {
-        describe(house, context, listed, agent)
+    let (rooms, warnings) = in_rooms(state, None, |listed| {
+        describe(state, context, listed, agent)
     })?;
     let rooms: Vec<Room> = rooms.into_iter().flatten().collect();
     let message = match agent {
@@ -96,27 +81,27 @@ fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
 
 /// `None` for a room that the agent is not in.
 fn describe(
-    house: &House,
+    state: &CounterState,
     context: &Context,
     listed: Listed,
     agent: Option<&str>,
 ) -> Result<Option<Room>> {
-    let room = house.store.room(&listed.name)?;
+    let room = state.store.room(&listed.name)?;
     let members = room.members()?;
     let is_joined = agent.map(|agent| members.users.get(agent).is_some());
     if is_joined == Some(false) {
         return Ok(None);
     }
     if let Some(agent) = agent {
-        house.store.heard_of(&room, agent, context.clock.now());
+        state.store.heard_of(&room, agent, context.clock.now());
     }
-    let unread = agent.map(|agent| house.store.unread(&room, agent));
+    let unread = agent.map(|agent| state.store.unread(&room, agent));
     Ok(Some(Room {
         name: listed.name.to_string(),
         description: listed.description,
         created_at: listed.created_at,
         user_count: members.users.len(),
-        message_count: house.store.count(&room)?,
+        message_count: state.store.count(&room)?,
         is_joined,
         unread_count: unread.transpose()?,
     }))

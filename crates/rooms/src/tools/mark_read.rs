@@ -5,35 +5,22 @@ use std::sync::Arc;
 use kit::{Context, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{ADDS, Definition, arguments, blocking, define};
+use super::{arguments::AgentName, blocking, define, tool_names};
 use crate::{
-    errors,
-    house::House,
-    model::{
-        names::{self, RoomName},
-        owners::Actor,
-    },
+    model::{names::RoomName, owners::Actor},
+    state::CounterState,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    agent_name: String,
-    room_name: String,
+    /// Your name
+    agent_name: AgentName,
+    /// The room
+    room_name: RoomName,
+    /// Up to this message; all if left out
     message_id: Option<String>,
-}
-
-fn input() -> Value {
-    arguments::input(
-        json!({
-            "agentName": arguments::agent("Your name"),
-            "roomName": arguments::room("The room"),
-            "messageId": { "type": "string", "description": "Up to this message; all if left out" }
-        }),
-        &["agentName", "roomName"],
-    )
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -44,36 +31,28 @@ pub struct Output {
     unread_count: usize,
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    define::<Output>(Definition {
-        name: "agent_communication/mark_read",
-        aliases: &["agent_communication_mark_read", "mark_read"],
-        title: "Mark as read",
-        description: "Mark a room's messages as read, so that wait_for_messages passes over them.",
-        input: input(),
-        hints: Hints {
-            idempotent: true,
-            ..ADDS
-        },
-        rules: &[errors::ROOM, errors::AGENT],
-        run: blocking(house, handle),
-    })
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    define(
+        tool_names!("mark_read"),
+        "Mark as read",
+        "Mark a room's messages as read, so that wait_for_messages passes over them.",
+        Hints::SETS,
+        blocking(state, handle),
+    )
 }
 
-fn handle(house: &House, context: &Context, input: Input) -> Result<Output> {
-    let name = RoomName::parse(&input.room_name)?;
-    let agent = &input.agent_name;
-    names::check_agent(agent)?;
-    let room = house.store.room(&name)?;
-    house.store.require_member(&room, agent)?;
+fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
+    let agent = &input.agent_name.checked()?;
+    let room = state.store.room(&input.room_name)?;
+    state.store.require_member(&room, agent)?;
     let now = context.clock.now();
-    house.store.act(&Actor::of(context), &room, agent, now)?;
+    state.store.act(&Actor::of(context), &room, agent, now)?;
     let up_to = input.message_id.as_deref().filter(|id| !id.is_empty());
-    let unread_count = house.store.mark_read(&room, agent, up_to, now)?;
-    house.store.heard_of(&room, agent, now);
+    let unread_count = state.store.mark_read(&room, agent, up_to, now)?;
+    state.store.heard_of(&room, agent, now);
     Ok(Output {
         success: true,
-        room_name: input.room_name,
+        room_name: input.room_name.to_string(),
         unread_count,
     })
 }

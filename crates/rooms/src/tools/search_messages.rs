@@ -2,46 +2,37 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool, text::fold};
+use kit::{Context, Hints, Result, Tool, text::fold};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{Definition, LOOKS, arguments, define, in_rooms, task};
+use super::{
+    arguments::{self, AgentName, Limit},
+    define, in_rooms, tool_names, waiting,
+};
 use crate::{
     errors,
-    house::House,
-    model::message::Message,
+    model::{message::Message, names::RoomName},
+    state::CounterState,
     store::{Found, Search},
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
+    /// Words that must all be in the text; case, width and kana do not matter
+    #[schemars(length(max = 1000))]
     query: Option<String>,
-    room_name: Option<String>,
-    agent_name: Option<String>,
+    /// Only this room
+    room_name: Option<RoomName>,
+    /// Only what this agent said
+    agent_name: Option<AgentName>,
+    /// RFC 3339 time or YYYY-MM-DD; UTC without offset
     since: Option<String>,
+    /// Likewise
     until: Option<String>,
-    limit: Option<usize>,
-}
-
-fn input() -> Value {
-    arguments::input(
-        json!({
-            "query": {
-                "type": "string",
-                "description": "Words that must all be in the text; case, width and kana do not matter",
-                "maxLength": 1000
-            },
-            "roomName": arguments::room("Only this room"),
-            "agentName": arguments::agent("Only what this agent said"),
-            "since": { "type": "string", "description": "RFC 3339 time or YYYY-MM-DD; UTC without offset" },
-            "until": { "type": "string", "description": "Likewise" },
-            "limit": arguments::limit()
-        }),
-        &[],
-    )
+    #[serde(default)]
+    limit: Limit,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -65,41 +56,38 @@ struct FoundMessage {
     message: Message,
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    define::<Output>(Definition {
-        name: "agent_communication/search_messages",
-        aliases: &["agent_communication_search_messages", "search_messages"],
-        title: "Search messages",
-        description: "Search messages by text, agent and time, newest first; archived ones too.",
-        input: input(),
-        hints: LOOKS,
-        rules: &[errors::ROOM, errors::AGENT],
-        run: task(house, handle),
-    })
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    define(
+        tool_names!("search_messages"),
+        "Search messages",
+        "Search messages by text, agent and time, newest first; archived ones too.",
+        Hints::READS,
+        waiting(state, handle),
+    )
 }
 
-async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Output> {
+async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {
     // It is never closed.
-    let turn = house.searches.acquire().await;
-    let found = house
-        .blocking(move |house| find(house, &context, input))
+    let turn = state.searches.acquire().await;
+    let found = state
+        .blocking(move |state| find(state, &context, input))
         .await;
     drop(turn);
     found
 }
 
-fn find(house: &House, context: &Context, input: Input) -> Result<Output> {
+fn find(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
     let search = Search {
         terms: terms(&input.query.unwrap_or_default())?,
-        agent: input.agent_name,
+        agent: input.agent_name.map(AgentName::unchecked),
         since: arguments::time("since", input.since.as_deref(), false)?,
         until: arguments::time("until", input.until.as_deref(), true)?,
-        limit: arguments::limit_of(input.limit),
+        limit: input.limit.get(),
     };
     let mut all: Option<Found> = None;
-    let (_, warnings) = in_rooms(house, input.room_name.as_deref(), |listed| {
-        let room = house.store.room(&listed.name)?;
-        let mut found = house
+    let (_, warnings) = in_rooms(state, input.room_name.as_ref(), |listed| {
+        let room = state.store.room(&listed.name)?;
+        let mut found = state
             .store
             .search(&room, &search, || context.check_cancelled())?;
         // Lines that other programs wrote do not always say it.
@@ -115,7 +103,7 @@ fn find(house: &House, context: &Context, input: Input) -> Result<Output> {
     let found = all.unwrap_or_default();
     if let Some(agent) = &search.agent
         && found.lines.is_empty()
-        && !house.store.is_known(agent)
+        && !state.store.is_known(agent)
     {
         return Err(errors::agent_not_found(agent));
     }
@@ -170,21 +158,21 @@ mod tests {
     #[tokio::test]
     async fn a_search_waits_for_its_turn() {
         let directory = tempfile::tempdir().unwrap();
-        let house = Arc::new(House::new(crate::Settings {
+        let state = Arc::new(CounterState::new(crate::Settings {
             data_dir: directory.path().to_owned(),
             ..crate::Settings::default()
         }));
-        let permits = house.searches.available_permits();
-        let others = house.searches.acquire_many(permits as u32).await.unwrap();
+        let permits = state.searches.available_permits();
+        let others = state.searches.acquire_many(permits as u32).await.unwrap();
         let context = Context::of_the_desk(kit::time::Clock::system());
-        let input: Input = serde_json::from_value(json!({})).unwrap();
-        let mut search = tokio::spawn(handle(Arc::clone(&house), context, input));
+        let input: Input = serde_json::from_str("{}").unwrap();
+        let mut search = tokio::spawn(handle(Arc::clone(&state), context, input));
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }
         assert!(!search.is_finished());
         drop(others);
         assert_eq!((&mut search).await.unwrap().unwrap().count, 0);
-        assert_eq!(house.searches.available_permits(), permits);
+        assert_eq!(state.searches.available_permits(), permits);
     }
 }

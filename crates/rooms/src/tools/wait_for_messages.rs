@@ -3,22 +3,18 @@
 use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
-use kit::{Context, Result, Tool};
+use kit::{Context, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
-use super::{ADDS, Definition, arguments, define, task};
+use super::{
+    arguments::{AgentName, Limit},
+    define, tool_names, waiting,
+};
 use crate::{
-    errors,
-    house::House,
-    model::{
-        members::Status,
-        message::Message,
-        names::{self, RoomName},
-        owners::Actor,
-    },
+    model::{members::Status, message::Message, names::RoomName, owners::Actor},
+    state::CounterState,
     store::{News, Room},
 };
 
@@ -35,37 +31,21 @@ const NAMED: usize = 10;
 const LOOK_WATCHED: Duration = Duration::from_secs(1);
 const LOOK_UNWATCHED: Duration = Duration::from_millis(50);
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    agent_name: String,
-    room_name: String,
+    /// Your name
+    agent_name: AgentName,
+    /// The room
+    room_name: RoomName,
+    /// Seconds
+    #[schemars(range(min = 1, max = MAX_TIMEOUT), extend("default" = DEFAULT_TIMEOUT))]
     timeout: Option<f64>,
-    mentions_only: Option<bool>,
-    limit: Option<usize>,
-}
-
-fn input() -> Value {
-    arguments::input(
-        json!({
-            "agentName": arguments::agent("Your name"),
-            "roomName": arguments::room("The room"),
-            "timeout": {
-                "type": "number",
-                "description": "Seconds",
-                "minimum": 1,
-                "maximum": MAX_TIMEOUT,
-                "default": DEFAULT_TIMEOUT
-            },
-            "mentionsOnly": {
-                "type": "boolean",
-                "description": "Only messages that mention you; others stay unread",
-                "default": false
-            },
-            "limit": arguments::limit()
-        }),
-        &["agentName", "roomName"],
-    )
+    /// Only messages that mention you; others stay unread
+    #[serde(default)]
+    mentions_only: bool,
+    #[serde(default)]
+    limit: Limit,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -86,21 +66,15 @@ pub struct Output {
     waiting_agents: Option<Vec<String>>,
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    let tool = define::<Output>(Definition {
-        name: "agent_communication/wait_for_messages",
-        aliases: &["agent_communication_wait_for_messages", "wait_for_messages"],
-        title: "Wait for messages",
-        description: "Get your unread messages of a room, waiting until there are some; they then count as read. Call it again after a time-out instead of polling.",
-        input: input(),
-        hints: ADDS,
-        rules: &[errors::ROOM, errors::AGENT],
-        run: task(house, handle),
-    });
-    Tool {
-        time_limit: TIME_LIMIT,
-        ..tool
-    }
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    define(
+        tool_names!("wait_for_messages"),
+        "Wait for messages",
+        "Get your unread messages of a room, waiting until there are some; they then count as read. Call it again after a time-out instead of polling.",
+        Hints::ADDS,
+        waiting(state, handle),
+    )
+    .time_limit(TIME_LIMIT)
 }
 
 /// All who are online in a room, and all of them wait.
@@ -110,7 +84,7 @@ struct Everybody {
 }
 
 struct Wait {
-    house: Arc<House>,
+    state: Arc<CounterState>,
     room: Arc<Room>,
     agent: String,
     actor: Actor,
@@ -118,31 +92,31 @@ struct Wait {
     limit: usize,
 }
 
-async fn handle(house: Arc<House>, context: Context, input: Input) -> Result<Output> {
-    let name = RoomName::parse(&input.room_name)?;
-    names::check_agent(&input.agent_name)?;
+async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {
+    let name = input.room_name;
+    let agent = input.agent_name.checked()?;
     let seconds = input.timeout.unwrap_or_else(|| DEFAULT_TIMEOUT.into());
     let timeout = Duration::from_secs_f64(seconds.clamp(1.0, MAX_TIMEOUT.into()));
     let deadline = Instant::now() + timeout;
 
-    let _place = house.waits.enter(&context.caller)?;
+    let _place = state.waits.enter(&context.caller)?;
     let actor = Actor::of(&context);
-    let (agent, as_whom, now) = (input.agent_name.clone(), actor.clone(), context.clock.now());
-    let (room, watched) = house
-        .blocking(move |house| {
-            let room = house.store.room(&name)?;
-            house.store.require_member(&room, &agent)?;
-            house.store.act(&as_whom, &room, &agent, now)?;
-            house.store.heard_of(&room, &agent, now);
-            Ok((room, house.store.watch()))
+    let (member, as_whom, now) = (agent.clone(), actor.clone(), context.clock.now());
+    let (room, watched) = state
+        .blocking(move |state| {
+            let room = state.store.room(&name)?;
+            state.store.require_member(&room, &member)?;
+            state.store.act(&as_whom, &room, &member, now)?;
+            state.store.heard_of(&room, &member, now);
+            Ok((room, state.store.watch()))
         })
         .await?;
     let wait = Wait {
-        agent: input.agent_name,
+        agent,
         actor,
-        mentions: input.mentions_only.unwrap_or_default(),
-        limit: arguments::limit_of(input.limit),
-        house,
+        mentions: input.mentions_only,
+        limit: input.limit.get(),
+        state,
         room,
     };
 
@@ -210,14 +184,14 @@ impl Wait {
         let (room, agent) = (Arc::clone(&self.room), self.agent.clone());
         let (mentions, limit) = (self.mentions, self.limit);
         let actor = self.actor.clone();
-        self.house
-            .blocking(move |house| {
+        self.state
+            .blocking(move |state| {
                 // The room may have gone, the agent have left it, or a key have
                 // taken the name, meanwhile.
-                let room = house.store.room(&room.name)?;
-                house.store.require_member(&room, &agent)?;
-                house.store.may_use(&actor, &agent)?;
-                house.store.news(&room, &agent, mentions, limit)
+                let room = state.store.room(&room.name)?;
+                state.store.require_member(&room, &agent)?;
+                state.store.may_use(&actor, &agent)?;
+                state.store.news(&room, &agent, mentions, limit)
             })
             .await
     }
@@ -226,16 +200,16 @@ impl Wait {
         let (room, agent) = (Arc::clone(&self.room), self.agent.clone());
         let clock = context.clock.clone();
         let until = clock.now() + timeout;
-        self.house
-            .blocking(move |house| Ok(house.store.waiting(&room, &agent, until, &clock)))
+        self.state
+            .blocking(move |state| Ok(state.store.waiting(&room, &agent, until, &clock)))
             .await
     }
 
     /// Everybody who is online, if there are several and all of them wait.
     async fn who_waits(&self, now: Timestamp) -> Result<Option<Everybody>> {
         let room = Arc::clone(&self.room);
-        let look = move |house: &House| {
-            let members = house.store.members(&room, now)?;
+        let look = move |state: &CounterState| {
+            let members = state.store.members(&room, now)?;
             let online = members.iter().filter(|m| m.status == Status::Online);
             let (waiting, busy): (Vec<_>, Vec<_>) = online.partition(|member| member.is_waiting);
             let all = waiting.len() > 1 && busy.is_empty();
@@ -249,13 +223,13 @@ impl Wait {
                     .collect(),
             }))
         };
-        self.house.blocking(look).await
+        self.state.blocking(look).await
     }
 
     /// Hands the messages over. They count as read from here, where nothing can
     /// break the call off any more; the file follows.
     fn deliver(&self, context: &Context, news: News, everybody: Option<Everybody>) -> Output {
-        let store = &self.house.store;
+        let store = &self.state.store;
         store.advance(&self.room, &self.agent, news.position.clone());
         let (store, room, agent) = (
             Arc::clone(store),
@@ -263,7 +237,7 @@ impl Wait {
             self.agent.clone(),
         );
         let now = context.clock.now();
-        self.house.store.blocking.run_later(move || {
+        self.state.store.blocking.run_later(move || {
             store.heard_of(&room, &agent, now);
             if let Err(error) = store.save_position(&room, &agent, now) {
                 tracing::warn!(%error, cause = ?error.cause, "a read position could not be written");

@@ -27,7 +27,7 @@ pub const MINUTE_MS: i64 = 60_000;
 /// Beyond this many agents those who sent nothing lately are forgotten.
 const REMEMBERED: usize = 1_000;
 
-pub struct House {
+pub struct CounterState {
     pub settings: Settings,
     pub store: Arc<Store>,
     pub waits: Waits,
@@ -38,7 +38,7 @@ pub struct House {
     counted: Mutex<Option<Instant>>,
 }
 
-impl House {
+impl CounterState {
     pub fn new(settings: Settings) -> Self {
         Self {
             store: Arc::new(Store::new(settings.clone())),
@@ -56,8 +56,8 @@ impl House {
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let house = Arc::clone(self);
-        self.store.blocking.run(move || work(&house)).await
+        let state = Arc::clone(self);
+        self.store.blocking.run(move || work(&state)).await
     }
 
     /// Writes the counts soon, if any have changed.
@@ -65,16 +65,16 @@ impl House {
         if !self.store.has_counts_to_write() || self.counts_coming.swap(true, Ordering::AcqRel) {
             return;
         }
-        let house = Arc::clone(self);
+        let state = Arc::clone(self);
         tokio::spawn(async move {
-            let last = *house.counted.lock().unwrap_or_else(PoisonError::into_inner);
+            let last = *state.counted.lock().unwrap_or_else(PoisonError::into_inner);
             let pause = last.map_or(COUNTS_LAG, |last| {
                 COUNTS_EVERY.saturating_sub(last.elapsed()).max(COUNTS_LAG)
             });
             tokio::time::sleep(pause).await;
-            *house.counted.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-            house.counts_coming.store(false, Ordering::Release);
-            let written = house.blocking(|house| house.store.write_counts()).await;
+            *state.counted.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+            state.counts_coming.store(false, Ordering::Release);
+            let written = state.blocking(|state| state.store.write_counts()).await;
             if let Err(error) = written {
                 tracing::warn!(%error, cause = ?error.cause, "counts could not be written");
             }
@@ -124,19 +124,19 @@ mod tests {
 
     #[test]
     fn so_many_in_any_minute_and_then_a_time_to_wait() {
-        let house = House::new(Settings {
+        let state = CounterState::new(Settings {
             sends_per_minute: 3,
             ..Settings::default()
         });
         let at = |ms| Timestamp::from_millisecond(ms).unwrap();
         for ms in [0, 10_000, 20_000] {
-            house.may_send("a", at(ms)).unwrap();
+            state.may_send("a", at(ms)).unwrap();
         }
-        let refused = house.may_send("a", at(30_000)).unwrap_err();
+        let refused = state.may_send("a", at(30_000)).unwrap_err();
         assert_eq!(refused.code, "RATE_LIMITED");
         assert_eq!(refused.details.unwrap()["retry_after_ms"], 30_000);
-        house.may_send("b", at(30_000)).unwrap();
-        house.may_send("a", at(60_000)).unwrap();
-        assert!(house.may_send("a", at(60_001)).is_err());
+        state.may_send("b", at(30_000)).unwrap();
+        state.may_send("a", at(60_000)).unwrap();
+        assert!(state.may_send("a", at(60_001)).is_err());
     }
 }

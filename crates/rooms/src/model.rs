@@ -6,3 +6,4 @@ pub mod mentions;
 pub mod message;
 pub mod names;
 pub mod owners;
+pub mod uris;

@@ -1,0 +1,183 @@
+//! The counter's tools, one file each: input, output, description, handler.
+
+mod arguments;
+pub mod clear_room_messages;
+pub mod create_room;
+pub mod delete_room;
+pub mod enter_room;
+pub mod get_messages;
+pub mod get_status;
+pub mod leave_room;
+pub mod list_room_users;
+pub mod list_rooms;
+pub mod mark_read;
+pub mod search_messages;
+pub mod send_message;
+pub mod wait_for_messages;
+
+use std::sync::Arc;
+
+use kit::{
+    Context, Definition, Effect, Handler, Hints, Reply, Result, Rule, Run, Tool, context::Language,
+};
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{errors, model::names::RoomName, state::CounterState, store::Listed};
+
+/// Arguments that hold what somebody wrote, in whichever tool they are.
+const WRITTEN_BY_CALLERS: &[&str] = &["message", "metadata", "profile", "description", "query"];
+
+/// Does the same in every room, or in the one that is asked for. A room that
+/// cannot be read does not hide the others: it becomes a warning.
+fn in_rooms<T>(
+    state: &CounterState,
+    only: Option<&RoomName>,
+    mut work: impl FnMut(Listed) -> Result<T>,
+) -> Result<(Vec<T>, Vec<String>)> {
+    if let Some(name) = only {
+        let listed = state.store.listed(name)?;
+        return Ok((vec![work(listed)?], Vec::new()));
+    }
+    let (mut done, mut warnings) = (Vec::new(), Vec::new());
+    for listed in state.store.rooms()? {
+        let name = listed.name.clone();
+        match work(listed) {
+            Ok(result) => done.push(result),
+            Err(error) if error.code == errors::STORAGE_ERROR => {
+                tracing::error!(%error, cause = ?error.cause, room = %name, "a room cannot be read");
+                warnings.push(format!("{name}: {}", error.message));
+            }
+            // Deleted meanwhile.
+            Err(error) if error.code == errors::ROOM_NOT_FOUND => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((done, warnings))
+}
+
+/// The names a tool answers to: `agent_communication/NAME`, and two spellings of it.
+type Names = (&'static str, &'static [&'static str]);
+
+macro_rules! tool_names {
+    ($name:literal) => {
+        (
+            concat!("agent_communication/", $name),
+            &[concat!("agent_communication_", $name), $name],
+        )
+    };
+}
+use tool_names;
+
+/// The code for a broken rule is the same in every tool.
+const RULES: &[Rule] = &[
+    errors::ROOM,
+    errors::AGENT,
+    errors::MESSAGE,
+    errors::METADATA,
+    errors::CONFIRM,
+];
+
+/// No tool has an idempotency key of the desk's: `clientMessageId` is kept with
+/// the message itself, for every process on the directory.
+fn define<I: JsonSchema, O: JsonSchema>(
+    (name, aliases): Names,
+    title: &'static str,
+    description: &'static str,
+    hints: Hints,
+    handler: Handler<I, O>,
+) -> Tool {
+    let definition = Definition {
+        name,
+        title,
+        description,
+        hints,
+        effect: match hints.read_only {
+            true => Effect::Read,
+            false => Effect::Write,
+        },
+    };
+    Tool::new(definition, handler)
+        .aliases(aliases)
+        .rules(RULES)
+        .normalise(arguments::tidy)
+        .personal(WRITTEN_BY_CALLERS)
+}
+
+/// The answer of a tool that has nothing more to say.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Done {
+    success: bool,
+    room_name: String,
+    message: String,
+}
+
+impl Done {
+    fn new(context: &Context, room: &RoomName, english: String, japanese: String) -> Self {
+        Self {
+            success: true,
+            room_name: room.to_string(),
+            message: match context.language {
+                Language::English => english,
+                Language::Japanese => japanese,
+            },
+        }
+    }
+}
+
+/// A handler that works on files from beginning to end.
+fn blocking<I, O>(
+    state: &Arc<CounterState>,
+    handler: fn(&CounterState, &Context, I) -> Result<O>,
+) -> Handler<I, O>
+where
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + Send + 'static,
+{
+    run(state, move |state, context, input| async move {
+        state
+            .blocking(move |state| handler(state, &context, input))
+            .await
+    })
+}
+
+/// A handler that waits for others.
+fn waiting<I, O, F>(
+    state: &Arc<CounterState>,
+    handler: fn(Arc<CounterState>, Context, I) -> F,
+) -> Handler<I, O>
+where
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + 'static,
+    F: Future<Output = Result<O>> + Send + 'static,
+{
+    run(state, handler)
+}
+
+fn run<I, O, F>(
+    state: &Arc<CounterState>,
+    work: impl Fn(Arc<CounterState>, Context, I) -> F + Clone + Send + Sync + 'static,
+) -> Handler<I, O>
+where
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + 'static,
+    F: Future<Output = Result<O>> + Send + 'static,
+{
+    let state = Arc::clone(state);
+    Handler::untyped(Run::Async(Arc::new(move |context, arguments| {
+        let (state, work) = (Arc::clone(&state), work.clone());
+        Box::pin(async move {
+            let input: I = kit::handler::typed(arguments)?;
+            let result = work(Arc::clone(&state), context, input).await;
+            state.write_counts_soon();
+            // The caller is not told what exactly the disk said; the operator is.
+            if let Err(error) = &result
+                && error.code == errors::STORAGE_ERROR
+            {
+                tracing::error!(%error, cause = ?error.cause, "reading or writing the data directory failed");
+            }
+            Reply::structured(&result?)
+        })
+    })))
+}
