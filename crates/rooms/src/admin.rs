@@ -25,23 +25,23 @@ impl HeldNames {
     }
 
     pub fn list(&self) -> Result<Vec<HeldName>> {
-        let held = self.0.held_names()?;
+        let held = self.0.names.held()?;
         Ok(held.into_iter().map(HeldName::from).collect())
     }
 
     /// The next key that uses it gets it.
     pub fn release(&self, name: &str) -> Result<HeldName> {
-        self.0.release_name(name).map(HeldName::from)
+        self.0.names.release(name).map(HeldName::from)
     }
 
     /// Lets another key use it too.
     pub fn share(&self, name: &str, key: &KeyRef) -> Result<HeldName> {
-        self.0.share_name(name, key).map(HeldName::from)
+        self.0.names.share(name, key).map(HeldName::from)
     }
 
     /// Takes it back from a key it was shared with.
     pub fn unshare(&self, name: &str, key: &str) -> Result<HeldName> {
-        self.0.unshare_name(name, key).map(HeldName::from)
+        self.0.names.unshare(name, key).map(HeldName::from)
     }
 }
 

@@ -6,4 +6,5 @@ pub mod mentions;
 pub mod message;
 pub mod names;
 pub mod owners;
+pub mod registry;
 pub mod uris;

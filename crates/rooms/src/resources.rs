@@ -161,9 +161,9 @@ fn read(
         Err(error) => return Err(error),
     };
     if messages {
-        json(&get_messages::latest(state, &room)?).map(Some)
+        json(&get_messages::latest(&room)?).map(Some)
     } else {
-        json(&list_room_users::users(state, &room, now)?).map(Some)
+        json(&list_room_users::users(&room, now)?).map(Some)
     }
 }
 

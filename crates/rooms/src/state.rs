@@ -15,7 +15,7 @@ use kit::Result;
 
 use tokio::sync::Semaphore;
 
-use crate::{Settings, errors, store::Store, waits::Waits};
+use crate::{Settings, errors, model::message::MINUTE_MS, store::Store, waits::Waits};
 
 /// Counts follow in the files after this long, so that a burst is counted once,
 const COUNTS_LAG: Duration = Duration::from_millis(200);
@@ -23,7 +23,6 @@ const COUNTS_LAG: Duration = Duration::from_millis(200);
 const COUNTS_EVERY: Duration = Duration::from_secs(2);
 /// How many searches run at once; others wait for their turn.
 const SEARCHES: usize = 8;
-pub const MINUTE_MS: i64 = 60_000;
 /// Beyond this many agents those who sent nothing lately are forgotten.
 const REMEMBERED: usize = 1_000;
 
@@ -57,7 +56,7 @@ impl CounterState {
         work: impl FnOnce(&Self) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let state = Arc::clone(self);
-        self.store.blocking.run(move || work(&state)).await
+        self.store.blocking().run(move || work(&state)).await
     }
 
     /// Writes the counts soon, if any have changed.

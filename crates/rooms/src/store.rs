@@ -1,205 +1,141 @@
 //! How rooms are kept: in files, in the document's formats, shared by any
 //! number of processes.
 //!
+//! - Each kind of file has a type of its own: [`log::Log`] the messages,
+//!   [`members::Members`] the members, [`read_positions::ReadPositions`] how far
+//!   they have read, [`registry::RoomRegistry`] which rooms there are,
+//!   [`owners::NameOwners`] which key holds which name. [`Store`] composes them.
 //! - Writers hold a room's lock (`lock`), which the kernel releases when a
 //!   process dies. Readers hold none: logs only grow, other files are replaced
 //!   as a whole.
-//! - Around what the original server changes too its own lock is taken as well
-//!   (`file_lock`), and what it leaves damaged is made up for (`restore`).
+//! - Around files that the original server changes too, its own lock is taken as
+//!   well (`file_lock`), and what it leaves damaged is restored from a copy.
 //! - A message counts as sent once it is on the disk (`send`).
-//! - Memory holds an index (`index`, `segment`) and never the messages; it is
-//!   brought up to date by a look at the files' sizes before every answer, so
-//!   that watching (`watch`) only makes things quick, never right.
+//! - Memory holds an index and never the messages. Before every answer a look at
+//!   the files' sizes brings it up to date; watching the files (`watch`) only
+//!   makes answers quicker, and no answer depends on it.
 //!
-//! [`Store`] is all that the rest of the counter sees. Its methods block;
-//! only [`Store::send`] is async.
+//! Methods here block; only [`room::Room::send`] is async.
 
-mod absence;
+mod agents;
+mod batch;
 mod cached;
 mod counts;
-mod delete;
+mod data;
 mod file_lock;
 mod files;
-mod index;
 mod lock;
+mod log;
 mod members;
-mod mentioned;
-mod messages;
+mod noticed;
 mod owners;
-mod packed;
 mod process;
-mod reads;
-mod recent;
+mod read_positions;
 mod registry;
-mod restore;
+mod remember;
+mod removal;
 mod room;
-mod segment;
+mod room_dir;
 mod send;
-mod sieve;
-mod upkeep;
-mod waiting;
+mod send_queue;
+mod sweep;
 mod watch;
 
 use std::{
     collections::HashMap,
-    fs, io,
-    sync::{Arc, Mutex, PoisonError},
+    fs,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use jiff::Timestamp;
-use kit::{Blocking, Result, text};
+use kit::{Blocking, Result};
 
 use crate::{
     Settings, errors,
     model::{
-        members::Presence,
         message::written,
-        names::{self, RoomName},
-        owners::{Actor, Owners},
+        names::RoomName,
+        owners::{Actor, Standing},
+        registry::{Registry, RoomEntry},
     },
 };
 
-use cached::{Cached, State};
-use files::{AGENTS, Dir, LOG, OWNERS, PRESENCE, ROOMS, Stamp};
-use lock::Guarded;
-use process::Process;
-use registry::{Agents, Entry, Registry};
+use agents::KnownAgents;
+use data::DataDir;
+use files::{LOG, ROOMS};
+use owners::NameOwners;
+use registry::RoomRegistry;
 
-pub use members::Member;
-pub use messages::{Found, News, Page, Pick, Search, Start};
+pub use log::{
+    message_ref::MessageRef,
+    pages::{Page, Pick, Search, SearchHits, Start},
+};
 pub use owners::Remover;
-pub use reads::{Place, Position};
-pub use room::Room;
-pub use waiting::Waiting;
-
-/// Threads that read and write files at once. Most of them wait for a lock.
-const THREADS: usize = 16;
+pub use registry::Listed;
+pub use room::{News, Room, Waiting};
 
 pub struct Store {
-    settings: Settings,
-    dir: Dir,
-    process: Process,
-    registry: Cached<Registry>,
-    restored: restore::Restored,
-    agents: Cached<Agents>,
-    owners: Cached<Owners>,
+    data: Arc<DataDir>,
+    registry: Arc<RoomRegistry>,
+    agents: KnownAgents,
+    pub names: NameOwners,
     open: Mutex<HashMap<RoomName, Arc<Room>>>,
-    dirty: Mutex<Vec<RoomName>>,
     counting: Mutex<()>,
     watch: watch::Watch,
-    /// For work on the files.
-    pub blocking: Blocking,
 }
 
-/// A room as `rooms.json` describes it.
-pub struct Listed {
-    pub name: RoomName,
-    pub description: Option<String>,
-    pub created_at: String,
-}
-
-impl Listed {
-    fn new(name: RoomName, entry: &Entry) -> Self {
-        Self {
-            name,
-            description: entry.description.clone(),
-            created_at: entry.created_at.clone(),
-        }
-    }
+/// How much a room takes, and what is wrong with its files.
+pub struct Health {
+    /// Of everything in the room's directory.
+    pub bytes: u64,
+    pub warnings: Vec<String>,
 }
 
 impl Store {
     /// Touches no file.
     pub fn new(settings: Settings) -> Self {
-        let dir = Dir::new(settings.data_dir.clone());
+        let data = Arc::new(DataDir::new(settings));
         Self {
-            registry: Cached::new(ROOMS).with_copy(&dir, Guarded::Registry),
-            dir,
-            settings,
-            process: Process::new(),
-            restored: restore::Restored::default(),
-            agents: Cached::new(AGENTS),
-            owners: Cached::new(OWNERS),
+            registry: Arc::new(RoomRegistry::new(&data)),
+            agents: KnownAgents::new(&data),
+            names: NameOwners::new(&data),
+            data,
             open: Mutex::default(),
-            dirty: Mutex::default(),
             counting: Mutex::default(),
             watch: watch::Watch::default(),
-            blocking: Blocking::new(THREADS),
         }
     }
 
-    /// What the file says, with the rooms that it lacks.
-    fn registry(&self) -> Result<Arc<Registry>> {
-        let read = || match self.registry.state(self.dir.root())? {
-            State::Read(registry) => self.restored.complete(registry, &self.dir.rooms()),
-            State::Absent | State::Damaged => {
-                let copy = self.registry.copy(self.dir.root());
-                restore::rooms(copy, &self.dir.rooms()).map(Arc::new)
-            }
-        };
-        read().map_err(errors::storage)
-    }
-
-    /// Changes `rooms.json` under its locks. `change` says whether it changed
-    /// anything; it is asked again if the original server took its lock away
-    /// meanwhile, and may then find its change there or not.
-    fn edit_registry(
-        &self,
-        held: &lock::Held,
-        mut change: impl FnMut(&mut Registry) -> Result<bool>,
-    ) -> Result<()> {
-        let root = self.dir.root();
-        held.change(root, ROOMS, |lock| {
-            let mut registry = Registry::clone(&*self.registry()?);
-            if !change(&mut registry)? {
-                return Ok(true);
-            }
-            let saved = self.registry.save_under(lock, root, &registry);
-            saved.map_err(errors::storage)
-        })
+    /// For work on the files.
+    pub fn blocking(&self) -> &Blocking {
+        &self.data.blocking
     }
 
     /// All rooms, oldest first.
     pub fn rooms(&self) -> Result<Vec<Listed>> {
-        let registry = self.registry()?;
-        let rooms = registry.rooms.iter().filter_map(|(name, entry)| {
-            let name = RoomName::parse(name).ok()?;
-            Some(Listed::new(name, entry))
-        });
-        Ok(rooms.collect())
+        self.registry.list()
     }
 
     /// One room, if it exists.
     pub fn listed(&self, name: &RoomName) -> Result<Listed> {
-        Ok(Listed::new(name.clone(), &self.require(name)?))
+        self.registry.listed(name)
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<RoomName, Arc<Room>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A room that exists.
     pub fn room(&self, name: &RoomName) -> Result<Arc<Room>> {
-        self.require(name)?;
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = open
-            .entry(name.clone())
-            .or_insert_with(|| Arc::new(Room::new(name.clone(), self.dir.clone())));
-        Ok(Arc::clone(room))
+        self.registry.require(name)?;
+        let mut open = self.open();
+        let new = || Arc::new(Room::new(name.clone(), &self.data, &self.registry));
+        Ok(Arc::clone(open.entry(name.clone()).or_insert_with(new)))
     }
 
     /// A room that this process has used, without a look at the disk.
     pub fn opened(&self, name: &RoomName) -> Option<Arc<Room>> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.get(name).map(Arc::clone)
-    }
-
-    fn require(&self, name: &RoomName) -> Result<Entry> {
-        if let Some(entry) = self.registry()?.rooms.get(name.as_str()) {
-            return Ok(entry.clone());
-        }
-        self.restored.forget();
-        let registry = self.registry()?;
-        registry.rooms.get(name.as_str()).cloned().ok_or_else(|| {
-            let nearest = text::nearest(name.as_str(), registry.rooms.names());
-            errors::room_not_found(name.as_str(), nearest)
-        })
+        self.open().get(name).map(Arc::clone)
     }
 
     pub fn create(
@@ -209,12 +145,12 @@ impl Store {
         description: Option<String>,
         now: Timestamp,
     ) -> Result<()> {
-        fs::create_dir_all(self.dir.root()).map_err(errors::storage)?;
-        let held = lock::registry(&self.dir, self.settings.lock_timeout())?;
-        self.restored.forget();
-        let entry = Entry::new(description, written(now));
+        fs::create_dir_all(self.data.dir.root()).map_err(errors::storage)?;
+        let held = self.data.lock_registry()?;
+        self.registry.refresh();
+        let entry = RoomEntry::new(description, written(now));
         let mut prepared = false;
-        self.edit_registry(&held, |registry| {
+        self.registry.edit(&held, |registry| {
             if !prepared {
                 self.prepare(actor, name, registry)?;
                 prepared = true;
@@ -229,55 +165,68 @@ impl Store {
         if registry.rooms.get(name.as_str()).is_some() {
             return Err(errors::room_already_exists(name.as_str()));
         }
-        let most = self.settings.max_rooms.get();
+        let most = self.data.settings.max_rooms.get();
         if registry.rooms.len() >= most as usize {
             return Err(errors::room_limit_exceeded(most));
         }
         // A file system that ignores case has one directory for both.
         let is_like = |known: &&str| known.eq_ignore_ascii_case(name.as_str());
-        let path = self.dir.room(name).map_err(errors::storage)?;
+        let path = self.data.dir.room(name).map_err(errors::storage)?;
         if let (Some(twin), true) = (registry.rooms.names().find(is_like), path.exists()) {
             return Err(errors::room_already_exists(twin));
         }
-        self.note_creator(name, actor, |room| registry.rooms.get(room).is_some())?;
-        self.make_directory(name).map_err(errors::storage)?;
+        let exists = |room: &str| registry.rooms.get(room).is_some();
+        self.names.note_creator(name, actor, exists)?;
+        self.create_directory(name)?;
         // Before the file says so: it must not be taken for another process's.
-        self.watch_room(name);
+        self.watch.add_room(&self.data.dir, name);
         Ok(())
     }
 
     /// A directory that is there already stays as it is: another program may
     /// have made it, or a creation that was broken off.
-    fn make_directory(&self, name: &RoomName) -> io::Result<()> {
-        let path = self.dir.room(name)?;
-        fs::create_dir_all(&path)?;
-        if Stamp::at(&path.join(PRESENCE)).is_none() {
-            let presence = Presence {
-                room_name: name.to_string(),
-                ..Presence::default()
-            };
-            let file = Cached::new(PRESENCE).with_copy(&self.dir, Guarded::Room(name.clone()));
-            file.save(&path, &presence, true)?;
-        }
-        let mut options = fs::OpenOptions::new();
-        files::open(&path.join(LOG), options.append(true).create(true))?.sync_all()?;
-        files::sync_directory(&path)?;
-        files::sync_directory(&self.dir.rooms())
+    fn create_directory(&self, name: &RoomName) -> Result<()> {
+        let path = self.data.dir.room(name).map_err(errors::storage)?;
+        fs::create_dir_all(&path).map_err(errors::storage)?;
+        let room = Room::new(name.clone(), &self.data, &self.registry);
+        room.members.create()?;
+        (|| {
+            let mut options = fs::OpenOptions::new();
+            files::open(&path.join(LOG), options.append(true).create(true))?.sync_all()?;
+            files::sync_directory(&path)?;
+            files::sync_directory(&self.data.dir.rooms())
+        })()
+        .map_err(errors::storage)
     }
 
-    /// The refusal for somebody who is not a member of `room`.
-    fn stranger(&self, agent: &str, room: &RoomName) -> kit::Error {
-        if let Err(error) = names::check_newcomer(agent) {
-            return error;
+    /// Makes an agent a member of a room. Returns whether it was one already,
+    /// and had been offline.
+    pub fn enter(
+        &self,
+        room: &Room,
+        agent: &str,
+        profile: Option<crate::model::members::Profile>,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let again = room.enter(agent, profile, now)?;
+        self.agents.add(agent, now)?;
+        Ok(again)
+    }
+
+    /// Before a member acts: its name belongs to this key from now on, unless it
+    /// belongs to another.
+    pub fn act(&self, actor: &Actor, room: &Room, agent: &str, now: Timestamp) -> Result<()> {
+        if self.names.standing(actor, agent)? == Standing::Free {
+            room.members.require(agent)?;
+            self.names.claim(actor, agent, now)?;
         }
-        errors::agent_not_in_room(agent, room.as_str())
+        Ok(())
     }
 
     /// Whether `agent` ever entered a room. A directory written by another
     /// program has no list of agents, but its rooms remember who was there.
     pub fn is_known(&self, agent: &str) -> bool {
-        let listed = self.agents.load(self.dir.root());
-        if listed.is_ok_and(|agents| agents.agents.get(agent).is_some()) {
+        if self.agents.has(agent).unwrap_or_default() {
             return true;
         }
         let rooms = self.rooms().unwrap_or_default();
@@ -285,15 +234,40 @@ impl Store {
             let Ok(room) = self.room(&listed.name) else {
                 return false;
             };
-            let member = room.members().is_ok_and(|p| p.users.get(agent).is_some());
-            let reader = room
-                .directory()
-                .is_ok_and(|d| room.reads.load(&d).is_ok_and(|r| r.get(agent).is_some()));
-            let author = || {
-                let sent = room.look(|index, _| Ok(index.sent_by(agent)));
+            let is_reader = || {
+                let reads = room.reads.load();
+                reads.is_ok_and(|reads| reads.get(agent).is_some())
+            };
+            let is_author = || {
+                let sent = room.log.look(|index, _| Ok(index.sent_by(agent)));
                 sent.is_ok_and(|sent| sent > 0)
             };
-            member || reader || author()
+            room.members.has(agent).unwrap_or_default() || is_reader() || is_author()
+        })
+    }
+
+    /// What is wrong with the files that belong to no room.
+    pub fn warnings(&self) -> Result<Vec<String>> {
+        let mut found = self.agents.warnings()?;
+        found.extend(self.registry.warnings()?);
+        found.extend(self.names.warnings()?);
+        Ok(found)
+    }
+
+    pub fn health(&self, room: &Room) -> Result<Health> {
+        let mut warnings = room.log.warnings()?;
+        let odd = self.registry.require(&room.name)?.odd;
+        warnings.extend(odd.iter().map(|what| {
+            format!("{ROOMS}: {what} cannot be understood; what the room's own files say counts.")
+        }));
+        warnings.extend(room.members.warnings()?);
+        warnings.extend(room.reads.warnings()?);
+        let directory = self.data.dir.room(&room.name).map_err(errors::storage)?;
+        let entries = fs::read_dir(&directory).into_iter().flatten().flatten();
+        let sizes = entries.filter_map(|entry| entry.metadata().ok());
+        Ok(Health {
+            bytes: sizes.map(|metadata| metadata.len()).sum(),
+            warnings,
         })
     }
 }

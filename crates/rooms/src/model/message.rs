@@ -15,6 +15,8 @@ pub const MAX_MESSAGE: usize = 10_000;
 /// Of the metadata as JSON, in bytes.
 pub const MAX_METADATA: usize = 10_000;
 pub const MAX_CLIENT_ID: usize = 100;
+/// In milliseconds.
+pub const MINUTE_MS: i64 = 60_000;
 /// How deep metadata may be nested. JSON parsers give up at some depth, and a
 /// line that cannot be parsed is a message lost.
 pub const MAX_DEPTH: usize = 64;

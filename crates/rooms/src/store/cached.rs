@@ -213,9 +213,9 @@ impl<T: Contents> Cached<T> {
     }
 
     /// What is wrong with the file or was, in words.
-    pub fn complaints(&self, directory: &Path) -> io::Result<Vec<String>> {
+    pub fn warnings(&self, directory: &Path) -> io::Result<Vec<String>> {
         let mut found = self.damage(directory)?;
-        found.extend(self.set_aside(directory));
+        found.extend(self.kept_damaged(directory));
         Ok(found)
     }
 
@@ -236,7 +236,7 @@ impl<T: Contents> Cached<T> {
     }
 
     /// Which damaged files were kept, in words.
-    pub fn set_aside(&self, directory: &Path) -> Option<String> {
+    pub fn kept_damaged(&self, directory: &Path) -> Option<String> {
         let prefix = format!("{}.damaged-", self.name);
         let entries = fs::read_dir(directory).ok()?.flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());

@@ -6,23 +6,15 @@ use std::sync::PoisonError;
 
 use kit::Result;
 
-use super::{Registry, Store, lock};
+use super::Store;
 use crate::{
     errors,
-    model::{members::Presence, names::RoomName},
+    model::{names::RoomName, registry::Registry},
 };
 
 impl Store {
-    pub(super) fn mark_dirty(&self, room: &RoomName) {
-        let mut dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
-        if !dirty.contains(room) {
-            dirty.push(room.clone());
-        }
-    }
-
     pub fn has_counts_to_write(&self) -> bool {
-        let dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
-        !dirty.is_empty()
+        !self.data.uncounted().is_empty()
     }
 
     /// Writes the counts of the rooms in which something happened. What fails is
@@ -30,10 +22,10 @@ impl Store {
     pub fn write_counts(&self) -> Result<()> {
         // Whoever writes them last, before the process ends, waits for the others.
         let _counting = self.counting.lock().unwrap_or_else(PoisonError::into_inner);
-        let dirty = std::mem::take(&mut *self.dirty.lock().unwrap_or_else(PoisonError::into_inner));
-        let written = self.write_counts_of(&dirty);
+        let rooms = std::mem::take(&mut *self.data.uncounted());
+        let written = self.write_counts_of(&rooms);
         if written.is_err() {
-            dirty.iter().for_each(|name| self.mark_dirty(name));
+            rooms.iter().for_each(|name| self.data.mark_uncounted(name));
         }
         written
     }
@@ -41,7 +33,7 @@ impl Store {
     fn write_counts_of(&self, rooms: &[RoomName]) -> Result<()> {
         let mut counted = Vec::new();
         for name in rooms {
-            match self.count_room(name) {
+            match self.room(name).and_then(|room| room.members.write_counts()) {
                 Ok(counts) => counted.push((name, counts)),
                 // Deleted meanwhile.
                 Err(error) if error.code == errors::ROOM_NOT_FOUND => {}
@@ -51,7 +43,7 @@ impl Store {
         if counted.is_empty() {
             return Ok(());
         }
-        let held = lock::registry(&self.dir, self.settings.lock_timeout())?;
+        let held = self.data.lock_registry()?;
         let change = |registry: &mut Registry| {
             let mut changed = false;
             for (name, (messages, users)) in &counted {
@@ -66,34 +58,9 @@ impl Store {
             changed
         };
         // Most of the time nothing has changed, and nobody need be kept waiting.
-        if !change(&mut Registry::clone(&*self.registry()?)) {
+        if !change(&mut Registry::clone(&*self.registry.load()?)) {
             return Ok(());
         }
-        self.edit_registry(&held, |registry| Ok(change(registry)))
-    }
-
-    /// Counts one room, writes its `presence.json` where a count has changed,
-    /// and returns its messages and members.
-    fn count_room(&self, name: &RoomName) -> Result<(u64, u64)> {
-        let room = self.room(name)?;
-        let held = lock::room(&self.dir, name, self.settings.lock_timeout())?;
-        self.require(name)?;
-        let count = |presence: &mut Presence| {
-            room.look(|index, _| {
-                let mut changed = false;
-                for (agent, user) in presence.users.iter_mut() {
-                    let sent = index.sent_by(agent);
-                    changed |= user.message_count != sent;
-                    user.message_count = sent;
-                }
-                Ok((changed, index.count() as u64))
-            })
-        };
-        let members = room.members()?;
-        let (changed, messages) = count(&mut Presence::clone(&members))?;
-        if changed {
-            self.edit_presence(&held, &room, |presence| Ok(count(presence)?.0))?;
-        }
-        Ok((messages, members.users.len() as u64))
+        self.registry.edit(&held, |registry| Ok(change(registry)))
     }
 }

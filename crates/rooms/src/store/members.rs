@@ -1,32 +1,67 @@
-//! Who is in a room and who is there right now: entering, leaving, and signs of
-//! life. What happens when those stop coming is in `absence`.
+//! Who is in a room: `presence.json`, and `activity.json` with their signs of
+//! life (`signs_of_life`).
+
+mod absence;
+mod restored;
+mod signs_of_life;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use jiff::Timestamp;
 use kit::Result;
 
 use super::{
-    Room, Store,
-    files::PRESENCE,
-    lock::{self, Held},
-    process::lives,
-    registry::FirstSeen,
-    room::remember,
+    cached::{Cached, State},
+    files::{ACTIVITY, LOG, PRESENCE, Stamp},
+    lock::{Guarded, Held},
+    log::Log,
+    read_positions::ReadPositions,
+    room_dir::RoomDir,
 };
 use crate::{
     errors,
     model::{
-        members::{Activities, Activity, Presence, Profile, Status, User},
+        members::{Activities, Presence, Profile, Status, User},
         message::written,
         names,
     },
 };
 
-/// A sign of life is written down when the last one is this much older than
-/// a part of the idle time, so that busy agents cost next to nothing.
-const NOTED_PER_IDLE: i64 = 8;
+/// What the profiles of a room may take together. All of them are in memory
+/// while the room is in use.
+const MAX_PROFILES: usize = 256_000;
 
-/// How many agents that ever entered a room are remembered: the latest.
-const REMEMBERED: usize = 10_000;
+pub struct Members {
+    at: Arc<RoomDir>,
+    log: Arc<Log>,
+    reads: Arc<ReadPositions>,
+    presence: Cached<Presence>,
+    activity: Cached<Activities>,
+    restored: Mutex<Option<RestoredPresence>>,
+    local: Mutex<Local>,
+}
+
+/// The members of a room whose presence file is damaged, as of this state of
+/// that file, its copy and the log.
+struct RestoredPresence {
+    of: [Option<Stamp>; 3],
+    presence: Arc<Presence>,
+}
+
+/// What only this process knows.
+#[derive(Default)]
+struct Local {
+    /// When each agent was last heard of through this process; the file says so
+    /// only now and then.
+    heard: HashMap<String, Timestamp>,
+    /// How many calls of each agent wait.
+    waiting: HashMap<String, u32>,
+    /// The presence file as subscribers last heard of it.
+    told: Option<Stamp>,
+}
 
 pub struct Member {
     pub name: String,
@@ -36,144 +71,102 @@ pub struct Member {
     pub is_waiting: bool,
 }
 
-impl Store {
-    /// Why `agent` could not enter at this moment, if it could not. Asked before
-    /// its name becomes a key's, so that a refused caller takes no name.
-    pub fn may_enter(&self, room: &Room, agent: &str, now: Timestamp) -> Result<()> {
-        let members = room.members()?;
-        match members.users.get(agent) {
-            Some(user) => self.refuse_online(room, agent, user, &*room.activities()?, now),
-            None => self.admit(room, &members, agent),
+impl Members {
+    /// Touches no file.
+    pub fn new(at: &Arc<RoomDir>, log: &Arc<Log>, reads: &Arc<ReadPositions>) -> Self {
+        let guard = Guarded::Room(at.name.clone());
+        Self {
+            presence: Cached::new(PRESENCE).with_copy(&at.data.dir, guard),
+            activity: Cached::new(ACTIVITY).or_empty(),
+            at: Arc::clone(at),
+            log: Arc::clone(log),
+            reads: Arc::clone(reads),
+            restored: Mutex::default(),
+            local: Mutex::default(),
         }
     }
 
-    fn refuse_online(
-        &self,
-        room: &Room,
-        agent: &str,
-        user: &User,
-        activities: &Activities,
-        now: Timestamp,
-    ) -> Result<()> {
-        let mut lives = lives(&self.dir, self.process.id());
-        let idle = self.settings.idle_ms();
-        match user.status(activities.get(agent), now, idle, &mut lives) {
-            Status::Online => Err(errors::agent_already_in_room(agent, room.name.as_str())),
-            Status::Offline => Ok(()),
+    /// What `presence.json` says, or what it should say if it is damaged.
+    pub fn load(&self) -> Result<Arc<Presence>> {
+        let state = self.presence.state(&self.at.path()?);
+        match state.map_err(errors::storage)? {
+            State::Read(presence) => Ok(presence),
+            State::Absent => Ok(Arc::default()),
+            State::Damaged => self.restore(),
         }
     }
 
-    fn admit(&self, room: &Room, members: &Presence, agent: &str) -> Result<()> {
-        names::check_newcomer(agent)?;
-        let most = self.settings.max_members.get();
-        if members.users.len() >= most as usize {
-            return Err(errors::room_is_full(room.name.as_str(), most));
-        }
-        Ok(())
+    fn is_damaged(&self) -> Result<bool> {
+        let state = self.presence.state(&self.at.path()?);
+        Ok(matches!(state, Ok(State::Damaged)))
     }
 
-    /// Returns whether the agent was a member already, and had been offline.
-    pub fn enter(
-        &self,
-        room: &Room,
-        agent: &str,
-        profile: Option<Profile>,
-        now: Timestamp,
-    ) -> Result<bool> {
-        self.process
-            .announce(&self.dir, self.settings.lock_timeout())?;
-        let again = {
-            let held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
-            self.require(&room.name)?;
-            // Whoever took the directory away left the room on the list.
-            std::fs::create_dir_all(room.directory()?).map_err(errors::storage)?;
-            let mut entered: Option<User> = None;
-            let mut again = false;
-            self.edit_presence(&held, room, |presence| {
-                if entered.is_none() {
-                    let known = presence.users.get(agent).cloned();
-                    again = known.is_some();
-                    entered = Some(self.entering(room, presence, agent, profile.clone(), now)?);
-                }
-                if let Some(user) = &entered {
-                    presence.users.set(agent, user.clone());
-                }
-                Ok(true)
-            })?;
-            again
-        };
-        self.remember(agent, now)?;
-        self.mark_dirty(&room.name);
-        room.bump();
-        Ok(again)
-    }
-
-    /// The entry of somebody who may enter, of whom a sign of life is noted.
-    fn entering(
-        &self,
-        room: &Room,
-        presence: &Presence,
-        agent: &str,
-        profile: Option<Profile>,
-        now: Timestamp,
-    ) -> Result<User> {
-        if let Some(profile) = &profile {
-            refuse_crowded(room, presence, agent, profile)?;
-        }
-        let mut activities = Activities::clone(&*room.activities()?);
-        let user = match presence.users.get(agent) {
-            Some(user) => {
-                self.refuse_online(room, agent, user, &activities, now)?;
-                let mut user = user.clone();
-                user.status = Status::Online;
-                user.profile = profile.or(user.profile.take());
-                user
-            }
-            None => {
-                self.admit(room, presence, agent)?;
-                User::new(&written(now), profile)
-            }
-        };
-        self.note(room, &mut activities, agent, now)?;
-        Ok(user)
-    }
-
-    pub fn leave(&self, room: &Room, agent: &str) -> Result<()> {
+    fn restore(&self) -> Result<Arc<Presence>> {
+        let directory = self.at.path()?;
+        let of = [PRESENCE, &self.presence.copy_name(), LOG];
+        let of = of.map(|file| Stamp::at(&directory.join(file)));
+        let mut restored = self.restored.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*restored
+            && known.of == of
         {
-            let held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
-            self.require(&room.name)?;
-            if room.members()?.users.get(agent).is_none() {
-                return Err(errors::nothing_to_leave(self.stranger(agent, &room.name)));
-            }
-            self.edit_presence(&held, room, |presence| {
-                Ok(presence.users.remove(agent).is_some())
-            })?;
-            let mut activities = Activities::clone(&*room.activities()?);
-            if activities.remove(agent).is_some() {
-                save_activity(room, &activities)?;
-            }
+            return Ok(Arc::clone(&known.presence));
         }
-        room.local().heard.remove(agent);
-        self.mark_dirty(&room.name);
-        room.bump();
-        Ok(())
+        let activities = self.activities()?;
+        let reads = self.reads.load()?;
+        let name = self.at.name.as_str();
+        let copy = self.presence.copy(&directory);
+        let presence = self.log.look(|index, files| {
+            restored::members(name, copy, (index, files), &activities, &reads).map(Arc::new)
+        })?;
+        *restored = Some(RestoredPresence {
+            of,
+            presence: Arc::clone(&presence),
+        });
+        Ok(presence)
+    }
+
+    fn activities(&self) -> Result<Arc<Activities>> {
+        let activities = self.activity.load(&self.at.path()?);
+        activities.map_err(errors::storage)
+    }
+
+    fn save_activities(&self, activities: &Activities) -> Result<()> {
+        let saved = self.activity.save(&self.at.path()?, activities, false);
+        saved.map_err(errors::storage)
+    }
+
+    fn local(&self) -> MutexGuard<'_, Local> {
+        self.local.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether `agent` is a member.
+    pub fn has(&self, agent: &str) -> Result<bool> {
+        Ok(self.load()?.users.get(agent).is_some())
     }
 
     /// An error unless `agent` is a member.
-    pub fn require_member(&self, room: &Room, agent: &str) -> Result<()> {
-        if room.members()?.users.get(agent).is_some() {
-            return Ok(());
+    pub fn require(&self, agent: &str) -> Result<()> {
+        match self.has(agent)? {
+            true => Ok(()),
+            false => Err(self.not_in_room(agent)),
         }
-        Err(self.stranger(agent, &room.name))
+    }
+
+    /// The refusal for somebody who is not a member.
+    pub fn not_in_room(&self, agent: &str) -> kit::Error {
+        match names::check_newcomer(agent) {
+            Ok(()) => errors::agent_not_in_room(agent, self.at.name.as_str()),
+            Err(error) => error,
+        }
     }
 
     /// The members with their status of this moment, in the order they entered.
-    pub fn members(&self, room: &Room, now: Timestamp) -> Result<Vec<Member>> {
-        let presence = room.members()?;
-        let activities = room.activities()?;
-        let mut lives = lives(&self.dir, self.process.id());
-        let idle = self.settings.idle_ms();
-        let heard = room.local().heard.clone();
+    pub fn list(&self, now: Timestamp) -> Result<Vec<Member>> {
+        let presence = self.load()?;
+        let activities = self.activities()?;
+        let mut lives = self.at.data.lives();
+        let idle = self.at.data.settings.idle_ms();
+        let heard = self.local().heard.clone();
         let members = presence.users.iter().map(|(name, user)| {
             let mut activity = activities.get(name).cloned();
             if let (Some(activity), Some(heard)) = (&mut activity, heard.get(name)) {
@@ -191,7 +184,7 @@ impl Store {
             }
         });
         let mut members: Vec<Member> = members.collect();
-        room.look(|index, _| {
+        self.log.look(|index, _| {
             for member in &mut members {
                 member.message_count = index.sent_by(&member.name);
             }
@@ -200,174 +193,194 @@ impl Store {
         Ok(members)
     }
 
-    /// A sign of life from somebody who only reads. It keeps an agent of this
-    /// process online and turns nobody else online.
-    pub fn heard_of(&self, room: &Room, agent: &str, now: Timestamp) {
-        {
-            let mut local = room.local();
-            let Some(heard) = local.heard.get_mut(agent) else {
-                return;
-            };
-            *heard = now.max(*heard);
-        }
-        let noted = room.activities().ok().and_then(|activities| {
-            let activity = activities.get(agent)?;
-            Some(activity.last_active_at)
-        });
-        if noted.is_none_or(|noted| self.is_due(noted, now))
-            && let Err(error) = self.sign_of_life(room, agent, now)
-        {
-            tracing::debug!(%error, "a sign of life could not be written down");
-        }
+    /// Why `agent` could not enter at this moment, if it could not. Asked before
+    /// its name becomes a key's, so that a refused caller takes no name.
+    pub fn may_enter(&self, agent: &str, now: Timestamp) -> Result<()> {
+        self.admit(&*self.load()?, agent, &*self.activities()?, now)
     }
 
-    fn is_due(&self, noted: Timestamp, now: Timestamp) -> bool {
-        now.as_millisecond() - noted.as_millisecond() >= self.settings.idle_ms() / NOTED_PER_IDLE
-    }
-
-    fn sign_of_life(&self, room: &Room, agent: &str, now: Timestamp) -> Result<()> {
-        let held = lock::room(&self.dir, &room.name, self.settings.lock_timeout())?;
-        let held = held.for_housekeeping();
-        self.note_active(&held, room, [agent].into_iter(), now)
-    }
-
-    /// Notes that these members act through this process, and that they are
-    /// online. Under the room's lock; writes only what has changed.
-    pub(super) fn note_active<'a>(
+    fn admit(
         &self,
-        held: &Held,
-        room: &Room,
-        agents: impl Iterator<Item = &'a str>,
-        now: Timestamp,
-    ) -> Result<()> {
-        let known = room.activities()?;
-        let mut activities = None;
-        let mut back = Vec::new();
-        for agent in agents {
-            remember(&mut room.local().heard, agent, now);
-            let members = room.members()?;
-            let Some(user) = members.users.get(agent) else {
-                continue;
-            };
-            if user.status == Status::Offline {
-                back.push(agent);
-            }
-            let noted = known.get(agent);
-            if noted.is_none_or(|noted| {
-                noted.process != self.process.id() || self.is_due(noted.last_active_at, now)
-            }) {
-                let activities = activities.get_or_insert_with(|| Activities::clone(&known));
-                activities.set(agent, self.activity(noted, now));
-            }
-        }
-        if let Some(activities) = activities {
-            save_activity(room, &activities)?;
-        }
-        if back.is_empty() {
-            return Ok(());
-        }
-        self.edit_presence(held, room, |presence| {
-            let mut changed = false;
-            for agent in &back {
-                if let Some(user) = presence.users.get_mut(agent) {
-                    changed |= user.status != Status::Online;
-                    user.status = Status::Online;
-                }
-            }
-            Ok(changed)
-        })
-    }
-
-    fn activity(&self, before: Option<&Activity>, now: Timestamp) -> Activity {
-        Activity {
-            last_active_at: now,
-            process: self.process.id().to_owned(),
-            waiting_until: before.and_then(|before| before.waiting_until),
-        }
-    }
-
-    fn note(
-        &self,
-        room: &Room,
-        activities: &mut Activities,
+        presence: &Presence,
         agent: &str,
+        activities: &Activities,
         now: Timestamp,
     ) -> Result<()> {
-        let mut activity = self.activity(None, now);
-        activity.waiting_until = None;
-        activities.set(agent, activity);
-        remember(&mut room.local().heard, agent, now);
-        save_activity(room, activities)
+        let settings = &self.at.data.settings;
+        let room = self.at.name.as_str();
+        if let Some(user) = presence.users.get(agent) {
+            let mut lives = self.at.data.lives();
+            let activity = activities.get(agent);
+            return match user.status(activity, now, settings.idle_ms(), &mut lives) {
+                Status::Online => Err(errors::agent_already_in_room(agent, room)),
+                Status::Offline => Ok(()),
+            };
+        }
+        names::check_newcomer(agent)?;
+        let most = settings.max_members.get();
+        match presence.users.len() >= most as usize {
+            true => Err(errors::room_is_full(room, most)),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns whether the agent was a member already, and had been offline.
+    pub fn enter(&self, agent: &str, profile: Option<Profile>, now: Timestamp) -> Result<bool> {
+        self.at.data.announce()?;
+        let held = self.at.lock()?;
+        // Whoever took the directory away left the room on the list.
+        std::fs::create_dir_all(self.at.path()?).map_err(errors::storage)?;
+        let mut entered: Option<User> = None;
+        let mut again = false;
+        self.edit(&held, |presence| {
+            let user = match &entered {
+                Some(user) => user.clone(),
+                None => {
+                    again = presence.users.get(agent).is_some();
+                    self.entering(presence, agent, profile.clone(), now)?
+                }
+            };
+            presence.users.set(agent, user.clone());
+            entered = Some(user);
+            Ok(true)
+        })?;
+        Ok(again)
+    }
+
+    /// The entry of somebody who may enter, of whom a sign of life is noted.
+    fn entering(
+        &self,
+        presence: &Presence,
+        agent: &str,
+        profile: Option<Profile>,
+        now: Timestamp,
+    ) -> Result<User> {
+        if let Some(profile) = &profile {
+            self.refuse_large_profile(presence, agent, profile)?;
+        }
+        let activities = self.activities()?;
+        self.admit(presence, agent, &activities, now)?;
+        self.note_entered(&activities, agent, now)?;
+        let Some(mut user) = presence.users.get(agent).cloned() else {
+            return Ok(User::new(&written(now), profile));
+        };
+        user.status = Status::Online;
+        user.profile = profile.or(user.profile);
+        Ok(user)
+    }
+
+    fn refuse_large_profile(&self, presence: &Presence, agent: &str, new: &Profile) -> Result<()> {
+        let size = |profile: &Profile| serde_json::to_string(profile).map_or(0, |text| text.len());
+        let others = presence.users.iter().filter(|(name, _)| *name != agent);
+        let others = others.filter_map(|(_, user)| user.profile.as_ref());
+        match others.map(size).sum::<usize>() + size(new) > MAX_PROFILES {
+            true => Err(errors::profiles_too_large(
+                self.at.name.as_str(),
+                MAX_PROFILES,
+            )),
+            false => Ok(()),
+        }
+    }
+
+    pub fn leave(&self, agent: &str) -> Result<()> {
+        let held = self.at.lock()?;
+        if !self.has(agent)? {
+            return Err(errors::nothing_to_leave(self.not_in_room(agent)));
+        }
+        self.edit(&held, |presence| Ok(presence.users.remove(agent).is_some()))?;
+        let mut activities = Activities::clone(&*self.activities()?);
+        if activities.remove(agent).is_some() {
+            self.save_activities(&activities)?;
+        }
+        self.local().heard.remove(agent);
+        Ok(())
     }
 
     /// Changes `presence.json` under its locks. `change` says whether it changed
-    /// anything; it is asked again if the original server took its lock away
+    /// anything. It is called again if the original server took its lock away
     /// meanwhile, and may then find its change there or not.
-    pub(super) fn edit_presence(
+    fn edit(
         &self,
         held: &Held,
-        room: &Room,
         mut change: impl FnMut(&mut Presence) -> Result<bool>,
     ) -> Result<()> {
-        let directory = room.directory()?;
+        let directory = self.at.path()?;
         held.change(&directory, PRESENCE, |lock| {
-            let mut presence = Presence::clone(&*room.members()?);
-            presence.room_name = room.name.to_string();
+            let mut presence = Presence::clone(&*self.load()?);
+            presence.room_name = self.at.name.to_string();
             if !change(&mut presence)? {
                 return Ok(true);
             }
-            let saved = room.presence.save_under(lock, &directory, &presence);
-            self.told_presence(room);
+            let saved = self.presence.save_under(lock, &directory, &presence);
+            let now = self.stamp();
+            self.local().told = now;
             saved.map_err(errors::storage)
         })
     }
 
-    fn remember(&self, agent: &str, now: Timestamp) -> Result<()> {
-        let is_listed = || {
-            let agents = self.agents.load(self.dir.root()).map_err(errors::storage)?;
-            Ok(agents
-                .agents
-                .get(agent)
-                .is_some()
-                .then_some(())
-                .ok_or(agents))
+    /// Counts what the members sent, writes the counts where they changed, and
+    /// returns the numbers of messages and members.
+    pub fn write_counts(&self) -> Result<(u64, u64)> {
+        let held = self.at.lock()?;
+        let count = |presence: &mut Presence| {
+            self.log.look(|index, _| {
+                let mut changed = false;
+                for (agent, user) in presence.users.iter_mut() {
+                    let sent = index.sent_by(agent);
+                    changed |= user.message_count != sent;
+                    user.message_count = sent;
+                }
+                Ok((changed, index.count() as u64))
+            })
         };
-        if let Ok(()) = is_listed()? {
+        let members = self.load()?;
+        let (changed, messages) = count(&mut Presence::clone(&members))?;
+        if changed {
+            self.edit(&held, |presence| Ok(count(presence)?.0))?;
+        }
+        Ok((messages, members.users.len() as u64))
+    }
+
+    /// Creates the file of a new room. Whatever is there stays.
+    pub fn create(&self) -> Result<()> {
+        let directory = self.at.path()?;
+        if Stamp::at(&directory.join(PRESENCE)).is_some() {
             return Ok(());
         }
-        let _registry = lock::registry(&self.dir, self.settings.lock_timeout())?;
-        let Err(agents) = is_listed()? else {
-            return Ok(());
+        let presence = Presence {
+            room_name: self.at.name.to_string(),
+            ..Presence::default()
         };
-        let mut agents = super::Agents::clone(&agents);
-        // They only serve to tell a stranger from somebody in the wrong room.
-        agents.agents.keep_last(REMEMBERED - 1, |_| false);
-        let first_seen_at = written(now);
-        agents.agents.set(agent, FirstSeen { first_seen_at });
-        self.agents
-            .save(self.dir.root(), &agents, true)
-            .map_err(errors::storage)
+        let saved = self.presence.save(&directory, &presence, true);
+        saved.map_err(errors::storage)
     }
-}
 
-pub(super) fn save_activity(room: &Room, activities: &Activities) -> Result<()> {
-    room.activity
-        .save(&room.directory()?, activities, false)
-        .map_err(errors::storage)
-}
-
-/// What the profiles of a room may take together. All of them are in memory
-/// while the room is in use.
-const MAX_PROFILES: usize = 256_000;
-
-fn refuse_crowded(room: &Room, presence: &Presence, agent: &str, new: &Profile) -> Result<()> {
-    let size = |profile: &Profile| serde_json::to_string(profile).map_or(0, |text| text.len());
-    let others = presence.users.iter().filter(|(name, _)| *name != agent);
-    let others = others.filter_map(|(_, user)| user.profile.as_ref());
-    if others.map(size).sum::<usize>() + size(new) > MAX_PROFILES {
-        return Err(errors::profiles_too_large(room.name.as_str(), MAX_PROFILES));
+    /// What is wrong with the files, or was, in words.
+    pub fn warnings(&self) -> Result<Vec<String>> {
+        let directory = self.at.path()?;
+        let presence = self.presence.warnings(&directory);
+        let mut found = presence.map_err(errors::storage)?;
+        let activity = self.activity.warnings(&directory);
+        found.extend(activity.map_err(errors::storage)?);
+        Ok(found)
     }
-    Ok(())
+
+    fn stamp(&self) -> Option<Stamp> {
+        Stamp::at(&self.at.path().ok()?.join(PRESENCE))
+    }
+
+    /// What was there before the first look is nothing new.
+    pub fn begin_watching(&self) {
+        let now = self.stamp();
+        let told = &mut self.local().told;
+        *told = told.or(now);
+    }
+
+    /// Whether subscribers have not heard of the file as it is now.
+    pub fn has_news(&self) -> bool {
+        let now = self.stamp();
+        std::mem::replace(&mut self.local().told, now) != now
+    }
 }
 
 #[cfg(test)]
@@ -378,6 +391,7 @@ mod tests {
     use crate::{
         Settings,
         model::{names::RoomName, owners::Actor},
+        store::Store,
     };
 
     /// It may take our lock for stale, and write what it had read before.
@@ -393,11 +407,11 @@ mod tests {
         store.create(&Actor::Local, &name, None, now).unwrap();
         let room = store.room(&name).unwrap();
         store.enter(&room, "first", None, now).unwrap();
-        let held = lock::room(&store.dir, &name, store.settings.lock_timeout()).unwrap();
-        let path = room.directory().unwrap().join(PRESENCE);
+        let held = room.members.at.lock().unwrap();
+        let path = room.members.at.path().unwrap().join(PRESENCE);
         let mut interfered = false;
-        store
-            .edit_presence(&held, &room, |presence| {
+        room.members
+            .edit(&held, |presence| {
                 if !std::mem::replace(&mut interfered, true) {
                     fs::remove_file(path.with_extension("json.lock")).unwrap();
                     let users = r#"{"first":{"status":"online"},"theirs":{"status":"online"}}"#;
@@ -407,7 +421,7 @@ mod tests {
                 Ok(true)
             })
             .unwrap();
-        let members = room.members().unwrap();
+        let members = room.members.load().unwrap();
         let names: Vec<&str> = members.users.names().collect();
         assert_eq!(names, ["first", "theirs", "ours"]);
     }

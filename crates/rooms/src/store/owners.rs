@@ -1,13 +1,17 @@
-//! Names that keys hold, and rooms that keys created. `owners.json` is guarded
-//! by the registry's lock, so that of two keys that want the same name at the
-//! same moment one gets it, whichever processes they come through.
+//! `owners.json`: names that keys hold, and rooms that keys created. The
+//! registry's lock guards it, so that only one of two keys gets a name that both
+//! want at the same moment, whichever processes they call.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use kit::Result;
 
-use super::{Room, Store, cached::State, lock};
+use super::{
+    cached::{Cached, State},
+    data::DataDir,
+    files::OWNERS,
+};
 use crate::{
     errors,
     model::{
@@ -17,13 +21,23 @@ use crate::{
     },
 };
 
-impl Store {
-    fn owners(&self) -> Result<Arc<Owners>> {
-        match self
-            .owners
-            .state(self.dir.root())
-            .map_err(errors::storage)?
-        {
+pub struct NameOwners {
+    data: Arc<DataDir>,
+    file: Cached<Owners>,
+}
+
+impl NameOwners {
+    /// Touches no file.
+    pub fn new(data: &Arc<DataDir>) -> Self {
+        Self {
+            data: Arc::clone(data),
+            file: Cached::new(OWNERS),
+        }
+    }
+
+    fn load(&self) -> Result<Arc<Owners>> {
+        let state = self.file.state(self.data.dir.root());
+        match state.map_err(errors::storage)? {
             State::Read(owners) => Ok(owners),
             State::Absent => Ok(Arc::default()),
             // To take it for empty would free what somebody holds.
@@ -36,24 +50,14 @@ impl Store {
         self.standing(actor, agent).map(drop)
     }
 
-    fn standing(&self, actor: &Actor, agent: &str) -> Result<Standing> {
+    pub fn standing(&self, actor: &Actor, agent: &str) -> Result<Standing> {
         if *actor == Actor::Local {
             return Ok(Standing::Theirs);
         }
-        match self.owners()?.standing(actor, agent) {
+        match self.load()?.standing(actor, agent) {
             Standing::Taken => Err(errors::agent_name_taken(agent, actor)),
             standing => Ok(standing),
         }
-    }
-
-    /// Before a member acts: its name belongs to this key from now on, unless it
-    /// belongs to another.
-    pub fn act(&self, actor: &Actor, room: &Room, agent: &str, now: Timestamp) -> Result<()> {
-        if self.standing(actor, agent)? == Standing::Free {
-            self.require_member(room, agent)?;
-            self.claim(actor, agent, now)?;
-        }
-        Ok(())
     }
 
     /// Makes a name belong to the key, if there is one and the name is free.
@@ -64,49 +68,48 @@ impl Store {
         if self.standing(actor, agent)? == Standing::Theirs {
             return Ok(());
         }
-        let _registry = lock::registry(&self.dir, self.settings.lock_timeout())?;
+        let _registry = self.data.lock_registry()?;
         // Another may have been quicker.
         if self.standing(actor, agent)? == Standing::Theirs {
             return Ok(());
         }
-        let mut owners = Owners::clone(&*self.owners()?);
-        let most = self.settings.max_names_per_key.get();
+        let mut owners = Owners::clone(&*self.load()?);
+        let most = self.data.settings.max_names_per_key.get();
         if owners.held_by(key) >= most as usize {
             return Err(errors::too_many_names_of_key(most));
         }
-        let most = self.settings.max_names.get();
+        let most = self.data.settings.max_names.get();
         if owners.count() >= most as usize {
             return Err(errors::too_many_names(most));
         }
         owners.hold(agent, key, written(now));
-        self.save_owners(&owners)
+        self.save(&owners)
     }
 
-    fn save_owners(&self, owners: &Owners) -> Result<()> {
-        self.owners
-            .save(self.dir.root(), owners, true)
-            .map_err(errors::storage)
+    fn save(&self, owners: &Owners) -> Result<()> {
+        let saved = self.file.save(self.data.dir.root(), owners, true);
+        saved.map_err(errors::storage)
     }
 
     /// An error unless `remover` may delete or clear a room.
-    pub(super) fn may_remove(&self, remover: &Remover, room: &RoomName) -> Result<()> {
+    pub fn may_remove(&self, remover: &Remover, room: &RoomName) -> Result<()> {
         if remover.actor == Actor::Local || remover.is_named {
             return Ok(());
         }
-        match self.owners()?.may_remove(&remover.actor, room) {
+        match self.load()?.may_remove(&remover.actor, room) {
             true => Ok(()),
             false => Err(errors::room_of_another_key(room.as_str())),
         }
     }
 
     /// Notes who creates a room. Under the registry's lock, before the room is there.
-    pub(super) fn note_creator(
+    pub fn note_creator(
         &self,
         room: &RoomName,
         actor: &Actor,
         exists: impl Fn(&str) -> bool,
     ) -> Result<()> {
-        let known = match self.owners() {
+        let known = match self.load() {
             Ok(known) => known,
             // The user's own processes work without the file.
             Err(_) if *actor == Actor::Local => return Ok(()),
@@ -114,18 +117,18 @@ impl Store {
         };
         let mut owners = Owners::clone(&known);
         match owners.created(room, actor, exists) {
-            true => self.save_owners(&owners),
+            true => self.save(&owners),
             false => Ok(()),
         }
     }
 
     /// Forgets who created a room, under the registry's lock. Should it fail,
     /// [`Self::note_creator`] does it for the next room of that name.
-    pub(super) fn forget_creator(&self, room: &RoomName) {
-        let forgotten = self.owners().and_then(|known| {
+    pub fn forget_creator(&self, room: &RoomName) {
+        let forgotten = self.load().and_then(|known| {
             let mut owners = Owners::clone(&known);
             match owners.deleted(room) {
-                true => self.save_owners(&owners),
+                true => self.save(&owners),
                 false => Ok(()),
             }
         });
@@ -134,18 +137,31 @@ impl Store {
         }
     }
 
+    /// What is wrong with the file, or was, in words.
+    pub fn warnings(&self) -> Result<Vec<String>> {
+        let root = self.data.dir.root();
+        Ok(match self.file.state(root).map_err(errors::storage)? {
+            State::Absent => Vec::new(),
+            State::Damaged => vec![format!(
+                "{OWNERS} is damaged: agents that call over a network are refused until it is \
+                 repaired."
+            )],
+            State::Read(_) => self.file.warnings(root).map_err(errors::storage)?,
+        })
+    }
+
     /// Every name that a key holds.
-    pub fn held_names(&self) -> Result<Vec<Holder>> {
-        Ok(self.owners()?.holders().cloned().collect())
+    pub fn held(&self) -> Result<Vec<Holder>> {
+        Ok(self.load()?.holders().cloned().collect())
     }
 
     /// Makes a name free for whichever key uses it next.
-    pub fn release_name(&self, name: &str) -> Result<Holder> {
+    pub fn release(&self, name: &str) -> Result<Holder> {
         self.change_holder(name, |owners| owners.release(name))
     }
 
     /// Lets another key use a name too.
-    pub fn share_name(&self, name: &str, key: &KeyRef) -> Result<Holder> {
+    pub fn share(&self, name: &str, key: &KeyRef) -> Result<Holder> {
         self.change_holder(name, |owners| {
             let holder = owners.holder_mut(name)?;
             holder.shared_with.retain(|known| known.id != key.id);
@@ -157,7 +173,7 @@ impl Store {
     }
 
     /// Takes a name back from a key that it was shared with, by its id or name.
-    pub fn unshare_name(&self, name: &str, key: &str) -> Result<Holder> {
+    pub fn unshare(&self, name: &str, key: &str) -> Result<Holder> {
         self.change_holder(name, |owners| {
             let holder = owners.holder_mut(name)?;
             let before = holder.shared_with.len();
@@ -173,18 +189,18 @@ impl Store {
         name: &str,
         change: impl FnOnce(&mut Owners) -> Option<Holder>,
     ) -> Result<Holder> {
-        if self.owners()?.holder(name).is_none() {
+        if self.load()?.holder(name).is_none() {
             return Err(errors::name_not_held(name));
         }
-        let _registry = lock::registry(&self.dir, self.settings.lock_timeout())?;
-        let mut owners = Owners::clone(&*self.owners()?);
+        let _registry = self.data.lock_registry()?;
+        let mut owners = Owners::clone(&*self.load()?);
         let holder = change(&mut owners).ok_or_else(|| errors::name_not_shared(name))?;
-        self.save_owners(&owners)?;
+        self.save(&owners)?;
         Ok(holder)
     }
 }
 
-/// Who wants to throw a room or its messages away.
+/// Who wants to remove a room or its messages.
 pub struct Remover {
     pub actor: Actor,
     /// Whether its key's scope names the tool that does it.

@@ -1,130 +1,161 @@
-//! `rooms.json`: which rooms there are. Its counts are for people who read the
-//! file; answers count for themselves, so that a stale count misleads nobody.
+//! `rooms.json`: which rooms there are, with those that the file lacks.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+mod restored;
 
-use crate::model::{
-    forgiving::{Contents, Fields, of_whom},
-    members::ByName,
+use std::sync::Arc;
+
+use kit::{Result, text};
+
+use super::{
+    cached::{Cached, State},
+    data::DataDir,
+    files::ROOMS,
+    lock::{Guarded, Held},
 };
+use crate::{
+    errors,
+    model::{
+        names::RoomName,
+        registry::{Registry, RoomEntry},
+    },
+};
+use restored::Restored;
 
-/// Keys we do not know are kept.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Registry {
-    /// Not left out, not even where there is none: a file without it is damaged.
-    pub rooms: ByName<Entry>,
-    #[serde(flatten)]
-    other: Map<String, Value>,
+pub struct RoomRegistry {
+    data: Arc<DataDir>,
+    file: Cached<Registry>,
+    restored: Restored,
 }
 
-impl Contents for Registry {
-    const IF_DAMAGED: &'static str = "the rooms are restored from its copy and their directories";
-
-    fn odd(&self) -> Vec<String> {
-        let rooms = self.rooms.iter();
-        rooms
-            .flat_map(|(name, entry)| of_whom(&entry.odd, name))
-            .collect()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.rooms.len() == 0
-    }
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", from = "Value")]
-pub struct Entry {
-    #[serde(skip_serializing_if = "Option::is_none")]
+/// A room as `rooms.json` describes it.
+pub struct Listed {
+    pub name: RoomName,
     pub description: Option<String>,
     pub created_at: String,
-    pub message_count: u64,
-    pub user_count: u64,
-    #[serde(flatten)]
-    other: Map<String, Value>,
-    /// What could not be understood.
-    #[serde(skip)]
-    pub odd: Vec<&'static str>,
 }
 
-impl From<Value> for Entry {
-    /// What stands in the file is a room; its counts can be counted again.
-    fn from(value: Value) -> Self {
-        let mut fields = Fields::of(value);
-        let description = fields.take("description");
-        let created_at = fields.take("createdAt").unwrap_or_default();
-        let message_count = fields.take("messageCount").unwrap_or_default();
-        let user_count = fields.take("userCount").unwrap_or_default();
-        let (other, odd) = fields.rest();
+impl Listed {
+    fn new(name: RoomName, entry: &RoomEntry) -> Self {
         Self {
-            description,
-            created_at,
-            message_count,
-            user_count,
-            other,
-            odd,
+            name,
+            description: entry.description.clone(),
+            created_at: entry.created_at.clone(),
         }
     }
 }
 
-impl Entry {
-    pub fn new(description: Option<String>, created_at: String) -> Self {
+impl RoomRegistry {
+    /// Touches no file.
+    pub fn new(data: &Arc<DataDir>) -> Self {
         Self {
-            description,
-            created_at,
-            message_count: 0,
-            user_count: 0,
-            other: Map::new(),
-            odd: Vec::new(),
+            file: Cached::new(ROOMS).with_copy(&data.dir, Guarded::Registry),
+            data: Arc::clone(data),
+            restored: Restored::default(),
         }
     }
-}
 
-/// `agents.json`: everybody who ever entered a room, so that a stranger can be
-/// told from somebody who is in the wrong room.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Agents {
-    #[serde(default)]
-    pub agents: ByName<FirstSeen>,
-}
-
-impl Contents for Agents {
-    fn odd(&self) -> Vec<String> {
-        self.agents.odd()
+    /// What the file says, with the rooms that it lacks.
+    pub fn load(&self) -> Result<Arc<Registry>> {
+        let (root, rooms) = (self.data.dir.root(), self.data.dir.rooms());
+        let read = || match self.file.state(root)? {
+            State::Read(registry) => self.restored.complete(registry, &rooms),
+            State::Absent | State::Damaged => {
+                restored::rooms(self.file.copy(root), &rooms).map(Arc::new)
+            }
+        };
+        read().map_err(errors::storage)
     }
-}
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FirstSeen {
-    pub first_seen_at: String,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SEED: &str = r#"{
-  "rooms": {
-    "general": {
-      "description": "General discussion",
-      "createdAt": "2024-01-20T09:00:00Z",
-      "messageCount": 150,
-      "userCount": 5
-    },
-    "dev-team": {
-      "description": "Development team discussions",
-      "createdAt": "2024-01-20T09:30:00Z",
-      "messageCount": 42,
-      "userCount": 3
+    /// Looks at the directories again: a log may have come to one that was there.
+    pub fn refresh(&self) {
+        self.restored.forget();
     }
-  }
-}"#;
 
-    #[test]
-    fn the_file_is_the_documents_byte_for_byte() {
-        let registry: Registry = serde_json::from_str(SEED).unwrap();
-        assert_eq!(serde_json::to_string_pretty(&registry).unwrap(), SEED);
+    /// Changes `rooms.json` under its locks. `change` says whether it changed
+    /// anything. It is called again if the original server took its lock away
+    /// meanwhile, and may then find its change there or not.
+    pub fn edit(
+        &self,
+        held: &Held,
+        mut change: impl FnMut(&mut Registry) -> Result<bool>,
+    ) -> Result<()> {
+        let root = self.data.dir.root();
+        held.change(root, ROOMS, |lock| {
+            let mut registry = Registry::clone(&*self.load()?);
+            if !change(&mut registry)? {
+                return Ok(true);
+            }
+            let saved = self.file.save_under(lock, root, &registry);
+            saved.map_err(errors::storage)
+        })
+    }
+
+    /// All rooms, oldest first.
+    pub fn list(&self) -> Result<Vec<Listed>> {
+        let registry = self.load()?;
+        let rooms = registry.rooms.iter().filter_map(|(name, entry)| {
+            let name = RoomName::parse(name).ok()?;
+            Some(Listed::new(name, entry))
+        });
+        Ok(rooms.collect())
+    }
+
+    /// One room, if it exists.
+    pub fn listed(&self, name: &RoomName) -> Result<Listed> {
+        Ok(Listed::new(name.clone(), &self.require(name)?))
+    }
+
+    /// A room's entry, or an error if there is no such room.
+    pub fn require(&self, name: &RoomName) -> Result<RoomEntry> {
+        if let Some(entry) = self.load()?.rooms.get(name.as_str()) {
+            return Ok(entry.clone());
+        }
+        self.refresh();
+        let registry = self.load()?;
+        registry.rooms.get(name.as_str()).cloned().ok_or_else(|| {
+            let nearest = text::nearest(name.as_str(), registry.rooms.names());
+            errors::room_not_found(name.as_str(), nearest)
+        })
+    }
+
+    /// Writes a list of rooms that is damaged or lacks some: the original server
+    /// does nothing at all without it.
+    pub fn repair(&self) -> Result<()> {
+        let state = self.file.state(self.data.dir.root());
+        let is_whole = match state.map_err(errors::storage)? {
+            State::Read(listed) => self.unlisted(&listed)?.is_empty(),
+            State::Damaged => false,
+            State::Absent => true,
+        };
+        if is_whole {
+            return Ok(());
+        }
+        let held = self.data.lock_registry()?;
+        self.edit(&held, |_| Ok(true))
+    }
+
+    /// The rooms that their list lacks.
+    fn unlisted(&self, listed: &Registry) -> Result<Vec<String>> {
+        let all = self.load()?;
+        let names = all.rooms.names();
+        let unlisted = names.filter(|name| listed.rooms.get(name).is_none());
+        Ok(unlisted.map(str::to_owned).collect())
+    }
+
+    /// What is wrong with the file, or was, in words. What is odd about one room
+    /// is said with the room.
+    pub fn warnings(&self) -> Result<Vec<String>> {
+        let root = self.data.dir.root();
+        let State::Read(listed) = self.file.state(root).map_err(errors::storage)? else {
+            return self.file.warnings(root).map_err(errors::storage);
+        };
+        let unlisted = self.unlisted(&listed)?.into_iter().map(|name| {
+            format!(
+                "{ROOMS} does not list `{name}`, whose messages are there: it counts as a room, \
+                 without its description. The next change lists it."
+            )
+        });
+        let kept = self.file.kept_damaged(root);
+        Ok(kept.into_iter().chain(unlisted).collect())
     }
 }

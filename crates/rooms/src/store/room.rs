@@ -1,165 +1,65 @@
-//! One room that this process has looked into: its index and what else is
-//! remembered of its files.
+//! One room that this process has looked into: its messages, its members and how
+//! far they have read.
 
-use std::{
-    collections::HashMap,
-    io,
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
-use kit::Result;
+use kit::{Result, time::Clock};
 use tokio::sync::watch;
 
 use super::{
-    cached::{Cached, State},
-    files::{ACTIVITY, Dir, LOG, PRESENCE, READS, Stamp},
-    index::{Files, Index},
-    lock::Guarded,
-    reads::{Position, Reads},
-    restore,
-    send::Queue,
+    data::DataDir,
+    log::{Log, index::Index, message_ref::MessageRef, pages},
+    members::Members,
+    read_positions::{Position, ReadPositions},
+    registry::RoomRegistry,
+    room_dir::RoomDir,
+    send_queue::Queue,
 };
 use crate::{
     errors,
-    model::{
-        members::{Activities, Presence},
-        names::RoomName,
-    },
+    model::{members::Profile, message::Line, names::RoomName},
 };
 
 pub struct Room {
     pub name: RoomName,
-    dir: Dir,
-    index: Mutex<Index>,
-    pub presence: Cached<Presence>,
-    pub activity: Cached<Activities>,
-    pub reads: Cached<Reads>,
-    pub queue: Mutex<Queue>,
-    rebuilt: Mutex<Option<Rebuilt>>,
-    local: Mutex<Local>,
+    pub(super) at: Arc<RoomDir>,
+    pub log: Arc<Log>,
+    pub reads: Arc<ReadPositions>,
+    pub members: Members,
+    pub(super) queue: Mutex<Queue>,
     changed: watch::Sender<u64>,
 }
 
-/// The members of a room whose presence file is damaged, as of this state of
-/// that file, its copy and the log.
-struct Rebuilt {
-    of: [Option<Stamp>; 3],
-    presence: Arc<Presence>,
-}
-
-/// What only this process knows of the room.
-#[derive(Default)]
-pub struct Local {
-    /// When each agent was last heard of through this process; the file says so
-    /// only now and then.
-    pub heard: HashMap<String, Timestamp>,
-    /// How far each agent has read, when it is further than the file says.
-    pub positions: HashMap<String, Position>,
-    /// How many calls of each agent wait.
-    pub waiting: HashMap<String, u32>,
-    /// The log and the presence file as subscribers last heard of them.
-    pub told: (Option<Stamp>, Option<Stamp>),
-}
-
-/// How many agents a process remembers something of in one room. Members may
-/// leave through other processes, of which this one does not hear.
-const REMEMBERED: usize = 4_096;
-
-/// Sets what is remembered of `agent`, forgetting somebody else if it is too much.
-pub fn remember<T>(known: &mut HashMap<String, T>, agent: &str, value: T) {
-    if let Some(known) = known.get_mut(agent) {
-        *known = value;
-        return;
-    }
-    if known.len() >= REMEMBERED
-        && let Some(other) = known.keys().next().cloned()
-    {
-        known.remove(&other);
-    }
-    known.insert(agent.to_owned(), value);
+/// What an agent has not read yet.
+pub struct News {
+    /// Oldest first.
+    pub messages: Vec<Line>,
+    /// Where the agent stands once it has these.
+    pub position: Position,
+    /// How many are left unread then.
+    pub left: usize,
 }
 
 impl Room {
-    pub fn new(name: RoomName, dir: Dir) -> Self {
+    /// Touches no file.
+    pub fn new(name: RoomName, data: &Arc<DataDir>, registry: &Arc<RoomRegistry>) -> Self {
+        let at = Arc::new(RoomDir {
+            name: name.clone(),
+            data: Arc::clone(data),
+            registry: Arc::clone(registry),
+        });
+        let log = Arc::new(Log::new(&at));
+        let reads = Arc::new(ReadPositions::new(&at, &log));
         Self {
-            presence: Cached::new(PRESENCE).with_copy(&dir, Guarded::Room(name.clone())),
             name,
-            dir,
-            index: Mutex::default(),
-            activity: Cached::new(ACTIVITY).or_empty(),
-            reads: Cached::new(READS),
+            members: Members::new(&at, &log, &reads),
+            at,
+            log,
+            reads,
             queue: Mutex::default(),
-            rebuilt: Mutex::default(),
-            local: Mutex::default(),
             changed: watch::Sender::new(0),
         }
-    }
-
-    pub fn directory(&self) -> Result<PathBuf> {
-        self.dir.room(&self.name).map_err(errors::storage)
-    }
-
-    /// Looks at the messages as they are now.
-    pub fn look<T>(&self, work: impl FnOnce(&Index, &Files) -> io::Result<T>) -> Result<T> {
-        self.look_mut(|index, files| work(index, files))
-    }
-
-    /// The files are opened while the index is held, so that an older view of
-    /// them never replaces a newer one.
-    pub fn look_mut<T>(&self, work: impl FnOnce(&mut Index, &Files) -> io::Result<T>) -> Result<T> {
-        let directory = self.directory()?;
-        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        (|| {
-            let files = Files::open(&directory)?;
-            index.refresh(&files)?;
-            work(&mut index, &files)
-        })()
-        .map_err(errors::storage)
-    }
-
-    pub fn members(&self) -> Result<Arc<Presence>> {
-        let directory = self.directory()?;
-        match self.presence.state(&directory).map_err(errors::storage)? {
-            State::Read(presence) => Ok(presence),
-            State::Absent => Ok(Arc::default()),
-            State::Damaged => self.rebuilt_members(),
-        }
-    }
-
-    fn rebuilt_members(&self) -> Result<Arc<Presence>> {
-        let directory = self.directory()?;
-        let of = [PRESENCE, &self.presence.copy_name(), LOG];
-        let of = of.map(|file| Stamp::at(&directory.join(file)));
-        let mut rebuilt = self.rebuilt.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = &*rebuilt
-            && known.of == of
-        {
-            return Ok(Arc::clone(&known.presence));
-        }
-        let activities = self.activities()?;
-        let reads = self.reads.load(&directory).map_err(errors::storage)?;
-        let name = self.name.as_str();
-        let copy = self.presence.copy(&directory);
-        let presence = self.look(|index, files| {
-            restore::members(name, copy, (index, files), &activities, &reads).map(Arc::new)
-        })?;
-        *rebuilt = Some(Rebuilt {
-            of,
-            presence: Arc::clone(&presence),
-        });
-        Ok(presence)
-    }
-
-    pub fn activities(&self) -> Result<Arc<Activities>> {
-        self.activity
-            .load(&self.directory()?)
-            .map_err(errors::storage)
-    }
-
-    pub fn local(&self) -> MutexGuard<'_, Local> {
-        self.local.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Wakes everybody who waits in this room, to look again.
@@ -170,19 +70,135 @@ impl Room {
     pub fn subscribe(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
+
+    /// After a change of members or messages: the counts in the files follow,
+    /// and whoever waits looks again.
+    pub fn has_changed(&self) {
+        self.at.data.mark_uncounted(&self.name);
+        self.bump();
+    }
+
+    /// Returns whether the agent was a member already, and had been offline.
+    pub fn enter(&self, agent: &str, profile: Option<Profile>, now: Timestamp) -> Result<bool> {
+        let again = self.members.enter(agent, profile, now)?;
+        self.has_changed();
+        Ok(again)
+    }
+
+    pub fn leave(&self, agent: &str) -> Result<()> {
+        self.members.leave(agent)?;
+        self.has_changed();
+        Ok(())
+    }
+
+    /// The oldest of what the agent has not read, or of the mentions it has not seen.
+    pub fn news(&self, agent: &str, mentions: bool, limit: usize) -> Result<News> {
+        let reads = self.reads.load()?;
+        self.log.look(|index, files| {
+            let (read, seen) = self.reads.of(agent, index, files, &reads)?;
+            let messages = if mentions {
+                let unseen = index.mentions_of(agent, seen);
+                let others = unseen.filter(|number| index.is_by_others(agent, *number));
+                let only = pages::Only {
+                    mentioning: Some(agent),
+                    before: None,
+                };
+                pages::read_each(index, files, others, limit, only)?
+            } else {
+                let others = index.by_others(agent, read);
+                pages::read_each(index, files, others, limit, pages::Only::default())?
+            }
+            .messages;
+            let last = messages.last();
+            let left = match (mentions, last) {
+                (false, Some((number, _))) => number + 1,
+                _ => read,
+            };
+            Ok(News {
+                position: position_at(index, last, mentions),
+                messages: messages.into_iter().map(|(_, line)| line).collect(),
+                left: index.count_by_others(agent, left),
+            })
+        })
+    }
+
+    /// Marks everything up to a message as read, or everything there is.
+    /// Returns how many are unread then.
+    pub fn mark_read(&self, agent: &str, up_to: Option<&str>, now: Timestamp) -> Result<usize> {
+        let reads = self.reads.load()?;
+        let last = self.log.look(|index, files| {
+            self.reads.of(agent, index, files, &reads)?;
+            let number = match up_to {
+                Some(id) => index.find(id, files)?,
+                None => index.count().checked_sub(1),
+            };
+            let Some(number) = number else {
+                return Ok(None);
+            };
+            let line = index.reader(files).line(number)?;
+            Ok(line.map(|line| index.message_ref(&line.id, number)))
+        })?;
+        match (last, up_to) {
+            (None, Some(id)) => return Err(errors::message_not_found(id)),
+            (None, None) => return Ok(0),
+            (read, _) => {
+                let mention = None;
+                self.reads.advance(agent, Position { read, mention });
+            }
+        }
+        self.save_position(agent, now)?;
+        self.reads.unread(agent)
+    }
+
+    pub fn save_position(&self, agent: &str, now: Timestamp) -> Result<()> {
+        let members = self.members.load()?;
+        let is_member = |name: &str| members.users.get(name).is_some();
+        self.reads.save(agent, now, is_member)
+    }
+
+    /// Notes that `agent` waits, until the returned mark is dropped.
+    pub fn waiting(self: &Arc<Self>, agent: &str, until: Timestamp, clock: &Clock) -> Waiting {
+        self.members.begin_waiting(agent);
+        let mark = Waiting {
+            room: Arc::clone(self),
+            agent: agent.to_owned(),
+            clock: clock.clone(),
+        };
+        let noted = self.members.note_waiting(agent, Some(until), clock.now());
+        if let Err(error) = noted {
+            tracing::warn!(%error, cause = ?error.cause, "it could not be noted that an agent waits");
+        }
+        mark
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn position_at(index: &Index, last: Option<&(usize, Line)>, mentions: bool) -> Position {
+    let last: Option<MessageRef> = last.map(|(number, line)| index.message_ref(&line.id, *number));
+    let (read, mention) = if mentions { (None, last) } else { (last, None) };
+    Position { read, mention }
+}
 
-    #[test]
-    fn what_is_remembered_of_agents_has_a_bound() {
-        let mut known = HashMap::new();
-        for number in 0..2 * REMEMBERED {
-            remember(&mut known, &format!("agent-{number}"), number);
+/// An agent waits for as long as this lives.
+pub struct Waiting {
+    room: Arc<Room>,
+    agent: String,
+    clock: Clock,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if !self.room.members.end_waiting(&self.agent) {
+            return;
         }
-        assert_eq!(known.len(), REMEMBERED);
-        assert!(known.contains_key(&format!("agent-{}", 2 * REMEMBERED - 1)));
+        let room = Arc::clone(&self.room);
+        let agent = std::mem::take(&mut self.agent);
+        let clock = self.clock.clone();
+        // Dropped where nothing may block, for example when a call is cancelled.
+        let work = move || {
+            if !room.members.is_waiting(&agent) {
+                let _ = room.members.note_waiting(&agent, None, clock.now());
+            }
+        };
+        self.room.at.data.blocking.run_later(work);
     }
 }

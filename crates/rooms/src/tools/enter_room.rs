@@ -63,9 +63,9 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
     let room = state.store.room(&name)?;
     let now = context.clock.now();
     let actor = Actor::of(context);
-    state.store.may_use(&actor, agent)?;
-    state.store.may_enter(&room, agent, now)?;
-    state.store.claim(&actor, agent, now)?;
+    state.store.names.may_use(&actor, agent)?;
+    room.members.may_enter(agent, now)?;
+    state.store.names.claim(&actor, agent, now)?;
     let again = state.store.enter(&room, agent, input.profile, now)?;
     context.changed(Change::Resource(uris::room(&name)));
     let (english, japanese) = match again {
@@ -79,6 +79,6 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
             format!("{agent} {english} room '{name}'."),
             format!("{agent} がルーム「{name}」{japanese}。"),
         ),
-        unread_count: state.store.unread(&room, agent)?,
+        unread_count: room.reads.unread(agent)?,
     })
 }

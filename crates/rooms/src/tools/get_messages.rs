@@ -14,7 +14,7 @@ use crate::{
     errors,
     model::{message::Message, names::RoomName, owners::Actor},
     state::CounterState,
-    store::{Page, Pick, Place, Room, Start},
+    store::{MessageRef, Page, Pick, Room, Start},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -67,7 +67,7 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
     let agent = input.agent_name.map(AgentName::checked).transpose()?;
     let agent = agent.as_deref();
     if let Some(agent) = agent {
-        state.store.may_use(&Actor::of(context), agent)?;
+        state.store.names.may_use(&Actor::of(context), agent)?;
     }
     let mentions_of = match (input.mentions_only, agent) {
         (true, None) => return Err(errors::agent_name_missing()),
@@ -75,20 +75,17 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
         (false, _) => None,
     };
     let room = state.store.room(&input.room_name)?;
-    let page = state.store.page(
-        &room,
-        &Pick {
-            start,
-            limit: input.limit.get(),
-            mentions_of,
-        },
-    )?;
+    let page = room.log.page(&Pick {
+        start,
+        limit: input.limit.get(),
+        mentions_of,
+    })?;
     let mut output = output(&room, page);
     if let Some(agent) = agent
-        && room.members()?.users.get(agent).is_some()
+        && room.members.has(agent)?
     {
-        state.store.heard_of(&room, agent, context.clock.now());
-        output.unread_count = Some(state.store.unread(&room, agent)?);
+        room.members.heard_of(agent, context.clock.now());
+        output.unread_count = Some(room.reads.unread(agent)?);
     }
     Ok(output)
 }
@@ -97,7 +94,7 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
 fn start(input: &Input) -> Result<Start> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
     if let Some(cursor) = given(&input.cursor) {
-        return Ok(Start::Cursor(Place::from_cursor(&cursor)));
+        return Ok(Start::Cursor(MessageRef::from_cursor(&cursor)));
     }
     let Some(before) = given(&input.before) else {
         return Ok(Start::Offset(input.offset));
@@ -118,18 +115,18 @@ fn output(room: &Room, page: Page) -> Output {
         next_cursor: page
             .next
             .filter(|_| page.has_more)
-            .map(|place| place.to_cursor()),
+            .map(|last| last.to_cursor()),
         messages,
         unread_count: None,
     }
 }
 
 /// What the messages' resource shows.
-pub fn latest(state: &CounterState, room: &Room) -> Result<Output> {
+pub fn latest(room: &Room) -> Result<Output> {
     let pick = Pick {
         start: Start::Offset(0),
         limit: arguments::DEFAULT_LIMIT,
         mentions_of: None,
     };
-    Ok(output(room, state.store.page(room, &pick)?))
+    Ok(output(room, room.log.page(&pick)?))
 }

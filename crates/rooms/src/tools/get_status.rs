@@ -58,7 +58,7 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
     let (found, unreadable) = in_rooms(state, only, |listed| status(state, context, listed))?;
     let mut warnings = match only {
         Some(_) => Vec::new(),
-        None => state.store.complaints()?,
+        None => state.store.warnings()?,
     };
     let mut rooms = Vec::new();
     let mut online = HashSet::new();
@@ -87,7 +87,7 @@ struct RoomStatus {
 
 fn status(state: &CounterState, context: &Context, listed: Listed) -> Result<RoomStatus> {
     let room = state.store.room(&listed.name)?;
-    let members = state.store.members(&room, context.clock.now())?;
+    let members = room.members.list(context.clock.now())?;
     let online = members.into_iter().filter(|m| m.status == Status::Online);
     let online: Vec<String> = online.map(|member| member.name).collect();
     let health = state.store.health(&room)?;
@@ -95,7 +95,7 @@ fn status(state: &CounterState, context: &Context, listed: Listed) -> Result<Roo
         room: Room {
             name: listed.name.to_string(),
             online_users: online.len(),
-            total_messages: state.store.count(&room)?,
+            total_messages: room.log.count()?,
             storage_size: health.bytes,
         },
         online,

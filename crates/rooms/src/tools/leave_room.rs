@@ -40,7 +40,7 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Done>
         .store
         .act(&Actor::of(context), &room, agent, context.clock.now());
     acts.map_err(errors::nothing_to_leave)?;
-    state.store.leave(&room, agent)?;
+    room.leave(agent)?;
     context.changed(Change::Resource(uris::room(&name)));
     Ok(Done::new(
         context,

@@ -58,12 +58,12 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 
 fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
     let room = state.store.room(&input.room_name)?;
-    users(state, &room, context.clock.now())
+    users(&room, context.clock.now())
 }
 
 /// Also what the room's resource shows.
-pub fn users(state: &CounterState, room: &Room, now: Timestamp) -> Result<Output> {
-    let members = state.store.members(room, now)?;
+pub fn users(room: &Room, now: Timestamp) -> Result<Output> {
+    let members = room.members.list(now)?;
     let online = members.iter().filter(|m| m.status == Status::Online);
     Ok(Output {
         room_name: room.name.to_string(),

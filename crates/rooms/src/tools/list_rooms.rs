@@ -57,7 +57,7 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
     let agent = input.agent_name.map(AgentName::checked).transpose()?;
     let agent = agent.as_deref();
     if let Some(agent) = agent {
-        state.store.may_use(&Actor::of(context), agent)?;
+        state.store.names.may_use(&Actor::of(context), agent)?;
     }
     let (rooms, warnings) = in_rooms(state, None, |listed| {
         describe(state, context, listed, agent)
@@ -87,21 +87,21 @@ fn describe(
     agent: Option<&str>,
 ) -> Result<Option<Room>> {
     let room = state.store.room(&listed.name)?;
-    let members = room.members()?;
+    let members = room.members.load()?;
     let is_joined = agent.map(|agent| members.users.get(agent).is_some());
     if is_joined == Some(false) {
         return Ok(None);
     }
     if let Some(agent) = agent {
-        state.store.heard_of(&room, agent, context.clock.now());
+        room.members.heard_of(agent, context.clock.now());
     }
-    let unread = agent.map(|agent| state.store.unread(&room, agent));
+    let unread = agent.map(|agent| room.reads.unread(agent));
     Ok(Some(Room {
         name: listed.name.to_string(),
         description: listed.description,
         created_at: listed.created_at,
         user_count: members.users.len(),
-        message_count: state.store.count(&room)?,
+        message_count: room.log.count()?,
         is_joined,
         unread_count: unread.transpose()?,
     }))

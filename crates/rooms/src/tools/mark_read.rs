@@ -44,12 +44,12 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
     let agent = &input.agent_name.checked()?;
     let room = state.store.room(&input.room_name)?;
-    state.store.require_member(&room, agent)?;
+    room.members.require(agent)?;
     let now = context.clock.now();
     state.store.act(&Actor::of(context), &room, agent, now)?;
     let up_to = input.message_id.as_deref().filter(|id| !id.is_empty());
-    let unread_count = state.store.mark_read(&room, agent, up_to, now)?;
-    state.store.heard_of(&room, agent, now);
+    let unread_count = room.mark_read(agent, up_to, now)?;
+    room.members.heard_of(agent, now);
     Ok(Output {
         success: true,
         room_name: input.room_name.to_string(),

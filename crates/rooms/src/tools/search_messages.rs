@@ -14,7 +14,7 @@ use crate::{
     errors,
     model::{message::Message, names::RoomName},
     state::CounterState,
-    store::{Found, Search},
+    store::{Search, SearchHits},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -84,12 +84,10 @@ fn find(state: &CounterState, context: &Context, input: Input) -> Result<Output>
         until: arguments::time("until", input.until.as_deref(), true)?,
         limit: input.limit.get(),
     };
-    let mut all: Option<Found> = None;
+    let mut all: Option<SearchHits> = None;
     let (_, warnings) = in_rooms(state, input.room_name.as_ref(), |listed| {
         let room = state.store.room(&listed.name)?;
-        let mut found = state
-            .store
-            .search(&room, &search, || context.check_cancelled())?;
+        let mut found = room.log.search(&search, || context.check_cancelled())?;
         // Lines that other programs wrote do not always say it.
         for (line, _) in &mut found.lines {
             line.room_name = room.name.to_string();

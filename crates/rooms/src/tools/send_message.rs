@@ -82,7 +82,7 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
     let room = room(&state, &context, &name, &agent).await?;
     // Only whoever may use the name uses up what it may send.
     state.may_send(&agent, now)?;
-    let sent = state.store.send(&room, draft, context.clock.clone()).await;
+    let sent = room.send(draft, context.clock.clone()).await;
     if sent.as_ref().is_ok_and(|sent| !sent.repeated) {
         context.changed(Change::Resource(uris::messages(&name)));
     } else {

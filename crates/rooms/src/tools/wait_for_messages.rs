@@ -105,9 +105,9 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
     let (room, watched) = state
         .blocking(move |state| {
             let room = state.store.room(&name)?;
-            state.store.require_member(&room, &member)?;
+            room.members.require(&member)?;
             state.store.act(&as_whom, &room, &member, now)?;
-            state.store.heard_of(&room, &member, now);
+            room.members.heard_of(&member, now);
             Ok((room, state.store.watch()))
         })
         .await?;
@@ -189,9 +189,9 @@ impl Wait {
                 // The room may have gone, the agent have left it, or a key have
                 // taken the name, meanwhile.
                 let room = state.store.room(&room.name)?;
-                state.store.require_member(&room, &agent)?;
-                state.store.may_use(&actor, &agent)?;
-                state.store.news(&room, &agent, mentions, limit)
+                room.members.require(&agent)?;
+                state.store.names.may_use(&actor, &agent)?;
+                room.news(&agent, mentions, limit)
             })
             .await
     }
@@ -201,15 +201,15 @@ impl Wait {
         let clock = context.clock.clone();
         let until = clock.now() + timeout;
         self.state
-            .blocking(move |state| Ok(state.store.waiting(&room, &agent, until, &clock)))
+            .blocking(move |_| Ok(room.waiting(&agent, until, &clock)))
             .await
     }
 
     /// Everybody who is online, if there are several and all of them wait.
     async fn who_waits(&self, now: Timestamp) -> Result<Option<Everybody>> {
         let room = Arc::clone(&self.room);
-        let look = move |state: &CounterState| {
-            let members = state.store.members(&room, now)?;
+        let look = move |_: &CounterState| {
+            let members = room.members.list(now)?;
             let online = members.iter().filter(|m| m.status == Status::Online);
             let (waiting, busy): (Vec<_>, Vec<_>) = online.partition(|member| member.is_waiting);
             let all = waiting.len() > 1 && busy.is_empty();
@@ -229,17 +229,13 @@ impl Wait {
     /// Hands the messages over. They count as read from here, where nothing can
     /// break the call off any more; the file follows.
     fn deliver(&self, context: &Context, news: News, everybody: Option<Everybody>) -> Output {
-        let store = &self.state.store;
-        store.advance(&self.room, &self.agent, news.position.clone());
-        let (store, room, agent) = (
-            Arc::clone(store),
-            Arc::clone(&self.room),
-            self.agent.clone(),
-        );
+        let position = news.position.clone();
+        self.room.reads.advance(&self.agent, position);
+        let (room, agent) = (Arc::clone(&self.room), self.agent.clone());
         let now = context.clock.now();
-        self.state.store.blocking.run_later(move || {
-            store.heard_of(&room, &agent, now);
-            if let Err(error) = store.save_position(&room, &agent, now) {
+        self.state.store.blocking().run_later(move || {
+            room.members.heard_of(&agent, now);
+            if let Err(error) = room.save_position(&agent, now) {
                 tracing::warn!(%error, cause = ?error.cause, "a read position could not be written");
             }
         });

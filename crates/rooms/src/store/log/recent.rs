@@ -6,7 +6,7 @@ use std::io;
 use jiff::Timestamp;
 
 use super::index::{Files, Index, Reader};
-use crate::state::MINUTE_MS;
+use crate::model::message::MINUTE_MS;
 
 /// How long `agent` has to wait, in milliseconds, if it has sent `most` messages
 /// in the minute before `now`.

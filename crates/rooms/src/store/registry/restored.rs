@@ -1,36 +1,27 @@
-//! What the copies, directories and logs say where `rooms.json` or
-//! `presence.json` do not: rooms that their list lacks, and the members of a room
-//! whose file is damaged. Nothing here writes; whoever changes the file next does.
+//! Rooms that `rooms.json` lacks, by its copy and the directories. Nothing here
+//! writes the file; its next change does.
 
 use std::{
-    collections::HashMap,
     fs,
     io::{self, Read},
     path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use jiff::Timestamp;
-
-use super::{
-    cached::Copied,
-    files::{self, ARCHIVE, LOG, PRESENCE, Stamp},
-    index::{Files, Index},
-    reads::Reads,
-    registry::{Entry, Registry},
-};
-use crate::model::{
-    members::{Activities, Presence, Status, User},
-    message::{Glance, written},
-    names::{self, SYSTEM, canonical},
+use crate::{
+    model::{
+        message::{Glance, written},
+        names,
+        registry::{Registry, RoomEntry},
+    },
+    store::{
+        cached::Copied,
+        files::{self, ARCHIVE, LOG, PRESENCE, Stamp},
+    },
 };
 
 /// How much of a log is read to see when it begins.
 const BEGINNING: u64 = 64 * 1024;
-/// How many of the newest messages are looked through for members,
-const LOOKED_THROUGH: usize = 100_000;
-/// and how many members are found at most: the last who spoke.
-const MOST_MEMBERS: usize = 2_000;
 
 /// The list of rooms with those that it lacks, worked out once per state of the
 /// file and of the directory.
@@ -90,7 +81,7 @@ fn add_rooms(
     rooms: &Path,
     is_room: impl Fn(&Path) -> bool,
 ) -> io::Result<Registry> {
-    let mut found: Vec<(String, Entry)> = Vec::new();
+    let mut found: Vec<(String, RoomEntry)> = Vec::new();
     for entry in files::absent(fs::read_dir(rooms))?.into_iter().flatten() {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else {
@@ -105,7 +96,7 @@ fn add_rooms(
                 Some(at) => at,
                 None => written(entry.metadata()?.modified()?.try_into().unwrap_or_default()),
             };
-            found.push((name, Entry::new(None, made)));
+            found.push((name, RoomEntry::new(None, made)));
         }
     }
     found.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -131,66 +122,4 @@ fn first_message(directory: &Path) -> Option<String> {
         let time = lines.find_map(|line| Glance::parse(line)?.time())?;
         Some(written(time))
     })
-}
-
-/// Whoever stands in the copy of the file, and whoever has since spoken, in the
-/// order in which they first did, read or been active. Without a copy somebody
-/// who left may be among them: better than a member lost.
-pub fn members(
-    room: &str,
-    copy: Option<Copied<Presence>>,
-    (index, files): (&Index, &Files),
-    activities: &Activities,
-    reads: &Reads,
-) -> io::Result<Presence> {
-    let since = copy.as_ref().map(|copy| copy.at);
-    let is_new = |time: Option<Timestamp>| since.is_none_or(|since| time > Some(since));
-    let mut presence = copy.map(|copy| copy.value).unwrap_or_default();
-    room.clone_into(&mut presence.room_name);
-    let mut spoke: HashMap<String, (usize, Option<Timestamp>)> = HashMap::new();
-    let mut reader = index.reader(files);
-    let oldest = index.count().saturating_sub(LOOKED_THROUGH);
-    for number in (oldest..index.count()).rev() {
-        let text = reader.text(number)?.unwrap_or_default();
-        let Some(line) = Glance::parse(text) else {
-            continue;
-        };
-        let name = canonical(&line.agent_name);
-        if name == SYSTEM || !is_new(line.time()) {
-            continue;
-        }
-        if let Some(first) = spoke.get_mut(&*name) {
-            *first = (number, line.time());
-        } else if spoke.len() < MOST_MEMBERS {
-            spoke.insert(name.into_owned(), (number, line.time()));
-        }
-    }
-    let mut spoke: Vec<_> = spoke.into_iter().collect();
-    spoke.sort_by_key(|(_, (number, _))| *number);
-    let users = &mut presence.users;
-    let member = |since: Option<Timestamp>| {
-        let mut user = User::new(&since.map(written).unwrap_or_default(), None);
-        user.status = Status::Offline;
-        user
-    };
-    for (name, (_, since)) in &spoke {
-        if users.get(name).is_none() {
-            users.set(name, member(*since));
-        }
-    }
-    for (name, status) in reads.iter() {
-        if users.get(name).is_none() && users.len() < MOST_MEMBERS && is_new(status.time()) {
-            users.set(name, member(None));
-        }
-    }
-    // Leaving ends these, so that whoever has one is in the room, and perhaps there.
-    for (name, activity) in activities.iter() {
-        if users.get(name).is_none() {
-            users.set(name, member(Some(activity.last_active_at)));
-        }
-        if let Some(user) = users.get_mut(name) {
-            user.status = Status::Online;
-        }
-    }
-    Ok(presence)
 }

@@ -9,8 +9,8 @@ use std::{
     ops::Range,
 };
 
-use super::{files::Stamp, packed::make_space};
-use crate::model::message::Head;
+use super::packed::make_space;
+use crate::{model::message::Head, store::files::Stamp};
 
 /// A block ends after so many messages,
 const BLOCK_MESSAGES: usize = 128;

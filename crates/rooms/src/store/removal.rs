@@ -1,21 +1,16 @@
-//! The end of a room. Its directory is hidden before the room goes from the
-//! list, or whoever looks at the directories would take it for a room that the
-//! list lacks (`restore`). What a crash leaves half-done is ended later.
+//! Removing a room or its messages. A room's directory is hidden before the room
+//! goes from the list; otherwise it would be taken for a room that the list
+//! lacks. A deletion that a crash broke off is ended later.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-    sync::PoisonError,
-};
+use std::{fs, io, path::PathBuf};
 
 use kit::Result;
 
 use super::{
     Remover, Room, Store,
     file_lock::FileLock,
-    files::{self, ARCHIVE, LOG, PRESENCE, ROOMS},
-    lock::{self, Held},
-    upkeep::torn_files,
+    files::{self, LOG, PRESENCE, ROOMS},
+    lock::Held,
 };
 use crate::{errors, model::names::RoomName};
 
@@ -35,11 +30,11 @@ impl Store {
         let room = self.room(name)?;
         let count = {
             let locks = self.lock_to_remove(remover, &room)?;
-            let count = room.look(|index, _| Ok(index.count())).unwrap_or_default();
+            let count = room.log.count().unwrap_or_default();
             let mut hidden: Option<Option<PathBuf>> = None;
-            let unlisted = self.edit_registry(&locks.registry, |registry| {
+            let unlisted = self.registry.edit(&locks.registry, |registry| {
                 if hidden.is_none() {
-                    self.forget_room(name);
+                    self.watch.remove_room(&self.data.dir, name);
                     hidden = Some(self.hide_directory(name).map_err(errors::storage)?);
                 }
                 Ok(registry.rooms.remove(name.as_str()).is_some())
@@ -47,16 +42,16 @@ impl Store {
             let ended = match (hidden.flatten(), &unlisted) {
                 (None, _) => Ok(()),
                 (Some(hidden), Ok(())) => fs::remove_dir_all(hidden),
-                (Some(hidden), Err(_)) => self.dir.room(name).and_then(|p| fs::rename(hidden, p)),
+                (Some(hidden), Err(_)) => {
+                    self.data.dir.room(name).and_then(|p| fs::rename(hidden, p))
+                }
             };
             unlisted?;
             ended.map_err(errors::storage)?;
-            self.forget_creator(name);
+            self.names.forget_creator(name);
             count
         };
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.remove(name);
-        drop(open);
+        self.open().remove(name);
         room.bump();
         Ok(count)
     }
@@ -64,24 +59,20 @@ impl Store {
     /// Removes all messages of a room, archived ones too. Returns how many.
     pub fn clear(&self, remover: &Remover, room: &Room) -> Result<usize> {
         let locks = self.lock_to_remove(remover, room)?;
-        let _registry = locks.registry.file_if_space(self.dir.root(), ROOMS)?;
-        let count = room.look(|index, _| Ok(index.count()))?;
-        remove_messages(&room.directory()?).map_err(errors::storage)?;
-        self.told_log(room);
-        self.mark_dirty(&room.name);
-        room.bump();
+        let _registry = locks.registry.file_if_space(self.data.dir.root(), ROOMS)?;
+        let count = room.log.count()?;
+        room.log.clear()?;
+        room.has_changed();
         Ok(count)
     }
 
     /// Every lock but that on `rooms.json`, for somebody who may remove a room
     /// or its messages: whoever changes any of its files goes first.
     fn lock_to_remove(&self, remover: &Remover, room: &Room) -> Result<RemovalLocks> {
-        let timeout = self.settings.lock_timeout();
-        let registry = lock::registry(&self.dir, timeout)?;
-        let held = lock::room(&self.dir, &room.name, timeout)?;
-        self.require(&room.name)?;
-        self.may_remove(remover, &room.name)?;
-        let directory = room.directory()?;
+        let registry = self.data.lock_registry()?;
+        let held = room.at.lock()?;
+        self.names.may_remove(remover, &room.name)?;
+        let directory = room.at.path()?;
         let mut files = Vec::new();
         // The original makes the directory of a room when it is first used.
         if directory.exists() {
@@ -98,9 +89,9 @@ impl Store {
 
     /// `None` when there is no directory.
     fn hide_directory(&self, name: &RoomName) -> io::Result<Option<PathBuf>> {
-        let path = self.dir.room(name)?;
+        let path = self.data.dir.room(name)?;
         let hidden = kit::ids::random(&format!("{HIDDEN}{name}-"), 8);
-        let hidden = self.dir.rooms().join(hidden);
+        let hidden = self.data.dir.rooms().join(hidden);
         Ok(files::absent(fs::rename(&path, &hidden))?.map(|()| hidden))
     }
 
@@ -108,7 +99,7 @@ impl Store {
     /// is still listed is as it was, the files of any other go. Under the
     /// registry's lock, under which nobody is deleting.
     pub(super) fn end_deletions(&self, is_listed: impl Fn(&RoomName) -> bool) -> io::Result<()> {
-        for entry in files::absent(fs::read_dir(self.dir.rooms()))?
+        for entry in files::absent(fs::read_dir(self.data.dir.rooms()))?
             .into_iter()
             .flatten()
         {
@@ -123,7 +114,7 @@ impl Store {
                 fs::remove_dir_all(entry.path())?;
                 continue;
             }
-            let path = self.dir.room(&room)?;
+            let path = self.data.dir.room(&room)?;
             // Not over what has come to the room since.
             if fs::symlink_metadata(&path).is_err() {
                 fs::rename(entry.path(), &path)?;
@@ -131,15 +122,6 @@ impl Store {
         }
         Ok(())
     }
-}
-
-fn remove_messages(directory: &Path) -> io::Result<()> {
-    files::replace(directory, LOG, b"", true)?;
-    files::absent(fs::remove_file(directory.join(ARCHIVE)))?;
-    for name in torn_files(directory) {
-        fs::remove_file(directory.join(name))?;
-    }
-    files::sync_directory(directory)
 }
 
 #[cfg(test)]
@@ -162,20 +144,21 @@ mod tests {
             store
                 .create(&Actor::Local, name, None, Timestamp::now())
                 .unwrap();
-            fs::write(store.dir.room(name).unwrap().join("notes"), "").unwrap();
+            fs::write(store.data.dir.room(name).unwrap().join("notes"), "").unwrap();
             store.hide_directory(name).unwrap().unwrap();
         }
-        let held = lock::registry(&store.dir, store.settings.lock_timeout()).unwrap();
+        let held = store.data.lock_registry().unwrap();
         store
-            .edit_registry(&held, |registry| {
+            .registry
+            .edit(&held, |registry| {
                 Ok(registry.rooms.remove(gone.as_str()).is_some())
             })
             .unwrap();
         drop(held);
         store.sweep(Timestamp::now()).unwrap();
-        let left = fs::read_dir(store.dir.rooms()).unwrap().flatten();
+        let left = fs::read_dir(store.data.dir.rooms()).unwrap().flatten();
         let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
         assert_eq!(left, ["team-a"]);
-        assert!(store.dir.room(&listed).unwrap().join("notes").exists());
+        assert!(store.data.dir.room(&listed).unwrap().join("notes").exists());
     }
 }

@@ -1,14 +1,14 @@
-//! Reading: pages, what is new to somebody, and search.
+//! Reading a log: pages and search.
 
-use std::{io, sync::Arc};
+use std::io;
 
 use jiff::Timestamp;
 use kit::Result;
 
 use super::{
-    Place, Position, Room, Store,
+    Log,
     index::{Files, Index},
-    reads,
+    message_ref::MessageRef,
 };
 use crate::{
     errors,
@@ -30,7 +30,7 @@ const SEARCHED_AT_ONCE: usize = 128;
 pub enum Start {
     Offset(usize),
     /// Older than the last message of another page.
-    Cursor(Place),
+    Cursor(MessageRef),
     /// Older than the message with this id.
     BeforeMessage(String),
     /// Sent before this time.
@@ -48,7 +48,7 @@ pub struct Page {
     pub messages: Vec<Line>,
     pub has_more: bool,
     /// The oldest of them.
-    pub next: Option<Place>,
+    pub next: Option<MessageRef>,
 }
 
 pub struct Search {
@@ -62,14 +62,14 @@ pub struct Search {
 
 /// What was found, newest first.
 #[derive(Default)]
-pub struct Found {
+pub struct SearchHits {
     pub lines: Vec<(Line, usize)>,
     bytes: usize,
     /// There was more than fits.
     pub has_more: bool,
 }
 
-impl Found {
+impl SearchHits {
     /// Adds a line of so many bytes if it fits; returns whether it did.
     pub fn add(&mut self, line: Line, bytes: usize, limit: usize) -> bool {
         let is_first = self.lines.is_empty();
@@ -99,29 +99,19 @@ impl Found {
     }
 }
 
-/// What an agent has not read yet.
-pub struct News {
-    /// Oldest first.
-    pub messages: Vec<Line>,
-    /// Where the agent stands once it has these.
-    pub position: Position,
-    /// How many are left unread then.
-    pub left: usize,
-}
-
-impl Store {
+impl Log {
     /// Newest first.
-    pub fn page(&self, room: &Room, pick: &Pick<'_>) -> Result<Page> {
+    pub fn page(&self, pick: &Pick<'_>) -> Result<Page> {
         let time = match pick.start {
-            Start::BeforeTime(time) => Some((time, self.first_since(room, time)?)),
+            Start::BeforeTime(time) => Some((time, self.first_since(time)?)),
             _ => None,
         };
-        let page = room.look(|index, files| {
+        let page = self.look(|index, files| {
             let found = match (&pick.start, time) {
                 (Start::Offset(offset), _) => Some(Err(*offset)),
-                (Start::Cursor(place), _) => {
-                    let place = place.clone().found(index, files)?;
-                    place.map(|place| Ok(place.number))
+                (Start::Cursor(last), _) => {
+                    let last = index.locate(last.clone(), files)?;
+                    last.map(|last| Ok(last.number))
                 }
                 (Start::BeforeMessage(id), _) => index.find(id, files)?.map(Ok),
                 (Start::BeforeTime(_), time) => time.map(|(_, number)| Ok(number)),
@@ -156,7 +146,7 @@ impl Store {
             let last = read.messages.last();
             Ok(Some(Page {
                 has_more: read.has_more,
-                next: last.map(|(number, line)| index.place(&line.id, *number)),
+                next: last.map(|(number, line)| index.message_ref(&line.id, *number)),
                 messages: read.messages.into_iter().map(|(_, line)| line).collect(),
             }))
         })?;
@@ -169,10 +159,10 @@ impl Store {
     /// The number after the newest message that was sent before a time. Lines are
     /// not always in the order of their times, so that all that are newer are
     /// looked at.
-    fn first_since(&self, room: &Room, time: Timestamp) -> Result<usize> {
-        let mut until = self.count(room)?;
+    fn first_since(&self, time: Timestamp) -> Result<usize> {
+        let mut until = self.count()?;
         while until > 0 {
-            let is_older = room.look(|index, files| {
+            let is_older = self.look(|index, files| {
                 let mut reader = index.reader(files);
                 let from = until.saturating_sub(SEARCHED_AT_ONCE);
                 while until > from {
@@ -192,110 +182,15 @@ impl Store {
         Ok(until)
     }
 
-    /// How many messages a room has, archived ones too.
-    pub fn count(&self, room: &Room) -> Result<usize> {
-        room.look(|index, _| Ok(index.count()))
-    }
-
-    pub fn unread(&self, room: &Room, agent: &str) -> Result<usize> {
-        let reads = self.reads(room)?;
-        room.look(|index, files| {
-            let (read, _) = reads::position(room, agent, index, files, &reads)?;
-            Ok(index.count_by_others(agent, read))
-        })
-    }
-
-    /// The oldest of what the agent has not read, or of the mentions it has not seen.
-    pub fn news(&self, room: &Room, agent: &str, mentions: bool, limit: usize) -> Result<News> {
-        let reads = self.reads(room)?;
-        room.look(|index, files| {
-            let (read, seen) = reads::position(room, agent, index, files, &reads)?;
-            let messages = if mentions {
-                let unseen = index.mentions_of(agent, seen);
-                let others = unseen.filter(|number| index.is_by_others(agent, *number));
-                let only = Only {
-                    mentioning: Some(agent),
-                    before: None,
-                };
-                read_each(index, files, others, limit, only)?
-            } else {
-                let others = index.by_others(agent, read);
-                read_each(index, files, others, limit, Only::default())?
-            }
-            .messages;
-            let last = messages.last();
-            let place = last.map(|(number, line)| index.place(&line.id, *number));
-            let position = if mentions {
-                Position {
-                    mention: place,
-                    read: None,
-                }
-            } else {
-                Position {
-                    read: place,
-                    mention: None,
-                }
-            };
-            let read = match (mentions, last) {
-                (false, Some((number, _))) => number + 1,
-                _ => read,
-            };
-            Ok(News {
-                messages: messages.into_iter().map(|(_, line)| line).collect(),
-                position,
-                left: index.count_by_others(agent, read),
-            })
-        })
-    }
-
-    /// Marks everything up to a message as read, or everything there is.
-    /// Returns how many are unread then.
-    pub fn mark_read(
-        &self,
-        room: &Room,
-        agent: &str,
-        up_to: Option<&str>,
-        now: Timestamp,
-    ) -> Result<usize> {
-        let reads = self.reads(room)?;
-        let place = room.look(|index, files| {
-            reads::position(room, agent, index, files, &reads)?;
-            let number = match up_to {
-                Some(id) => index.find(id, files)?,
-                None => index.count().checked_sub(1),
-            };
-            let Some(number) = number else {
-                return Ok(None);
-            };
-            let line = index.reader(files).line(number)?;
-            Ok(line.map(|line| index.place(&line.id, number)))
-        })?;
-        match (place, up_to) {
-            (None, Some(id)) => return Err(errors::message_not_found(id)),
-            (None, None) => return Ok(0),
-            (read, _) => {
-                let mention = None;
-                self.advance(room, agent, Position { read, mention });
-            }
-        }
-        self.save_position(room, agent, now)?;
-        self.unread(room, agent)
-    }
-
     /// What is looked for, newest first, up to the limit and a page's size.
-    pub fn search(
-        &self,
-        room: &Room,
-        search: &Search,
-        keep_on: impl Fn() -> Result<()>,
-    ) -> Result<Found> {
-        let mut found = Found::default();
-        let mut until = self.count(room)?;
+    pub fn search(&self, search: &Search, keep_on: impl Fn() -> Result<()>) -> Result<SearchHits> {
+        let mut found = SearchHits::default();
+        let mut until = self.count()?;
         while until > 0 {
             keep_on()?;
             // Reopened each time: a message keeps its number, not its file.
             let mut texts = Vec::new();
-            room.look(|index, files| {
+            self.look(|index, files| {
                 let mut reader = index.reader(files);
                 let from = until.saturating_sub(SEARCHED_AT_ONCE);
                 while until > from && texts.len() < PAGE_BYTES {
@@ -317,10 +212,6 @@ impl Store {
             }
         }
         Ok(found)
-    }
-
-    fn reads(&self, room: &Room) -> Result<Arc<reads::Reads>> {
-        room.reads.load(&room.directory()?).map_err(errors::storage)
     }
 }
 
@@ -350,16 +241,16 @@ impl Search {
 
 /// Messages that were read, with their numbers.
 #[derive(Default)]
-struct Read {
-    messages: Vec<(usize, Line)>,
+pub struct ReadMessages {
+    pub messages: Vec<(usize, Line)>,
     has_more: bool,
 }
 
 /// Which messages are meant of those that could be.
 #[derive(Clone, Copy, Default)]
-struct Only<'a> {
-    mentioning: Option<&'a str>,
-    before: Option<Timestamp>,
+pub struct Only<'a> {
+    pub mentioning: Option<&'a str>,
+    pub before: Option<Timestamp>,
 }
 
 impl Only<'_> {
@@ -372,14 +263,14 @@ impl Only<'_> {
 
 /// The messages with these numbers in this order, up to a limit and a page's
 /// size; at least one, so that paging always goes on.
-fn read_each(
+pub fn read_each(
     index: &Index,
     files: &Files,
     numbers: impl Iterator<Item = usize>,
     limit: usize,
     only: Only<'_>,
-) -> io::Result<Read> {
-    let mut read = Read::default();
+) -> io::Result<ReadMessages> {
+    let mut read = ReadMessages::default();
     let mut reader = index.reader(files);
     let mut bytes = 0;
     for number in numbers {

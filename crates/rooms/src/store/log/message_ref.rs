@@ -1,0 +1,28 @@
+//! A message that an agent has reached, or a page has ended with.
+
+/// A message's id, and its number in the index when that was of this generation.
+#[derive(Debug, Clone, Default)]
+pub struct MessageRef {
+    pub id: String,
+    pub number: usize,
+    pub generation: Option<u64>,
+}
+
+impl MessageRef {
+    /// As a caller is given it, to come back with.
+    pub fn to_cursor(&self) -> String {
+        format!("{}~{}", self.id, self.number)
+    }
+
+    /// Reads a cursor; an id by itself is one too.
+    pub fn from_cursor(cursor: &str) -> Self {
+        let parts = cursor.rsplit_once('~');
+        let parts = parts.and_then(|(id, number)| Some((id, number.parse().ok()?)));
+        let (id, number) = parts.unwrap_or((cursor, usize::MAX));
+        Self {
+            id: id.to_owned(),
+            number,
+            generation: None,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! `read_status.json`: how far each agent has read, in the original server's
+//! format. Positions only move forward, so the order in which processes write
+//! them does not matter.
+
+use std::{
+    collections::HashMap,
+    io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use jiff::Timestamp;
+use kit::Result;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    cached::Cached,
+    files::READS,
+    log::{
+        Log,
+        index::{Files, Index},
+        message_ref::MessageRef,
+    },
+    remember::remember,
+    room_dir::RoomDir,
+};
+use crate::{
+    errors,
+    model::{members::ByName, message::written},
+};
+
+pub type Reads = ByName<ReadStatus>;
+
+/// Of how many agents a room keeps how far they have read, members always among
+/// them.
+const REMEMBERED: usize = 2_000;
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadStatus {
+    #[serde(default)]
+    agent_name: String,
+    #[serde(default)]
+    last_read_message_id: String,
+    #[serde(default)]
+    last_read_timestamp: String,
+    /// How far the agent has seen its mentions, where that is further.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_mention_message_id: Option<String>,
+    #[serde(flatten)]
+    other: Map<String, Value>,
+}
+
+impl ReadStatus {
+    /// When the position was written.
+    pub fn time(&self) -> Option<Timestamp> {
+        self.last_read_timestamp.parse().ok()
+    }
+}
+
+/// What an agent has read, and which mentions it has seen beyond that.
+#[derive(Debug, Clone, Default)]
+pub struct Position {
+    pub read: Option<MessageRef>,
+    pub mention: Option<MessageRef>,
+}
+
+pub struct ReadPositions {
+    at: Arc<RoomDir>,
+    log: Arc<Log>,
+    file: Cached<Reads>,
+    /// Those that this process knows, which may be further than the file says.
+    known: Mutex<HashMap<String, Position>>,
+}
+
+impl ReadPositions {
+    /// Touches no file.
+    pub fn new(at: &Arc<RoomDir>, log: &Arc<Log>) -> Self {
+        Self {
+            at: Arc::clone(at),
+            log: Arc::clone(log),
+            file: Cached::new(READS),
+            known: Mutex::default(),
+        }
+    }
+
+    pub fn load(&self) -> Result<Arc<Reads>> {
+        self.file.load(&self.at.path()?).map_err(errors::storage)
+    }
+
+    /// What is wrong with the file, or was, in words.
+    pub fn warnings(&self) -> Result<Vec<String>> {
+        let found = self.file.warnings(&self.at.path()?);
+        found.map_err(errors::storage)
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<String, Position>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known_of(&self, agent: &str) -> Position {
+        self.known().get(agent).cloned().unwrap_or_default()
+    }
+
+    /// The numbers of the first unread message and of the first unseen mention.
+    pub fn of(
+        &self,
+        agent: &str,
+        index: &Index,
+        files: &Files,
+        reads: &Reads,
+    ) -> io::Result<(usize, usize)> {
+        let Position { read, mention } = self.known_of(agent);
+        // If its message is gone the position is the beginning: what is there
+        // now came after it.
+        let located = |message: Option<MessageRef>| match message {
+            Some(message) => index.locate(message, files),
+            None => Ok(None),
+        };
+        let mut known = Position {
+            read: located(read)?,
+            mention: located(mention)?,
+        };
+        if let Some(status) = reads.get(agent) {
+            let read = Some(status.last_read_message_id.as_str()).filter(|id| !id.is_empty());
+            move_to_id(&mut known.read, read, index, files)?;
+            let mention = status.last_mention_message_id.as_deref();
+            move_to_id(&mut known.mention, mention, index, files)?;
+        }
+        let after = |last: &Option<MessageRef>| last.as_ref().map_or(0, |last| last.number + 1);
+        let (read, mention) = (after(&known.read), after(&known.mention));
+        remember(&mut self.known(), agent, known);
+        Ok((read, mention.max(read)))
+    }
+
+    /// How many messages of others the agent has not read.
+    pub fn unread(&self, agent: &str) -> Result<usize> {
+        let reads = self.load()?;
+        self.log.look(|index, files| {
+            let (read, _) = self.of(agent, index, files, &reads)?;
+            Ok(index.count_by_others(agent, read))
+        })
+    }
+
+    /// Moves an agent's position in this process's memory, at once and without
+    /// failing; [`Self::save`] writes it down.
+    pub fn advance(&self, agent: &str, to: Position) {
+        let mut all = self.known();
+        let mut known = all.get(agent).cloned().unwrap_or_default();
+        move_on(&mut known.read, to.read);
+        move_on(&mut known.mention, to.mention);
+        remember(&mut all, agent, known);
+    }
+
+    /// Writes an agent's position down. Those of members are kept in any case.
+    pub fn save(
+        &self,
+        agent: &str,
+        now: Timestamp,
+        is_member: impl Fn(&str) -> bool,
+    ) -> Result<()> {
+        let held = self.at.lock()?;
+        let directory = self.at.path()?;
+        // The original does not name this lock by its file.
+        let name = format!("read-status-{}", self.at.name);
+        held.change(self.at.data.dir.root(), &name, |lock| {
+            let mut reads = self.with_known(agent, now)?;
+            reads.keep_last(REMEMBERED, &is_member);
+            let saved = self.file.save_under(lock, &directory, &reads);
+            saved.map_err(errors::storage)
+        })
+    }
+
+    /// What the file says, with this agent's position as it is known here.
+    fn with_known(&self, agent: &str, now: Timestamp) -> Result<Reads> {
+        let reads = self.load()?;
+        // Takes in what other processes wrote meanwhile.
+        self.log
+            .look(|index, files| self.of(agent, index, files, &reads))?;
+        let known = self.known_of(agent);
+        let mut reads = Reads::clone(&reads);
+        let mut status = reads.get(agent).cloned().unwrap_or_default();
+        status.agent_name = agent.to_owned();
+        if let Some(read) = known.read {
+            status.last_read_message_id = read.id;
+        }
+        status.last_read_timestamp = written(now);
+        status.last_mention_message_id = known.mention.map(|last| last.id);
+        reads.set(agent, status);
+        Ok(reads)
+    }
+}
+
+fn move_on(known: &mut Option<MessageRef>, to: Option<MessageRef>) {
+    if let Some(to) = to
+        && known.as_ref().is_none_or(|known| known.number < to.number)
+    {
+        *known = Some(to);
+    }
+}
+
+fn move_to_id(
+    known: &mut Option<MessageRef>,
+    id: Option<&str>,
+    index: &Index,
+    files: &Files,
+) -> io::Result<()> {
+    let Some(id) = id else { return Ok(()) };
+    if known.as_ref().is_none_or(|known| known.id != id) {
+        let number = index.find(id, files)?;
+        move_on(known, number.map(|number| index.message_ref(id, number)));
+    }
+    Ok(())
+}
