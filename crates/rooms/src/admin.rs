@@ -1,4 +1,4 @@
-//! What a person does with the names that keys hold, beside the tools.
+//! What an operator does with the names that keys hold.
 
 use kit::Result;
 use serde::Serialize;
@@ -29,7 +29,7 @@ impl HeldNames {
         Ok(held.into_iter().map(HeldName::from).collect())
     }
 
-    /// The next key that uses it gets it.
+    /// Frees a name: the next key that uses it holds it.
     pub fn release(&self, name: &str) -> Result<HeldName> {
         self.0.names.release(name).map(HeldName::from)
     }
@@ -39,7 +39,7 @@ impl HeldNames {
         self.0.names.share(name, key).map(HeldName::from)
     }
 
-    /// Takes it back from a key it was shared with.
+    /// Ends the sharing with one key.
     pub fn unshare(&self, name: &str, key: &str) -> Result<HeldName> {
         self.0.names.unshare(name, key).map(HeldName::from)
     }

@@ -1,5 +1,5 @@
-//! What goes on beside the calls: hearing of other processes, noticing who is
-//! idle, and saying good-bye.
+//! Work between calls: noticing what other processes do and who is idle, and
+//! taking agents offline when this process ends.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -16,7 +16,7 @@ use tokio::task::AbortHandle;
 
 use crate::{model::uris, state::CounterState};
 
-/// How often files are looked at that cannot be watched.
+/// How often files that cannot be watched are looked at.
 const LOOK: Duration = Duration::from_secs(1);
 const SWEEP_AT_MOST: Duration = Duration::from_secs(15);
 
@@ -73,8 +73,8 @@ async fn rounds(state: Arc<CounterState>, announce: Announce) {
         if !watching {
             let looked = state.blocking(|state| {
                 let watching = state.store.watch();
-                // Also when watching has just begun: what was written a moment
-                // before it did is heard of in no other way.
+                // Also when watching has just begun: nothing reports what was
+                // written a moment before.
                 state.store.look_around();
                 Ok(watching)
             });

@@ -1,11 +1,11 @@
-//! How the counter says no: every code it has, in one place.
-
-use std::io;
+//! Every error of the counter, with its code and what to do next.
 
 use kit::{Error, Rule};
 use serde_json::json;
 
-use crate::model::{message, names, owners::Actor};
+mod storage;
+
+pub use storage::{Obstacle, STORAGE_ERROR, is_disk_full, storage};
 
 const INVALID_ROOM_NAME: &str = "INVALID_ROOM_NAME";
 const INVALID_ROOM_NAME_MESSAGE: &str =
@@ -21,8 +21,6 @@ const METADATA_MESSAGE: &str = "The metadata must be a JSON object of at most 10
 const CONFIRMATION_REQUIRED: &str = "CONFIRMATION_REQUIRED";
 const CONFIRMATION_MESSAGE: &str = "This cannot be undone, so `confirm` must be true.";
 pub const ROOM_NOT_FOUND: &str = "ROOM_NOT_FOUND";
-/// Answered when the files could not be read or written.
-pub const STORAGE_ERROR: &str = "STORAGE_ERROR";
 
 pub const ROOM: Rule = rule(
     "roomName",
@@ -63,13 +61,10 @@ pub fn invalid_agent_name() -> Error {
     Error::new(INVALID_AGENT_NAME, INVALID_AGENT_NAME_MESSAGE).next("Choose such a name.")
 }
 
-pub fn reserved_agent_name() -> Error {
+pub fn reserved_agent_name(reserved: &str) -> Error {
     Error::new(
         INVALID_AGENT_NAME,
-        format!(
-            "`{}`, and what looks like it, is reserved for the program itself.",
-            names::SYSTEM
-        ),
+        format!("`{reserved}`, and what looks like it, is reserved for the program itself."),
     )
     .next("Choose another name.")
 }
@@ -95,11 +90,9 @@ pub fn empty_message() -> Error {
     Error::new(INVALID_MESSAGE_FORMAT, "The message is empty.").next("Say something.")
 }
 
-pub fn message_too_long() -> Error {
-    Error::new(INVALID_MESSAGE_FORMAT, "The message is too long.").next(format!(
-        "Send it in parts of at most {} characters.",
-        message::MAX_MESSAGE
-    ))
+pub fn message_too_long(most: usize) -> Error {
+    Error::new(INVALID_MESSAGE_FORMAT, "The message is too long.")
+        .next(format!("Send it in parts of at most {most} characters."))
 }
 
 pub fn metadata_too_large() -> Error {
@@ -107,20 +100,17 @@ pub fn metadata_too_large() -> Error {
         .next("Put less into it, or into the message itself.")
 }
 
-pub fn metadata_too_deep() -> Error {
-    Error::new(INVALID_MESSAGE_FORMAT, too_deep("The metadata")).next("Make it flatter.")
+pub fn metadata_too_deep(most: usize) -> Error {
+    Error::new(INVALID_MESSAGE_FORMAT, too_deep("The metadata", most)).next("Make it flatter.")
 }
 
-pub fn profile_too_deep() -> Error {
-    let message = too_deep("The profile's metadata");
+pub fn profile_too_deep(most: usize) -> Error {
+    let message = too_deep("The profile's metadata", most);
     Error::new(kit::error::INVALID_ARGUMENT, message).next("Make it flatter.")
 }
 
-fn too_deep(what: &str) -> String {
-    format!(
-        "{what} is nested more than {} levels deep.",
-        message::MAX_DEPTH
-    )
+fn too_deep(what: &str, most: usize) -> String {
+    format!("{what} is nested more than {most} levels deep.")
 }
 
 pub fn profile_too_large() -> Error {
@@ -166,7 +156,7 @@ pub fn room_limit_exceeded(most: u32) -> Error {
     .details(json!({ "max_rooms": most }))
 }
 
-/// Somebody was asked about whom nobody knows.
+/// The caller asked about an agent that nobody knows.
 pub fn agent_not_found(agent: &str) -> Error {
     Error::new(
         AGENT_NOT_FOUND,
@@ -183,7 +173,7 @@ pub fn agent_not_in_room(agent: &str, room: &str) -> Error {
     .next("Enter it with enter_room.")
 }
 
-/// The same refusal for somebody who wanted to leave.
+/// The same error for an agent that wanted to leave.
 pub fn nothing_to_leave(error: Error) -> Error {
     match &*error.code {
         AGENT_NOT_IN_ROOM => error.next(
@@ -203,16 +193,15 @@ pub fn agent_already_in_room(agent: &str, room: &str) -> Error {
     )
 }
 
-pub fn agent_name_taken(agent: &str, actor: &Actor) -> Error {
-    let (whose, next) = match actor {
-        Actor::Key(_) => (
+/// `has_key`: whether the caller has a key of its own.
+pub fn agent_name_taken(agent: &str, has_key: bool) -> Error {
+    let (whose, next) = match has_key {
+        true => (
             "another key",
             "Choose another agentName. If the name is yours, ask the operator to let this key use \
              it (madoguchi rooms names share) or to release it (madoguchi rooms names release).",
         ),
-        Actor::Keyless | Actor::Local => {
-            ("a key", "Call with that key, or choose another agentName.")
-        }
+        false => ("a key", "Call with that key, or choose another agentName."),
     };
     Error::new(
         "AGENT_NAME_TAKEN",
@@ -370,7 +359,7 @@ pub fn file_lock_timeout(timeout_ms: u128, file: Option<&str>) -> Error {
     }
 }
 
-/// The original server's lock on a file did not stay ours.
+/// Another process kept taking our lock on a file away.
 pub fn file_lock_lost(file: &str) -> Error {
     Error::new(
         "FILE_LOCK_TIMEOUT",
@@ -383,81 +372,8 @@ pub fn file_lock_lost(file: &str) -> Error {
     .details(json!({ "lock": format!("{file}.lock") }))
 }
 
-/// Whether there was no space for what should have been written.
-pub fn is_disk_full(error: &Error) -> bool {
-    let cause = error.cause.as_deref();
-    let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
-    cause.is_some_and(|cause| is_full(cause.kind()))
-}
-
-fn is_full(kind: io::ErrorKind) -> bool {
-    matches!(
-        kind,
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-    )
-}
-
-pub fn storage(error: io::Error) -> Error {
-    let (message, next) = match error.kind() {
-        kind if is_full(kind) => (
-            "The disk is full; nothing was changed.",
-            "Make space, for example with delete_room, and try again.",
-        ),
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => (
-            "The data directory may not be written to.",
-            "Ask the operator to make it writable.",
-        ),
-        _ => match Obstacle::behind(&error) {
-            Some(Obstacle::Symlink) => (
-                "A symbolic link stands in the data directory where none may be; it is not followed.",
-                "Ask the operator to put the real directory or file in its place.",
-            ),
-            Some(Obstacle::NotAFile) => (
-                "In the data directory something that is not a file stands in a file's place.",
-                "Ask the operator to remove it.",
-            ),
-            None => (
-                "The data directory could not be read or written.",
-                "Try again; if it persists, ask the operator to look at the log.",
-            ),
-        },
-    };
-    Error::new(STORAGE_ERROR, message).next(next).cause(error)
-}
-
-/// Why a path was not opened.
-#[derive(Debug, Clone, Copy)]
-pub enum Obstacle {
-    Symlink,
-    /// A pipe, a device, a directory.
-    NotAFile,
-}
-
-impl Obstacle {
-    pub fn behind(error: &io::Error) -> Option<Self> {
-        error.get_ref()?.downcast_ref().copied()
-    }
-}
-
-impl std::fmt::Display for Obstacle {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Symlink => "a symbolic link in the data directory is not followed",
-            Self::NotAFile => "not a regular file",
-        })
-    }
-}
-
-impl std::error::Error for Obstacle {}
-
-impl From<Obstacle> for io::Error {
-    fn from(obstacle: Obstacle) -> Self {
-        Self::new(io::ErrorKind::InvalidInput, obstacle)
-    }
-}
-
-/// The same refusal for each of those who sent together; the cause stays with
-/// the original, which is logged.
+/// The same error for each message of a batch. The cause stays with the original
+/// error, which is logged.
 pub fn again(error: &Error) -> Error {
     Error {
         code: error.code.clone(),

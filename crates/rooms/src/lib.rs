@@ -1,9 +1,8 @@
 //! The rooms counter: agents meet in rooms, talk, mention each other, wait for
 //! answers and search what was said.
 //!
-//! Which file to open: the rules are in `model`, the files in `store`, what
-//! goes on beside the calls in `background`, and each tool in a file of its
-//! own under `tools`.
+//! Which file to open: `model` holds the rules, `store` the files, `background`
+//! the work between calls, and `tools` one file per tool.
 
 mod admin;
 mod background;

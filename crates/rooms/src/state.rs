@@ -1,5 +1,5 @@
-//! What all handlers share: the store, the limit on sending, and the way onto
-//! threads that may block.
+//! What all handlers share: the store, the limits on sending, waiting and
+//! searching, and the threads that may block.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -17,13 +17,13 @@ use tokio::sync::Semaphore;
 
 use crate::{Settings, errors, model::message::MINUTE_MS, store::Store, waits::Waits};
 
-/// Counts follow in the files after this long, so that a burst is counted once,
+/// Counts are written to the files after this long, so that a burst is counted once,
 const COUNTS_LAG: Duration = Duration::from_millis(200);
-/// and no more often than this: who sends meanwhile has to wait for the disk.
+/// and no more often than this: senders wait for the disk meanwhile.
 const COUNTS_EVERY: Duration = Duration::from_secs(2);
 /// How many searches run at once; others wait for their turn.
 const SEARCHES: usize = 8;
-/// Beyond this many agents those who sent nothing lately are forgotten.
+/// Beyond this many agents, those who sent nothing in the last minute are forgotten.
 const REMEMBERED: usize = 1_000;
 
 pub struct CounterState {
@@ -75,14 +75,14 @@ impl CounterState {
             state.counts_coming.store(false, Ordering::Release);
             let written = state.blocking(|state| state.store.write_counts()).await;
             if let Err(error) = written {
-                tracing::warn!(%error, cause = ?error.cause, "counts could not be written");
+                tracing::warn!(%error, cause = ?error.cause, "counts could not be written to the files");
             }
         });
     }
 
-    /// Lets an agent send, or says how long to wait: at most so many in any
-    /// minute to all rooms together, through this process. What went to one room
-    /// through others is counted when the message is written.
+    /// Counts a message against the agent's limit per minute, or says how long to
+    /// wait. This limit is for all rooms, through this process. Messages to one
+    /// room through other processes are counted when the message is written.
     pub fn may_send(&self, agent: &str, now: Timestamp) -> Result<()> {
         let most = self.settings.sends_per_minute;
         if most == 0 {
@@ -105,7 +105,7 @@ impl CounterState {
         Ok(())
     }
 
-    /// What was let through at `now` was not sent after all.
+    /// Takes back what was counted at `now`: the message was not sent.
     pub fn has_not_sent(&self, agent: &str, now: Timestamp) {
         let now = now.as_millisecond();
         let mut sends = self.sends.lock().unwrap_or_else(PoisonError::into_inner);
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_in_any_minute_and_then_a_time_to_wait() {
+    fn an_agent_over_its_limit_learns_how_long_to_wait() {
         let state = CounterState::new(Settings {
             sends_per_minute: 3,
             ..Settings::default()

@@ -1,5 +1,5 @@
 //! How many calls wait for messages at once. Each takes memory and looks at the
-//! files now and then, so that one caller must not hold any number of them.
+//! files now and then, so their number is limited, for each caller and in all.
 
 use std::{
     collections::HashMap,
@@ -13,7 +13,7 @@ use crate::{Settings, errors};
 pub struct Waits {
     most_each: u32,
     most: u32,
-    /// By the caller's id. All who bring no key have one.
+    /// By the caller's id. All callers without a key share one id.
     now: Arc<Mutex<HashMap<Arc<str>, u32>>>,
 }
 

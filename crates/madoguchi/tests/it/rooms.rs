@@ -3,6 +3,8 @@
 
 mod clients;
 mod names;
+mod original;
+mod waking;
 
 use std::{
     collections::BTreeSet,
@@ -12,7 +14,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{Desk, Pipe, Place, Socket, modern, plain, refused, result, structured};
+use crate::harness::{Desk, Pipe, Place, modern, refused, result, structured};
 
 /// One way to the counter. Clones share it.
 #[derive(Clone)]
@@ -301,94 +303,6 @@ async fn every_error_of_the_seed_has_its_code() {
     }
 }
 
-/// What clients of the original server send, and what they do with the answer.
-#[tokio::test]
-async fn clients_of_the_original_server_are_understood() {
-    for (way, place, agents) in set_ups().await {
-        meet(&agents, "dev-team").await;
-        let agent = &agents[0];
-        let newcomer = json!({ "agentName": "newcomer", "roomName": "dev-team" });
-        for (tool, more) in [
-            ("send_message", json!({ "message": "hi" })),
-            ("wait_for_messages", json!({ "timeout": 1_000 })),
-            ("leave_room", json!({})),
-        ] {
-            let mut arguments = newcomer.clone();
-            let object = arguments.as_object_mut().unwrap();
-            object.extend(more.as_object().unwrap().clone());
-            let answer = agent.call(tool, arguments).await;
-            let code = &answer["structuredContent"]["error"]["code"];
-            assert_eq!(code, "AGENT_NOT_IN_ROOM", "{way} {tool}");
-        }
-        agent.ok("enter_room", newcomer.clone()).await;
-        let first = say(agent, "newcomer", "dev-team", "first").await;
-        let second = say(agent, "newcomer", "dev-team", "second").await;
-        let older = json!({ "roomName": "dev-team", "before": second["messageId"], "limit": null });
-        let older = agent.ok("get_messages", older).await;
-        assert_eq!(older["count"], 1, "{way}");
-        assert_eq!(older["messages"][0]["id"], first["messageId"], "{way}");
-        for timeout in [json!(1.5), json!(1_500)] {
-            let wait =
-                json!({ "agentName": "newcomer", "roomName": "dev-team", "timeout": timeout });
-            let waited = agent.ok("wait_for_messages", wait).await;
-            assert_eq!(waited["timedOut"], true, "{way} {timeout}");
-        }
-        agent
-            .ok("create_room", json!({ "roomName": "second" }))
-            .await;
-        let again = json!({ "agentName": "newcomer", "roomName": "second" });
-        agent.ok("enter_room", again).await;
-        let status = agent.ok("get_status", json!({})).await;
-        assert_eq!(
-            status["totalOnlineUsers"], 5,
-            "{way}: agents, not memberships"
-        );
-        let rooms = agent.ok("list_rooms", json!({})).await;
-        for room in rooms["rooms"].as_array().unwrap() {
-            assert!(room["createdAt"].is_string(), "{way}: {room}");
-        }
-        drop(place);
-    }
-}
-
-/// The original empties a file before it writes it, and may be killed in between.
-#[tokio::test]
-async fn files_that_were_left_empty_hide_nothing() {
-    for (way, place, agents) in set_ups().await {
-        meet(&agents, "dev-team").await;
-        say(&agents[0], NAMES[0], "dev-team", "kept").await;
-        let talk = place.path().join("talk");
-        let presence = talk.join("rooms/dev-team/presence.json");
-        std::fs::write(talk.join("rooms.json"), "").unwrap();
-        std::fs::write(&presence, "").unwrap();
-        for agent in &agents {
-            let got = agent
-                .ok("get_messages", json!({ "roomName": "dev-team" }))
-                .await;
-            assert_eq!(got["messages"][0]["message"], "kept", "{way}");
-            let warnings = agent.ok("get_status", json!({})).await["warnings"].to_string();
-            for file in ["rooms.json", "presence.json"] {
-                assert!(warnings.contains(file), "{way}: {warnings}");
-            }
-        }
-        let create = json!({ "roomName": "dev-team" });
-        refused(
-            &agents[1].call("create_room", create).await,
-            "ROOM_ALREADY_EXISTS",
-        );
-        let enter = json!({ "agentName": "newcomer", "roomName": "dev-team" });
-        agents[2].ok("enter_room", enter).await;
-        agents[3]
-            .ok("create_room", json!({ "roomName": "second" }))
-            .await;
-        let members: Value = serde_json::from_slice(&std::fs::read(&presence).unwrap()).unwrap();
-        assert_eq!(members["users"].as_object().unwrap().len(), 5, "{way}");
-        let rooms = std::fs::read(talk.join("rooms.json")).unwrap();
-        let rooms: Value = serde_json::from_slice(&rooms).unwrap();
-        assert_eq!(rooms["rooms"].as_object().unwrap().len(), 2, "{way}");
-    }
-}
-
 #[tokio::test]
 async fn tools_answer_to_all_three_spellings() {
     let place = Place::new();
@@ -474,100 +388,4 @@ async fn the_four_variables_are_enforced() {
     let (_, status, said) = Pipe::start(&mut command).finish();
     assert!(!status.success());
     assert!(said.contains("AGENT_COMM_LOCK_TIMEOUT"), "{said}");
-}
-
-/// The limit of connections is far beyond this; each of these keeps one open.
-#[tokio::test]
-async fn many_wait_at_once_and_one_message_wakes_them_all() {
-    const MANY: usize = 50;
-    let place = Place::new();
-    let (desk, speaker) = (Way::http(&place).await, Way::stdio(&place));
-    speaker.ok("create_room", json!({ "roomName": "r" })).await;
-    let member = |name: &str| json!({ "agentName": name, "roomName": "r" });
-    speaker.ok("enter_room", member("speaker")).await;
-    for number in 0..MANY {
-        desk.ok("enter_room", member(&format!("agent-{number}")))
-            .await;
-    }
-    let waits = (0..MANY).map(|number| {
-        let mut wait = member(&format!("agent-{number}"));
-        wait["timeout"] = 120.into();
-        desk.ok("wait_for_messages", wait)
-    });
-    let (answers, ()) = tokio::join!(futures::future::join_all(waits), async {
-        loop {
-            let users = speaker
-                .ok("list_room_users", json!({ "roomName": "r" }))
-                .await;
-            let users = users["users"].as_array().unwrap();
-            if users.iter().filter(|user| user["waiting"] == true).count() == MANY {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        say(&speaker, "speaker", "r", "good morning").await;
-    });
-    for answer in answers {
-        assert_eq!(answer["messages"][0]["message"], "good morning");
-        assert_eq!(answer["unreadCount"], 0);
-    }
-}
-
-#[tokio::test]
-async fn watched_messages_tell_their_watchers_in_both_eras() {
-    let place = Place::new();
-    let way = Way::http(&place).await;
-    let Way::Http(desk) = &way else {
-        unreachable!()
-    };
-    way.ok("create_room", json!({ "roomName": "dev-team" }))
-        .await;
-    way.ok(
-        "enter_room",
-        json!({ "agentName": "a", "roomName": "dev-team" }),
-    )
-    .await;
-    let uri = "rooms://dev-team/messages";
-
-    let mut newer = Socket::open(desk, "rooms").await;
-    let filter = json!({ "notifications": { "resourceSubscriptions": [uri] } });
-    newer.send(&modern(9, "subscriptions/listen", filter)).await;
-    assert_eq!(
-        newer.receive().await["method"],
-        "notifications/subscriptions/acknowledged"
-    );
-    let mut older = Socket::open(desk, "rooms").await;
-    result(
-        &older
-            .request(&crate::harness::initialize(1, "2025-06-18"))
-            .await,
-    );
-    older.send(&crate::harness::initialized()).await;
-    result(
-        &older
-            .request(&plain(2, "resources/subscribe", json!({ "uri": uri })))
-            .await,
-    );
-
-    let other = Way::stdio(&place);
-    other
-        .ok(
-            "enter_room",
-            json!({ "agentName": "b", "roomName": "dev-team" }),
-        )
-        .await;
-    say(&other, "b", "dev-team", "hello").await;
-    for socket in [&mut newer, &mut older] {
-        loop {
-            let message = socket.receive().await;
-            if message["method"] == "notifications/resources/updated" {
-                assert_eq!(message["params"]["uri"], uri);
-                break;
-            }
-        }
-    }
-    let read = desk
-        .rpc("rooms", "resources/read", json!({ "uri": uri }))
-        .await;
-    assert!(result(&read).to_string().contains("hello"), "{read}");
 }

@@ -1,15 +1,15 @@
-//! Values in files that other hands write too: one that is not what it should
-//! be is passed over and reported, and takes nothing else with it.
+//! Values in files that other programs and people write too. An invalid value is
+//! skipped and reported; the values around it are kept.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// What a file holds.
 pub trait Contents: serde::Serialize + DeserializeOwned + Default {
-    /// What becomes of a file that cannot be understood, in words.
+    /// How a damaged file is treated, in words.
     const IF_DAMAGED: &'static str = "counts as empty";
 
-    /// Which of its values could not be understood, in words.
+    /// Which of its values are invalid, in words.
     fn odd(&self) -> Vec<String>;
 
     /// Whether it lists nothing. Such a file is damaged if its copy lists something.

@@ -1,8 +1,8 @@
-//! Who is in a room, and whether they are there right now.
+//! Who is a member of a room, and who is online.
 //!
-//! `presence.json` says who is a member; `activity.json` beside it says when a
-//! member was last heard of and through which process. Only the two together
-//! say who is online: see [`Activity::is_present`].
+//! `presence.json` lists the members; `activity.json` says when each was last
+//! active, and through which process. Who is online follows from both: see
+//! [`Activity::is_present`].
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -56,7 +56,7 @@ pub struct User {
 }
 
 impl From<Value> for User {
-    /// Whoever stands in the file is a member, whatever else is written there.
+    /// Everybody listed in the file is a member, even with invalid values.
     fn from(value: Value) -> Self {
         let mut fields = Fields::of(value);
         let status = fields.take("status");
@@ -125,8 +125,8 @@ impl Activity {
             || now.as_millisecond() - self.last_active_at.as_millisecond() < idle_ms
     }
 
-    /// Whether a member with this record is there: heard of lately, through a
-    /// process that still lives.
+    /// Whether a member with this record is online: recently active, through a
+    /// process that is still running.
     pub fn is_present(
         &self,
         now: Timestamp,
@@ -173,12 +173,12 @@ impl User {
     }
 }
 
-/// A JSON object that keeps its order. Rooms have few members, so that looking
-/// one up by walking the list is as quick as a map, and smaller.
+/// A JSON object that keeps its order. Rooms have few members, so a linear search
+/// is as fast as a map, and takes less memory.
 #[derive(Debug, Clone)]
 pub struct ByName<T> {
     entries: Vec<(String, T)>,
-    /// The names of those that could not be understood.
+    /// The names whose values are invalid.
     odd: Vec<String>,
 }
 

@@ -149,10 +149,10 @@ impl Draft {
             return Err(errors::empty_message());
         }
         if self.text.chars().count() > MAX_MESSAGE {
-            return Err(errors::message_too_long());
+            return Err(errors::message_too_long(MAX_MESSAGE));
         }
         if is_too_deep(&self.metadata) {
-            return Err(errors::metadata_too_deep());
+            return Err(errors::metadata_too_deep(MAX_DEPTH));
         }
         let size = serde_json::to_string(&self.metadata).map_or(usize::MAX, |json| json.len());
         if size > MAX_METADATA {

@@ -80,7 +80,7 @@ pub fn check_agent(name: &str) -> Result<()> {
         return Err(errors::invalid_agent_name());
     }
     if is_like_system(name) {
-        return Err(errors::reserved_agent_name());
+        return Err(errors::reserved_agent_name(SYSTEM));
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! JSON files that are read far more often than written: parsed once per state
-//! of the file.
+//! JSON files that are read far more often than written. Each state of a file is
+//! parsed once.
 
 use std::{
     fs,
@@ -19,12 +19,12 @@ use super::{
 };
 use crate::{errors, model::forgiving::Contents};
 
-/// The original server empties a file before it writes it. One that changed
-/// this recently and cannot be understood is looked at again,
+/// The original server empties a file before it writes it. A file that seems
+/// damaged and changed within this time is read again,
 const BEING_WRITTEN: Duration = Duration::from_millis(200);
-/// so often.
+/// at this interval.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
-/// How many of the files that were set aside a warning names.
+/// How many kept damaged files a warning names.
 const NAMED: usize = 3;
 
 pub struct Cached<T> {
@@ -47,12 +47,12 @@ struct Slot<T> {
     state: State<T>,
 }
 
-/// What a file turned out to be.
+/// The state of a file.
 pub enum State<T> {
     Absent,
     Read(Arc<T>),
-    /// Not what it should be, or empty or gone although its copy lists something.
-    /// Whatever is there is set aside when the file is next written.
+    /// It cannot be parsed, or it is empty or missing although its copy lists
+    /// something. What it holds is kept aside when the file is next written.
     Damaged,
 }
 
@@ -208,11 +208,11 @@ impl<T: Contents> Cached<T> {
     }
 
     fn damaged(&self, error: &dyn std::fmt::Display) -> State<T> {
-        tracing::debug!(file = self.name, %error, "a file cannot be understood");
+        tracing::debug!(file = self.name, %error, "a file cannot be parsed");
         State::Damaged
     }
 
-    /// What is wrong with the file or was, in words.
+    /// What is wrong with the file, or was, in words.
     pub fn warnings(&self, directory: &Path) -> io::Result<Vec<String>> {
         let mut found = self.damage(directory)?;
         found.extend(self.kept_damaged(directory));
@@ -281,7 +281,7 @@ impl<T: Contents> Cached<T> {
         durable: bool,
         may: impl FnOnce() -> bool,
     ) -> io::Result<bool> {
-        // What could not be understood goes from this file, not from the world.
+        // What cannot be parsed is kept in another file.
         let is_odd = match self.state(directory)? {
             State::Damaged => true,
             State::Read(known) => !known.odd().is_empty(),
@@ -293,7 +293,7 @@ impl<T: Contents> Cached<T> {
             // Copied rather than moved: readers are to find the file all the
             // time, and another program may write into this very one.
             if files::absent(fs::copy(&path, &aside))?.is_some() {
-                tracing::warn!(file = self.name, kept_in = %aside.display(), "a damaged file was set aside");
+                tracing::warn!(file = self.name, kept_in = %aside.display(), "a damaged file was kept aside");
             }
         }
         let json = serde_json::to_vec_pretty(value).map_err(io::Error::other)?;

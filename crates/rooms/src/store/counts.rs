@@ -1,5 +1,5 @@
-//! The counts that `rooms.json` and `presence.json` show to people who read the
-//! files. They follow a moment after the messages, off the senders' path, and
+//! The counts in `rooms.json` and `presence.json`, for people who read the files.
+//! They are written a moment after the messages, so that senders do not wait, and
 //! can always be counted again from the logs.
 
 use std::sync::PoisonError;

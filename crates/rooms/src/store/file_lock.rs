@@ -26,7 +26,7 @@ use crate::errors;
 /// The original creates its lock before it writes its number into it: one that
 /// has been empty for this long was left by a crash.
 const UNFINISHED: Duration = Duration::from_secs(1);
-/// More than any number of a process has digits.
+/// In bytes; no process number has more digits.
 const MAX_LENGTH: u64 = 64;
 
 /// Held until dropped.
@@ -66,8 +66,8 @@ impl FileLock {
         }
     }
 
-    /// Whether nobody has taken it away since. If so, no other process had the
-    /// lock meanwhile.
+    /// Whether nobody has taken it away. Then no other process had the lock
+    /// meanwhile.
     pub fn is_held(&self) -> bool {
         is_at(&self.file, &self.path)
     }
@@ -129,7 +129,7 @@ fn break_stale(path: &Path) -> io::Result<bool> {
     }
     let moved = fs::symlink_metadata(&aside)?;
     if Stamp::of(&moved).inode == Stamp::of(&metadata).inode {
-        tracing::info!(lock = %path.display(), "a lock of a process that is gone was removed");
+        tracing::info!(lock = %path.display(), "a lock of a process that has ended was removed");
     } else {
         // Whose it is has it back, unless somebody was quicker still.
         let _ = fs::hard_link(&aside, path);

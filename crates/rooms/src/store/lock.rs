@@ -1,6 +1,6 @@
 //! Locks between processes: `flock` on files of our own, which the kernel
-//! releases when a process ends, however it ends. Where the original server
-//! writes too, its own lock is taken under ours ([`Held::file`]).
+//! releases when a process ends, however it ends. Around files that the original
+//! server writes too, its own lock is taken under ours ([`Held::file`]).
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{errors, model::names::RoomName};
 
-/// How long housekeeping waits for a lock of the original's: whoever waits for
-/// ours must not have to wait for it, and it can be done another time.
+/// How long housekeeping waits for a lock of the original's. It can be done
+/// later, and others wait for our own lock meanwhile.
 const HOUSEKEEPING: Duration = Duration::from_millis(100);
 
 /// How often a lock of the original's may be lost while a change is made.
@@ -65,7 +65,7 @@ impl Held {
         Err(errors::file_lock_lost(name))
     }
 
-    /// The same lock for those who can do without.
+    /// The same lock, for work that can be put off.
     pub fn for_housekeeping(mut self) -> Self {
         self.until = self.until.min(Instant::now() + HOUSEKEEPING);
         self
@@ -128,15 +128,14 @@ fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
         if waited >= timeout {
             return Err(errors::file_lock_timeout(timeout.as_millis(), None));
         }
-        // Nobody can be asked to wake us, so look again soon; the holder's
+        // `flock` cannot wait with a time limit, so try again soon: the holder's
         // work takes a fraction of a millisecond.
         thread::sleep(pause.min(timeout - waited));
         pause = (pause * 3 / 2).min(Duration::from_millis(1));
     }
 }
 
-/// Removes the lock files of rooms that are gone: whoever creates and deletes
-/// rooms would leave one for each name. Under the registry's lock.
+/// Removes the lock files of deleted rooms. Under the registry's lock.
 pub fn clear_unused(dir: &Dir, exists: impl Fn(&RoomName) -> bool) -> std::io::Result<()> {
     let directory = dir.locks()?;
     for entry in files::absent(fs::read_dir(&directory))?

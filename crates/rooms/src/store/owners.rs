@@ -55,7 +55,10 @@ impl NameOwners {
             return Ok(Standing::Theirs);
         }
         match self.load()?.standing(actor, agent) {
-            Standing::Taken => Err(errors::agent_name_taken(agent, actor)),
+            Standing::Taken => {
+                let has_key = matches!(actor, Actor::Key(_));
+                Err(errors::agent_name_taken(agent, has_key))
+            }
             standing => Ok(standing),
         }
     }

@@ -1,5 +1,5 @@
-//! Which processes on this directory live. Each holds a lock on a file of its
-//! own for as long as it does; whoever can take that lock knows that it is gone.
+//! Which processes use this directory. Each holds a lock on a file of its own for
+//! as long as it runs; whoever can take that lock knows that the process ended.
 
 use std::{
     collections::HashMap,
@@ -35,7 +35,7 @@ impl Process {
         &self.id
     }
 
-    /// Makes it known that this process lives, if it has not been done yet.
+    /// Makes it known that this process is running, unless that has been done.
     /// Takes the registry's lock, under which alone dead signs are removed, so
     /// that a sign is never taken for dead between its making and its locking.
     pub fn announce(&self, dir: &Dir, timeout: std::time::Duration) -> Result<()> {

@@ -54,7 +54,7 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
     let agent = &input.agent_name.checked()?;
     let metadata = input.profile.as_ref().and_then(|p| p.metadata.as_ref());
     if metadata.is_some_and(message::is_too_deep) {
-        return Err(errors::profile_too_deep());
+        return Err(errors::profile_too_deep(message::MAX_DEPTH));
     }
     let size = serde_json::to_string(&input.profile).map_or(usize::MAX, |json| json.len());
     if size > MAX_PROFILE {

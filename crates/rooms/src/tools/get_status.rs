@@ -1,4 +1,4 @@
-//! `get_status`: how much there is, and what is wrong with it.
+//! `get_status`: counts, storage, and warnings about damaged files.
 
 use std::{collections::HashSet, sync::Arc};
 

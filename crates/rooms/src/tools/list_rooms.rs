@@ -1,4 +1,4 @@
-//! `list_rooms`: which rooms there are, or which one is in.
+//! `list_rooms`: all rooms, or those that an agent is in.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `mark_read`: how far one has read.
+//! `mark_read`: moves the read position.
 
 use std::sync::Arc;
 

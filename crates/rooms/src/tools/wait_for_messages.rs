@@ -1,4 +1,4 @@
-//! `wait_for_messages`: woken by a message, not by a clock.
+//! `wait_for_messages`: waits until there are unread messages.
 
 use std::{sync::Arc, time::Duration};
 
@@ -120,7 +120,7 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
         room,
     };
 
-    // From here on nothing that comes is missed: first listen, then look.
+    // First subscribe, then look: nothing that arrives from here on is missed.
     let mut woken = wait.room.subscribe();
     let news = wait.look().await?;
     if !news.messages.is_empty() {
@@ -138,7 +138,7 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
     loop {
         woken.borrow_and_update();
         let news = wait.look().await?;
-        // Before anything is handed over: who gave up has read nothing.
+        // Checked before delivery: a cancelled call has read nothing.
         if context.cancel.is_cancelled() {
             return Err(kit::Error::cancelled());
         }
@@ -226,8 +226,8 @@ impl Wait {
         self.state.blocking(look).await
     }
 
-    /// Hands the messages over. They count as read from here, where nothing can
-    /// break the call off any more; the file follows.
+    /// Delivers the messages. They count as read from here on, where the call can
+    /// no longer be cancelled; the file is written later.
     fn deliver(&self, context: &Context, news: News, everybody: Option<Everybody>) -> Output {
         let position = news.position.clone();
         self.room.reads.advance(&self.agent, position);

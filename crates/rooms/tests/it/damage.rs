@@ -14,14 +14,6 @@ const ROOMS: &str = "rooms.json";
 /// What a program leaves that truncates a file before it writes it.
 const EMPTY: [&str; 4] = ["", " \n\t", "{}", "{\"ro"];
 
-async fn warnings(desk: &Desk) -> String {
-    desk.ok("get_status", json!({})).await["warnings"].to_string()
-}
-
-fn json_of(desk: &Desk, path: &str) -> Value {
-    serde_json::from_str(&desk.read(path)).unwrap()
-}
-
 /// The names in an object, sorted.
 fn names(object: &Value) -> Vec<&str> {
     let mut names: Vec<&str> = object
@@ -32,13 +24,6 @@ fn names(object: &Value) -> Vec<&str> {
         .collect();
     names.sort_unstable();
     names
-}
-
-/// The files whose names begin so.
-fn files_like(desk: &Desk, folder: &str, prefix: &str) -> Vec<String> {
-    let entries = fs::read_dir(desk.file(folder)).unwrap().flatten();
-    let names = entries.map(|entry| entry.file_name().into_string().unwrap());
-    names.filter(|name| name.starts_with(prefix)).collect()
 }
 
 async fn members(desk: &Desk, room: &str) -> Vec<String> {
@@ -66,20 +51,20 @@ async fn an_empty_list_of_rooms_hides_no_room() {
                 ["three", "two", "one"],
                 "{empty:?}"
             );
-            let told = warnings(desk).await;
+            let told = desk.warnings().await;
             assert!(told.contains(ROOMS), "{empty:?}: {told}");
         }
         let desk = desk.beside();
         let again = desk.no("create_room", json!({"roomName": "a"})).await;
         assert_eq!(again, "ROOM_ALREADY_EXISTS", "{empty:?}");
         desk.create("b").await;
-        assert_eq!(names(&json_of(&desk, ROOMS)["rooms"]), ["a", "b"]);
+        assert_eq!(names(&desk.json(ROOMS)["rooms"]), ["a", "b"]);
         assert_eq!(desk.count("a").await, 3, "{empty:?}");
         // What was there is kept, and an operator hears of it.
-        let kept = files_like(&desk, "", "rooms.json.damaged-");
+        let kept = desk.files_like("", "rooms.json.damaged-");
         assert_eq!(kept.len(), 1, "{empty:?}");
         assert_eq!(desk.read(&kept[0]), empty);
-        let told = warnings(&desk).await;
+        let told = desk.warnings().await;
         assert!(told.contains(&kept[0]), "{empty:?}: {told}");
     }
 }
@@ -98,18 +83,18 @@ async fn an_empty_presence_file_drops_no_member() {
         desk.write(PRESENCE, empty);
         let all = ["reads", "speaks", "waits"];
         assert_eq!(members(&desk, "a").await, all, "{empty:?}");
-        let told = warnings(&desk).await;
+        let told = desk.warnings().await;
         assert!(told.contains("presence.json"), "{empty:?}: {told}");
 
         let desk = desk.beside();
         desk.enter("a", "new").await;
         let all = ["new", "reads", "speaks", "waits"];
         assert_eq!(members(&desk, "a").await, all, "{empty:?}");
-        assert_eq!(names(&json_of(&desk, PRESENCE)["users"]), all);
-        let kept = files_like(&desk, "rooms/a", "presence.json.damaged-");
+        assert_eq!(names(&desk.json(PRESENCE)["users"]), all);
+        let kept = desk.files_like("rooms/a", "presence.json.damaged-");
         assert_eq!(kept.len(), 1, "{empty:?}");
         assert_eq!(desk.read(&format!("rooms/a/{}", kept[0])), empty);
-        let told = warnings(&desk).await;
+        let told = desk.warnings().await;
         assert!(told.contains(&kept[0]), "{empty:?}: {told}");
         // Whoever is in the room may go on as if nothing had happened.
         desk.send("a", "speaks", "still here").await;
@@ -131,7 +116,7 @@ async fn members_are_found_in_the_log_alone() {
     desk.write(PRESENCE, "");
     assert_eq!(members(&desk, "a").await, ["old1", "old2"]);
     desk.enter("a", "new").await;
-    let users = &json_of(&desk, PRESENCE)["users"];
+    let users = &desk.json(PRESENCE)["users"];
     assert_eq!(names(users), ["new", "old1", "old2"]);
     assert_eq!(users["old1"]["joinedAt"], "2025-06-17T09:27:18.123Z");
     assert_eq!(users["old1"]["status"], "offline");
@@ -142,18 +127,18 @@ async fn members_are_found_in_the_log_alone() {
 #[tokio::test]
 async fn an_installation_without_rooms_is_no_damage() {
     let desk = Desk::new();
-    assert_eq!(warnings(&desk).await, "[]");
+    assert_eq!(desk.warnings().await, "[]");
     // What both servers write where there is no room.
     for none in ["{\n  \"rooms\": {}\n}", "{\"rooms\":{}}"] {
         desk.write(ROOMS, none);
-        assert_eq!(warnings(&desk).await, "[]");
+        assert_eq!(desk.warnings().await, "[]");
         assert_eq!(desk.read(ROOMS), none);
     }
     desk.create("a").await;
     desk.ok("delete_room", json!({"roomName": "a", "confirm": true}))
         .await;
-    assert_eq!(warnings(&desk.beside()).await, "[]");
-    assert_eq!(files_like(&desk, "", "rooms.json.damaged-").len(), 0);
+    assert_eq!(desk.beside().warnings().await, "[]");
+    assert_eq!(desk.files_like("", "rooms.json.damaged-").len(), 0);
 }
 
 #[tokio::test]
@@ -163,7 +148,7 @@ async fn a_room_that_its_list_lacks_is_restored() {
     desk.create("b").await;
     desk.send("a", "x", "kept").await;
     desk.settle().await;
-    let before = json_of(&desk, ROOMS);
+    let before = desk.json(ROOMS);
     let mut lacking = before.clone();
     lacking["rooms"].as_object_mut().unwrap().remove("a");
     desk.write(ROOMS, &lacking.to_string());
@@ -172,16 +157,16 @@ async fn a_room_that_its_list_lacks_is_restored() {
         assert_eq!(members(desk, "a").await, ["x", "y"]);
         let again = desk.no("create_room", json!({"roomName": "a"})).await;
         assert_eq!(again, "ROOM_ALREADY_EXISTS");
-        let told = warnings(desk).await;
+        let told = desk.warnings().await;
         assert!(told.contains("does not list `a`"), "{told}");
     }
     desk.create("c").await;
-    let rooms = &json_of(&desk, ROOMS)["rooms"];
+    let rooms = &desk.json(ROOMS)["rooms"];
     assert_eq!(names(rooms), ["a", "b", "c"]);
     // As old as its first message.
     let first = desk.lines(LOG)[0]["timestamp"].clone();
     assert_eq!(rooms["a"]["createdAt"], first);
-    assert_eq!(warnings(&desk).await, "[]");
+    assert_eq!(desk.warnings().await, "[]");
 }
 
 /// A log that appears in a directory which was there all the time.
@@ -230,7 +215,7 @@ async fn creating_a_room_moves_nothing_away() {
     desk.write("rooms/a/notes.txt", "mine");
     desk.create("a").await;
     assert_eq!(desk.read("rooms/a/notes.txt"), "mine");
-    assert_eq!(files_like(&desk, "rooms", ".left-over").len(), 0);
+    assert_eq!(desk.files_like("rooms", ".left-over").len(), 0);
     desk.enter("a", "x").await;
     desk.send("a", "x", "hi").await;
     assert_eq!(desk.texts("a", json!({})).await, ["hi"]);
@@ -292,11 +277,11 @@ async fn members_come_back_from_the_copy_and_the_messages_since() {
         lose(&desk, PRESENCE, how);
         for desk in [&desk, &desk.beside()] {
             assert_eq!(members(desk, "a").await, ["original", "silent"], "{how:?}");
-            let told = warnings(desk).await;
+            let told = desk.warnings().await;
             assert!(told.contains("presence.json"), "{how:?}: {told}");
         }
         desk.enter("a", "new").await;
-        let users = &json_of(&desk, PRESENCE)["users"];
+        let users = &desk.json(PRESENCE)["users"];
         assert_eq!(names(users), ["new", "original", "silent"], "{how:?}");
         assert_eq!(users["silent"]["profile"], profile, "{how:?}");
         assert_eq!(desk.read(PRESENCE_COPY), desk.read(PRESENCE), "{how:?}");
@@ -311,7 +296,7 @@ async fn rooms_without_messages_come_back_from_the_copy() {
         desk.ok("create_room", described).await;
         desk.settle().await;
         // As the original creates a room: without a directory.
-        let mut rooms = json_of(&desk, ROOMS);
+        let mut rooms = desk.json(ROOMS);
         rooms["rooms"]["theirs"] = rooms["rooms"]["a"].clone();
         desk.write(ROOMS, &rooms.to_string());
         desk.ok("list_rooms", json!({})).await;
@@ -321,11 +306,11 @@ async fn rooms_without_messages_come_back_from_the_copy() {
             assert_eq!(listed[0]["name"], "a", "{how:?}");
             assert_eq!(listed[0]["description"], "for reviews", "{how:?}");
             assert_eq!(listed[1]["name"], "theirs", "{how:?}");
-            let told = warnings(desk).await;
+            let told = desk.warnings().await;
             assert!(told.contains(ROOMS), "{how:?}: {told}");
         }
         desk.create("b").await;
-        let rooms = &json_of(&desk, ROOMS)["rooms"];
+        let rooms = &desk.json(ROOMS)["rooms"];
         assert_eq!(names(rooms), ["a", "b", "theirs"], "{how:?}");
         assert_eq!(rooms["a"]["description"], "for reviews", "{how:?}");
     }
@@ -338,10 +323,10 @@ async fn what_a_valid_file_lacks_stays_away() {
     desk.room("a", &["x", "y"]).await;
     desk.create("b").await;
     desk.settle().await;
-    let mut rooms = json_of(&desk, ROOMS);
+    let mut rooms = desk.json(ROOMS);
     rooms["rooms"].as_object_mut().unwrap().remove("b");
     desk.write(ROOMS, &rooms.to_string());
-    let mut presence = json_of(&desk, PRESENCE);
+    let mut presence = desk.json(PRESENCE);
     presence["users"].as_object_mut().unwrap().remove("y");
     desk.write(PRESENCE, &presence.to_string());
     for desk in [&desk, &desk.beside()] {
@@ -359,13 +344,13 @@ async fn the_last_member_and_the_last_room_can_go() {
     desk.ok("leave_room", leave).await;
     for desk in [&desk, &desk.beside()] {
         assert_eq!(members(desk, "a").await, [""; 0]);
-        assert_eq!(warnings(desk).await, "[]");
+        assert_eq!(desk.warnings().await, "[]");
     }
     desk.ok("delete_room", json!({"roomName": "a", "confirm": true}))
         .await;
     for desk in [&desk, &desk.beside()] {
         assert_eq!(desk.ok("list_rooms", json!({})).await["rooms"], json!([]));
-        assert_eq!(warnings(desk).await, "[]");
+        assert_eq!(desk.warnings().await, "[]");
     }
 }
 
@@ -380,7 +365,7 @@ async fn without_any_room_nothing_comes_back() {
     let desk = desk.beside();
     assert_eq!(desk.ok("list_rooms", json!({})).await["rooms"], json!([]));
     desk.create("b").await;
-    assert_eq!(names(&json_of(&desk, ROOMS)["rooms"]), ["b"]);
+    assert_eq!(names(&desk.json(ROOMS)["rooms"]), ["b"]);
 }
 
 #[tokio::test]
@@ -401,7 +386,7 @@ async fn deleting_a_room_repairs_a_damaged_list() {
             }
             let delete = json!({"roomName": "a", "confirm": true});
             desk.ok("delete_room", delete).await;
-            assert_eq!(names(&json_of(&desk, ROOMS)["rooms"]), ["b"], "{how:?}");
+            assert_eq!(names(&desk.json(ROOMS)["rooms"]), ["b"], "{how:?}");
             let desk = desk.beside();
             let left = desk.ok("list_rooms", json!({})).await["rooms"].clone();
             assert_eq!(left.as_array().unwrap().len(), 1, "{how:?}");

@@ -175,6 +175,11 @@ impl Desk {
         status["totalMessages"].as_u64().unwrap()
     }
 
+    /// What `get_status` says is wrong with the files.
+    pub async fn warnings(&self) -> String {
+        self.ok("get_status", json!({})).await["warnings"].to_string()
+    }
+
     pub async fn status_of(&self, room: &str, agent: &str) -> Option<String> {
         let answer = self.ok("list_room_users", json!({"roomName": room})).await;
         let users = answer["users"].as_array().unwrap();
@@ -188,6 +193,17 @@ impl Desk {
 
     pub fn read(&self, path: &str) -> String {
         std::fs::read_to_string(self.file(path)).unwrap()
+    }
+
+    pub fn json(&self, path: &str) -> Value {
+        serde_json::from_str(&self.read(path)).unwrap()
+    }
+
+    /// The files in a folder whose names begin so.
+    pub fn files_like(&self, folder: &str, prefix: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.file(folder)).unwrap().flatten();
+        let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with(prefix)).collect()
     }
 
     pub fn write(&self, path: &str, text: &str) {

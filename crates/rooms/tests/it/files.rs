@@ -19,10 +19,6 @@ fn append(desk: &Desk, bytes: &[u8]) {
     file.write_all(bytes).unwrap();
 }
 
-async fn warnings(desk: &Desk) -> String {
-    desk.ok("get_status", json!({})).await["warnings"].to_string()
-}
-
 #[tokio::test]
 async fn a_torn_last_line_is_cut_kept_and_reported() {
     let desk = Desk::new();
@@ -30,23 +26,15 @@ async fn a_torn_last_line_is_cut_kept_and_reported() {
     desk.send("a", "x", "whole").await;
     append(&desk, b"{\"id\":\"msg_torn\",\"roomName\":\"a\",\"agentNa");
     assert_eq!(desk.texts("a", json!({})).await, ["whole"]);
-    assert!(warnings(&desk).await.contains("torn"));
+    assert!(desk.warnings().await.contains("torn"));
     let after = desk.beside();
     after.send("a", "x", "next").await;
     assert_eq!(desk.texts("a", json!({})).await, ["next", "whole"]);
     assert_eq!(desk.lines(LOG).len(), 2);
-    let kept = fs::read_dir(desk.file("rooms/a"))
-        .unwrap()
-        .flatten()
-        .find(|entry| {
-            entry
-                .file_name()
-                .to_string_lossy()
-                .starts_with("messages.torn-")
-        });
-    let kept = fs::read_to_string(kept.unwrap().path()).unwrap();
+    let kept = desk.files_like("rooms/a", "messages.torn-");
+    let kept = desk.read(&format!("rooms/a/{}", kept[0]));
     assert_eq!(kept, "{\"id\":\"msg_torn\",\"roomName\":\"a\",\"agentNa");
-    assert!(warnings(&desk).await.contains("messages.torn-"));
+    assert!(desk.warnings().await.contains("messages.torn-"));
 }
 
 #[tokio::test]
@@ -81,7 +69,7 @@ async fn a_damaged_line_is_passed_over_reported_and_left_alone() {
         );
         let mentions = json!({"agentName": "y", "mentionsOnly": true});
         assert_eq!(desk.texts("a", mentions).await, ["three @y", "one @y"]);
-        assert!(warnings(desk).await.contains("3 damaged"));
+        assert!(desk.warnings().await.contains("3 damaged"));
     }
     let bytes = fs::read(desk.file(LOG)).unwrap();
     assert!(bytes.windows(9).any(|window| window == b"garbage \xff"));
@@ -234,10 +222,10 @@ async fn a_directory_of_the_original_server_is_read_without_loss() {
     desk.counter.background.as_ref().unwrap().stop().await;
 
     assert_eq!(desk.lines(LOG).len(), 4);
-    let registry: Value = serde_json::from_str(&desk.read("rooms.json")).unwrap();
+    let registry: Value = desk.json("rooms.json");
     assert_eq!(registry["rooms"]["a"]["custom"], true);
     assert_eq!(registry["rooms"]["a"]["messageCount"], 4);
-    let presence: Value = serde_json::from_str(&desk.read("rooms/a/presence.json")).unwrap();
+    let presence: Value = desk.json("rooms/a/presence.json");
     assert_eq!(presence["users"]["old1"]["note"], "kept");
     assert_eq!(presence["users"]["old1"]["messageCount"], 3);
     assert_eq!(desk.read("rooms/a/waiting_agents.json"), waiting);
@@ -260,15 +248,9 @@ async fn a_damaged_list_of_rooms_is_rebuilt_and_kept_aside() {
     let rooms = desk.ok("list_rooms", json!({})).await;
     assert_eq!(rooms["rooms"][0]["messageCount"], 1);
     desk.create("b").await;
-    let registry: Value = serde_json::from_str(&desk.read("rooms.json")).unwrap();
+    let registry: Value = desk.json("rooms.json");
     assert_eq!(registry["rooms"].as_object().unwrap().len(), 2);
-    let aside = fs::read_dir(&desk.path).unwrap().flatten().any(|entry| {
-        entry
-            .file_name()
-            .to_string_lossy()
-            .starts_with("rooms.json.damaged-")
-    });
-    assert!(aside);
+    assert!(!desk.files_like("", "rooms.json.damaged-").is_empty());
 }
 
 #[tokio::test]
@@ -278,7 +260,7 @@ async fn counts_in_the_files_follow() {
     desk.send("a", "x", "hi").await;
     let mut count = Value::Null;
     for _ in 0..300 {
-        let registry: Value = serde_json::from_str(&desk.read("rooms.json")).unwrap();
+        let registry: Value = desk.json("rooms.json");
         count = registry["rooms"]["a"]["messageCount"].clone();
         if count == 1 {
             break;

@@ -18,6 +18,7 @@ mod damage;
 mod desk;
 mod faults;
 mod files;
+mod foreign_locks;
 mod hostile;
 mod members;
 mod messages;

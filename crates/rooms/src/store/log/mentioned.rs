@@ -1,6 +1,6 @@
-//! Which messages mention whom. Callers can mention any number of names that
-//! nobody has, and whoever enters under one of them later is to find its
-//! mentions: so every mention is kept, and no name.
+//! Which messages mention whom. An agent that enters later must find its earlier
+//! mentions, and callers can mention any number of unused names. So every mention
+//! is kept, as a few bits of the name's hash.
 
 use super::packed::{Ascending, Packed};
 

@@ -1,5 +1,5 @@
-//! How much somebody has sent lately, by the log: so that it counts whichever
-//! process it went through.
+//! How many messages an agent sent to a room in the last minute, through any
+//! process: counted from the log.
 
 use std::io;
 

@@ -1,6 +1,6 @@
-//! Where messages lie in one file. Only every so often a place is written down;
-//! what lies between is found by reading on from there, which is quicker than
-//! it takes to answer and keeps a hundred full rooms small.
+//! Where messages are in one file. The index holds the start of every block of
+//! messages; the rest is found by reading the block, which keeps the memory of a
+//! hundred full rooms small.
 
 use std::{
     fs::File,

@@ -1,0 +1,94 @@
+//! Clients and files of the original server.
+
+use serde_json::{Value, json};
+
+use super::{NAMES, meet, say, set_ups};
+use crate::harness::refused;
+
+/// What clients of the original server send, and what they do with the answer.
+#[tokio::test]
+async fn clients_of_the_original_server_are_understood() {
+    for (way, place, agents) in set_ups().await {
+        meet(&agents, "dev-team").await;
+        let agent = &agents[0];
+        let newcomer = json!({ "agentName": "newcomer", "roomName": "dev-team" });
+        for (tool, more) in [
+            ("send_message", json!({ "message": "hi" })),
+            ("wait_for_messages", json!({ "timeout": 1_000 })),
+            ("leave_room", json!({})),
+        ] {
+            let mut arguments = newcomer.clone();
+            let object = arguments.as_object_mut().unwrap();
+            object.extend(more.as_object().unwrap().clone());
+            let answer = agent.call(tool, arguments).await;
+            let code = &answer["structuredContent"]["error"]["code"];
+            assert_eq!(code, "AGENT_NOT_IN_ROOM", "{way} {tool}");
+        }
+        agent.ok("enter_room", newcomer.clone()).await;
+        let first = say(agent, "newcomer", "dev-team", "first").await;
+        let second = say(agent, "newcomer", "dev-team", "second").await;
+        let older = json!({ "roomName": "dev-team", "before": second["messageId"], "limit": null });
+        let older = agent.ok("get_messages", older).await;
+        assert_eq!(older["count"], 1, "{way}");
+        assert_eq!(older["messages"][0]["id"], first["messageId"], "{way}");
+        for timeout in [json!(1.5), json!(1_500)] {
+            let wait =
+                json!({ "agentName": "newcomer", "roomName": "dev-team", "timeout": timeout });
+            let waited = agent.ok("wait_for_messages", wait).await;
+            assert_eq!(waited["timedOut"], true, "{way} {timeout}");
+        }
+        agent
+            .ok("create_room", json!({ "roomName": "second" }))
+            .await;
+        let again = json!({ "agentName": "newcomer", "roomName": "second" });
+        agent.ok("enter_room", again).await;
+        let status = agent.ok("get_status", json!({})).await;
+        assert_eq!(
+            status["totalOnlineUsers"], 5,
+            "{way}: agents, not memberships"
+        );
+        let rooms = agent.ok("list_rooms", json!({})).await;
+        for room in rooms["rooms"].as_array().unwrap() {
+            assert!(room["createdAt"].is_string(), "{way}: {room}");
+        }
+        drop(place);
+    }
+}
+
+/// The original empties a file before it writes it, and may be killed in between.
+#[tokio::test]
+async fn files_that_were_left_empty_hide_nothing() {
+    for (way, place, agents) in set_ups().await {
+        meet(&agents, "dev-team").await;
+        say(&agents[0], NAMES[0], "dev-team", "kept").await;
+        let talk = place.path().join("talk");
+        let presence = talk.join("rooms/dev-team/presence.json");
+        std::fs::write(talk.join("rooms.json"), "").unwrap();
+        std::fs::write(&presence, "").unwrap();
+        for agent in &agents {
+            let got = agent
+                .ok("get_messages", json!({ "roomName": "dev-team" }))
+                .await;
+            assert_eq!(got["messages"][0]["message"], "kept", "{way}");
+            let warnings = agent.ok("get_status", json!({})).await["warnings"].to_string();
+            for file in ["rooms.json", "presence.json"] {
+                assert!(warnings.contains(file), "{way}: {warnings}");
+            }
+        }
+        let create = json!({ "roomName": "dev-team" });
+        refused(
+            &agents[1].call("create_room", create).await,
+            "ROOM_ALREADY_EXISTS",
+        );
+        let enter = json!({ "agentName": "newcomer", "roomName": "dev-team" });
+        agents[2].ok("enter_room", enter).await;
+        agents[3]
+            .ok("create_room", json!({ "roomName": "second" }))
+            .await;
+        let members: Value = serde_json::from_slice(&std::fs::read(&presence).unwrap()).unwrap();
+        assert_eq!(members["users"].as_object().unwrap().len(), 5, "{way}");
+        let rooms = std::fs::read(talk.join("rooms.json")).unwrap();
+        let rooms: Value = serde_json::from_slice(&rooms).unwrap();
+        assert_eq!(rooms["rooms"].as_object().unwrap().len(), 2, "{way}");
+    }
+}

@@ -1,0 +1,81 @@
+//! Errors of the file system, as callers see them.
+
+use std::io;
+
+use kit::Error;
+
+/// Answered when the files could not be read or written.
+pub const STORAGE_ERROR: &str = "STORAGE_ERROR";
+
+/// Whether there was no space for what should have been written.
+pub fn is_disk_full(error: &Error) -> bool {
+    let cause = error.cause.as_deref();
+    let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| is_full(cause.kind()))
+}
+
+fn is_full(kind: io::ErrorKind) -> bool {
+    matches!(
+        kind,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}
+
+pub fn storage(error: io::Error) -> Error {
+    let (message, next) = match error.kind() {
+        kind if is_full(kind) => (
+            "The disk is full; nothing was changed.",
+            "Make space, for example with delete_room, and try again.",
+        ),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => (
+            "The data directory may not be written to.",
+            "Ask the operator to make it writable.",
+        ),
+        _ => match Obstacle::behind(&error) {
+            Some(Obstacle::Symlink) => (
+                "A symbolic link stands in the data directory where none may be; it is not followed.",
+                "Ask the operator to put the real directory or file in its place.",
+            ),
+            Some(Obstacle::NotAFile) => (
+                "In the data directory something that is not a file stands in a file's place.",
+                "Ask the operator to remove it.",
+            ),
+            None => (
+                "The data directory could not be read or written.",
+                "Try again; if it persists, ask the operator to look at the log.",
+            ),
+        },
+    };
+    Error::new(STORAGE_ERROR, message).next(next).cause(error)
+}
+
+/// Why a path was not opened.
+#[derive(Debug, Clone, Copy)]
+pub enum Obstacle {
+    Symlink,
+    /// A pipe, a device, a directory.
+    NotAFile,
+}
+
+impl Obstacle {
+    pub fn behind(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref().copied()
+    }
+}
+
+impl std::fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Symlink => "a symbolic link in the data directory is not followed",
+            Self::NotAFile => "not a regular file",
+        })
+    }
+}
+
+impl std::error::Error for Obstacle {}
+
+impl From<Obstacle> for io::Error {
+    fn from(obstacle: Obstacle) -> Self {
+        Self::new(io::ErrorKind::InvalidInput, obstacle)
+    }
+}
