@@ -11,11 +11,11 @@ mod files;
 mod model;
 mod page;
 mod parallel;
-mod project;
 mod prompts;
 mod resources;
 mod search;
 mod settings;
+mod state;
 mod tools;
 mod txn;
 mod undo;
@@ -48,36 +48,38 @@ const ABOUT: About = About {
 
 /// The counter, ready to be served. Nothing is read before the first call.
 pub fn counter(settings: Settings) -> Counter {
-    let project = Arc::new(project::Project::new(settings));
+    let state = Arc::new(state::CounterState::new(settings));
     Counter {
         about: ABOUT,
-        time_zone: project.zone.clone(),
-        tools: vec![
-            Arc::new(tools::create_task::tool(&project)),
-            Arc::new(tools::update_task::tool(&project)),
-            Arc::new(tools::delete_task::tool(&project)),
-            Arc::new(tools::reorder_task::tool(&project)),
-            Arc::new(tools::list_tasks::tool(&project)),
-            Arc::new(tools::search_tasks::tool(&project)),
-            Arc::new(tools::create_adr::tool(&project)),
-            Arc::new(tools::update_adr_status::tool(&project)),
-            Arc::new(tools::list_adrs::tool(&project)),
-            Arc::new(tools::update_context::tool(&project)),
-            Arc::new(tools::get_context::tool(&project)),
-            Arc::new(tools::search_contexts::tool(&project)),
-            Arc::new(tools::get_task::tool(&project)),
-            Arc::new(tools::link_tasks::tool(&project)),
-            Arc::new(tools::get_adr::tool(&project)),
-            Arc::new(tools::search_adrs::tool(&project)),
-            Arc::new(tools::batch::tool(&project)),
-            Arc::new(tools::undo::tool(&project)),
-        ],
+        time_zone: state.zone.clone(),
+        tools: [
+            tools::create_task::tool(&state),
+            tools::update_task::tool(&state),
+            tools::delete_task::tool(&state),
+            tools::reorder_task::tool(&state),
+            tools::list_tasks::tool(&state),
+            tools::search_tasks::tool(&state),
+            tools::create_adr::tool(&state),
+            tools::update_adr_status::tool(&state),
+            tools::list_adrs::tool(&state),
+            tools::update_context::tool(&state),
+            tools::get_context::tool(&state),
+            tools::search_contexts::tool(&state),
+            tools::get_task::tool(&state),
+            tools::link_tasks::tool(&state),
+            tools::get_adr::tool(&state),
+            tools::search_adrs::tool(&state),
+            tools::batch::tool(&state),
+            tools::undo::tool(&state),
+        ]
+        .map(tools::published)
+        .into(),
         prompts: vec![Arc::new(prompts::project_planner())],
-        resources: Some(Arc::new(resources::Shelf::new(&project))),
+        resources: Some(Arc::new(resources::Shelf::new(&state))),
         store: None,
         files: None,
         demo: None,
         import: None,
-        background: Some(Arc::new(watch::Watch::new(&project))),
+        background: Some(Arc::new(watch::Watch::new(&state))),
     }
 }

@@ -22,9 +22,9 @@ pub mod place;
 pub mod rewrite;
 pub mod subtasks;
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// The most tasks, and the most ADRs, there can be.
@@ -94,6 +94,20 @@ impl TaskId {
 impl fmt::Display for TaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "T{:03}", self.0)
+    }
+}
+
+impl JsonSchema for TaskId {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "TaskId".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^T[0-9]{3}$" })
     }
 }
 

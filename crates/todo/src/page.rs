@@ -13,16 +13,16 @@ use crate::{
         write::{Placed, Prepared},
     },
     model::{board::Board, page},
-    project::Project,
+    state::CounterState,
 };
 
 /// Brings the parts up to date that changed; `true` when it was written. The
 /// caller holds the lock, and knows the board if the tasks changed.
-pub fn refresh(project: &Project, folder: &Folder, board: Option<&Board>, adrs: bool) -> bool {
-    if !project.settings.keep_index {
+pub fn refresh(state: &CounterState, folder: &Folder, board: Option<&Board>, adrs: bool) -> bool {
+    if !state.settings.keep_index {
         return false;
     }
-    match write(project, folder, board, adrs) {
+    match write(state, folder, board, adrs) {
         Ok(written) => written,
         Err(error) => {
             tracing::warn!(%error, cause = ?error.cause, "index.md is not kept current");
@@ -31,18 +31,18 @@ pub fn refresh(project: &Project, folder: &Folder, board: Option<&Board>, adrs: 
     }
 }
 
-fn write(project: &Project, folder: &Folder, board: Option<&Board>, adrs: bool) -> Result<bool> {
+fn write(state: &CounterState, folder: &Folder, board: Option<&Board>, adrs: bool) -> Result<bool> {
     let old = folder.read(files::INDEX)?;
     // A part that is not there yet has to be made, whatever changed.
     let whole = !old.as_ref().is_some_and(|old| page::has_parts(&old.text));
     let tasks = match board {
         Some(board) => Some(page::tasks(board)),
-        None if whole => Some(page::tasks(&project.board_in(folder)?.0)),
+        None if whole => Some(page::tasks(&state.board_in(folder)?.0)),
         None => None,
     };
     let adrs = match adrs || whole {
         true => {
-            let all = project.adrs()?;
+            let all = state.adrs()?;
             let all: Vec<_> = all.iter().map(|adr| (**adr).clone()).collect();
             Some(page::adrs(&all))
         }
@@ -80,7 +80,7 @@ fn write(project: &Project, folder: &Folder, board: Option<&Board>, adrs: bool) 
     // Where somebody saves it right now theirs stands, and ours follows with the
     // next change.
     if placed.is_some() {
-        project.wrote(files::INDEX, placed);
+        state.wrote(files::INDEX, placed);
     }
     Ok(placed.is_some())
 }

@@ -13,7 +13,7 @@ use kit::{
 use crate::{
     files::{self, Folder},
     model::TaskId,
-    project::{Project, adr_file, context_file},
+    state::{CounterState, adr_file, context_file},
     tools::on_a_thread,
 };
 
@@ -74,22 +74,22 @@ fn name_of(uri: &str) -> Option<String> {
 }
 
 pub struct Shelf {
-    project: Arc<Project>,
+    state: Arc<CounterState>,
 }
 
 impl Shelf {
-    pub fn new(project: &Arc<Project>) -> Self {
+    pub fn new(state: &Arc<CounterState>) -> Self {
         Self {
-            project: Arc::clone(project),
+            state: Arc::clone(state),
         }
     }
 
     async fn with<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&Project, &Folder) -> Result<T> + Send + 'static,
+        job: impl FnOnce(&CounterState, &Folder) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let project = Arc::clone(&self.project);
-        on_a_thread(project, move |project| job(project, &project.folder()?)).await
+        let state = Arc::clone(&self.state);
+        on_a_thread(state, move |state| job(state, &state.folder()?)).await
     }
 }
 

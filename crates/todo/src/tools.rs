@@ -8,7 +8,7 @@ mod check;
 pub mod create_adr;
 pub mod create_task;
 pub mod delete_task;
-mod found;
+mod file_search;
 pub mod get_adr;
 pub mod get_context;
 pub mod get_task;
@@ -26,42 +26,20 @@ pub mod update_task;
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Hints, Reply, Result, Rule, Run, Tool};
+use kit::{Context, Handler, Hints, Reply, Result, Run, Tool};
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::{project::Project, txn::Txn};
+use crate::{state::CounterState, txn::Txn};
 
-/// A tool that only looks.
-const LOOKS: Hints = Hints {
-    read_only: true,
-    destructive: false,
-    idempotent: true,
-    open_world: false,
-};
-
-/// A tool that adds something each time.
-const ADDS: Hints = Hints {
-    read_only: false,
-    destructive: false,
-    idempotent: false,
-    open_world: false,
-};
-
-/// A tool that sets something; doing it twice changes nothing more.
-const SETS: Hints = Hints {
-    idempotent: true,
-    ..ADDS
-};
-
-/// A tool that takes something away.
-const TAKES: Hints = Hints {
+/// Overwrites or deletes something; a second call may do more.
+const DESTROYS: Hints = Hints {
     destructive: true,
-    ..ADDS
+    ..Hints::ADDS
 };
 
-/// Arguments that hold what somebody wrote, in whichever tool they are.
-const WRITTEN: &[&str] = &[
+/// Arguments of any tool that hold free text.
+const FREE_TEXT: &[&str] = &[
     "title",
     "description",
     "subtasks",
@@ -76,85 +54,73 @@ const WRITTEN: &[&str] = &[
 ];
 
 /// What all tools of this counter have in common.
-struct Words {
-    name: &'static str,
-    title: &'static str,
-    description: &'static str,
-    input: Value,
-    output: Value,
-    hints: Hints,
-    rules: &'static [Rule],
-    normalise: fn(&Context, &mut Map<String, Value>),
+pub fn published(mut tool: Tool) -> Arc<Tool> {
+    if let Some(output) = &mut tool.output {
+        loosen(output);
+    }
+    Arc::new(tool.personal(FREE_TEXT))
 }
 
-impl Words {
-    fn tool(self, run: Run) -> Tool {
-        Tool {
-            name: self.name,
-            aliases: &[],
-            title: self.title,
-            description: self.description,
-            input: self.input,
-            output: Some(self.output),
-            effect: if self.hints.read_only {
-                Effect::Read
-            } else {
-                Effect::Write
-            },
-            hints: self.hints,
-            time_limit: kit::tool::TIME_LIMIT,
-            idempotency_key: None,
-            rules: self.rules,
-            normalise: self.normalise,
-            meta: None,
-            personal: WRITTEN,
-            card: None,
-            inner_calls: None,
-            run,
-        }
+/// Drops from an output schema what the seed's schemas do not have: required
+/// fields, and bounds that only come from Rust's unsigned integers.
+fn loosen(schema: &mut Value) {
+    let Some(schema) = schema.as_object_mut() else {
+        return;
+    };
+    schema.remove("required");
+    if schema.get("type") == Some(&"integer".into()) && schema.get("minimum") == Some(&0.into()) {
+        schema.remove("minimum");
+        schema.remove("maximum");
+    }
+    if let Some(items) = schema.get_mut("items") {
+        loosen(items);
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.values_mut().for_each(loosen);
     }
 }
 
+fn default_list_limit() -> usize {
+    50
+}
+
 pub(crate) async fn on_a_thread<T: Send + 'static>(
-    project: Arc<Project>,
-    work: impl FnOnce(&Arc<Project>) -> Result<T> + Send + 'static,
+    state: Arc<CounterState>,
+    work: impl FnOnce(&Arc<CounterState>) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    let blocking = project.blocking.clone();
-    blocking.run(move || work(&project)).await
+    let blocking = state.blocking.clone();
+    blocking.run(move || work(&state)).await
 }
 
-fn reads<I, O>(project: &Arc<Project>, handler: fn(&Project, &Context, &I) -> Result<O>) -> Run
+/// A tool that changes files in one transaction.
+fn writes<I, O>(
+    state: &Arc<CounterState>,
+    apply: fn(&mut Txn<'_>, &I) -> Result<O>,
+) -> Handler<I, O>
 where
     I: DeserializeOwned + Send + 'static,
     O: Serialize + 'static,
 {
-    runs(project, handler)
-}
-
-fn writes<I, O>(project: &Arc<Project>, apply: fn(&mut Txn<'_>, &I) -> Result<O>) -> Run
-where
-    I: DeserializeOwned + Send + 'static,
-    O: Serialize + 'static,
-{
-    runs(project, move |project, context, input| {
-        project.write(context, |txn| apply(txn, input))
+    blocking(state, move |state, context, input| {
+        state.write(context, |txn| apply(txn, input))
     })
 }
 
-fn runs<I, O, H>(project: &Arc<Project>, handler: H) -> Run
+/// Runs a handler on a thread that may wait for files.
+fn blocking<I, O, H>(state: &Arc<CounterState>, handler: H) -> Handler<I, O>
 where
     I: DeserializeOwned + Send + 'static,
     O: Serialize + 'static,
-    H: Fn(&Project, &Context, &I) -> Result<O> + Copy + Send + Sync + 'static,
+    H: Fn(&CounterState, &Context, &I) -> Result<O> + Copy + Send + Sync + 'static,
 {
-    let project = Arc::clone(project);
-    Run::Async(Arc::new(move |context, arguments| {
-        let project = Arc::clone(&project);
-        Box::pin(on_a_thread(project, move |project| {
+    let state = Arc::clone(state);
+    Handler::untyped(Run::Async(Arc::new(move |context, arguments| {
+        let state = Arc::clone(&state);
+        Box::pin(on_a_thread(state, move |state| {
             let input: I = kit::handler::typed(arguments)?;
-            let output = handler(project, &context, &input);
-            project.look_ahead();
+            let output = handler(state, &context, &input);
+            state.look_ahead();
             Reply::structured(&output?)
         }))
-    }))
+    })))
 }

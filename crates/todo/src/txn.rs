@@ -27,8 +27,8 @@ use crate::{
         board::{Board, Task},
         numbers::{Given, Numbers},
     },
-    project::{Project, live, parse, written_out},
     resources,
+    state::{CounterState, live, parse, written_out},
     undo::{Done, FileChange},
 };
 
@@ -39,7 +39,7 @@ const ATTEMPTS: usize = 16;
 const PATIENT_ATTEMPTS: usize = 4;
 
 pub struct Txn<'a> {
-    pub project: &'a Project,
+    pub state: &'a CounterState,
     pub context: &'a Context,
     folder: Folder,
     board: Option<Arc<Board>>,
@@ -67,7 +67,7 @@ enum End {
     Again,
 }
 
-impl Project {
+impl CounterState {
     /// Makes a change that can be undone.
     pub fn write<O>(
         &self,
@@ -92,7 +92,7 @@ impl Project {
         change: impl Fn(&mut Txn<'_>) -> Result<O>,
         record: bool,
     ) -> Result<O> {
-        let _turn = crate::project::locked(&self.writing);
+        let _turn = crate::state::locked(&self.writing);
         let folder = self.folder()?;
         let made = !folder.todo.is_dir();
         if made {
@@ -120,7 +120,7 @@ impl Project {
             context.check_cancelled()?;
             issued.reused = (0, 0);
             let mut txn = Txn {
-                project: self,
+                state: self,
                 context,
                 folder: Folder {
                     patient: attempt < PATIENT_ATTEMPTS,
@@ -137,7 +137,7 @@ impl Project {
                     let label = std::mem::take(&mut txn.label);
                     txn.after(&changes);
                     if record && !changes.is_empty() {
-                        crate::project::locked(&self.undo)
+                        crate::state::locked(&self.undo)
                             .push(&context.caller.id, Done { label, changes });
                     }
                     return Ok(output);
@@ -162,11 +162,11 @@ fn lock(folder: &Folder, context: &Context) -> Result<Lock> {
 }
 
 /// Finishes and clears up what a killed process left.
-fn tidy(project: &Project, folder: &Folder) -> Result<()> {
+fn tidy(state: &CounterState, folder: &Folder) -> Result<()> {
     if journal::path(folder).exists() {
         journal::recover(folder).map_err(|error| errors::io(".todo", true, error))?;
     }
-    if !project.tidied.swap(true, Ordering::Relaxed) {
+    if !state.tidied.swap(true, Ordering::Relaxed) {
         for directory in ["", files::ADRS, files::CONTEXTS] {
             sweep(&folder.todo.join(directory));
         }
@@ -176,7 +176,7 @@ fn tidy(project: &Project, folder: &Folder) -> Result<()> {
 
 impl Txn<'_> {
     pub fn now(&self) -> Zoned {
-        self.project.now(self.context)
+        self.state.now(self.context)
     }
 
     pub fn now_text(&self) -> String {
@@ -194,7 +194,7 @@ impl Txn<'_> {
         if let Some(board) = &self.board {
             return Ok(Arc::clone(board));
         }
-        let (board, base) = self.project.board_in(&self.folder)?;
+        let (board, base) = self.state.board_in(&self.folder)?;
         let now = base.as_ref().map(|loaded| Arc::clone(&loaded.text));
         self.files.insert(files::TASKS.into(), Staged { base, now });
         self.board = Some(Arc::clone(&board));
@@ -260,7 +260,7 @@ impl Txn<'_> {
     }
 
     pub fn find<'b>(&self, board: &'b Board, field: &str, id: TaskId) -> Result<&'b Task> {
-        self.project.find(board, field, id)
+        self.state.find(board, field, id)
     }
 
     pub fn new_task_id(&mut self) -> Result<TaskId> {
@@ -348,10 +348,10 @@ impl Txn<'_> {
         // What was merged at the last moment has not been read yet.
         let board = tasks.and_then(|change| match (&change.after, &self.board) {
             (Some(text), Some(board)) if Arc::ptr_eq(text, &board.text) => Some(Arc::clone(board)),
-            _ => Some(self.project.board_in(&self.folder).ok()?.0),
+            _ => Some(self.state.board_in(&self.folder).ok()?.0),
         });
         let adrs = changes.iter().any(|change| change.name.starts_with("adr/"));
-        if crate::page::refresh(self.project, &self.folder, board.as_deref(), adrs) {
+        if crate::page::refresh(self.state, &self.folder, board.as_deref(), adrs) {
             for uri in resources::uris_of(files::INDEX) {
                 self.context.changed(Change::Resource(uri));
             }

@@ -26,9 +26,8 @@ use notify::{
 use crate::{
     files::{self, Folder, lock::Lock},
     model::edit,
-    page,
-    project::{Project, locked},
-    resources,
+    page, resources,
+    state::{CounterState, locked},
 };
 
 /// A save makes several events; they are told as one, when it has been quiet
@@ -37,7 +36,7 @@ const QUIET: Duration = Duration::from_millis(20);
 const AT_LATEST: Duration = Duration::from_millis(200);
 
 pub struct Watch {
-    project: Arc<Project>,
+    state: Arc<CounterState>,
     running: Mutex<Option<Running>>,
 }
 
@@ -52,9 +51,9 @@ enum Message {
 }
 
 impl Watch {
-    pub fn new(project: &Arc<Project>) -> Self {
+    pub fn new(state: &Arc<CounterState>) -> Self {
         Self {
-            project: Arc::clone(project),
+            state: Arc::clone(state),
             running: Mutex::default(),
         }
     }
@@ -63,16 +62,16 @@ impl Watch {
 impl Background for Watch {
     fn start(&self, announce: Announce) {
         let (sender, receiver) = mpsc::channel();
-        self.project.serving.store(true, Ordering::Relaxed);
-        let project = Arc::clone(&self.project);
+        self.state.serving.store(true, Ordering::Relaxed);
+        let state = Arc::clone(&self.state);
         let own = sender.clone();
         let thread = thread::Builder::new()
             .name("todo-watch".into())
             .spawn(move || {
-                if let Err(error) = run(&project, &announce, own, &receiver) {
+                if let Err(error) = run(&state, &announce, own, &receiver) {
                     tracing::warn!(%error, "changes made by others are not announced");
                 }
-                project.catalog.set_watched(false);
+                state.catalog.set_watched(false);
             });
         match thread {
             Ok(thread) => {
@@ -99,7 +98,7 @@ impl Background for Watch {
 }
 
 struct Watcher<'a> {
-    project: &'a Project,
+    state: &'a CounterState,
     announce: &'a Announce,
     root: PathBuf,
     todo: PathBuf,
@@ -110,12 +109,12 @@ struct Watcher<'a> {
 }
 
 fn run(
-    project: &Project,
+    state: &CounterState,
     announce: &Announce,
     sender: Sender<Message>,
     receiver: &Receiver<Message>,
 ) -> notify::Result<()> {
-    let root = Path::new(&project.settings.root).canonicalize()?;
+    let root = Path::new(&state.settings.root).canonicalize()?;
     // Who only reads is not told of: we do so ourselves, thousands of times.
     let kinds = EventKindMask::CORE | EventKindMask::ACCESS_CLOSE;
     let system = RecommendedWatcher::new(
@@ -126,7 +125,7 @@ fn run(
         Config::default().with_event_kinds(kinds),
     )?;
     let mut watcher = Watcher {
-        project,
+        state,
         announce,
         todo: root.join(".todo"),
         root,
@@ -139,7 +138,7 @@ fn run(
     watcher.system.watch(&root, RecursiveMode::NonRecursive)?;
     watcher.follow();
     watcher.known = watcher.existing();
-    if project.settings.number_items {
+    if state.settings.number_items {
         watcher.number();
     }
     watcher.listen(receiver);
@@ -154,11 +153,11 @@ impl Watcher<'_> {
             let _ = self.system.unwatch(&todo);
         }
         self.watching = self.system.watch(&todo, RecursiveMode::Recursive).is_ok();
-        self.project.catalog.set_watched(self.watching);
+        self.state.catalog.set_watched(self.watching);
     }
 
     fn existing(&self) -> BTreeSet<String> {
-        let folder = self.project.folder();
+        let folder = self.state.folder();
         folder
             .and_then(|folder| resources::names(&folder))
             .unwrap_or_default()
@@ -190,7 +189,7 @@ impl Watcher<'_> {
                 }
                 Ok(Message::Event(Err(error))) => {
                     tracing::warn!(%error, "changes may be missed");
-                    self.project.catalog.look_at_everything();
+                    self.state.catalog.look_at_everything();
                     continue;
                 }
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
@@ -203,7 +202,7 @@ impl Watcher<'_> {
 
     fn note(&mut self, event: &Event, changed: &mut BTreeSet<String>) {
         if event.need_rescan() {
-            self.project.catalog.look_at_everything();
+            self.state.catalog.look_at_everything();
             changed.extend(self.existing());
         }
         for path in &event.paths {
@@ -225,10 +224,10 @@ impl Watcher<'_> {
             if name.split('/').any(|part| part.starts_with('.')) {
                 continue;
             }
-            self.project.catalog.touch(&name);
+            self.state.catalog.touch(&name);
             // A whole folder may have come or gone.
             if !name.ends_with(".md") {
-                self.project.catalog.look_at_everything();
+                self.state.catalog.look_at_everything();
                 changed.extend(self.existing());
                 let inside = format!("{name}/");
                 changed.extend(
@@ -243,12 +242,12 @@ impl Watcher<'_> {
     }
 
     fn tell(&mut self, mut changed: BTreeSet<String>) {
-        let Ok(folder) = self.project.folder() else {
+        let Ok(folder) = self.state.folder() else {
             return;
         };
         // In a new folder files may have been made before it was watched.
         if changed.iter().any(|name| !name.ends_with(".md")) {
-            self.project.catalog.look_at_everything();
+            self.state.catalog.look_at_everything();
             let existing = self.existing();
             changed.extend(existing.symmetric_difference(&self.known).cloned());
         }
@@ -259,7 +258,7 @@ impl Watcher<'_> {
                 Some(_) => self.known.insert(name.clone()),
                 None => self.known.remove(name),
             };
-            if self.project.is_own(name, stamp.as_ref()) {
+            if self.state.is_own(name, stamp.as_ref()) {
                 continue;
             }
             tasks |= name == files::TASKS;
@@ -271,7 +270,7 @@ impl Watcher<'_> {
         if listed {
             (self.announce)(Change::ResourceList);
         }
-        if tasks && self.project.settings.number_items {
+        if tasks && self.state.settings.number_items {
             self.number();
         }
         if tasks || adrs {
@@ -281,17 +280,17 @@ impl Watcher<'_> {
 
     /// People changed what the index shows.
     fn bring_index_up_to_date(&self, folder: &Folder, tasks: bool, adrs: bool) {
-        let _turn = locked(&self.project.writing);
+        let _turn = locked(&self.state.writing);
         let until = Instant::now() + Duration::from_secs(1);
         // When others are busy writing, they bring it up to date themselves.
         let Ok(Some(_lock)) = Lock::take(&folder.todo, until) else {
             return;
         };
         let board = match tasks {
-            true => self.project.board_in(folder).ok().map(|(board, _)| board),
+            true => self.state.board_in(folder).ok().map(|(board, _)| board),
             false => None,
         };
-        if page::refresh(self.project, folder, board.as_deref(), adrs) {
+        if page::refresh(self.state, folder, board.as_deref(), adrs) {
             for uri in resources::uris_of(files::INDEX) {
                 (self.announce)(Change::Resource(uri));
             }
@@ -300,7 +299,7 @@ impl Watcher<'_> {
 
     fn number(&self) {
         let context = Context::of_the_desk(Clock::system());
-        match number(self.project, &context) {
+        match number(self.state, &context) {
             Ok(()) => {
                 for change in context.take_changes() {
                     (self.announce)(change);
@@ -314,17 +313,17 @@ impl Watcher<'_> {
 }
 
 /// Gives every task that has no id one.
-fn number(project: &Project, context: &Context) -> Result<()> {
+fn number(state: &CounterState, context: &Context) -> Result<()> {
     let nameless = |board: &crate::model::board::Board| {
         board.tasks.iter().filter(|task| task.id.is_none()).count()
     };
-    if nameless(&*project.board()?) == 0 {
+    if nameless(&*state.board()?) == 0 {
         return Ok(());
     }
-    project.write_unrecorded(context, |txn| {
+    state.write_unrecorded(context, |txn| {
         let board = txn.board()?;
         let mut ids = Vec::new();
-        for (_, id) in project.promised(&board) {
+        for (_, id) in state.promised(&board) {
             ids.push(match id {
                 Some(id) => id,
                 None => txn.new_task_id()?,

@@ -3,36 +3,44 @@
 use std::sync::Arc;
 
 use kit::{
-    Context, Error, Result, Tool,
+    Context, Definition, Effect, Error, Result, Tool,
     tool::{InnerCall, as_is},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 use super::{
-    TAKES, Words, arguments, create_adr, create_task, delete_task, link_tasks, reorder_task,
+    DESTROYS, arguments, create_adr, create_task, delete_task, link_tasks, reorder_task,
     update_adr_status, update_context, update_task, writes,
 };
-use crate::{errors, project::Project, txn::Txn};
+use crate::{errors, state::CounterState, txn::Txn};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    #[schemars(length(min = 1, max = MOST_OPERATIONS))]
     operations: Vec<Operation>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Operation {
+    #[schemars(extend("enum" = TOOLS))]
     tool: String,
-    #[serde(default)]
+    #[schemars(with = "AnyObject")]
     arguments: Map<String, Value>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
+    #[schemars(with = "Vec<AnyObject>")]
     results: Vec<Value>,
 }
 
-const MOST: usize = 50;
+// Publishes `{"type": "object"}` for values whose shape depends on the tool.
+#[derive(JsonSchema)]
+struct AnyObject {}
+
+const MOST_OPERATIONS: usize = 50;
 const TOOLS: [&str; 8] = [
     "create_task",
     "update_task",
@@ -44,46 +52,20 @@ const TOOLS: [&str; 8] = [
     "update_adr_status",
 ];
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    let tool = Words {
-        name: "batch",
-        title: "Several changes at once",
-        description: "複数の変更を1回の書き込みで行います（全て成功するか、何も変更しないか）。\
-            \"$1\"は1番目の操作が作成したID・番号を指します。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "operations": {
-                    "type": "array",
-                    "minItems": 1,
-                    "maxItems": MOST,
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "tool": { "type": "string", "enum": TOOLS },
-                            "arguments": { "type": "object" }
-                        },
-                        "required": ["tool", "arguments"]
-                    }
-                }
-            },
-            "required": ["operations"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "results": { "type": "array", "items": { "type": "object" } }
-            }
-        }),
-        hints: TAKES,
-        rules: &[],
-        normalise,
-    }
-    .tool(writes(project, apply));
-    Tool {
-        inner_calls: Some(inner_calls),
-        ..tool
-    }
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "batch",
+            title: "Several changes at once",
+            description: "複数の変更を1回の書き込みで行います（全て成功するか、何も変更しないか）。\
+                \"$1\"は1番目の操作が作成したID・番号を指します。",
+            hints: DESTROYS,
+            effect: Effect::Write,
+        },
+        writes(state, apply),
+    )
+    .normalise(|_, arguments| arguments::list(arguments, "operations"))
+    .inner_calls(inner_calls)
 }
 
 fn inner_calls(arguments: &mut Map<String, Value>) -> Vec<InnerCall<'_>> {
@@ -112,12 +94,8 @@ fn inner_calls(arguments: &mut Map<String, Value>) -> Vec<InnerCall<'_>> {
     operations.collect()
 }
 
-fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::list(arguments, "operations");
-}
-
 fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
-    if input.operations.len() > MOST {
+    if input.operations.len() > MOST_OPERATIONS {
         let message = "A batch has at most 50 operations.";
         let count = input.operations.len().to_string();
         return Err(errors::invalid_argument("operations", &count, message));

@@ -2,136 +2,102 @@
 
 use std::sync::Arc;
 
-use kit::{Result, Tool, tool::as_is};
+use kit::{Definition, Effect, Hints, Result, Tool};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use super::{ADDS, Words, check, writes};
+use super::{check, writes};
 use crate::{
     errors,
     files::Folder,
     model::{
-        ADR_TEXT_LENGTH,
+        ADR_TEXT_LENGTH, TITLE_LENGTH,
         adr::{self, Status},
         adr_edit::{self, NewAdr},
     },
-    project::{Project, adr_file},
+    state::{CounterState, adr_file},
     txn::Txn,
 };
 
 const NAME: &str = "create_adr";
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// ADRのタイトル
+    #[schemars(length(min = 1, max = TITLE_LENGTH))]
     title: String,
+    /// 決定の背景・文脈
+    #[schemars(length(max = ADR_TEXT_LENGTH))]
     context: String,
+    /// 決定内容
+    #[schemars(length(max = ADR_TEXT_LENGTH))]
     decision: String,
+    /// 決定理由
+    #[schemars(length(max = ADR_TEXT_LENGTH))]
     rationale: String,
-    #[serde(default)]
-    consequences: String,
-    status: Option<String>,
+    /// 決定の影響・結果
+    #[schemars(length(max = ADR_TEXT_LENGTH))]
+    consequences: Option<String>,
+    /// ADRステータス
+    #[serde(default = "proposed")]
+    #[schemars(with = "Status")]
+    status: String,
+    /// 再試行時に同じ値を渡すと二重に作成されません
+    #[schemars(length(max = 200))]
     idempotency_key: Option<String>,
 }
 
-#[derive(Serialize)]
+fn proposed() -> String {
+    Status::Proposed.name().to_owned()
+}
+
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
+    /// 生成されたADR ID
+    #[schemars(regex(pattern = "^adr-[0-9]{3}-.*$"))]
     adr_id: String,
     adr_number: u16,
+    /// 作成されたADRファイルパス
     file_path: String,
+    #[schemars(extend("format" = "date-time"))]
     created_at: String,
 }
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: NAME,
-        title: "Create an ADR",
-        description: "新規ADRを作成します。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "title": {
-                    "type": "string",
-                    "description": "ADRのタイトル",
-                    "maxLength": 100,
-                    "minLength": 1
-                },
-                "context": {
-                    "type": "string",
-                    "description": "決定の背景・文脈",
-                    "maxLength": 2000
-                },
-                "decision": {
-                    "type": "string",
-                    "description": "決定内容",
-                    "maxLength": 2000
-                },
-                "rationale": {
-                    "type": "string",
-                    "description": "決定理由",
-                    "maxLength": 2000
-                },
-                "consequences": {
-                    "type": "string",
-                    "description": "決定の影響・結果",
-                    "maxLength": 2000
-                },
-                "status": {
-                    "type": "string",
-                    "enum": ["Proposed", "Accepted", "Deprecated"],
-                    "default": "Proposed",
-                    "description": "ADRステータス"
-                },
-                "idempotency_key": {
-                    "type": "string",
-                    "description": "再試行時に同じ値を渡すと二重に作成されません",
-                    "maxLength": 200
-                }
-            },
-            "required": ["title", "context", "decision", "rationale"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "adr_id": {
-                    "type": "string",
-                    "pattern": "^adr-[0-9]{3}-.*$",
-                    "description": "生成されたADR ID"
-                },
-                "adr_number": { "type": "integer" },
-                "file_path": {
-                    "type": "string",
-                    "description": "作成されたADRファイルパス"
-                },
-                "created_at": { "type": "string", "format": "date-time" }
-            }
-        }),
-        hints: ADDS,
-        rules: &[
-            errors::TITLE_LONG,
-            errors::CONTEXT_LONG,
-            errors::DECISION_LONG,
-            errors::RATIONALE_LONG,
-            errors::CONSEQUENCES_LONG,
-            errors::ADR_STATUS,
-        ],
-        normalise: as_is,
-    }
-    .tool(writes(project, apply))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: NAME,
+            title: "Create an ADR",
+            description: "新規ADRを作成します。",
+            hints: Hints::ADDS,
+            effect: Effect::Write,
+        },
+        writes(state, apply),
+    )
+    .rules(&[
+        errors::TITLE_LONG,
+        errors::CONTEXT_LONG,
+        errors::DECISION_LONG,
+        errors::RATIONALE_LONG,
+        errors::CONSEQUENCES_LONG,
+        errors::ADR_STATUS,
+    ])
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     let title = check::title("title", &input.title)?;
+    let consequences = input.consequences.as_deref().unwrap_or_default();
     let texts = [
-        ("context", &input.context),
+        ("context", input.context.as_str()),
         ("decision", &input.decision),
         ("rationale", &input.rationale),
-        ("consequences", &input.consequences),
+        ("consequences", consequences),
     ];
     for (field, text) in texts {
         check::length(field, text, ADR_TEXT_LENGTH)?;
         check::closed(field, text)?;
     }
-    let status = input.status.as_deref().map(check::adr_status).transpose()?;
+    let status = check::adr_status(&input.status)?;
 
     let key = input.idempotency_key.as_deref();
     let number = match txn.earlier(NAME, key, &title)? {
@@ -156,11 +122,11 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     let text = adr_edit::new(&NewAdr {
         number,
         title: &title,
-        status: status.unwrap_or(Status::Proposed),
+        status,
         context: &input.context,
         decision: &input.decision,
         rationale: &input.rationale,
-        consequences: &input.consequences,
+        consequences,
         now: &txn.now(),
     });
     txn.put(&name, text)?;

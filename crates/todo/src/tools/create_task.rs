@@ -2,109 +2,78 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Tool};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::{ADDS, Words, arguments, check, writes};
+use super::{arguments, check, writes};
 use crate::{
     errors,
     files::Folder,
-    model::{DESCRIPTION_LENGTH, TaskId, context, document, edit, edit::NewTask, place},
-    project::{Project, context_file},
+    model::{
+        CATEGORY_LENGTH, DESCRIPTION_LENGTH, MOST_SUBTASKS, TITLE_LENGTH, TaskId, context,
+        document, edit, edit::NewTask, place,
+    },
+    state::{CounterState, context_file},
     txn::Txn,
 };
 
 const NAME: &str = "create_task";
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// タスクのタイトル
+    #[schemars(length(min = 1, max = TITLE_LENGTH))]
     title: String,
+    /// タスクのカテゴリ（セクション名）
+    #[schemars(length(max = CATEGORY_LENGTH))]
     category: Option<String>,
+    /// タスクの詳細説明
+    #[schemars(length(max = DESCRIPTION_LENGTH))]
     description: Option<String>,
+    /// サブタスクリスト
     #[serde(default)]
+    #[schemars(length(max = MOST_SUBTASKS), inner(length(max = TITLE_LENGTH)))]
     subtasks: Vec<String>,
+    /// 期日 YYYY-MM-DD
     due: Option<String>,
+    /// 再試行時に同じ値を渡すと二重に作成されません
+    #[schemars(length(max = 200))]
     idempotency_key: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
+    /// 生成されたタスクID
     task_id: TaskId,
+    /// 作成されたcontextファイルパス
     file_path: String,
+    /// 作成日時
+    #[schemars(extend("format" = "date-time"))]
     created_at: String,
 }
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: NAME,
-        title: "Create a task",
-        description: "新規main-taskを作成し、対応するcontextファイルを生成します。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "title": {
-                    "type": "string",
-                    "description": "タスクのタイトル",
-                    "maxLength": 100,
-                    "minLength": 1
-                },
-                "category": {
-                    "type": "string",
-                    "description": "タスクのカテゴリ（セクション名）",
-                    "maxLength": 50
-                },
-                "description": {
-                    "type": "string",
-                    "description": "タスクの詳細説明",
-                    "maxLength": 500
-                },
-                "subtasks": {
-                    "type": "array",
-                    "description": "サブタスクリスト",
-                    "items": { "type": "string", "maxLength": 100 },
-                    "maxItems": 20
-                },
-                "due": { "type": "string", "description": "期日 YYYY-MM-DD" },
-                "idempotency_key": {
-                    "type": "string",
-                    "description": "再試行時に同じ値を渡すと二重に作成されません",
-                    "maxLength": 200
-                }
-            },
-            "required": ["title"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "task_id": {
-                    "type": "string",
-                    "pattern": "^T[0-9]{3}$",
-                    "description": "生成されたタスクID"
-                },
-                "file_path": {
-                    "type": "string",
-                    "description": "作成されたcontextファイルパス"
-                },
-                "created_at": {
-                    "type": "string",
-                    "format": "date-time",
-                    "description": "作成日時"
-                }
-            }
-        }),
-        hints: ADDS,
-        rules: &[
-            errors::TITLE_LONG,
-            errors::CATEGORY,
-            errors::DESCRIPTION_LONG,
-            errors::SUBTASKS_LONG,
-            errors::SUBTASKS_MANY,
-            errors::DUE,
-        ],
-        normalise,
-    }
-    .tool(writes(project, apply))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: NAME,
+            title: "Create a task",
+            description: "新規main-taskを作成し、対応するcontextファイルを生成します。",
+            hints: Hints::ADDS,
+            effect: Effect::Write,
+        },
+        writes(state, apply),
+    )
+    .rules(&[
+        errors::TITLE_LONG,
+        errors::CATEGORY,
+        errors::DESCRIPTION_LONG,
+        errors::SUBTASKS_LONG,
+        errors::SUBTASKS_MANY,
+        errors::DUE,
+    ])
+    .normalise(normalise)
 }
 
 pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {

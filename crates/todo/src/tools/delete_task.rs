@@ -2,64 +2,47 @@
 
 use std::sync::Arc;
 
-use kit::{Result, Tool, tool::as_is};
+use kit::{Definition, Effect, Result, Tool};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use super::{TAKES, Words, check, writes};
+use super::{DESTROYS, check, writes};
 use crate::{
     errors,
     files::Folder,
     model::{TaskId, edit},
-    project::{Project, context_file},
+    state::{CounterState, context_file},
     txn::Txn,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// 削除対象のタスクID
+    #[schemars(with = "TaskId")]
     task_id: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
     task_id: TaskId,
+    /// 削除されたファイルのリスト
     deleted_files: Vec<String>,
+    #[schemars(extend("format" = "date-time"))]
     deleted_at: String,
 }
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: "delete_task",
-        title: "Delete a task",
-        description: "main-taskを削除し、対応するcontextファイルも同時に削除します。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "task_id": {
-                    "type": "string",
-                    "pattern": "^T[0-9]{3}$",
-                    "description": "削除対象のタスクID"
-                }
-            },
-            "required": ["task_id"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "task_id": { "type": "string", "pattern": "^T[0-9]{3}$" },
-                "deleted_files": {
-                    "type": "array",
-                    "items": { "type": "string" },
-                    "description": "削除されたファイルのリスト"
-                },
-                "deleted_at": { "type": "string", "format": "date-time" }
-            }
-        }),
-        hints: TAKES,
-        rules: &[errors::TASK_ID],
-        normalise: as_is,
-    }
-    .tool(writes(project, apply))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "delete_task",
+            title: "Delete a task",
+            description: "main-taskを削除し、対応するcontextファイルも同時に削除します。",
+            hints: DESTROYS,
+            effect: Effect::Write,
+        },
+        writes(state, apply),
+    )
+    .rules(&[errors::TASK_ID])
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {

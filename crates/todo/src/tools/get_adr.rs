@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Tool};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
-use super::{LOOKS, Words, arguments, check, get_context::cut, list_adrs::times, reads};
+use super::{arguments, blocking, check, get_context::cut, list_adrs::times};
 use crate::{
     errors,
     files::Folder,
@@ -15,19 +15,22 @@ use crate::{
         adr::{Adr, Status},
         entry::Link,
     },
-    project::{Project, adr_file},
+    state::{CounterState, adr_file},
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// 3（#3、adr-003も可）
+    #[schemars(range(min = 1, max = 999))]
     adr_number: i64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
     adr_number: u16,
     adr_id: String,
     title: String,
+    #[schemars(with = "String")]
     status: Status,
     created_at: String,
     updated_at: String,
@@ -36,6 +39,7 @@ pub struct Output {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     supersedes: Vec<u16>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
     tasks: Vec<TaskId>,
     content: String,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -43,68 +47,38 @@ pub struct Output {
     file_path: String,
 }
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: "get_adr",
-        title: "Read an ADR",
-        description: "ADRの全文と、それに基づくタスクを取得します。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "adr_number": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": 999,
-                    "description": "3（#3、adr-003も可）"
-                }
-            },
-            "required": ["adr_number"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "adr_number": { "type": "integer" },
-                "adr_id": { "type": "string" },
-                "title": { "type": "string" },
-                "status": { "type": "string" },
-                "created_at": { "type": "string" },
-                "updated_at": { "type": "string" },
-                "superseded_by": { "type": "integer" },
-                "supersedes": { "type": "array", "items": { "type": "integer" } },
-                "tasks": { "type": "array", "items": { "type": "string" } },
-                "content": { "type": "string" },
-                "truncated": { "type": "boolean" },
-                "file_path": { "type": "string" }
-            }
-        }),
-        hints: LOOKS,
-        rules: &[errors::ADR_NUMBER],
-        normalise,
-    }
-    .tool(reads(project, handle))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "get_adr",
+            title: "Read an ADR",
+            description: "ADRの全文と、それに基づくタスクを取得します。",
+            hints: Hints::READS,
+            effect: Effect::Read,
+        },
+        blocking(state, handle),
+    )
+    .rules(&[errors::ADR_NUMBER])
+    .normalise(|_, arguments| arguments::adr_number(arguments, "adr_number"))
 }
 
-fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::adr_number(arguments, "adr_number");
-}
-
-fn handle(project: &Project, _: &Context, input: &Input) -> Result<Output> {
+fn handle(state: &CounterState, _: &Context, input: &Input) -> Result<Output> {
     let number = check::adr_number("adr_number", input.adr_number)?;
-    let stem = project.adr_stem("adr_number", number)?;
+    let stem = state.adr_stem("adr_number", number)?;
     let name = adr_file(&stem);
-    let loaded = project
+    let loaded = state
         .folder()?
         .read(&name)?
         .ok_or_else(|| errors::adr_not_found("adr_number", number))?;
     let adr = Adr::parse(&stem, number, &loaded.text);
-    let board = project.board()?;
+    let board = state.board()?;
     let tasks = board
         .tasks
         .iter()
         .filter(|task| task.linked(Link::Adr).any(|linked| linked == number))
         .filter_map(|task| task.id)
         .collect();
-    let (created_at, updated_at) = times(project, &adr);
+    let (created_at, updated_at) = times(state, &adr);
     let (content, truncated) = cut(&loaded.text);
     Ok(Output {
         adr_number: number,

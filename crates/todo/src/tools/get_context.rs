@@ -2,80 +2,63 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Tool};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
-use super::{LOOKS, Words, arguments, check, reads};
+use super::{arguments, blocking, check};
 use crate::{
     errors,
     files::Folder,
     model::TaskId,
-    project::{Project, context_file},
+    state::{CounterState, context_file},
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// 対象のタスクID（2、#t2も可）
+    #[schemars(with = "TaskId")]
     task_id: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
     task_id: TaskId,
+    /// コンテキスト内容
     content: String,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
+    /// contextファイルパス
     file_path: String,
+    #[schemars(extend("format" = "date-time"))]
     updated_at: String,
 }
 
-/// More than this is cut: clients have limits of their own, and the resource
-/// has all of it.
+/// Longer texts are cut, since clients have limits too. The resource has the
+/// whole text.
 const MOST_BYTES: usize = 100_000;
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: "get_context",
-        title: "Read a task's context",
-        description: "main-taskのコンテキスト情報を取得します。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "task_id": {
-                    "type": "string",
-                    "pattern": "^T[0-9]{3}$",
-                    "description": "対象のタスクID（2、#t2も可）"
-                }
-            },
-            "required": ["task_id"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "task_id": { "type": "string", "pattern": "^T[0-9]{3}$" },
-                "content": { "type": "string", "description": "コンテキスト内容" },
-                "truncated": { "type": "boolean" },
-                "file_path": { "type": "string", "description": "contextファイルパス" },
-                "updated_at": { "type": "string", "format": "date-time" }
-            }
-        }),
-        hints: LOOKS,
-        rules: &[errors::TASK_ID],
-        normalise,
-    }
-    .tool(reads(project, handle))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "get_context",
+            title: "Read a task's context",
+            description: "main-taskのコンテキスト情報を取得します。",
+            hints: Hints::READS,
+            effect: Effect::Read,
+        },
+        blocking(state, handle),
+    )
+    .rules(&[errors::TASK_ID])
+    .normalise(|_, arguments| arguments::task_id(arguments, "task_id"))
 }
 
-fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::task_id(arguments, "task_id");
-}
-
-fn handle(project: &Project, _: &Context, input: &Input) -> Result<Output> {
+fn handle(state: &CounterState, _: &Context, input: &Input) -> Result<Output> {
     let id = check::task_id("task_id", &input.task_id)?;
-    let board = project.board()?;
-    project.find(&board, "task_id", id)?;
+    let board = state.board()?;
+    state.find(&board, "task_id", id)?;
     let name = context_file(id);
-    let loaded = project
+    let loaded = state
         .folder()?
         .read(&name)?
         .ok_or_else(|| errors::no_context(id))?;
@@ -85,7 +68,7 @@ fn handle(project: &Project, _: &Context, input: &Input) -> Result<Output> {
         content,
         truncated,
         file_path: Folder::shown(&name),
-        updated_at: project.when_ms(loaded.stamp.modified_ms()),
+        updated_at: state.when_ms(loaded.stamp.modified_ms()),
     })
 }
 

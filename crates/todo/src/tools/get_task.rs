@@ -2,26 +2,30 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Tool};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
-use super::{LOOKS, Words, arguments, check, reads};
+use super::{arguments, blocking, check};
 use crate::{
     errors,
     model::{Status, TaskId, entry::Link, graph::Graph},
-    project::{Project, context_file},
+    state::{CounterState, context_file},
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// T002（2、#t2も可）
+    #[schemars(with = "TaskId")]
     task_id: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
+    #[schemars(with = "String")]
     task_id: TaskId,
     title: String,
+    #[schemars(with = "String")]
     status: Status,
     category: String,
     priority: usize,
@@ -31,96 +35,56 @@ pub struct Output {
     overdue: bool,
     ready: bool,
     subtasks: Vec<Subtask>,
+    #[schemars(with = "Vec<String>")]
     depends_on: Vec<TaskId>,
+    #[schemars(with = "Vec<String>")]
     blocks: Vec<TaskId>,
+    #[schemars(with = "Vec<String>")]
     relates: Vec<TaskId>,
     decided_by: Vec<u16>,
+    /// 未完了の先行タスク
+    #[schemars(with = "Vec<String>")]
     blocked_by: Vec<TaskId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     context_excerpt: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Subtask {
     title: String,
+    #[schemars(with = "String")]
     status: Status,
 }
 
-/// Characters of the context shown; get_context has all of it.
+/// Characters of the context to show; get_context has the whole text.
 const EXCERPT: usize = 400;
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: "get_task",
-        title: "Read a task",
-        description: "タスク1件の詳細（サブタスク、リンク、期日、コンテキスト抜粋）を取得します。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "task_id": {
-                    "type": "string",
-                    "pattern": "^T[0-9]{3}$",
-                    "description": "T002（2、#t2も可）"
-                }
-            },
-            "required": ["task_id"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "task_id": { "type": "string" },
-                "title": { "type": "string" },
-                "status": { "type": "string" },
-                "category": { "type": "string" },
-                "priority": { "type": "integer" },
-                "line": { "type": "integer" },
-                "due": { "type": "string" },
-                "overdue": { "type": "boolean" },
-                "ready": { "type": "boolean" },
-                "subtasks": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "title": { "type": "string" },
-                            "status": { "type": "string" }
-                        }
-                    }
-                },
-                "depends_on": { "type": "array", "items": { "type": "string" } },
-                "blocks": { "type": "array", "items": { "type": "string" } },
-                "relates": { "type": "array", "items": { "type": "string" } },
-                "decided_by": { "type": "array", "items": { "type": "integer" } },
-                "blocked_by": {
-                    "type": "array",
-                    "description": "未完了の先行タスク",
-                    "items": { "type": "string" }
-                },
-                "context_excerpt": { "type": "string" }
-            }
-        }),
-        hints: LOOKS,
-        rules: &[errors::TASK_ID],
-        normalise,
-    }
-    .tool(reads(project, handle))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "get_task",
+            title: "Read a task",
+            description: "タスク1件の詳細（サブタスク、リンク、期日、コンテキスト抜粋）を取得します。",
+            hints: Hints::READS,
+            effect: Effect::Read,
+        },
+        blocking(state, handle),
+    )
+    .rules(&[errors::TASK_ID])
+    .normalise(|_, arguments| arguments::task_id(arguments, "task_id"))
 }
 
-fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::task_id(arguments, "task_id");
-}
-
-fn handle(project: &Project, context: &Context, input: &Input) -> Result<Output> {
+fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Output> {
     let id = check::task_id("task_id", &input.task_id)?;
-    let board = project.board()?;
-    let task = project.find(&board, "task_id", id)?;
+    let board = state.board()?;
+    let task = state.find(&board, "task_id", id)?;
     let graph = Graph::of(&board);
     let open = task.status != Status::Done;
     let blocked_by: Vec<TaskId> = match open {
         true => graph.blockers(id).collect(),
         false => Vec::new(),
     };
-    let today = project.today(context);
+    let today = state.today(context);
     let linked = |link| task.linked(link).map(TaskId).collect::<Vec<_>>();
     let mut relates = linked(Link::See);
     for other in &board.tasks {
@@ -131,7 +95,7 @@ fn handle(project: &Project, context: &Context, input: &Input) -> Result<Output>
             relates.push(other_id);
         }
     }
-    let loaded = project.folder()?.read(&context_file(id))?;
+    let loaded = state.folder()?.read(&context_file(id))?;
     Ok(Output {
         task_id: id,
         title: task.title.clone(),

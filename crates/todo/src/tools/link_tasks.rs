@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Tool};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::{SETS, Words, arguments, check, writes};
+use super::{arguments, check, writes};
 use crate::{
     errors,
     model::{
@@ -17,20 +18,23 @@ use crate::{
         entry::Link,
         graph::Graph,
     },
-    project::Project,
+    state::CounterState,
     txn::Txn,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    #[schemars(with = "TaskId")]
     task_id: String,
     relation: Relation,
+    /// タスクID（decided_byの場合はADR番号）
+    #[schemars(regex(pattern = "^(T[0-9]{3}|[0-9]{1,3})$"))]
     target: String,
     #[serde(default)]
     remove: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
     DependsOn,
@@ -39,48 +43,28 @@ pub enum Relation {
     DecidedBy,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
+    #[schemars(with = "String")]
     task_id: TaskId,
+    #[schemars(with = "Vec<String>")]
     blocked_by: Vec<TaskId>,
     updated_at: String,
 }
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: "link_tasks",
-        title: "Link tasks",
-        description: "タスクを他のタスクまたはADRに関連付けます（removeで解除）。循環する依存は拒否します。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "task_id": { "type": "string", "pattern": "^T[0-9]{3}$" },
-                "relation": {
-                    "type": "string",
-                    "enum": ["depends_on", "blocks", "relates", "decided_by"]
-                },
-                "target": {
-                    "type": "string",
-                    "pattern": "^(T[0-9]{3}|[0-9]{1,3})$",
-                    "description": "タスクID（decided_byの場合はADR番号）"
-                },
-                "remove": { "type": "boolean", "default": false }
-            },
-            "required": ["task_id", "relation", "target"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "task_id": { "type": "string" },
-                "blocked_by": { "type": "array", "items": { "type": "string" } },
-                "updated_at": { "type": "string" }
-            }
-        }),
-        hints: SETS,
-        rules: &[errors::TASK_ID, errors::TARGET],
-        normalise,
-    }
-    .tool(writes(project, apply))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "link_tasks",
+            title: "Link tasks",
+            description: "タスクを他のタスクまたはADRに関連付けます（removeで解除）。循環する依存は拒否します。",
+            hints: Hints::SETS,
+            effect: Effect::Write,
+        },
+        writes(state, apply),
+    )
+    .rules(&[errors::TASK_ID, errors::TARGET])
+    .normalise(normalise)
 }
 
 pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {

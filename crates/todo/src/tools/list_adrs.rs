@@ -2,33 +2,33 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use kit::{Context, Result, Tool, context::Language, page};
+use kit::{Context, Definition, Effect, Hints, Result, Tool, context::Language, page};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
-use super::{LOOKS, Words, arguments, check, reads};
+use super::{arguments, blocking, check, default_list_limit};
 use crate::{
     errors,
     model::{
         adr::{Adr, Status},
         listed,
     },
-    project::{Project, adr_file},
+    state::{CounterState, adr_file},
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// ステータスフィルタ（小文字も可）
+    #[schemars(with = "Option<Status>")]
     status: Option<String>,
-    #[serde(default = "fifty")]
+    #[serde(default = "default_list_limit")]
+    #[schemars(range(min = 1, max = 100))]
     limit: usize,
+    /// 前回のnext_cursor
     cursor: Option<String>,
 }
 
-fn fifty() -> usize {
-    50
-}
-
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
     adrs: Vec<Row>,
     total_count: usize,
@@ -40,75 +40,41 @@ pub struct Output {
     warnings: Vec<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
+    #[schemars(range(min = 1, max = 999))]
     adr_number: u16,
     title: String,
     status: Status,
+    #[schemars(extend("format" = "date-time"))]
     created_at: String,
+    #[schemars(extend("format" = "date-time"))]
     updated_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded_by: Option<u16>,
 }
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: "list_adrs",
-        title: "List ADRs",
-        description: "ADR一覧を取得します。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "status": {
-                    "type": "string",
-                    "enum": ["Proposed", "Accepted", "Deprecated"],
-                    "description": "ステータスフィルタ（小文字も可）"
-                },
-                "limit": { "type": "integer", "minimum": 1, "maximum": 100, "default": 50 },
-                "cursor": { "type": "string", "description": "前回のnext_cursor" }
-            }
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "adrs": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "adr_number": { "type": "integer", "minimum": 1, "maximum": 999 },
-                            "title": { "type": "string" },
-                            "status": {
-                                "type": "string",
-                                "enum": ["Proposed", "Accepted", "Deprecated"]
-                            },
-                            "created_at": { "type": "string", "format": "date-time" },
-                            "updated_at": { "type": "string", "format": "date-time" },
-                            "superseded_by": { "type": "integer" }
-                        }
-                    }
-                },
-                "total_count": { "type": "integer" },
-                "next_cursor": { "type": "string" },
-                "message": { "type": "string" },
-                "warnings": { "type": "array", "items": { "type": "string" } }
-            }
-        }),
-        hints: LOOKS,
-        rules: &[errors::ADR_STATUS],
-        normalise,
-    }
-    .tool(reads(project, handle))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "list_adrs",
+            title: "List ADRs",
+            description: "ADR一覧を取得します。",
+            hints: Hints::READS,
+            effect: Effect::Read,
+        },
+        blocking(state, handle),
+    )
+    .rules(&[errors::ADR_STATUS])
+    .normalise(|_, arguments| {
+        arguments::adr_status(arguments, "status");
+        arguments::integer(arguments, "limit");
+    })
 }
 
-fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::adr_status(arguments, "status");
-    arguments::integer(arguments, "limit");
-}
-
-fn handle(project: &Project, context: &Context, input: &Input) -> Result<Output> {
+fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Output> {
     let status = input.status.as_deref().map(check::adr_status).transpose()?;
-    let mut adrs = project.adrs()?;
+    let mut adrs = state.adrs()?;
     let warnings = duplicates(&adrs);
     let has_any = !adrs.is_empty();
     adrs.retain(|adr| status.is_none_or(|status| adr.status == status));
@@ -118,7 +84,7 @@ fn handle(project: &Project, context: &Context, input: &Input) -> Result<Output>
         .items
         .into_iter()
         .map(|adr| {
-            let (created_at, updated_at) = times(project, &adr);
+            let (created_at, updated_at) = times(state, &adr);
             Row {
                 adr_number: adr.number,
                 title: listed(&adr.title),
@@ -163,15 +129,15 @@ fn duplicates(adrs: &[Arc<Adr>]) -> Vec<String> {
 }
 
 /// When a record was made and last changed: as it says itself, else as its file does.
-pub fn times(project: &Project, adr: &Adr) -> (String, String) {
+pub fn times(state: &CounterState, adr: &Adr) -> (String, String) {
     let of_file = || {
-        let stamp = project
+        let stamp = state
             .folder()
             .and_then(|folder| folder.stamp(&adr_file(&adr.stem)));
-        project.when_ms(stamp.ok().flatten().map_or(0, |stamp| stamp.modified_ms()))
+        state.when_ms(stamp.ok().flatten().map_or(0, |stamp| stamp.modified_ms()))
     };
     let say = |when: Option<crate::model::adr::When>| {
-        when.map(|when| project.when(when.timestamp(&project.zone)))
+        when.map(|when| state.when(when.timestamp(&state.zone)))
     };
     let created = say(adr.created).unwrap_or_else(of_file);
     let updated = say(adr.updated).unwrap_or_else(of_file);

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool, context::Language, page};
+use kit::{Context, Definition, Effect, Hints, Result, Tool, context::Language, page};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
-use super::{LOOKS, Words, arguments, check, reads};
+use super::{arguments, blocking, check, default_list_limit};
 use crate::{
     errors,
     model::{
@@ -15,28 +15,34 @@ use crate::{
         graph::Graph,
         listed,
     },
-    project::Project,
+    state::CounterState,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// ステータスフィルタ（doing、completed、完了も可）
+    #[schemars(with = "Option<Status>")]
     status: Option<String>,
+    /// カテゴリフィルタ
     category: Option<String>,
-    ready: Option<bool>,
-    blocked: Option<bool>,
-    overdue: Option<bool>,
-    #[serde(default = "fifty")]
+    /// 取得件数上限
+    #[serde(default = "default_list_limit")]
+    #[schemars(range(min = 1, max = 100))]
     limit: usize,
+    /// 着手可能（未着手で先行タスクが全て完了）
+    ready: Option<bool>,
+    /// 先行タスクが未完了
+    blocked: Option<bool>,
+    /// 期日超過
+    overdue: Option<bool>,
+    /// 前回のnext_cursor
     cursor: Option<String>,
 }
 
-fn fifty() -> usize {
-    50
-}
-
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
     tasks: Vec<Row>,
+    /// 総件数
     total_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -46,104 +52,52 @@ pub struct Output {
     warnings: Vec<String>,
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<TaskId>,
     title: String,
     status: Status,
     category: String,
+    /// サブタスク数
     subtasks_count: usize,
+    /// 優先度（位置ベース、小さいほど高優先度）
     priority: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     due: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
     blocked_by: Vec<TaskId>,
 }
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: "list_tasks",
-        title: "List tasks",
-        description: "タスク一覧を取得します。フィルタリング機能付き。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "status": {
-                    "type": "string",
-                    "enum": ["todo", "in_progress", "done"],
-                    "description": "ステータスフィルタ（doing、completed、完了も可）"
-                },
-                "category": { "type": "string", "description": "カテゴリフィルタ" },
-                "limit": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": 100,
-                    "default": 50,
-                    "description": "取得件数上限"
-                },
-                "ready": { "type": "boolean", "description": "着手可能（未着手で先行タスクが全て完了）" },
-                "blocked": { "type": "boolean", "description": "先行タスクが未完了" },
-                "overdue": { "type": "boolean", "description": "期日超過" },
-                "cursor": { "type": "string", "description": "前回のnext_cursor" }
-            }
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "tasks": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "task_id": { "type": "string", "pattern": "^T[0-9]{3}$" },
-                            "title": { "type": "string" },
-                            "status": {
-                                "type": "string",
-                                "enum": ["todo", "in_progress", "done"]
-                            },
-                            "category": { "type": "string" },
-                            "subtasks_count": {
-                                "type": "integer",
-                                "description": "サブタスク数"
-                            },
-                            "priority": {
-                                "type": "integer",
-                                "description": "優先度（位置ベース、小さいほど高優先度）"
-                            },
-                            "due": { "type": "string" },
-                            "blocked_by": { "type": "array", "items": { "type": "string" } }
-                        }
-                    }
-                },
-                "total_count": { "type": "integer", "description": "総件数" },
-                "next_cursor": { "type": "string" },
-                "message": { "type": "string" },
-                "warnings": { "type": "array", "items": { "type": "string" } }
-            }
-        }),
-        hints: LOOKS,
-        rules: &[errors::STATUS],
-        normalise,
-    }
-    .tool(reads(project, handle))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "list_tasks",
+            title: "List tasks",
+            description: "タスク一覧を取得します。フィルタリング機能付き。",
+            hints: Hints::READS,
+            effect: Effect::Read,
+        },
+        blocking(state, handle),
+    )
+    .rules(&[errors::STATUS])
+    .normalise(|_, arguments| {
+        arguments::status(arguments, "status");
+        arguments::integer(arguments, "limit");
+    })
 }
 
-fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
-    arguments::status(arguments, "status");
-    arguments::integer(arguments, "limit");
-}
-
-fn handle(project: &Project, context: &Context, input: &Input) -> Result<Output> {
+fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Output> {
     let status = input.status.as_deref().map(check::status).transpose()?;
-    let board = project.board()?;
+    let board = state.board()?;
     let category = input
         .category
         .as_deref()
         .map(|name| board.known_category(name.trim()).unwrap_or(name));
-    let today = project.today(context);
+    let today = state.today(context);
     let graph = Graph::of(&board);
-    let promised = project.promised(&board);
+    let promised = state.promised(&board);
     let wanted = |filter: Option<bool>, is: bool| filter.is_none_or(|wanted| wanted == is);
 
     let mut rows = Vec::new();

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use kit::{Result, Tool, tool::as_is};
+use kit::{Definition, Effect, Hints, Result, Tool};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use super::{SETS, Words, check, writes};
+use super::{check, writes};
 use crate::{
     errors,
     model::{
@@ -15,65 +15,46 @@ use crate::{
         edit,
         place::Place,
     },
-    project::Project,
+    state::CounterState,
     txn::Txn,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// 移動対象のタスクID
+    #[schemars(with = "TaskId")]
     task_id: String,
+    /// 移動先の位置
+    #[schemars(extend("enum" = ["first", "last", "before", "after"]))]
     position: String,
+    /// 参照タスクID（position が before/after の場合必須）
+    #[schemars(with = "Option<TaskId>")]
     reference_task_id: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
     task_id: TaskId,
+    /// 元の位置
     old_position: usize,
+    /// 新しい位置
     new_position: usize,
+    #[schemars(extend("format" = "date-time"))]
     updated_at: String,
 }
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: "reorder_task",
-        title: "Move a task",
-        description: "タスクの位置を変更し、優先度を調整します。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "task_id": {
-                    "type": "string",
-                    "pattern": "^T[0-9]{3}$",
-                    "description": "移動対象のタスクID"
-                },
-                "position": {
-                    "type": "string",
-                    "enum": ["first", "last", "before", "after"],
-                    "description": "移動先の位置"
-                },
-                "reference_task_id": {
-                    "type": "string",
-                    "pattern": "^T[0-9]{3}$",
-                    "description": "参照タスクID（position が before/after の場合必須）"
-                }
-            },
-            "required": ["task_id", "position"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "task_id": { "type": "string", "pattern": "^T[0-9]{3}$" },
-                "old_position": { "type": "integer", "description": "元の位置" },
-                "new_position": { "type": "integer", "description": "新しい位置" },
-                "updated_at": { "type": "string", "format": "date-time" }
-            }
-        }),
-        hints: SETS,
-        rules: &[errors::TASK_ID, errors::POSITION, errors::REFERENCE_ID],
-        normalise: as_is,
-    }
-    .tool(writes(project, apply))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "reorder_task",
+            title: "Move a task",
+            description: "タスクの位置を変更し、優先度を調整します。",
+            hints: Hints::SETS,
+            effect: Effect::Write,
+        },
+        writes(state, apply),
+    )
+    .rules(&[errors::TASK_ID, errors::POSITION, errors::REFERENCE_ID])
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {

@@ -2,55 +2,51 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Tool};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
 use super::{
-    LOOKS, Words,
-    found::{self, Found, Question},
-    reads,
+    blocking,
+    file_search::{self, Match, SearchInput, SearchOutput},
 };
 use crate::{
     errors,
     files::Folder,
     model::adr::{Adr, Status},
-    project::Project,
     search::Kind,
+    state::CounterState,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
     adr_number: u16,
     title: String,
+    #[schemars(with = "String")]
     status: Status,
-    match_score: f64,
-    matched_content: String,
+    #[serde(flatten)]
+    matched: Match,
     file_path: String,
 }
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: "search_adrs",
-        title: "Search ADRs",
-        description: "全ADRを全文検索します。",
-        input: found::input(),
-        output: found::output(json!({
-            "adr_number": { "type": "integer" },
-            "title": { "type": "string" },
-            "status": { "type": "string" },
-            "file_path": { "type": "string" }
-        })),
-        hints: LOOKS,
-        rules: &[errors::QUERY_LONG],
-        normalise: found::normalise,
-    }
-    .tool(reads(project, handle))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "search_adrs",
+            title: "Search ADRs",
+            description: "全ADRを全文検索します。",
+            hints: Hints::READS,
+            effect: Effect::Read,
+        },
+        blocking(state, handle),
+    )
+    .rules(&[errors::QUERY_LONG])
+    .normalise(file_search::normalise)
 }
 
-fn handle(project: &Project, _: &Context, question: &Question) -> Result<Found<Row>> {
+fn handle(state: &CounterState, _: &Context, input: &SearchInput) -> Result<SearchOutput<Row>> {
     let is_adr = |kind| matches!(kind, Kind::Adr(_));
-    found::among(project, question, is_adr, |hit, text, matched_content| {
+    file_search::search_files(state, input, is_adr, |hit, text, matched| {
         let Kind::Adr(number) = hit.kind else {
             return None;
         };
@@ -59,8 +55,7 @@ fn handle(project: &Project, _: &Context, question: &Question) -> Result<Found<R
             adr_number: number,
             title: adr.title,
             status: adr.status,
-            match_score: hit.score,
-            matched_content,
+            matched,
             file_path: Folder::shown(&hit.name),
         })
     })

@@ -2,14 +2,13 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use kit::{Context, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Tool};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
 use super::{
-    LOOKS, Words, arguments,
-    found::{self, Found, Question},
-    reads,
+    arguments, blocking,
+    file_search::{self, Match, SearchInput, SearchOutput},
 };
 use crate::{
     errors,
@@ -19,118 +18,80 @@ use crate::{
         lines::slice,
         listed,
     },
-    project::{Project, context_file},
     search::{Query, Strength, excerpt, fold, fold_bytes},
+    state::{CounterState, context_file},
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
     #[serde(flatten)]
-    question: Question,
+    search: SearchInput,
+    /// 検索対象
     #[serde(default = "title_and_content")]
-    search_in: Vec<String>,
+    search_in: Vec<SearchIn>,
 }
 
-fn title_and_content() -> Vec<String> {
-    vec!["title".into(), "content".into()]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum SearchIn {
+    Title,
+    Content,
+    Context,
 }
 
-#[derive(Serialize)]
+fn title_and_content() -> Vec<SearchIn> {
+    vec![SearchIn::Title, SearchIn::Content]
+}
+
+#[derive(Serialize, JsonSchema)]
 struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<TaskId>,
     title: String,
     status: Status,
     category: String,
-    match_score: f64,
-    matched_content: String,
+    #[serde(flatten)]
+    matched: Match,
 }
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    let mut input = found::input();
-    if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.insert(
-            "search_in".into(),
-            json!({
-                "type": "array",
-                "items": { "type": "string", "enum": ["title", "content", "context"] },
-                "default": title_and_content(),
-                "description": "検索対象"
-            }),
-        );
-    }
-    Words {
-        name: "search_tasks",
-        title: "Search tasks",
-        description: "全文検索によるタスク検索を行います。",
-        input,
-        output: found::output(json!({
-            "task_id": { "type": "string", "pattern": "^T[0-9]{3}$" },
-            "title": { "type": "string" },
-            "status": { "type": "string", "enum": ["todo", "in_progress", "done"] },
-            "category": { "type": "string" }
-        })),
-        hints: LOOKS,
-        rules: &[errors::QUERY_LONG],
-        normalise,
-    }
-    .tool(reads(project, handle))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "search_tasks",
+            title: "Search tasks",
+            description: "全文検索によるタスク検索を行います。",
+            hints: Hints::READS,
+            effect: Effect::Read,
+        },
+        blocking(state, handle),
+    )
+    .rules(&[errors::QUERY_LONG])
+    .normalise(|context, arguments| {
+        file_search::normalise(context, arguments);
+        arguments::list(arguments, "search_in");
+    })
 }
 
-fn normalise(context: &Context, arguments: &mut Map<String, Value>) {
-    found::normalise(context, arguments);
-    arguments::list(arguments, "search_in");
-}
-
-/// Where the best match was.
-#[derive(Clone, Copy)]
-enum Place {
-    Title,
-    Content,
-    Context,
-}
-
-struct Match<'b> {
+/// A task, and where in it the best match is.
+struct TaskMatch<'b> {
     task: &'b Task,
     score: f64,
-    place: Place,
+    found_in: SearchIn,
 }
 
-fn handle(project: &Project, _: &Context, input: &Input) -> Result<Found<Row>> {
-    let Some(query) = input.question.query()? else {
-        return Ok(Found::default());
+fn handle(state: &CounterState, _: &Context, input: &Input) -> Result<SearchOutput<Row>> {
+    let Some(query) = input.search.query()? else {
+        return Ok(SearchOutput::default());
     };
-    let board = project.board()?;
-    let searched = |place: &str| input.search_in.iter().any(|wanted| wanted == place);
-    let contexts = match searched("context") {
-        true => project
+    let board = state.board()?;
+    let contexts = match input.search_in.contains(&SearchIn::Context) {
+        true => state
             .catalog
-            .contexts(&project.folder()?, &query)
+            .contexts(&state.folder()?, &query)
             .map_err(|error| errors::io(".todo", false, error))?,
         false => HashMap::new(),
     };
-    let find = |strength: Strength| -> Vec<Match<'_>> {
-        let matches = board.tasks.iter().filter_map(|task| {
-            let title = searched("title")
-                .then(|| query.score(&fold_bytes(&task.title), b"", strength))
-                .flatten();
-            let content = searched("content")
-                .then(|| query.score(b"", &fold_bytes(board.block(task)), strength))
-                .flatten();
-            let context = task.id.and_then(|id| contexts.get(&id).copied());
-            let places = [
-                (title, Place::Title, 1.0),
-                (content, Place::Content, 0.9),
-                (context, Place::Context, 0.8),
-            ];
-            places
-                .into_iter()
-                .filter_map(|(score, place, weight)| Some((score? * weight, place)))
-                .max_by(|(one, _), (other, _)| one.total_cmp(other))
-                .map(|(score, place)| Match { task, score, place })
-        });
-        matches.collect()
-    };
+    let find = |strength| matches(&board, &query, &input.search_in, &contexts, strength);
     let mut found = find(Strength::All);
     if found.is_empty() && query.has_several_words() {
         found = find(Strength::Any);
@@ -138,8 +99,8 @@ fn handle(project: &Project, _: &Context, input: &Input) -> Result<Found<Row>> {
     let total_matches = found.len();
     // Equal matches stay in the order of the file.
     found.sort_by(|one, other| other.score.total_cmp(&one.score));
-    found.truncate(input.question.limit());
-    let promised = project.promised(&board);
+    found.truncate(input.search.limit());
+    let promised = state.promised(&board);
     let results = found
         .iter()
         .map(|found| {
@@ -151,22 +112,53 @@ fn handle(project: &Project, _: &Context, input: &Input) -> Result<Found<Row>> {
                 title: listed(&found.task.title),
                 status: found.task.status,
                 category: board.category(found.task).to_owned(),
-                match_score: (found.score * 1000.0).round() / 1000.0,
-                matched_content: shown(project, &board, found, &query),
+                matched: Match {
+                    match_score: (found.score * 1000.0).round() / 1000.0,
+                    matched_content: shown(state, &board, found, &query),
+                },
             }
         })
         .collect();
-    Ok(Found {
+    Ok(SearchOutput {
         results,
         total_matches,
     })
 }
 
-fn shown(project: &Project, board: &Board, found: &Match<'_>, query: &Query) -> String {
-    match (found.place, found.task.id) {
-        (Place::Title, _) => excerpt(&found.task.title, query),
-        (Place::Context, Some(id)) => {
-            let text = project
+fn matches<'b>(
+    board: &'b Board,
+    query: &Query,
+    search_in: &[SearchIn],
+    contexts: &HashMap<TaskId, f64>,
+    strength: Strength,
+) -> Vec<TaskMatch<'b>> {
+    let score = |task: &Task, part: SearchIn| match part {
+        SearchIn::Title => query.score(&fold_bytes(&task.title), b"", strength),
+        SearchIn::Content => query
+            .score(b"", &fold_bytes(board.block(task)), strength)
+            .map(|score| score * 0.9),
+        SearchIn::Context => contexts.get(&task.id?).map(|score| score * 0.8),
+    };
+    let best = |task: &'b Task| {
+        [SearchIn::Title, SearchIn::Content, SearchIn::Context]
+            .into_iter()
+            .filter(|part| search_in.contains(part))
+            .filter_map(|part| Some((score(task, part)?, part)))
+            .max_by(|(one, _), (other, _)| one.total_cmp(other))
+            .map(|(score, found_in)| TaskMatch {
+                task,
+                score,
+                found_in,
+            })
+    };
+    board.tasks.iter().filter_map(best).collect()
+}
+
+fn shown(state: &CounterState, board: &Board, found: &TaskMatch<'_>, query: &Query) -> String {
+    match (found.found_in, found.task.id) {
+        (SearchIn::Title, _) => excerpt(&found.task.title, query),
+        (SearchIn::Context, Some(id)) => {
+            let text = state
                 .folder()
                 .and_then(|folder| folder.read(&context_file(id)));
             match text {
@@ -177,7 +169,7 @@ fn shown(project: &Project, board: &Board, found: &Match<'_>, query: &Query) -> 
         _ => {
             let block = board.block(found.task);
             let line = board.line(found.task.lines.start);
-            // The title is shown already; what stands below it says more.
+            // The result shows the title already, so prefer the text below it.
             let below = slice(block, line.len()..block.len());
             let best = excerpt(below, query);
             let matches = query.words().any(|word| fold(&best).contains(word));

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Tool};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::{SETS, Words, arguments, check, writes};
+use super::{arguments, check, writes};
 use crate::{
     errors,
     model::{
@@ -14,78 +15,56 @@ use crate::{
         adr::{self, Adr, Status},
         adr_edit, one_line,
     },
-    project::{Project, adr_file},
+    state::{CounterState, adr_file},
     txn::Txn,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// 更新対象のADR番号
+    #[schemars(range(min = 1, max = 999))]
     adr_number: i64,
+    /// 新しいステータス
+    #[schemars(with = "Status")]
     status: String,
+    /// ステータス変更の理由
+    #[schemars(length(max = REASON_LENGTH))]
     reason: Option<String>,
+    /// 後継ADRの番号（statusはDeprecated）
+    #[schemars(range(min = 1, max = 999))]
     superseded_by: Option<i64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
+    #[schemars(range(min = 1, max = 999))]
     adr_number: u16,
+    #[schemars(with = "String")]
     old_status: Status,
+    #[schemars(with = "String")]
     new_status: Status,
+    #[schemars(extend("format" = "date-time"))]
     updated_at: String,
 }
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: "update_adr_status",
-        title: "Change an ADR's status",
-        description: "ADRのステータスを更新します。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "adr_number": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": 999,
-                    "description": "更新対象のADR番号"
-                },
-                "status": {
-                    "type": "string",
-                    "enum": ["Proposed", "Accepted", "Deprecated"],
-                    "description": "新しいステータス"
-                },
-                "reason": {
-                    "type": "string",
-                    "description": "ステータス変更の理由",
-                    "maxLength": 500
-                },
-                "superseded_by": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": 999,
-                    "description": "後継ADRの番号（statusはDeprecated）"
-                }
-            },
-            "required": ["adr_number", "status"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "adr_number": { "type": "integer", "minimum": 1, "maximum": 999 },
-                "old_status": { "type": "string" },
-                "new_status": { "type": "string" },
-                "updated_at": { "type": "string", "format": "date-time" }
-            }
-        }),
-        hints: SETS,
-        rules: &[
-            errors::ADR_NUMBER,
-            errors::ADR_STATUS,
-            errors::REASON_LONG,
-            errors::SUPERSEDED_BY,
-        ],
-        normalise,
-    }
-    .tool(writes(project, apply))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "update_adr_status",
+            title: "Change an ADR's status",
+            description: "ADRのステータスを更新します。",
+            hints: Hints::SETS,
+            effect: Effect::Write,
+        },
+        writes(state, apply),
+    )
+    .rules(&[
+        errors::ADR_NUMBER,
+        errors::ADR_STATUS,
+        errors::REASON_LONG,
+        errors::SUPERSEDED_BY,
+    ])
+    .normalise(normalise)
 }
 
 pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use kit::{Result, Tool, tool::as_is};
+use kit::{Definition, Effect, Result, Tool};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use super::{TAKES, Words, check, writes};
+use super::{DESTROYS, check, writes};
 use crate::{
     errors,
     files::Folder,
@@ -15,73 +15,47 @@ use crate::{
         context::{self, Update},
         edit, place,
     },
-    project::{Project, context_file},
+    state::{CounterState, context_file},
     txn::Txn,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// 対象のタスクID
+    #[schemars(with = "TaskId")]
     task_id: String,
+    /// コンテキスト内容
+    #[schemars(length(max = CONTENT_LENGTH))]
     content: String,
+    /// 既存内容に追記するかどうか
     #[serde(default)]
     append: bool,
+    /// 追記するセクション名
+    #[schemars(length(max = SECTION_LENGTH))]
     section: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
     task_id: TaskId,
+    /// 更新されたcontextファイルパス
     file_path: String,
+    #[schemars(extend("format" = "date-time"))]
     updated_at: String,
 }
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: "update_context",
-        title: "Write a task's context",
-        description: "main-taskのコンテキスト情報を追加・更新します。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "task_id": {
-                    "type": "string",
-                    "pattern": "^T[0-9]{3}$",
-                    "description": "対象のタスクID"
-                },
-                "content": {
-                    "type": "string",
-                    "description": "コンテキスト内容",
-                    "maxLength": 10000
-                },
-                "append": {
-                    "type": "boolean",
-                    "default": false,
-                    "description": "既存内容に追記するかどうか"
-                },
-                "section": {
-                    "type": "string",
-                    "description": "追記するセクション名",
-                    "maxLength": 50
-                }
-            },
-            "required": ["task_id", "content"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "task_id": { "type": "string", "pattern": "^T[0-9]{3}$" },
-                "file_path": {
-                    "type": "string",
-                    "description": "更新されたcontextファイルパス"
-                },
-                "updated_at": { "type": "string", "format": "date-time" }
-            }
-        }),
-        hints: TAKES,
-        rules: &[errors::TASK_ID, errors::CONTENT_LONG, errors::SECTION_LONG],
-        normalise: as_is,
-    }
-    .tool(writes(project, apply))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "update_context",
+            title: "Write a task's context",
+            description: "main-taskのコンテキスト情報を追加・更新します。",
+            hints: DESTROYS,
+            effect: Effect::Write,
+        },
+        writes(state, apply),
+    )
+    .rules(&[errors::TASK_ID, errors::CONTENT_LONG, errors::SECTION_LONG])
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {

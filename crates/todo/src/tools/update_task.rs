@@ -3,126 +3,89 @@
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use kit::{Context, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Tool};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::{SETS, Words, arguments, check, writes};
+use super::{arguments, check, writes};
 use crate::{
     errors,
-    model::{TaskId, edit, edit::Change, place::Place, subtasks::Wanted},
-    project::Project,
+    model::{
+        CATEGORY_LENGTH, Status, TITLE_LENGTH, TaskId, edit, edit::Change, place::Place,
+        subtasks::Wanted,
+    },
+    state::CounterState,
     txn::Txn,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// 更新対象のタスクID
+    #[schemars(with = "TaskId")]
     task_id: String,
+    /// 新しいタイトル
+    #[schemars(length(max = TITLE_LENGTH))]
     title: Option<String>,
+    /// 新しいステータス
+    #[schemars(with = "Option<Status>")]
     status: Option<String>,
+    /// 新しいカテゴリ
+    #[schemars(length(max = CATEGORY_LENGTH))]
     category: Option<String>,
+    /// サブタスクリスト（全置換）。文字列も可
     subtasks: Option<Vec<Subtask>>,
+    /// 期日 YYYY-MM-DD
     due: Option<String>,
+    /// 削除する項目（""は未指定）
     #[serde(default)]
     clear: Vec<Clearable>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Clearable {
     Due,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct Subtask {
+    #[schemars(length(max = TITLE_LENGTH))]
     title: String,
+    #[schemars(with = "Option<Status>")]
     status: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Output {
     task_id: TaskId,
+    /// 更新されたフィールド名のリスト
     updated_fields: Vec<&'static str>,
+    #[schemars(extend("format" = "date-time"))]
     updated_at: String,
 }
 
-pub fn tool(project: &Arc<Project>) -> Tool {
-    Words {
-        name: "update_task",
-        title: "Update a task",
-        description: "既存taskの部分更新を行います。",
-        input: json!({
-            "type": "object",
-            "properties": {
-                "task_id": {
-                    "type": "string",
-                    "pattern": "^T[0-9]{3}$",
-                    "description": "更新対象のタスクID"
-                },
-                "title": {
-                    "type": "string",
-                    "description": "新しいタイトル",
-                    "maxLength": 100
-                },
-                "status": {
-                    "type": "string",
-                    "enum": ["todo", "in_progress", "done"],
-                    "description": "新しいステータス"
-                },
-                "category": {
-                    "type": "string",
-                    "description": "新しいカテゴリ",
-                    "maxLength": 50
-                },
-                "subtasks": {
-                    "type": "array",
-                    "description": "サブタスクリスト（全置換）。文字列も可",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "title": { "type": "string", "maxLength": 100 },
-                            "status": {
-                                "type": "string",
-                                "enum": ["todo", "in_progress", "done"]
-                            }
-                        },
-                        "required": ["title"]
-                    }
-                },
-                "due": { "type": "string", "description": "期日 YYYY-MM-DD" },
-                "clear": {
-                    "type": "array",
-                    "description": "削除する項目（\"\"は未指定）",
-                    "items": { "type": "string", "enum": ["due"] }
-                }
-            },
-            "required": ["task_id"]
-        }),
-        output: json!({
-            "type": "object",
-            "properties": {
-                "task_id": { "type": "string", "pattern": "^T[0-9]{3}$" },
-                "updated_fields": {
-                    "type": "array",
-                    "items": { "type": "string" },
-                    "description": "更新されたフィールド名のリスト"
-                },
-                "updated_at": { "type": "string", "format": "date-time" }
-            }
-        }),
-        hints: SETS,
-        rules: &[
-            errors::TASK_ID,
-            errors::TITLE_LONG,
-            errors::STATUS,
-            errors::CATEGORY,
-            errors::SUBTASKS_LONG,
-            errors::SUBTASK_STATUS,
-            errors::DUE,
-        ],
-        normalise,
-    }
-    .tool(writes(project, apply))
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "update_task",
+            title: "Update a task",
+            description: "既存taskの部分更新を行います。",
+            hints: Hints::SETS,
+            effect: Effect::Write,
+        },
+        writes(state, apply),
+    )
+    .rules(&[
+        errors::TASK_ID,
+        errors::TITLE_LONG,
+        errors::STATUS,
+        errors::CATEGORY,
+        errors::SUBTASKS_LONG,
+        errors::SUBTASK_STATUS,
+        errors::DUE,
+    ])
+    .normalise(normalise)
 }
 
 pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {

@@ -17,7 +17,7 @@ use crate::{
         write::{Placed, Prepared, sync_directory},
     },
     model::board::Board,
-    project::Project,
+    state::CounterState,
     undo::FileChange,
 };
 
@@ -59,7 +59,7 @@ impl Txn<'_> {
                 .map_err(|error| errors::io(".todo", true, error))?;
         }
         let result = place_all(
-            self.project,
+            self.state,
             &self.folder,
             self.board.as_ref(),
             &mut changed,
@@ -161,7 +161,7 @@ enum Step {
 
 /// `false` when it has to be made again; then everything is as it was.
 fn place_all(
-    project: &Project,
+    state: &CounterState,
     folder: &Folder,
     board: Option<&Arc<Board>>,
     changed: &mut [(&String, &mut Staged)],
@@ -177,7 +177,7 @@ fn place_all(
             directories.push(parent.to_owned());
         }
         let Some(step) = place(&path, name, staged, prepared)? else {
-            take_back(project, folder, changed, steps)?;
+            take_back(state, folder, changed, steps)?;
             return Ok(false);
         };
         steps.push(step);
@@ -200,7 +200,7 @@ fn place_all(
                 // This one is as others left it; those before and after it are
                 // taken back.
                 let back = settled.into_iter().map(Some).chain([None]);
-                take_back_some(project, folder, changed, back.chain(steps.map(Some)))?;
+                take_back_some(state, folder, changed, back.chain(steps.map(Some)))?;
                 return Ok(false);
             }
         }
@@ -214,7 +214,7 @@ fn place_all(
             }
             Step::TakenOut(_) => None,
         };
-        remember(project, name, staged, board, stamp);
+        remember(state, name, staged, board, stamp);
     }
     Ok(true)
 }
@@ -251,17 +251,17 @@ fn place(
 
 /// Undoes the first steps of a change whose next one met somebody else's.
 fn take_back(
-    project: &Project,
+    state: &CounterState,
     folder: &Folder,
     changed: &[(&String, &mut Staged)],
     steps: Vec<Step>,
 ) -> Result<()> {
-    take_back_some(project, folder, changed, steps.into_iter().map(Some))
+    take_back_some(state, folder, changed, steps.into_iter().map(Some))
 }
 
 /// The same with the steps that others have undone left out.
 fn take_back_some(
-    project: &Project,
+    state: &CounterState,
     folder: &Folder,
     changed: &[(&String, &mut Staged)],
     steps: impl Iterator<Item = Option<Step>>,
@@ -283,23 +283,23 @@ fn take_back_some(
             (Some(Step::TakenOut(taken)), _) => taken.put_back().map_err(failed)?,
             _ => {}
         }
-        project.catalog.touch(name);
+        state.catalog.touch(name);
     }
     Ok(())
 }
 
 fn remember(
-    project: &Project,
+    state: &CounterState,
     name: &str,
     staged: &Staged,
     board: Option<&Arc<Board>>,
     stamp: Option<Stamp>,
 ) {
-    project.wrote(name, stamp);
+    state.wrote(name, stamp);
     if name == files::TASKS
         && let (Some(text), Some(board), Some(stamp)) = (&staged.now, board, stamp)
         && Arc::ptr_eq(text, &board.text)
     {
-        project.wrote_board(board, stamp);
+        state.wrote_board(board, stamp);
     }
 }

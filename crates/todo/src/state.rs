@@ -34,7 +34,7 @@ use crate::{
 /// Threads that read and write files at once.
 const THREADS: usize = 16;
 
-pub struct Project {
+pub struct CounterState {
     pub settings: Settings,
     pub zone: TimeZone,
     folder: Mutex<Option<Folder>>,
@@ -78,7 +78,7 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Project {
+impl CounterState {
     pub fn new(settings: Settings) -> Self {
         Self {
             zone: settings.zone(),
@@ -114,15 +114,15 @@ impl Project {
         if !self.serving.swap(false, Ordering::Relaxed) {
             return;
         }
-        let project = Arc::downgrade(self);
+        let state = Arc::downgrade(self);
         let reads = move || {
             thread::sleep(AFTER_THE_ANSWER);
-            let Some(project) = project.upgrade() else {
+            let Some(state) = state.upgrade() else {
                 return;
             };
             // Should that fail, the search will say so.
-            if let Ok(folder) = project.folder() {
-                let _ = project.catalog.refresh(&folder);
+            if let Ok(folder) = state.folder() {
+                let _ = state.catalog.refresh(&folder);
             }
         };
         // Without a thread the first search reads it all.
