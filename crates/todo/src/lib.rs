@@ -6,16 +6,20 @@
 //! several files in `txn`, what all handlers share in `project`, search in
 //! `search`, and each tool in a file of its own under `tools`.
 
+mod addresses;
 mod errors;
 mod files;
+mod index_file;
 mod model;
-mod page;
 mod parallel;
+mod project;
 mod prompts;
 mod resources;
 mod search;
 mod settings;
 mod state;
+mod sync;
+mod task_ids;
 mod tools;
 mod txn;
 mod undo;
@@ -75,7 +79,7 @@ pub fn counter(settings: Settings) -> Counter {
         .map(tools::published)
         .into(),
         prompts: vec![Arc::new(prompts::project_planner())],
-        resources: Some(Arc::new(resources::Shelf::new(&state))),
+        resources: Some(Arc::new(resources::FileResources::new(&state))),
         store: None,
         files: None,
         demo: None,

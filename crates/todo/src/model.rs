@@ -2,7 +2,7 @@
 //!
 //! `lines` and `blocks` read Markdown, `entry` the words of one task's line
 //! (`rewrite` puts others there), `board` all of `task.md`; `edit` changes it.
-//! `context`, `adr` and `page` are the other files; `graph` says what waits for
+//! `context`, `adr` and `index_page` are the other files; `graph` says what waits for
 //! what; `merge` brings together two changes of one text.
 
 pub mod adr;
@@ -14,10 +14,10 @@ pub mod document;
 pub mod edit;
 pub mod entry;
 pub mod graph;
+pub mod index_page;
 pub mod lines;
 pub mod merge;
 pub mod numbers;
-pub mod page;
 pub mod place;
 pub mod rewrite;
 pub mod subtasks;

@@ -5,19 +5,15 @@ use std::sync::Arc;
 use kit::{
     BoxFuture, Context, Result,
     page::{self, Page},
-    resource::{
-        Body, Contents, Question, Reference, Resource, Resources, Shows, Template, escape, unescape,
-    },
+    resource::{Body, Contents, Question, Reference, Resource, Resources, Shows, Template},
 };
 
 use crate::{
+    addresses::{name_of, names, uri_of},
     files::{self, Folder},
-    model::TaskId,
-    state::{CounterState, adr_file, context_file},
-    tools::on_a_thread,
+    state::CounterState,
 };
 
-const BASE: &str = "file://.todo/";
 const ADR_TEMPLATE: &str = "file://.todo/adr/{adr_id}.md";
 const CONTEXT_TEMPLATE: &str = "file://.todo/context/{task_id}.md";
 const MARKDOWN: &str = "text/markdown";
@@ -35,65 +31,29 @@ const CONTEXT_DATA: Shows = Shows {
 const PAGE: usize = 50;
 const COMPLETIONS: usize = 100;
 
-/// The addresses of a file: as an address should be written, and as the seed's
-/// pattern gives it, where the two differ. None for files that are no resource.
-pub fn uris_of(name: &str) -> Vec<String> {
-    if !is_resource(name) {
-        return Vec::new();
-    }
-    let plain = format!("{BASE}{name}");
-    let encoded = encode(&plain);
-    if encoded == plain {
-        vec![plain]
-    } else {
-        vec![encoded, plain]
-    }
-}
-
-pub fn is_resource(name: &str) -> bool {
-    let stem = |folder: &str| {
-        name.strip_prefix(folder)?
-            .strip_prefix('/')?
-            .strip_suffix(".md")
-    };
-    name == files::TASKS
-        || name == files::INDEX
-        || stem(files::CONTEXTS).and_then(TaskId::parse).is_some()
-        || stem(files::ADRS).is_some_and(is_stem)
-}
-
-/// A file's name that stays in its folder.
-fn is_stem(stem: &str) -> bool {
-    !stem.is_empty() && !stem.starts_with('.') && !stem.contains(['/', '\\', '\0'])
-}
-
-/// The file an address means.
-fn name_of(uri: &str) -> Option<String> {
-    let name = unescape(uri.strip_prefix(BASE)?)?;
-    is_resource(&name).then_some(name)
-}
-
-pub struct Shelf {
+pub struct FileResources {
     state: Arc<CounterState>,
 }
 
-impl Shelf {
+impl FileResources {
     pub fn new(state: &Arc<CounterState>) -> Self {
         Self {
             state: Arc::clone(state),
         }
     }
 
-    async fn with<T: Send + 'static>(
+    async fn with_folder<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&CounterState, &Folder) -> Result<T> + Send + 'static,
+        job: impl FnOnce(&Folder) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let state = Arc::clone(&self.state);
-        on_a_thread(state, move |state| job(state, &state.folder()?)).await
+        let state = &self.state;
+        state
+            .run_blocking(move |state| job(&state.files.folder()?))
+            .await
     }
 }
 
-impl Resources for Shelf {
+impl Resources for FileResources {
     fn shows(&self, uri: &str) -> Option<Shows> {
         let name = name_of(uri)?;
         Some(match name.as_str() {
@@ -110,7 +70,7 @@ impl Resources for Shelf {
         cursor: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Page<Resource>>> {
         Box::pin(async move {
-            let names = self.with(|_, folder| names(folder)).await?;
+            let names = self.with_folder(names).await?;
             let page = page::slice(&names, cursor, PAGE)?;
             Ok(Page {
                 items: page.items.iter().map(|name| resource(name)).collect(),
@@ -145,7 +105,7 @@ impl Resources for Shelf {
             let Some(name) = name_of(uri) else {
                 return Ok(None);
             };
-            let loaded = self.with(move |_, folder| folder.read(&name)).await?;
+            let loaded = self.with_folder(move |folder| folder.read(&name)).await?;
             Ok(loaded.map(|loaded| Contents {
                 mime_type: MARKDOWN,
                 body: Body::Text(loaded.text.to_string()),
@@ -168,7 +128,7 @@ impl Resources for Shelf {
                 }
                 _ => return Ok(Vec::new()),
             };
-            let stems = self.with(move |_, todo| todo.stems(folder)).await?;
+            let stems = self.with_folder(move |todo| todo.stems(folder)).await?;
             let typed = kit::text::fold(&question.typed);
             let matching = |starts: bool| {
                 let typed = &typed;
@@ -186,24 +146,6 @@ impl Resources for Shelf {
     fn ttl_ms(&self) -> u64 {
         1_000
     }
-}
-
-pub fn names(folder: &Folder) -> Result<Vec<String>> {
-    let mut names = Vec::new();
-    for name in [files::INDEX, files::TASKS] {
-        if folder.stamp(name)?.is_some() {
-            names.push(name.to_owned());
-        }
-    }
-    names.extend(folder.stems(files::ADRS)?.iter().map(|stem| adr_file(stem)));
-    let contexts = folder.stems(files::CONTEXTS)?;
-    names.extend(
-        contexts
-            .iter()
-            .filter_map(|stem| TaskId::parse(stem))
-            .map(context_file),
-    );
-    Ok(names)
 }
 
 fn resource(name: &str) -> Resource {
@@ -225,53 +167,10 @@ fn resource(name: &str) -> Resource {
         }
     };
     Resource {
-        uri: encode(&format!("{BASE}{name}")),
+        uri: uri_of(name),
         name: name.to_owned(),
         title: Some(title),
         description: Some(description.to_owned()),
         mime_type: MARKDOWN,
-    }
-}
-
-fn encode(uri: &str) -> String {
-    escape(uri, ":/!$&'()*+,;=@")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_go_there_and_back() {
-        for name in ["task.md", "index.md", "adr/adr-001-x.md", "context/T001.md"] {
-            assert_eq!(uris_of(name), [format!("file://.todo/{name}")]);
-            assert_eq!(
-                name_of(&format!("file://.todo/{name}")).as_deref(),
-                Some(name)
-            );
-        }
-        let japanese = "adr/adr-001-認証.md";
-        let uris = uris_of(japanese);
-        assert_eq!(uris.len(), 2);
-        assert!(
-            uris.iter()
-                .all(|uri| name_of(uri).as_deref() == Some(japanese))
-        );
-    }
-
-    #[test]
-    fn nothing_else_can_be_read() {
-        for uri in [
-            "file://.todo/../secret.md",
-            "file://.todo/adr/../../secret.md",
-            "file://.todo/adr/..%2F..%2Fsecret.md",
-            "file://.todo/context/T1.md",
-            "file://.todo/notes.md",
-            "file:///etc/passwd",
-            "file://.todo/adr/.md",
-            "file://.todo/adr/%4.md",
-        ] {
-            assert_eq!(name_of(uri), None, "{uri}");
-        }
     }
 }

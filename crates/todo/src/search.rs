@@ -19,5 +19,5 @@ mod walk;
 
 pub use catalog::{Catalog, Hit, Kind};
 pub use excerpt::excerpt;
-pub use fold::{fold, fold_bytes, fold_into};
+pub use fold::{fold, fold_bytes};
 pub use rank::{Query, Strength};

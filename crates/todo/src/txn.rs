@@ -4,6 +4,7 @@
 
 mod commit;
 mod retry;
+mod revert;
 
 use std::{
     collections::BTreeMap,
@@ -16,20 +17,24 @@ use jiff::Zoned;
 use kit::{Context, Result, context::Change};
 
 use crate::{
-    errors,
+    addresses, errors,
     files::{
         self, Folder, Loaded, journal,
         lock::{Lock, PATIENCE},
+        names::{is_adr, stem_in},
         write::sweep,
     },
+    index_file,
     model::{
         MOST, TaskId,
         board::{Board, Task},
         numbers::{Given, Numbers},
     },
-    resources,
-    state::{CounterState, live, parse, written_out},
-    undo::{Done, FileChange},
+    project::parse,
+    state::{CounterState, written_out},
+    sync::locked,
+    task_ids::{self, live},
+    undo::{FileChange, RecordedChange},
 };
 
 /// How often a change is made again because somebody else wrote first. The last
@@ -92,8 +97,8 @@ impl CounterState {
         change: impl Fn(&mut Txn<'_>) -> Result<O>,
         record: bool,
     ) -> Result<O> {
-        let _turn = crate::state::locked(&self.writing);
-        let folder = self.folder()?;
+        let _turn = locked(&self.writing);
+        let folder = self.files.folder()?;
         let made = !folder.todo.is_dir();
         if made {
             fs::create_dir(&folder.todo).map_err(|error| errors::io(".todo", true, error))?;
@@ -137,8 +142,8 @@ impl CounterState {
                     let label = std::mem::take(&mut txn.label);
                     txn.after(&changes);
                     if record && !changes.is_empty() {
-                        crate::state::locked(&self.undo)
-                            .push(&context.caller.id, Done { label, changes });
+                        locked(&self.undo)
+                            .push(&context.caller.id, RecordedChange { label, changes });
                     }
                     return Ok(output);
                 }
@@ -166,7 +171,7 @@ fn tidy(state: &CounterState, folder: &Folder) -> Result<()> {
     if journal::path(folder).exists() {
         journal::recover(folder).map_err(|error| errors::io(".todo", true, error))?;
     }
-    if !state.tidied.swap(true, Ordering::Relaxed) {
+    if !state.swept.swap(true, Ordering::Relaxed) {
         for directory in ["", files::ADRS, files::CONTEXTS] {
             sweep(&folder.todo.join(directory));
         }
@@ -194,7 +199,7 @@ impl Txn<'_> {
         if let Some(board) = &self.board {
             return Ok(Arc::clone(board));
         }
-        let (board, base) = self.state.board_in(&self.folder)?;
+        let (board, base) = self.state.files.board_in(&self.folder)?;
         let now = base.as_ref().map(|loaded| Arc::clone(&loaded.text));
         self.files.insert(files::TASKS.into(), Staged { base, now });
         self.board = Some(Arc::clone(&board));
@@ -247,10 +252,9 @@ impl Txn<'_> {
     pub fn adr_stems(&mut self) -> Result<Vec<String>> {
         let mut stems = self.folder.stems(files::ADRS)?;
         for (name, staged) in &self.files {
-            let stem = name
-                .strip_prefix("adr/")
-                .and_then(|name| name.strip_suffix(".md"));
-            let Some(stem) = stem else { continue };
+            let Some(stem) = stem_in(files::ADRS, name) else {
+                continue;
+            };
             stems.retain(|other| other != stem);
             if staged.now.is_some() {
                 stems.push(stem.to_owned());
@@ -260,7 +264,7 @@ impl Txn<'_> {
     }
 
     pub fn find<'b>(&self, board: &'b Board, field: &str, id: TaskId) -> Result<&'b Task> {
-        self.state.find(board, field, id)
+        task_ids::find(&self.folder, board, field, id)
     }
 
     pub fn new_task_id(&mut self) -> Result<TaskId> {
@@ -337,7 +341,7 @@ impl Txn<'_> {
         let mut listed = false;
         for change in changes {
             listed |= change.before.is_some() != change.after.is_some();
-            for uri in resources::uris_of(&change.name) {
+            for uri in addresses::uris_of(&change.name) {
                 self.context.changed(Change::Resource(uri));
             }
         }
@@ -348,11 +352,11 @@ impl Txn<'_> {
         // What was merged at the last moment has not been read yet.
         let board = tasks.and_then(|change| match (&change.after, &self.board) {
             (Some(text), Some(board)) if Arc::ptr_eq(text, &board.text) => Some(Arc::clone(board)),
-            _ => Some(self.state.board_in(&self.folder).ok()?.0),
+            _ => Some(self.state.files.board_in(&self.folder).ok()?.0),
         });
-        let adrs = changes.iter().any(|change| change.name.starts_with("adr/"));
-        if crate::page::refresh(self.state, &self.folder, board.as_deref(), adrs) {
-            for uri in resources::uris_of(files::INDEX) {
+        let adrs = changes.iter().any(|change| is_adr(&change.name));
+        if index_file::refresh(self.state, &self.folder, board.as_deref(), adrs) {
+            for uri in addresses::uris_of(files::INDEX) {
                 self.context.changed(Change::Resource(uri));
             }
         }

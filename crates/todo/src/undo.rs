@@ -2,10 +2,6 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use kit::Result;
-
-use crate::{errors, files::Folder, model::merge, txn::Txn};
-
 /// Changes remembered for each caller, and bytes for all of them together.
 const DEPTH: usize = 10;
 const MOST_BYTES: usize = 2 * 1024 * 1024;
@@ -16,19 +12,19 @@ pub struct FileChange {
     pub after: Option<Arc<str>>,
 }
 
-pub struct Done {
+pub struct RecordedChange {
     pub label: String,
     pub changes: Vec<FileChange>,
 }
 
 #[derive(Default)]
-pub struct Undo {
+pub struct UndoHistory {
     /// Oldest first.
-    done: VecDeque<(Arc<str>, Arc<Done>)>,
+    done: VecDeque<(Arc<str>, Arc<RecordedChange>)>,
 }
 
-impl Undo {
-    pub fn push(&mut self, caller: &Arc<str>, done: Done) {
+impl UndoHistory {
+    pub fn push(&mut self, caller: &Arc<str>, done: RecordedChange) {
         self.done.push_back((Arc::clone(caller), Arc::new(done)));
         let own = self.done.iter().filter(|(of, _)| of == caller).count();
         if own > DEPTH
@@ -38,7 +34,7 @@ impl Undo {
         }
         // Texts that one change left and the next found are counted twice;
         // this only forgets a little early.
-        let size = |done: &Done| -> usize {
+        let size = |done: &RecordedChange| -> usize {
             let texts = done
                 .changes
                 .iter()
@@ -54,38 +50,12 @@ impl Undo {
         }
     }
 
-    pub fn last(&self, caller: &str) -> Option<Arc<Done>> {
+    pub fn last(&self, caller: &str) -> Option<Arc<RecordedChange>> {
         let last = self.done.iter().rev().find(|(of, _)| **of == *caller);
         last.map(|(_, done)| Arc::clone(done))
     }
 
-    pub fn forget(&mut self, done: &Arc<Done>) {
+    pub fn forget(&mut self, done: &Arc<RecordedChange>) {
         self.done.retain(|(_, other)| !Arc::ptr_eq(other, done));
     }
-}
-
-/// Takes a change back. What others changed since stays; where both touched the
-/// same lines it is a conflict.
-pub fn revert(txn: &mut Txn<'_>, done: &Done) -> Result<Vec<String>> {
-    let mut names = Vec::new();
-    for change in &done.changes {
-        let now = txn.text(&change.name)?;
-        let conflict = |lines| errors::conflict(&Folder::shown(&change.name), lines);
-        match (&change.before, &change.after, now) {
-            (Some(before), Some(after), Some(now)) => {
-                let merged =
-                    merge::merge(after, before, &now).map_err(|lines| conflict(Some(lines)))?;
-                txn.put(&change.name, merged)?;
-            }
-            (None, Some(after), Some(now)) if *after == now => {
-                txn.delete(&change.name)?;
-            }
-            (Some(before), None, None) => txn.put(&change.name, Arc::clone(before))?,
-            // Somebody took it away already.
-            (None, Some(_), None) => {}
-            _ => return Err(conflict(None)),
-        }
-        names.push(Folder::shown(&change.name));
-    }
-    Ok(names)
 }

@@ -24,10 +24,13 @@ use notify::{
 };
 
 use crate::{
-    files::{self, Folder, lock::Lock},
+    addresses,
+    files::{self, Folder, lock::Lock, names::is_adr},
+    index_file,
     model::edit,
-    page, resources,
-    state::{CounterState, locked},
+    state::CounterState,
+    sync::locked,
+    task_ids::promised,
 };
 
 /// A save makes several events; they are told as one, when it has been quiet
@@ -62,7 +65,7 @@ impl Watch {
 impl Background for Watch {
     fn start(&self, announce: Announce) {
         let (sender, receiver) = mpsc::channel();
-        self.state.serving.store(true, Ordering::Relaxed);
+        self.state.index_after_call.store(true, Ordering::Relaxed);
         let state = Arc::clone(&self.state);
         let own = sender.clone();
         let thread = thread::Builder::new()
@@ -157,9 +160,9 @@ impl Watcher<'_> {
     }
 
     fn existing(&self) -> BTreeSet<String> {
-        let folder = self.state.folder();
+        let folder = self.state.files.folder();
         folder
-            .and_then(|folder| resources::names(&folder))
+            .and_then(|folder| addresses::names(&folder))
             .unwrap_or_default()
             .into_iter()
             .collect()
@@ -242,7 +245,7 @@ impl Watcher<'_> {
     }
 
     fn tell(&mut self, mut changed: BTreeSet<String>) {
-        let Ok(folder) = self.state.folder() else {
+        let Ok(folder) = self.state.files.folder() else {
             return;
         };
         // In a new folder files may have been made before it was watched.
@@ -252,18 +255,18 @@ impl Watcher<'_> {
             changed.extend(existing.symmetric_difference(&self.known).cloned());
         }
         let (mut tasks, mut adrs, mut listed) = (false, false, false);
-        for name in changed.iter().filter(|name| resources::is_resource(name)) {
+        for name in changed.iter().filter(|name| addresses::is_resource(name)) {
             let stamp = folder.stamp(name).ok().flatten();
             listed |= match stamp {
                 Some(_) => self.known.insert(name.clone()),
                 None => self.known.remove(name),
             };
-            if self.state.is_own(name, stamp.as_ref()) {
+            if self.state.files.is_own(name, stamp.as_ref()) {
                 continue;
             }
             tasks |= name == files::TASKS;
-            adrs |= name.starts_with("adr/");
-            for uri in resources::uris_of(name) {
+            adrs |= is_adr(name);
+            for uri in addresses::uris_of(name) {
                 (self.announce)(Change::Resource(uri));
             }
         }
@@ -287,11 +290,16 @@ impl Watcher<'_> {
             return;
         };
         let board = match tasks {
-            true => self.state.board_in(folder).ok().map(|(board, _)| board),
+            true => self
+                .state
+                .files
+                .board_in(folder)
+                .ok()
+                .map(|(board, _)| board),
             false => None,
         };
-        if page::refresh(self.state, folder, board.as_deref(), adrs) {
-            for uri in resources::uris_of(files::INDEX) {
+        if index_file::refresh(self.state, folder, board.as_deref(), adrs) {
+            for uri in addresses::uris_of(files::INDEX) {
                 (self.announce)(Change::Resource(uri));
             }
         }
@@ -317,13 +325,13 @@ fn number(state: &CounterState, context: &Context) -> Result<()> {
     let nameless = |board: &crate::model::board::Board| {
         board.tasks.iter().filter(|task| task.id.is_none()).count()
     };
-    if nameless(&*state.board()?) == 0 {
+    if nameless(&*state.files.board()?) == 0 {
         return Ok(());
     }
     state.write_unrecorded(context, |txn| {
         let board = txn.board()?;
         let mut ids = Vec::new();
-        for (_, id) in state.promised(&board) {
+        for (_, id) in promised(&state.files.folder()?, &board) {
             ids.push(match id {
                 Some(id) => id,
                 None => txn.new_task_id()?,

@@ -9,8 +9,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Folder, is_missing,
+    folder::Folder,
+    read::is_missing,
     replace::{Version, replace},
+    stamp::Stamp,
     write::{Placed, Prepared, sync_directory},
 };
 
@@ -74,7 +76,7 @@ fn finish(path: &Path, step: &Step) -> io::Result<()> {
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent)?;
             }
-            let expected = fs::metadata(path).ok().map(|old| super::Stamp::of(&old));
+            let expected = fs::metadata(path).ok().map(|old| Stamp::of(&old));
             let prepared = Prepared::new(path, after, true)?;
             match (expected, now) {
                 (Some(stamp), Some(now)) => {

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::Stamp;
+use super::stamp::Stamp;
 
 /// How long to wait for another process. A write takes milliseconds.
 pub const PATIENCE: Duration = Duration::from_secs(10);

@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use super::{Folder, Stamp, lock, write::Prepared};
+use super::{folder::Folder, lock, stamp::Stamp, write::Prepared};
 use crate::model::numbers::{Given, Ledger};
 
 const IN_GIT: &str = "madoguchi-todo";

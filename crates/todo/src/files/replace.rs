@@ -12,7 +12,8 @@ use std::{
 use kit::Result;
 
 use super::{
-    Loaded, Stamp,
+    read::{Loaded, read},
+    stamp::Stamp,
     write::{Placed, Prepared},
 };
 use crate::{errors, model::merge};
@@ -196,7 +197,7 @@ fn append(path: &Path, shown: &str, added: &str, ours: bool) -> Result<Version> 
         let written = Stamp::of(&file.metadata().map_err(failed)?);
         drop(file);
         let there = Stamp::of(&fs::metadata(path).map_err(failed)?);
-        let now = super::read(path, shown, None, false)?;
+        let now = read(path, shown, None, false)?;
         if let Some(now) = now
             && (there.file == written.file || now.text.contains(added))
         {

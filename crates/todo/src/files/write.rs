@@ -12,7 +12,8 @@ use std::{
 };
 
 use super::{
-    Loaded, Stamp,
+    read::{Loaded, read},
+    stamp::Stamp,
     writers::{self, Writers},
 };
 use crate::errors;
@@ -137,7 +138,7 @@ impl Prepared {
     /// What is in the file that was taken out, once nobody writes into it.
     pub fn load(&self, shown: &str) -> kit::Result<Loaded> {
         self.wait_until_closed();
-        super::read(&self.temporary, shown, None, false)?
+        read(&self.temporary, shown, None, false)?
             .ok_or_else(|| errors::io(shown, false, io::ErrorKind::NotFound.into()))
     }
 

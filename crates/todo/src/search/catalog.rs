@@ -11,14 +11,18 @@ use std::{
 };
 
 use super::{
-    Query, Strength, fold,
+    fold::fold,
+    rank::{Query, Strength},
     reader::Reader,
     signature::Signature,
     texts::{Place, Texts},
     walk::{self, MOST_FILES, is_searched},
 };
 use crate::{
-    files::{self, Folder, Stamp},
+    files::{
+        self, Folder, Stamp,
+        names::{stem_in, task_of},
+    },
     model::{TaskId, adr},
     parallel::on_all,
 };
@@ -41,15 +45,10 @@ pub enum Kind {
 
 impl Kind {
     fn of(name: &str) -> Self {
-        let stem = |folder: &str| {
-            name.strip_prefix(folder)?
-                .strip_prefix('/')?
-                .strip_suffix(".md")
-        };
-        if let Some(id) = stem(files::CONTEXTS).and_then(TaskId::parse) {
+        if let Some(id) = task_of(name) {
             return Self::Context(id);
         }
-        match stem(files::ADRS)
+        match stem_in(files::ADRS, name)
             .filter(|stem| !stem.contains('/'))
             .and_then(adr::number_of)
         {

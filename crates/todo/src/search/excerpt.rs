@@ -1,6 +1,6 @@
 //! The place in a text that shows why it was found.
 
-use super::{Query, fold};
+use super::{fold::fold, rank::Query};
 
 /// About as long as a line on a screen.
 const LENGTH: usize = 120;

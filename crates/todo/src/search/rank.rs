@@ -2,7 +2,7 @@
 
 use memchr::memmem::Finder;
 
-use super::{fold, signature};
+use super::{fold::fold, signature};
 
 /// The words asked for, folded.
 pub struct Query {
@@ -110,7 +110,7 @@ impl Word {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::fold_bytes;
+    use crate::search::fold::fold_bytes;
 
     #[test]
     fn titles_count_more_than_bodies_and_often_more_than_once() {

@@ -1,6 +1,6 @@
 //! Reads file after file into the same buffers, and folds them.
 
-use super::fold_into;
+use super::fold::fold_into;
 use crate::files::{Folder, Stamp};
 
 pub struct Reader<'a> {

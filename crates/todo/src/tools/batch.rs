@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 use super::{
-    DESTROYS, arguments, create_adr, create_task, delete_task, link_tasks, reorder_task,
-    update_adr_status, update_context, update_task, writes,
+    arguments, create_adr, create_task,
+    declare::{DESTROYS, writes},
+    delete_task, link_tasks, reorder_task, update_adr_status, update_context, update_task,
 };
 use crate::{errors, state::CounterState, txn::Txn};
 

@@ -6,16 +6,16 @@ use kit::{Definition, Effect, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{check, writes};
+use super::{check, declare::writes};
 use crate::{
     errors,
-    files::Folder,
+    files::{Folder, adr_file},
     model::{
         ADR_TEXT_LENGTH, TITLE_LENGTH,
         adr::{self, Status},
         adr_edit::{self, NewAdr},
     },
-    state::{CounterState, adr_file},
+    state::CounterState,
     txn::Txn,
 };
 

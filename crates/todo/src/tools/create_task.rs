@@ -7,15 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{arguments, check, writes};
+use super::{arguments, check, declare::writes};
 use crate::{
     errors,
-    files::Folder,
+    files::{Folder, context_file},
     model::{
         CATEGORY_LENGTH, DESCRIPTION_LENGTH, MOST_SUBTASKS, TITLE_LENGTH, TaskId, context,
         document, edit, edit::NewTask, place,
     },
-    state::{CounterState, context_file},
+    state::CounterState,
     txn::Txn,
 };
 

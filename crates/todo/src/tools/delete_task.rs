@@ -6,12 +6,15 @@ use kit::{Definition, Effect, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DESTROYS, check, writes};
+use super::{
+    check,
+    declare::{DESTROYS, writes},
+};
 use crate::{
     errors,
-    files::Folder,
+    files::{Folder, context_file},
     model::{TaskId, edit},
-    state::{CounterState, context_file},
+    state::CounterState,
     txn::Txn,
 };
 

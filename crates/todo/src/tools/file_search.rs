@@ -80,7 +80,7 @@ pub fn search_files<R>(
     let Some(query) = input.query()? else {
         return Ok(SearchOutput::default());
     };
-    let folder = state.folder()?;
+    let folder = state.files.folder()?;
     let hits = state
         .catalog
         .search(&folder, &query, input.limit(), wanted)

@@ -6,16 +6,16 @@ use kit::{Context, Definition, Effect, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{arguments, blocking, check, get_context::cut, list_adrs::times};
+use super::{arguments, check, declare::blocking, get_context::cut, list_adrs::times};
 use crate::{
     errors,
-    files::Folder,
+    files::{Folder, adr_file},
     model::{
         TaskId,
         adr::{Adr, Status},
         entry::Link,
     },
-    state::{CounterState, adr_file},
+    state::CounterState,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -64,14 +64,15 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 
 fn handle(state: &CounterState, _: &Context, input: &Input) -> Result<Output> {
     let number = check::adr_number("adr_number", input.adr_number)?;
-    let stem = state.adr_stem("adr_number", number)?;
+    let stem = state.files.adr_stem("adr_number", number)?;
     let name = adr_file(&stem);
     let loaded = state
+        .files
         .folder()?
         .read(&name)?
         .ok_or_else(|| errors::adr_not_found("adr_number", number))?;
     let adr = Adr::parse(&stem, number, &loaded.text);
-    let board = state.board()?;
+    let board = state.files.board()?;
     let tasks = board
         .tasks
         .iter()

@@ -6,12 +6,13 @@ use kit::{Context, Definition, Effect, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{arguments, blocking, check};
+use super::{arguments, check, declare::blocking};
 use crate::{
     errors,
-    files::Folder,
+    files::{Folder, context_file},
     model::TaskId,
-    state::{CounterState, context_file},
+    state::CounterState,
+    task_ids::find,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -55,10 +56,11 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 
 fn handle(state: &CounterState, _: &Context, input: &Input) -> Result<Output> {
     let id = check::task_id("task_id", &input.task_id)?;
-    let board = state.board()?;
-    state.find(&board, "task_id", id)?;
+    let board = state.files.board()?;
+    find(&state.files.folder()?, &board, "task_id", id)?;
     let name = context_file(id);
     let loaded = state
+        .files
         .folder()?
         .read(&name)?
         .ok_or_else(|| errors::no_context(id))?;

@@ -6,11 +6,13 @@ use kit::{Context, Definition, Effect, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{arguments, blocking, check};
+use super::{arguments, check, declare::blocking};
 use crate::{
     errors,
+    files::context_file,
     model::{Status, TaskId, entry::Link, graph::Graph},
-    state::{CounterState, context_file},
+    state::CounterState,
+    task_ids::find,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -76,8 +78,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 
 fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Output> {
     let id = check::task_id("task_id", &input.task_id)?;
-    let board = state.board()?;
-    let task = state.find(&board, "task_id", id)?;
+    let board = state.files.board()?;
+    let task = find(&state.files.folder()?, &board, "task_id", id)?;
     let graph = Graph::of(&board);
     let open = task.status != Status::Done;
     let blocked_by: Vec<TaskId> = match open {
@@ -95,7 +97,7 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Outp
             relates.push(other_id);
         }
     }
-    let loaded = state.folder()?.read(&context_file(id))?;
+    let loaded = state.files.folder()?.read(&context_file(id))?;
     Ok(Output {
         task_id: id,
         title: task.title.clone(),

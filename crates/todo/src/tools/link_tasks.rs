@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{arguments, check, writes};
+use super::{arguments, check, declare::writes};
 use crate::{
     errors,
     model::{

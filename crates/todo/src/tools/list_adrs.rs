@@ -6,14 +6,18 @@ use kit::{Context, Definition, Effect, Hints, Result, Tool, context::Language, p
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{arguments, blocking, check, default_list_limit};
+use super::{
+    arguments, check,
+    declare::{blocking, default_list_limit},
+};
 use crate::{
     errors,
+    files::adr_file,
     model::{
         adr::{Adr, Status},
         listed,
     },
-    state::{CounterState, adr_file},
+    state::CounterState,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -74,7 +78,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 
 fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Output> {
     let status = input.status.as_deref().map(check::adr_status).transpose()?;
-    let mut adrs = state.adrs()?;
+    let mut adrs = state.files.adrs()?;
     let warnings = duplicates(&adrs);
     let has_any = !adrs.is_empty();
     adrs.retain(|adr| status.is_none_or(|status| adr.status == status));
@@ -132,6 +136,7 @@ fn duplicates(adrs: &[Arc<Adr>]) -> Vec<String> {
 pub fn times(state: &CounterState, adr: &Adr) -> (String, String) {
     let of_file = || {
         let stamp = state
+            .files
             .folder()
             .and_then(|folder| folder.stamp(&adr_file(&adr.stem)));
         state.when_ms(stamp.ok().flatten().map_or(0, |stamp| stamp.modified_ms()))

@@ -6,7 +6,10 @@ use kit::{Context, Definition, Effect, Hints, Result, Tool, context::Language, p
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{arguments, blocking, check, default_list_limit};
+use super::{
+    arguments, check,
+    declare::{blocking, default_list_limit},
+};
 use crate::{
     errors,
     model::{
@@ -16,6 +19,7 @@ use crate::{
         listed,
     },
     state::CounterState,
+    task_ids::promised,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -90,14 +94,14 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 
 fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Output> {
     let status = input.status.as_deref().map(check::status).transpose()?;
-    let board = state.board()?;
+    let board = state.files.board()?;
     let category = input
         .category
         .as_deref()
         .map(|name| board.known_category(name.trim()).unwrap_or(name));
     let today = state.today(context);
     let graph = Graph::of(&board);
-    let promised = state.promised(&board);
+    let promised = promised(&state.files.folder()?, &board);
     let wanted = |filter: Option<bool>, is: bool| filter.is_none_or(|wanted| wanted == is);
 
     let mut rows = Vec::new();

@@ -6,7 +6,7 @@ use kit::{Definition, Effect, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{check, writes};
+use super::{check, declare::writes};
 use crate::{
     errors,
     model::{

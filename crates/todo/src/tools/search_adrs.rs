@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    blocking,
+    declare::blocking,
     file_search::{self, Match, SearchInput, SearchOutput},
 };
 use crate::{

@@ -7,11 +7,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    arguments, blocking,
+    arguments,
+    declare::blocking,
     file_search::{self, Match, SearchInput, SearchOutput},
 };
 use crate::{
     errors,
+    files::context_file,
     model::{
         Status, TaskId,
         board::{Board, Task},
@@ -19,7 +21,8 @@ use crate::{
         listed,
     },
     search::{Query, Strength, excerpt, fold, fold_bytes},
-    state::{CounterState, context_file},
+    state::CounterState,
+    task_ids::promised,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -83,11 +86,11 @@ fn handle(state: &CounterState, _: &Context, input: &Input) -> Result<SearchOutp
     let Some(query) = input.search.query()? else {
         return Ok(SearchOutput::default());
     };
-    let board = state.board()?;
+    let board = state.files.board()?;
     let contexts = match input.search_in.contains(&SearchIn::Context) {
         true => state
             .catalog
-            .contexts(&state.folder()?, &query)
+            .contexts(&state.files.folder()?, &query)
             .map_err(|error| errors::io(".todo", false, error))?,
         false => HashMap::new(),
     };
@@ -100,7 +103,7 @@ fn handle(state: &CounterState, _: &Context, input: &Input) -> Result<SearchOutp
     // Equal matches stay in the order of the file.
     found.sort_by(|one, other| other.score.total_cmp(&one.score));
     found.truncate(input.search.limit());
-    let promised = state.promised(&board);
+    let promised = promised(&state.files.folder()?, &board);
     let results = found
         .iter()
         .map(|found| {
@@ -159,6 +162,7 @@ fn shown(state: &CounterState, board: &Board, found: &TaskMatch<'_>, query: &Que
         (SearchIn::Title, _) => excerpt(&found.task.title, query),
         (SearchIn::Context, Some(id)) => {
             let text = state
+                .files
                 .folder()
                 .and_then(|folder| folder.read(&context_file(id)));
             match text {

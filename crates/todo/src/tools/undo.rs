@@ -6,12 +6,8 @@ use kit::{Context, Definition, Effect, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DESTROYS, blocking};
-use crate::{
-    errors,
-    state::{CounterState, locked},
-    undo::revert,
-};
+use super::declare::{DESTROYS, blocking};
+use crate::{errors, state::CounterState, sync::locked};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {}
@@ -42,7 +38,7 @@ fn handle(state: &CounterState, context: &Context, _: &Input) -> Result<Output> 
     let done = last.ok_or_else(errors::nothing_to_undo)?;
     let output = state.write_unrecorded(context, |txn| {
         Ok(Output {
-            files: revert(txn, &done)?,
+            files: txn.revert(&done)?,
             undone: done.label.clone(),
             undone_at: txn.now_text(),
         })

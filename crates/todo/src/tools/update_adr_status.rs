@@ -7,15 +7,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{arguments, check, writes};
+use super::{arguments, check, declare::writes};
 use crate::{
     errors,
+    files::adr_file,
     model::{
         REASON_LENGTH,
         adr::{self, Adr, Status},
         adr_edit, one_line,
     },
-    state::{CounterState, adr_file},
+    state::CounterState,
     txn::Txn,
 };
 

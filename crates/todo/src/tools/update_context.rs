@@ -6,16 +6,19 @@ use kit::{Definition, Effect, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DESTROYS, check, writes};
+use super::{
+    check,
+    declare::{DESTROYS, writes},
+};
 use crate::{
     errors,
-    files::Folder,
+    files::{Folder, context_file},
     model::{
         CONTENT_LENGTH, SECTION_LENGTH, TaskId,
         context::{self, Update},
         edit, place,
     },
-    state::{CounterState, context_file},
+    state::CounterState,
     txn::Txn,
 };
 

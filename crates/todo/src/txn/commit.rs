@@ -300,6 +300,6 @@ fn remember(
         && let (Some(text), Some(board), Some(stamp)) = (&staged.now, board, stamp)
         && Arc::ptr_eq(text, &board.text)
     {
-        state.wrote_board(board, stamp);
+        state.files.wrote_board(board, stamp);
     }
 }

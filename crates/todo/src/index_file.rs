@@ -12,7 +12,7 @@ use crate::{
         replace::{Version, replace},
         write::{Placed, Prepared},
     },
-    model::{board::Board, page},
+    model::{board::Board, index_page as page},
     state::CounterState,
 };
 
@@ -37,12 +37,12 @@ fn write(state: &CounterState, folder: &Folder, board: Option<&Board>, adrs: boo
     let whole = !old.as_ref().is_some_and(|old| page::has_parts(&old.text));
     let tasks = match board {
         Some(board) => Some(page::tasks(board)),
-        None if whole => Some(page::tasks(&state.board_in(folder)?.0)),
+        None if whole => Some(page::tasks(&state.files.board_in(folder)?.0)),
         None => None,
     };
     let adrs = match adrs || whole {
         true => {
-            let all = state.adrs()?;
+            let all = state.files.adrs()?;
             let all: Vec<_> = all.iter().map(|adr| (**adr).clone()).collect();
             Some(page::adrs(&all))
         }

@@ -1,0 +1,173 @@
+//! Where the files of `.todo/` are.
+
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use kit::Result;
+
+use super::{
+    read::{Loaded, MOST_BYTES, is_missing, read},
+    stamp::Stamp,
+};
+use crate::errors;
+
+/// The project's `.todo/`, which need not exist yet.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    /// Without symbolic links.
+    pub root: PathBuf,
+    pub todo: PathBuf,
+    /// Whether to wait for somebody who may be in the middle of writing.
+    pub patient: bool,
+}
+
+impl Folder {
+    pub fn open(root: &Path) -> Result<Self> {
+        let root = root
+            .canonicalize()
+            .map_err(|error| errors::io("The project directory", false, error))?;
+        let folder = Self {
+            todo: root.join(".todo"),
+            root,
+            patient: true,
+        };
+        let todo = folder.inside(&folder.todo, ".todo")?;
+        if fs::metadata(&todo).is_ok_and(|found| !found.is_dir()) {
+            return Err(errors::unreadable(".todo", "it is not a directory"));
+        }
+        Ok(Self { todo, ..folder })
+    }
+
+    /// The name people know a file by: `.todo/task.md`.
+    pub fn shown(name: &str) -> String {
+        format!(".todo/{name}")
+    }
+
+    /// Where a file of `.todo/` is. Symbolic links are followed within the
+    /// project and not out of it.
+    pub fn path(&self, name: &str) -> Result<PathBuf> {
+        let shown = Self::shown(name);
+        let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
+        if !name.split('/').all(plain) {
+            return Err(errors::outside(&shown));
+        }
+        match name.rsplit_once('/') {
+            Some((parent, file)) => {
+                let parent = self.inside(&self.todo.join(parent), &shown)?;
+                self.inside(&parent.join(file), &shown)
+            }
+            None => self.inside(&self.todo.join(name), &shown),
+        }
+    }
+
+    fn inside(&self, path: &Path, shown: &str) -> Result<PathBuf> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_symlink() => match path.canonicalize() {
+                Ok(target) if target.starts_with(&self.root) => Ok(target),
+                Ok(_) => Err(errors::outside(shown)),
+                Err(error) => Err(errors::io(shown, false, error)),
+            },
+            Ok(_) => Ok(path.to_owned()),
+            Err(error) if is_missing(&error) => Ok(path.to_owned()),
+            Err(error) => Err(errors::io(shown, false, error)),
+        }
+    }
+
+    /// `None` when there is no such file.
+    pub fn read(&self, name: &str) -> Result<Option<Loaded>> {
+        self.read_again(name, None)
+    }
+
+    /// The same for a file that had this text when it was last read.
+    pub fn read_again(&self, name: &str, was: Option<&Arc<str>>) -> Result<Option<Loaded>> {
+        read(&self.path(name)?, &Self::shown(name), was, self.patient)
+    }
+
+    pub fn stamp(&self, name: &str) -> Result<Option<Stamp>> {
+        match fs::metadata(self.path(name)?) {
+            Ok(metadata) => Ok(Some(Stamp::of(&metadata))),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(errors::io(&Self::shown(name), false, error)),
+        }
+    }
+
+    /// Names of the Markdown files in one folder, without `.md`, in their order.
+    pub fn stems(&self, folder: &str) -> Result<Vec<String>> {
+        let shown = Self::shown(folder);
+        let entries = match fs::read_dir(self.path(folder)?) {
+            Ok(entries) => entries,
+            Err(error) if is_missing(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(errors::io(&shown, false, error)),
+        };
+        let mut stems: Vec<String> = entries
+            .filter_map(|entry| {
+                let name = entry.ok()?.file_name().into_string().ok()?;
+                let stem = name.strip_suffix(".md")?;
+                (!stem.starts_with('.')).then(|| stem.to_owned())
+            })
+            .collect();
+        stems.sort_unstable();
+        Ok(stems)
+    }
+
+    /// The Markdown files in one folder with their stamps, in one go.
+    pub fn stamped(&self, folder: &str) -> Result<Vec<(String, Stamp)>> {
+        let shown = Self::shown(folder);
+        let failed = |error| errors::io(&shown, false, error);
+        let entries = match fs::read_dir(self.path(folder)?) {
+            Ok(entries) => entries,
+            Err(error) if is_missing(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut files = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            let Some(stem) = name
+                .strip_suffix(".md")
+                .filter(|stem| !stem.starts_with('.'))
+            else {
+                continue;
+            };
+            let metadata = match entry.metadata() {
+                Ok(metadata) if metadata.is_symlink() => {
+                    fs::metadata(self.path(&format!("{folder}/{name}"))?)
+                }
+                other => other,
+            };
+            match metadata {
+                Ok(metadata) => files.push((stem.to_owned(), Stamp::of(&metadata))),
+                // Gone since the directory was read.
+                Err(error) if is_missing(&error) => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(files)
+    }
+
+    /// A file that was looked at before, read into `bytes` without looking again:
+    /// `false` when it is another file now.
+    pub fn read_known(&self, name: &str, stamp: &Stamp, bytes: &mut Vec<u8>) -> bool {
+        bytes.clear();
+        if stamp.size > MOST_BYTES {
+            return false;
+        }
+        let Ok(mut file) = File::open(self.todo.join(name)) else {
+            return false;
+        };
+        let same = |file: &File| {
+            let metadata = file.metadata();
+            metadata.is_ok_and(|metadata| Stamp::of(&metadata) == *stamp)
+        };
+        let size = stamp.size as usize;
+        bytes.resize(size, 0);
+        same(&file) && file.read_exact(bytes).is_ok()
+    }
+}

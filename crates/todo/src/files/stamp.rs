@@ -1,0 +1,92 @@
+//! Tells from a file's metadata whether it changed.
+
+use std::{
+    fs::Metadata,
+    time::{Duration, SystemTime},
+};
+
+/// A file written in place is read when it has been left alone for this long,
+/// or for this much longer when it has become shorter: then it may have been
+/// emptied to be written anew.
+const QUIET: Duration = Duration::from_millis(25);
+const SHORTER_QUIET: Duration = Duration::from_millis(100);
+/// The same while somebody is known to have it open for writing.
+const OPEN_QUIET: Duration = Duration::from_secs(1);
+const OPEN_SHORTER_QUIET: Duration = Duration::from_secs(2);
+
+/// Tells whether a file is still the one that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    pub(super) file: (u64, u64),
+    pub(super) size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    #[cfg(unix)]
+    pub fn of(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            file: (metadata.dev(), metadata.ino()),
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+
+    #[cfg(not(unix))]
+    pub fn of(metadata: &Metadata) -> Self {
+        let since = |time: std::io::Result<SystemTime>| {
+            let time = time
+                .ok()
+                .and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+            time.map_or((0, 0), |at| {
+                (at.as_secs() as i64, i64::from(at.subsec_nanos()))
+            })
+        };
+        Self {
+            file: (0, 0),
+            size: metadata.len(),
+            modified: since(metadata.modified()),
+            changed: since(metadata.created()),
+        }
+    }
+
+    /// The same file with the same content; a rename changes only `changed`.
+    pub fn same_content(&self, other: &Self) -> bool {
+        (self.file, self.size, self.modified) == (other.file, other.size, other.modified)
+    }
+
+    /// Old enough that another change would show in the times: their steps are
+    /// milliseconds wide on some systems.
+    pub fn is_settled(&self) -> bool {
+        age(self.modified.max(self.changed)) > Duration::from_millis(20)
+    }
+
+    /// Somebody may be in the middle of writing it. A file that was renamed into
+    /// its place is whole; the rename shows in `changed`.
+    pub(super) fn may_be_half_written(&self, was: Option<u64>, open: bool) -> bool {
+        let shorter = was.is_some_and(|was| self.size < was);
+        let quiet = match (open, shorter) {
+            (false, false) => QUIET,
+            (false, true) => SHORTER_QUIET,
+            (true, false) => OPEN_QUIET,
+            (true, true) => OPEN_SHORTER_QUIET,
+        };
+        self.modified == self.changed && age(self.modified) < quiet
+    }
+
+    pub fn modified_ms(&self) -> i64 {
+        self.modified.0 * 1000 + self.modified.1 / 1_000_000
+    }
+}
+
+fn age(at: (i64, i64)) -> Duration {
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let then = Duration::new(at.0.max(0) as u64, at.1.clamp(0, 999_999_999) as u32);
+    // A time in the future says nothing about what is going on now.
+    now.checked_sub(then).unwrap_or(Duration::MAX)
+}

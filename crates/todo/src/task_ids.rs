@@ -1,0 +1,84 @@
+//! Finds tasks by id. A task without an id in its line has one that is promised
+//! to it in the ledger of numbers.
+
+use std::time::Instant;
+
+use kit::Result;
+
+use crate::{
+    errors,
+    files::{Folder, lock::PATIENCE, numbers::Place},
+    model::{
+        TaskId,
+        board::{Board, Found, Task},
+        numbers::{Given, Numbers},
+    },
+};
+
+/// The ids under which items without one are listed, in their order. They
+/// are promised in the ledger, so that the same item has the same id next
+/// time; `None` when that cannot be written.
+pub fn promised<'b>(folder: &Folder, board: &'b Board) -> Vec<(&'b Task, Option<TaskId>)> {
+    let items = board.keys_without_id();
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let live = live(board);
+    let place = Place::of(folder);
+    let mut given = place.look();
+    let holds = |given: &Given, key: &str| {
+        given
+            .promised
+            .get(key)
+            .copied()
+            .filter(|number| !live.contains(*number))
+    };
+    if items.iter().any(|(key, _)| holds(&given, key).is_none()) {
+        let promised = place.change(Instant::now() + PATIENCE, |now| {
+            now.tasks.extend(board.mentioned());
+            for (key, _) in &items {
+                if holds(now, key).is_none()
+                    && let Some(number) = now.tasks.next(&live)
+                {
+                    now.tasks.insert(number);
+                    now.promised.insert(key.clone(), number);
+                }
+            }
+            now.clone()
+        });
+        if let Ok(Some(now)) = promised {
+            given = now;
+        }
+    }
+    items
+        .into_iter()
+        .map(|(key, task)| (task, holds(&given, &key).map(TaskId)))
+        .collect()
+}
+
+/// The task of that id, be it written in its line or promised to it.
+pub fn find<'b>(folder: &Folder, board: &'b Board, field: &str, id: TaskId) -> Result<&'b Task> {
+    match board.find(id) {
+        Found::One(task) => return Ok(task),
+        Found::Several(lines) => return Err(errors::duplicate_task(field, id, &lines)),
+        Found::None => {}
+    }
+    let items = board.keys_without_id();
+    if !items.is_empty() {
+        let given = Place::of(folder).look();
+        let found = items
+            .into_iter()
+            .find(|(key, _)| given.promised.get(key) == Some(&id.0));
+        if let Some((_, task)) = found {
+            return Ok(task);
+        }
+    }
+    Err(errors::task_not_found(field, &id.to_string()))
+}
+
+/// The numbers of tasks that exist.
+pub fn live(board: &Board) -> Numbers {
+    let mut live = Numbers::default();
+    live.extend(board.tasks.iter().filter_map(|task| task.id).map(|id| id.0));
+    live
+}
