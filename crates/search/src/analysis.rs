@@ -11,14 +11,12 @@
 use std::sync::LazyLock;
 
 use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed, options::WordBreakInvariantOptions};
-use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-use crate::letters::{
-    fold, fold_keeping_long_vowels, is_dash, is_dot, is_japanese, is_joint, is_kana, push_plain,
+use crate::{
+    letters::{fold, fold_keeping_long_vowels, is_kana},
+    parts::{Part, parts},
 };
 
-/// What is read of one field; the rest of a very long text is not searchable.
-const LONGEST_TEXT: usize = 4_000;
 /// Longer words are cut: nobody types them, and they would fill the dictionary.
 const LONGEST_WORD: usize = 32;
 /// Atoms of one compound that are considered, so that an address or a table row
@@ -28,113 +26,10 @@ const MOST_ATOMS: usize = 8;
 static WORDS: LazyLock<WordSegmenterBorrowed<'static>> =
     LazyLock::new(|| WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()));
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// A stretch without spaces, in normal width and lower case; kana, long-vowel
-    /// marks and middle dots are still as written.
-    Japanese(String),
-    /// A word of another script, with numbers and joints: `wh-1000xm5` has the
-    /// atoms `wh`, `1000`, `xm`, `5`.
-    Word(Vec<String>),
-    /// Something that separates more than a space does: a comma, a bracket.
-    Gap,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Japanese,
-    Letter,
-    Digit,
-}
-
-/// Cuts `text` into its parts, in order.
-pub(crate) fn parts(text: &str) -> Vec<Part> {
-    let mut cutter = Cutter::default();
-    let text: Vec<char> = text
-        .nfkc()
-        .flat_map(char::to_lowercase)
-        .take(LONGEST_TEXT)
-        .collect();
-    for (at, &character) in text.iter().enumerate() {
-        let next = text.get(at + 1).copied().unwrap_or(' ');
-        cutter.take(character, next);
-    }
-    cutter.finish()
-}
-
-#[derive(Default)]
-struct Cutter {
-    parts: Vec<Part>,
-    japanese: String,
-    atoms: Vec<String>,
-    last: Option<Kind>,
-}
-
-impl Cutter {
-    fn take(&mut self, character: char, next: char) {
-        if is_dash(character) && self.japanese.chars().next_back().is_some_and(is_kana) {
-            // Written for a long-vowel mark: コ－ヒ－.
-            self.japanese.push('ー');
-        } else if is_dot(character) && !self.japanese.is_empty() {
-            self.japanese.push('・');
-        } else if is_japanese(character) {
-            self.end_word();
-            self.japanese.push(character);
-            self.last = Some(Kind::Japanese);
-        } else if character.is_alphanumeric() {
-            self.end_japanese();
-            let kind = if character.is_numeric() {
-                Kind::Digit
-            } else {
-                Kind::Letter
-            };
-            if self.last != Some(kind) {
-                self.atoms.push(String::new());
-            }
-            self.last = Some(kind);
-            if let Some(atom) = self.atoms.last_mut() {
-                push_plain(atom, character);
-            }
-        } else if is_combining_mark(character) {
-            // What NFKC could not join to its letter.
-        } else if is_joint(character) && !self.atoms.is_empty() && next.is_alphanumeric() {
-            self.last = None;
-        } else {
-            self.end_word();
-            self.end_japanese();
-            if !character.is_whitespace() && self.parts.last() != Some(&Part::Gap) {
-                self.parts.push(Part::Gap);
-            }
-        }
-    }
-
-    fn end_word(&mut self) {
-        self.atoms.retain(|atom| !atom.is_empty());
-        if !self.atoms.is_empty() {
-            self.parts.push(Part::Word(std::mem::take(&mut self.atoms)));
-        }
-        self.last = None;
-    }
-
-    fn end_japanese(&mut self) {
-        if !self.japanese.is_empty() {
-            self.parts
-                .push(Part::Japanese(std::mem::take(&mut self.japanese)));
-            self.last = None;
-        }
-    }
-
-    fn finish(mut self) -> Vec<Part> {
-        self.end_word();
-        self.end_japanese();
-        self.parts
-    }
-}
-
 /// The terms of a text, each followed by [`END`].
 #[derive(Debug, Default)]
 pub(crate) struct Terms {
-    /// Words as they stand in the dictionary.
+    /// Vocabulary as they stand in the dictionary.
     pub words: String,
     /// Letter groups: single kanji, pairs and triples. They reach over spaces,
     /// since ランニング シューズ and ランニングシューズ are the same, but not over commas or
@@ -354,45 +249,6 @@ mod tests {
 
     fn grams(text: &str) -> Vec<String> {
         terms(text).grams.lines().map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn spellings_become_one() {
-        for spelling in [
-            "ヴァイオリン・ケース",
-            "ばいおりんけーす",
-            "ﾊﾞｲｵﾘﾝｹｰｽ",
-            "ヴァイオリンケース",
-            "バイオリン－ケ－ス",
-        ] {
-            let [Part::Japanese(stretch)] = &parts(spelling)[..] else {
-                panic!("{spelling}: {:?}", parts(spelling));
-            };
-            assert_eq!(fold(stretch), "バイオリンケス", "{spelling}");
-        }
-        assert_eq!(fold("キャノン"), fold("キヤノン"));
-        assert_eq!(fold("ヘッドフォン"), fold("ヘッドホン"));
-    }
-
-    #[test]
-    fn a_text_falls_into_stretches_words_and_gaps() {
-        let word = |atoms: &[&str]| Part::Word(atoms.iter().map(ToString::to_string).collect());
-        let japanese = |stretch: &str| Part::Japanese(stretch.to_owned());
-        assert_eq!(
-            parts("Ｔシャツ（綿）Café WH-1000XM5、2枚"),
-            [
-                word(&["t"]),
-                japanese("シャツ"),
-                Part::Gap,
-                japanese("綿"),
-                Part::Gap,
-                word(&["cafe"]),
-                word(&["wh", "1000", "xm", "5"]),
-                Part::Gap,
-                word(&["2"]),
-                japanese("枚"),
-            ]
-        );
     }
 
     #[test]

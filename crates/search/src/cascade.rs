@@ -15,9 +15,12 @@
 use tantivy::{BitSet, DocId};
 
 use crate::{
-    Error, Hits, Query, Sort, Strategy, analysis, facets,
-    matching::{Alike, List, Term, Tier, intersect, nearly},
+    analysis,
+    error::Error,
+    facets,
+    matching::{DocList, SimilarWords, Term, Tier, intersect, with_most_pairs},
     order::{Filter, Smallest, sorted},
+    query::{Hits, Query, Sort, Strategy},
     segment::Segment,
 };
 
@@ -188,20 +191,20 @@ impl<'a> Search<'a> {
             }
         }
         if let [term] = terms {
-            self.rank(|segment, found| nearly(segment, term, found))?;
+            self.rank(|segment, found| with_most_pairs(segment, term, found))?;
         }
         Ok(())
     }
 
     /// What `term` may have been meant for. Beside other words, one that the
     /// catalogue knows is taken to be right.
-    fn alike(&self, term: &Term, slips: u8, beside_others: bool) -> Result<Alike, Error> {
+    fn alike(&self, term: &Term, slips: u8, beside_others: bool) -> Result<SimilarWords, Error> {
         let slips = if beside_others && self.knows(term)? {
             0
         } else {
             slips.min(term.slips())
         };
-        Ok(Alike::new(term, slips))
+        Ok(SimilarWords::new(term, slips))
     }
 
     fn knows(&self, term: &Term) -> Result<bool, Error> {
@@ -327,7 +330,7 @@ impl<'a> Search<'a> {
     /// Adds the documents that are in all lists that `lists` gives for a segment.
     fn tier(
         &mut self,
-        mut lists: impl FnMut(&Segment, &mut Vec<List>) -> Result<bool, Error>,
+        mut lists: impl FnMut(&Segment, &mut Vec<DocList>) -> Result<bool, Error>,
     ) -> Result<(), Error> {
         self.rank(|segment, found| {
             let mut all = Vec::new();

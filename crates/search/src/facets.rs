@@ -4,20 +4,10 @@ use std::{cmp::Reverse, collections::HashMap};
 
 use tantivy::{BitSet, columnar::StrColumn};
 
-use crate::{Error, order::documents, segment::Segment};
+use crate::{error::Error, order::documents, query::Facets, segment::Segment};
 
 /// More values than anybody reads.
 const MOST_VALUES: usize = 100;
-
-/// Counts over all matches; the most frequent values first, at most 100 of each.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Facets {
-    pub category: Vec<(String, u64)>,
-    pub brand: Vec<(String, u64)>,
-    /// None when nothing matches.
-    pub price_min: Option<i64>,
-    pub price_max: Option<i64>,
-}
 
 pub(crate) fn facets(segments: &[Segment], found: &[BitSet]) -> Result<Facets, Error> {
     let mut facets = Facets::default();

@@ -3,7 +3,6 @@
 use std::{
     fs::{self, File, TryLockError},
     io,
-    os::unix::fs::MetadataExt,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, RwLock},
@@ -18,10 +17,13 @@ use tantivy::{
 };
 
 use crate::{
-    Change, Error, Hits, OpenError, Query, cascade,
+    cascade,
+    document::Change,
+    error::{Error, OpenError},
+    query::{Hits, Query},
     schema::{Fields, tokenizers},
-    segment::Segment,
-    writer::{Writer, position},
+    view::{META, View, stamp},
+    writer::Writer,
 };
 
 #[derive(Debug, Clone)]
@@ -59,35 +61,6 @@ struct Inner {
     reloading: Mutex<()>,
     writer: Writer,
 }
-
-/// What searches see until the next commit.
-pub(crate) struct View {
-    segments: Vec<Segment>,
-    position: u64,
-    documents: u64,
-    stamp: Option<Stamp>,
-}
-
-impl View {
-    pub fn knows(&self, id: &tantivy::Term) -> Result<bool, Error> {
-        for segment in &self.segments {
-            if segment.knows(id)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-}
-
-/// Which commit a directory stands at. The file is replaced by every commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    inode: u64,
-    modified: (i64, i64),
-    length: u64,
-}
-
-const META: &str = "meta.json";
 
 impl Index {
     /// Opens the index in `directory`, or creates one.
@@ -142,7 +115,7 @@ impl Index {
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
             .try_into()?;
-        let view = view(&index, &reader, &fields, directory.as_deref(), &[])?;
+        let view = View::open(&index, &reader, &fields, directory.as_deref(), &[])?;
         Ok(Index(Arc::new(Inner {
             fields,
             index,
@@ -239,7 +212,7 @@ impl Inner {
 
     fn reload(&self) -> Result<(), Error> {
         let _one_at_a_time = self.reloading.lock();
-        let view = view(
+        let view = View::open(
             &self.index,
             &self.reader,
             &self.fields,
@@ -284,51 +257,6 @@ fn open_tantivy(directory: impl Into<Box<dyn Directory>>) -> tantivy::Result<tan
     let mut index = tantivy::Index::open(directory)?;
     index.set_tokenizers(tokenizers());
     Ok(index)
-}
-
-/// Everything as of one commit, even if another process commits meanwhile.
-fn view(
-    index: &tantivy::Index,
-    reader: &IndexReader,
-    fields: &Fields,
-    directory: Option<&Path>,
-    known: &[Segment],
-) -> Result<View, OpenError> {
-    let mut tries = 0;
-    loop {
-        let before = directory.map(stamp).transpose()?;
-        let opened = reader.reload().and_then(|()| index.load_metas());
-        let unchanged = directory.map(stamp).transpose()? == before;
-        tries += 1;
-        if !unchanged && tries < 20 {
-            continue;
-        }
-        let meta = opened?;
-        let Some(position) = position(meta.payload.as_deref()) else {
-            return Err(OpenError::Damaged("it is of another version".into()));
-        };
-        let searcher = reader.searcher();
-        let segments = searcher
-            .segment_readers()
-            .iter()
-            .map(|segment| Segment::open(segment, fields, known))
-            .collect::<tantivy::Result<Vec<_>>>()?;
-        return Ok(View {
-            segments,
-            position,
-            documents: searcher.num_docs(),
-            stamp: before,
-        });
-    }
-}
-
-fn stamp(directory: &Path) -> io::Result<Stamp> {
-    let meta = fs::metadata(directory.join(META))?;
-    Ok(Stamp {
-        inode: meta.ino(),
-        modified: (meta.mtime(), meta.mtime_nsec()),
-        length: meta.len(),
-    })
 }
 
 fn has_segments(directory: &Path) -> io::Result<bool> {

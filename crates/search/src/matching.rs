@@ -3,11 +3,12 @@
 use tantivy::{BitSet, DocId, DocSet, TERMINATED, query::BitSetDocSet};
 
 use crate::{
-    Error,
-    analysis::{self, Part},
+    analysis,
+    error::Error,
     letters,
-    segment::{Documents, Segment, Terms},
-    words::Slips,
+    parts::{Part, parts},
+    segment::{Postings, Segment, Terms},
+    vocabulary::TypoMatcher,
 };
 
 /// Letters of a query that are read.
@@ -16,7 +17,7 @@ const LONGEST_QUERY: usize = 300;
 const MOST_TERMS: usize = 12;
 /// Shorter beginnings of words would match half the catalogue.
 const SHORTEST_PREFIX: usize = 3;
-/// Words with the same beginning that are looked up.
+/// Vocabulary with the same beginning that are looked up.
 const MOST_WORDS_OF_A_PREFIX: usize = 500;
 
 /// Letters of a word that may be found by most of its pairs.
@@ -55,7 +56,7 @@ impl Term {
     pub fn all_of(text: &str) -> Vec<Term> {
         let text: String = text.chars().take(LONGEST_QUERY).collect();
         let mut terms = Vec::new();
-        for part in analysis::parts(&text) {
+        for part in parts(&text) {
             let term = match part {
                 Part::Japanese(stretch) => Term::japanese(&stretch),
                 Part::Word(atoms) => Term {
@@ -124,7 +125,7 @@ impl Term {
         &self,
         segment: &Segment,
         tier: Tier,
-        lists: &mut Vec<List>,
+        lists: &mut Vec<DocList>,
     ) -> Result<bool, Error> {
         let (words, grams) = match tier {
             Tier::Name => (&segment.name, None),
@@ -136,7 +137,7 @@ impl Term {
             let Some(list) = words.documents(&self.whole)? else {
                 return Ok(false);
             };
-            lists.push(List::from(list));
+            lists.push(DocList::from(list));
             return Ok(true);
         };
         match &self.kind {
@@ -145,14 +146,14 @@ impl Term {
                     let Some(list) = grams.documents(gram)? else {
                         return Ok(false);
                     };
-                    lists.push(List::from(list));
+                    lists.push(DocList::from(list));
                 }
                 Ok(true)
             }
             Kind::Japanese { .. } => {
                 let list = words.documents(&self.whole)?;
                 let found = list.is_some();
-                lists.extend(list.map(List::from));
+                lists.extend(list.map(DocList::from));
                 Ok(found)
             }
             Kind::Word { atoms } => {
@@ -171,7 +172,12 @@ impl Term {
     }
 
     /// A word, the beginning of one, or its atoms apart: `500ml` in `500 ml`.
-    fn word(&self, atoms: &[String], words: &Terms, max_doc: DocId) -> Result<Option<List>, Error> {
+    fn word(
+        &self,
+        atoms: &[String],
+        words: &Terms,
+        max_doc: DocId,
+    ) -> Result<Option<DocList>, Error> {
         let length = self.whole.chars().count();
         let is_number = self.whole.chars().all(char::is_numeric);
         let mut found = if length >= SHORTEST_PREFIX && !is_number {
@@ -180,7 +186,7 @@ impl Term {
             words.documents(&self.whole)?.into_iter().collect()
         };
         if atoms.len() < 2 && found.len() < 2 {
-            return Ok(found.pop().map(List::from));
+            return Ok(found.pop().map(DocList::from));
         }
         let mut union = Union::new(max_doc);
         for list in found {
@@ -190,7 +196,7 @@ impl Term {
             let mut lists = Vec::new();
             for atom in atoms {
                 match words.documents(atom)? {
-                    Some(list) => lists.push(List::from(list)),
+                    Some(list) => lists.push(DocList::from(list)),
                     None => {
                         lists.clear();
                         break;
@@ -204,44 +210,44 @@ impl Term {
 }
 
 /// A list of documents, in order.
-pub(crate) enum List {
-    Postings(Documents),
+pub(crate) enum DocList {
+    Term(Postings),
     Bits(BitSetDocSet, u32),
 }
 
-impl From<Documents> for List {
-    fn from(list: Documents) -> List {
-        List::Postings(list)
+impl From<Postings> for DocList {
+    fn from(list: Postings) -> DocList {
+        DocList::Term(list)
     }
 }
 
-impl List {
+impl DocList {
     fn doc(&self) -> DocId {
         match self {
-            List::Postings(list) => list.doc(),
-            List::Bits(list, _) => list.doc(),
+            DocList::Term(list) => list.doc(),
+            DocList::Bits(list, _) => list.doc(),
         }
     }
 
     fn advance(&mut self) -> DocId {
         match self {
-            List::Postings(list) => list.advance(),
-            List::Bits(list, _) => list.advance(),
+            DocList::Term(list) => list.advance(),
+            DocList::Bits(list, _) => list.advance(),
         }
     }
 
     /// The first document from `target` on; stays where it is if it is past that.
     fn seek(&mut self, target: DocId) -> DocId {
         match self {
-            List::Postings(list) => seek(list.as_mut(), target),
-            List::Bits(list, _) => seek(list, target),
+            DocList::Term(list) => seek(list.as_mut(), target),
+            DocList::Bits(list, _) => seek(list, target),
         }
     }
 
     fn length(&self) -> u32 {
         match self {
-            List::Postings(list) => list.size_hint(),
-            List::Bits(_, length) => *length,
+            DocList::Term(list) => list.size_hint(),
+            DocList::Bits(_, length) => *length,
         }
     }
 }
@@ -255,8 +261,8 @@ fn seek(list: &mut impl DocSet, target: DocId) -> DocId {
 }
 
 /// Calls `found` with each document that is in all of `lists`.
-pub(crate) fn intersect(mut lists: Vec<List>, mut found: impl FnMut(DocId)) {
-    lists.sort_by_key(List::length);
+pub(crate) fn intersect(mut lists: Vec<DocList>, mut found: impl FnMut(DocId)) {
+    lists.sort_by_key(DocList::length);
     let Some((first, others)) = lists.split_first_mut() else {
         return;
     };
@@ -274,7 +280,7 @@ pub(crate) fn intersect(mut lists: Vec<List>, mut found: impl FnMut(DocId)) {
     }
 }
 
-/// Documents that are in any of several lists.
+/// Postings that are in any of several lists.
 pub(crate) struct Union {
     bits: BitSet,
     max_doc: DocId,
@@ -292,7 +298,7 @@ impl Union {
         self.bits.insert(doc);
     }
 
-    pub fn add(&mut self, mut list: Documents) {
+    pub fn add(&mut self, mut list: Postings) {
         let mut doc = list.doc();
         while doc != TERMINATED {
             self.bits.insert(doc);
@@ -300,16 +306,16 @@ impl Union {
         }
     }
 
-    pub fn into_list(self) -> Option<List> {
+    pub fn into_list(self) -> Option<DocList> {
         let length = self.bits.len() as u32;
         debug_assert!(self.bits.max_value() == self.max_doc);
-        (length > 0).then(|| List::Bits(BitSetDocSet::from(self.bits), length))
+        (length > 0).then(|| DocList::Bits(BitSetDocSet::from(self.bits), length))
     }
 }
 
-/// Words of the catalogue that a mistyped one may stand for.
-pub(crate) struct Alike {
-    slips: Option<Slips>,
+/// Vocabulary of the catalogue that a mistyped one may stand for.
+pub(crate) struct SimilarWords {
+    slips: Option<TypoMatcher>,
     /// Itself is not alike.
     word: String,
     /// The word with its long-vowel marks elsewhere, if it is so short that they
@@ -317,13 +323,13 @@ pub(crate) struct Alike {
     long_vowels_elsewhere: Option<String>,
 }
 
-impl Alike {
-    pub fn new(term: &Term, slips: u8) -> Alike {
+impl SimilarWords {
+    pub fn new(term: &Term, slips: u8) -> SimilarWords {
         // In a short word the first letter is taken to be right; else too many words
         // are alike.
         let is_short = term.is_japanese() && term.folded.chars().count() < 6;
-        Alike {
-            slips: Slips::new(&term.folded, slips, is_short),
+        SimilarWords {
+            slips: TypoMatcher::new(&term.folded, slips, is_short),
             word: term.folded.clone(),
             long_vowels_elsewhere: analysis::without_long_vowels(&term.whole),
         }
@@ -353,7 +359,7 @@ impl Alike {
 
 /// A long Japanese word with a slip that spans several words of the catalogue:
 /// documents that have all but two of its pairs of letters.
-pub(crate) fn nearly(
+pub(crate) fn with_most_pairs(
     segment: &Segment,
     term: &Term,
     found: impl FnMut(DocId),
@@ -374,7 +380,7 @@ pub(crate) fn nearly(
 ///
 /// Such a document is in one of the shortest lists, all but `least - 1` of them:
 /// only those are walked, the long ones are merely asked.
-fn at_least(least: usize, lists: Vec<Documents>, mut found: impl FnMut(DocId)) {
+fn at_least(least: usize, lists: Vec<Postings>, mut found: impl FnMut(DocId)) {
     let mut lists = lists;
     if least == 0 || lists.len() < least {
         return;

@@ -4,7 +4,12 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use tantivy::{BitSet, DocId, columnar::StrColumn};
 
-use crate::{Error, Query, Sort, analysis, letters, segment::Segment};
+use crate::{
+    error::Error,
+    parts::folded,
+    query::{Query, Sort},
+    segment::Segment,
+};
 
 /// The filters of a query, prepared for one segment.
 pub(crate) struct Filter<'a> {
@@ -93,18 +98,6 @@ impl<'a> Label<'a> {
                 .is_some_and(|ordinal| ordinals.contains(&ordinal)),
         }
     }
-}
-
-pub(crate) fn folded(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    for part in analysis::parts(text) {
-        match part {
-            analysis::Part::Japanese(stretch) => folded.push_str(&letters::fold(&stretch)),
-            analysis::Part::Word(atoms) => folded.push_str(&atoms.concat()),
-            analysis::Part::Gap => {}
-        }
-    }
-    folded
 }
 
 /// Keeps the smallest `most` keys of all that are offered.

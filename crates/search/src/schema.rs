@@ -9,7 +9,7 @@ use tantivy::{
     tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager},
 };
 
-use crate::{Document, analysis, order::folded};
+use crate::{analysis, document::Document, parts::folded};
 
 /// Raised whenever terms are made differently: an index of another format is
 /// reported as damaged and built anew.
@@ -31,13 +31,13 @@ pub(crate) struct Fields {
     pub sort_name: Field,
     pub category: Field,
     pub brand: Field,
-    /// Words of the name.
+    /// Vocabulary of the name.
     pub name: Field,
-    /// Words of name, brand, category, keywords and SKU.
+    /// Vocabulary of name, brand, category, keywords and SKU.
     pub head: Field,
     /// Letter groups of the same.
     pub head_grams: Field,
-    /// Words and letter groups of all that and the description.
+    /// Vocabulary and letter groups of all that and the description.
     pub all: Field,
 }
 

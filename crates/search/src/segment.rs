@@ -11,12 +11,12 @@ use tantivy::{
 };
 
 use crate::{
-    Error,
+    error::Error,
     schema::Fields,
-    words::{Slips, Words},
+    vocabulary::{TypoMatcher, Vocabulary},
 };
 
-/// Words alike that are looked up.
+/// Vocabulary alike that are looked up.
 const MOST_WORDS_ALIKE: usize = 50;
 
 pub(crate) struct Segment {
@@ -33,7 +33,7 @@ pub(crate) struct Segment {
     pub head: Terms,
     pub head_grams: Terms,
     pub all: Terms,
-    words: Arc<OnceLock<Words>>,
+    words: Arc<OnceLock<Vocabulary>>,
 }
 
 impl Segment {
@@ -78,13 +78,13 @@ impl Segment {
         !self.reader.is_deleted(doc)
     }
 
-    /// Documents of the words of the head that may be meant by `word`, without its
+    /// Postings of the words of the head that may be meant by `word`, without its
     /// own.
-    pub fn alike(&self, slips: &Slips, word: &str) -> Result<Vec<Documents>, Error> {
+    pub fn alike(&self, slips: &TypoMatcher, word: &str) -> Result<Vec<Postings>, Error> {
         let words = match self.words.get() {
             Some(words) => words,
             None => {
-                let words = Words::of(self.head.0.terms())?;
+                let words = Vocabulary::of(self.head.0.terms())?;
                 self.words.get_or_init(|| words)
             }
         };
@@ -98,13 +98,13 @@ impl Segment {
 
 /// The documents that have a term; boxed, for it is large and goes from hand to
 /// hand.
-pub(crate) type Documents = Box<SegmentPostings>;
+pub(crate) type Postings = Box<SegmentPostings>;
 
 /// The terms of one field and the documents that have them.
 pub(crate) struct Terms(Arc<InvertedIndexReader>);
 
 impl Terms {
-    pub fn documents(&self, term: &str) -> Result<Option<Documents>, Error> {
+    pub fn documents(&self, term: &str) -> Result<Option<Postings>, Error> {
         let Some(info) = self.0.terms().get(term)? else {
             return Ok(None);
         };
@@ -118,8 +118,8 @@ impl Terms {
         Ok(self.0.terms().get(term)?.is_some())
     }
 
-    /// Documents of up to `most` terms that begin with `prefix`.
-    pub fn beginning_with(&self, prefix: &str, most: usize) -> Result<Vec<Documents>, Error> {
+    /// Postings of up to `most` terms that begin with `prefix`.
+    pub fn beginning_with(&self, prefix: &str, most: usize) -> Result<Vec<Postings>, Error> {
         let mut found = Vec::new();
         let mut stream = self.0.terms().range().ge(prefix).into_stream()?;
         while found.len() < most && stream.advance() {

@@ -18,9 +18,10 @@ use tantivy::{
 };
 
 use crate::{
-    Change, Document, Error,
-    index::View,
-    schema::{FORMAT, Fields},
+    document::{Change, Document},
+    error::Error,
+    schema::Fields,
+    view::{View, payload},
 };
 
 /// Fewer segments make searches quicker, more make changes cheaper.
@@ -38,12 +39,12 @@ pub(crate) struct Writer {
 
 #[derive(Default)]
 struct Slot {
-    held: Mutex<Held>,
+    held: Mutex<HeldWriter>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-enum Held {
+enum HeldWriter {
     #[default]
     Nothing,
     Writer {
@@ -72,10 +73,10 @@ impl Writer {
         position: u64,
     ) -> Result<(), Error> {
         let mut held = self.slot.not_closing();
-        if let Held::Nothing = *held {
+        if let HeldWriter::Nothing = *held {
             let writer = self.open(open()?)?;
             writer.set_merge_policy(Box::new(merge_policy()));
-            *held = Held::Writer {
+            *held = HeldWriter::Writer {
                 writer: Box::new(writer),
                 used: Instant::now(),
             };
@@ -85,7 +86,7 @@ impl Writer {
                 .name("search-writer".into())
                 .spawn(move || slot.release_when_idle(idle))?;
         }
-        let Held::Writer { writer, used } = &mut *held else {
+        let HeldWriter::Writer { writer, used } = &mut *held else {
             return Err(Error::Busy);
         };
         // As long as the writer is ours, nobody else commits.
@@ -94,7 +95,7 @@ impl Writer {
         *used = Instant::now();
         if result.is_err() {
             // What was not committed goes with the writer.
-            *held = Held::Nothing;
+            *held = HeldWriter::Nothing;
         }
         result
     }
@@ -105,7 +106,7 @@ impl Writer {
         open: impl FnOnce() -> tantivy::Result<tantivy::Index>,
     ) -> Result<(), Error> {
         let mut held = self.slot.not_closing();
-        if let Held::Writer { writer, .. } = mem::take(&mut *held) {
+        if let HeldWriter::Writer { writer, .. } = mem::take(&mut *held) {
             writer.wait_merging_threads()?;
         }
         let index = open()?;
@@ -133,29 +134,29 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         let mut held = self.slot.held();
-        if let Held::Writer { .. } = *held {
-            *held = Held::Nothing;
+        if let HeldWriter::Writer { .. } = *held {
+            *held = HeldWriter::Nothing;
         }
         self.slot.changed.notify_all();
     }
 }
 
 impl Slot {
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, HeldWriter> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn not_closing(&self) -> MutexGuard<'_, Held> {
+    fn not_closing(&self) -> MutexGuard<'_, HeldWriter> {
         let held = self.held();
         self.changed
-            .wait_while(held, |held| matches!(held, Held::Closing))
+            .wait_while(held, |held| matches!(held, HeldWriter::Closing))
             .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn release_when_idle(&self, idle: Duration) {
         let mut held = self.held();
         loop {
-            let Held::Writer { used, .. } = &*held else {
+            let HeldWriter::Writer { used, .. } = &*held else {
                 return;
             };
             let left = idle.saturating_sub(used.elapsed());
@@ -167,13 +168,14 @@ impl Slot {
                 .wait_timeout(held, left)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        let Held::Writer { writer, .. } = mem::replace(&mut *held, Held::Closing) else {
+        let HeldWriter::Writer { writer, .. } = mem::replace(&mut *held, HeldWriter::Closing)
+        else {
             return;
         };
         drop(held);
         // A merge that fails is only a merge less: the segments are still there.
         let _ = writer.wait_merging_threads();
-        *self.held() = Held::Nothing;
+        *self.held() = HeldWriter::Nothing;
         self.changed.notify_all();
     }
 }
@@ -211,21 +213,4 @@ fn write(
     commit.set_payload(&payload(position));
     commit.commit()?;
     Ok(())
-}
-
-fn payload(position: u64) -> String {
-    format!("{FORMAT} {position}")
-}
-
-/// The position in a commit's payload; none if it was written in another format.
-pub(crate) fn position(payload: Option<&str>) -> Option<u64> {
-    // A new index has no payload yet.
-    let Some(payload) = payload else {
-        return Some(0);
-    };
-    let (format, position) = payload.split_once(' ')?;
-    if format.parse() != Ok(FORMAT) {
-        return None;
-    }
-    position.parse().ok()
 }

@@ -3,22 +3,22 @@
 //!
 //! The usual automaton over the dictionary is a table of megabytes for two slips
 //! in a Japanese word, and walks most of the dictionary. Going through a list is
-//! quicker: which letters a word has, and how many, rules out nearly all of them.
+//! quicker: which letters a word has, and how many, rules out with_most_pairs all of them.
 
 use tantivy::termdict::TermDictionary;
 use tantivy_fst::Automaton;
 
-use crate::Error;
+use crate::error::Error;
 
-/// Slips that can be forgiven.
+/// TypoMatcher that can be forgiven.
 const MOST: usize = 2;
 /// Letters of a word in which slips are looked for: one bit is its end.
 const LONGEST: usize = 63;
 
-/// The shortest first. Words with digits are left out: another number is another
+/// The shortest first. Vocabulary with digits are left out: another number is another
 /// thing, and most of a dictionary are numbers.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct Vocabulary {
     text: String,
     words: Vec<Word>,
 }
@@ -67,9 +67,9 @@ fn has_at_most(most: usize, mut bits: u64) -> bool {
     bits == 0
 }
 
-impl Words {
-    pub fn of(terms: &TermDictionary) -> Result<Words, Error> {
-        let mut all = Words {
+impl Vocabulary {
+    pub fn of(terms: &TermDictionary) -> Result<Vocabulary, Error> {
+        let mut all = Vocabulary {
             text: String::new(),
             words: Vec::new(),
         };
@@ -97,7 +97,7 @@ impl Words {
     }
 
     /// Those that `slips` accepts.
-    pub fn alike<'a>(&'a self, slips: &'a Slips) -> impl Iterator<Item = &'a str> {
+    pub fn alike<'a>(&'a self, slips: &'a TypoMatcher) -> impl Iterator<Item = &'a str> {
         let (letters, allowed) = (usize::from(slips.shape.letters), slips.allowed);
         let are_fewer = |than: usize| {
             self.words
@@ -118,7 +118,7 @@ impl Words {
 
 /// A word that may be mistyped.
 #[derive(Debug, Clone)]
-pub(crate) struct Slips {
+pub(crate) struct TypoMatcher {
     letters: Vec<char>,
     shape: Shape,
     allowed: usize,
@@ -127,7 +127,7 @@ pub(crate) struct Slips {
 
 /// Bit `i` stands for the first `i` letters of the word.
 #[derive(Debug, Clone, Copy, Default)]
-struct State {
+struct MatcherState {
     /// What may have been read with at most so many slips.
     read: [u64; MOST + 1],
     /// What had been read with one slip less when the letter after the next came:
@@ -135,12 +135,12 @@ struct State {
     swapped: [u64; MOST + 1],
 }
 
-impl Slips {
+impl TypoMatcher {
     /// `None` for a word in which slips are not looked for.
-    pub fn new(word: &str, allowed: u8, first_is_right: bool) -> Option<Slips> {
+    pub fn new(word: &str, allowed: u8, first_is_right: bool) -> Option<TypoMatcher> {
         let letters: Vec<char> = word.chars().collect();
         let allowed = usize::from(allowed).min(MOST);
-        (allowed > 0 && letters.len() <= LONGEST).then_some(Slips {
+        (allowed > 0 && letters.len() <= LONGEST).then_some(TypoMatcher {
             shape: Shape::of(word),
             letters,
             allowed,
@@ -153,9 +153,9 @@ impl Slips {
             return false;
         }
         // Nothing has come; so many letters may be missing.
-        let mut state = State {
+        let mut state = MatcherState {
             read: [0b1, 0b11, 0b111],
-            ..State::default()
+            ..MatcherState::default()
         };
         for letter in word.chars() {
             state = self.read(&state, letter);
@@ -170,18 +170,18 @@ impl Slips {
         1 << self.letters.len()
     }
 
-    fn farthest(&self, state: &State) -> u64 {
+    fn farthest(&self, state: &MatcherState) -> u64 {
         state.read.get(self.allowed).copied().unwrap_or(0)
     }
 
     /// After one more letter.
-    fn read(&self, state: &State, letter: char) -> State {
+    fn read(&self, state: &MatcherState, letter: char) -> MatcherState {
         let mut here = 0;
         for (at, own) in self.letters.iter().enumerate() {
             here |= u64::from(*own == letter) << at;
         }
         let word = self.end() | (self.end() - 1);
-        let mut next = State::default();
+        let mut next = MatcherState::default();
         let (mut fewer_before, mut fewer_after) = (0, 0);
         let all = state.read.iter().zip(&state.swapped);
         let into = next.read.iter_mut().zip(&mut next.swapped);
@@ -241,14 +241,14 @@ mod tests {
             allowed in 1_u8..=2,
         ) {
             let expected = strsim::osa_distance(&word, &text) <= usize::from(allowed);
-            let slips = Slips::new(&word, allowed, false).unwrap();
+            let slips = TypoMatcher::new(&word, allowed, false).unwrap();
             prop_assert_eq!(slips.accepts(&text), expected);
             let other = Shape::of(&text);
             let may_be = slips.shape.may_be(other, allowed.into())
                 && slips.shape.letters.abs_diff(other.letters) <= allowed.into();
             prop_assert!(may_be || !expected);
             let begins_alike = word.chars().next() == text.chars().next();
-            let slips = Slips::new(&word, allowed, true).unwrap();
+            let slips = TypoMatcher::new(&word, allowed, true).unwrap();
             prop_assert_eq!(slips.accepts(&text), expected && begins_alike);
         }
     }
@@ -256,11 +256,11 @@ mod tests {
     #[test]
     fn the_longest_word_has_an_end() {
         let word = "ア".repeat(LONGEST);
-        let slips = Slips::new(&word, 2, false).unwrap();
+        let slips = TypoMatcher::new(&word, 2, false).unwrap();
         for (letters, expected) in [(60, false), (61, true), (63, true), (65, true), (66, false)] {
             assert_eq!(slips.accepts(&"ア".repeat(letters)), expected, "{letters}");
         }
-        assert!(Slips::new(&format!("{word}ア"), 2, false).is_none());
-        assert!(Slips::new("ア", 0, false).is_none());
+        assert!(TypoMatcher::new(&format!("{word}ア"), 2, false).is_none());
+        assert!(TypoMatcher::new("ア", 0, false).is_none());
     }
 }

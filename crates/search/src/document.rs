@@ -1,0 +1,23 @@
+//! What is indexed.
+
+/// A product as it is found. Text fields may hold anything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Document {
+    pub id: i64,
+    pub sku: String,
+    pub name: String,
+    pub description: String,
+    pub category: Option<String>,
+    pub brand: Option<String>,
+    pub keywords: Vec<String>,
+    /// In whole yen.
+    pub price: i64,
+    pub in_stock: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Adds the product, or puts it in the place of the one with its id.
+    Put(Document),
+    Remove(i64),
+}

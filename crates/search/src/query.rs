@@ -1,0 +1,84 @@
+//! What is asked, and the answer.
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// Best match first; without text, by id.
+    #[default]
+    Relevance,
+    PriceAsc,
+    PriceDesc,
+    /// Highest id first.
+    Newest,
+    /// By folded name, in the order of code points.
+    Name,
+}
+
+/// What to look for. Empty text matches everything; text without any letter or
+/// digit matches nothing. No character in it has a special meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    pub text: String,
+    /// Any of these; empty for all. Spelling may differ in width and case.
+    pub category: Vec<String>,
+    pub brand: Vec<String>,
+    pub min_price: Option<i64>,
+    pub max_price: Option<i64>,
+    pub in_stock_only: bool,
+    pub sort: Sort,
+    pub offset: usize,
+    pub limit: usize,
+    pub facets: bool,
+}
+
+impl Default for Query {
+    fn default() -> Query {
+        Query {
+            text: String::new(),
+            category: Vec::new(),
+            brand: Vec::new(),
+            min_price: None,
+            max_price: None,
+            in_stock_only: false,
+            sort: Sort::Relevance,
+            offset: 0,
+            limit: 20,
+            facets: false,
+        }
+    }
+}
+
+/// How the hits were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strategy {
+    /// There was no text to look for.
+    All,
+    /// Every word, as written up to folding.
+    Exact,
+    /// At least some hits differ from what was typed by a slip or two.
+    Fuzzy,
+    /// Nothing has every word; these have most of them.
+    Relaxed,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hits {
+    pub ids: Vec<i64>,
+    /// How many products match. A lower bound unless [`Hits::total_is_exact`]:
+    /// counting stops when the page is full and there are plenty.
+    pub total: usize,
+    pub total_is_exact: bool,
+    /// Over all matches, not only this page.
+    pub facets: Option<Facets>,
+    /// By which means anything was found; meaningless when nothing was.
+    pub strategy: Strategy,
+}
+
+/// Counts over all matches; the most frequent values first, at most 100 of each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facets {
+    pub category: Vec<(String, u64)>,
+    pub brand: Vec<(String, u64)>,
+    /// None when nothing matches.
+    pub price_min: Option<i64>,
+    pub price_max: Option<i64>,
+}
