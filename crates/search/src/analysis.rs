@@ -1,12 +1,10 @@
-//! From text to what is indexed and looked up.
+//! Turns text into the terms that are indexed and looked up.
 //!
-//! A text falls into [`Part`]s: stretches of Japanese (also Chinese and Korean),
-//! which has no spaces to go by, and words of everything else. Spellings that
-//! mean the same become one: width, case, hiragana and katakana, small and large
-//! kana, `ヴ` and `ブ`, long-vowel marks, middle dots, accents.
+//! Different spellings of the same word become one: width, case, hiragana and
+//! katakana, small and large kana, `ヴ` and `ブ`, long-vowel marks, middle dots,
+//! accents.
 //!
-//! This goes further than `kit::text::fold`, and must keep words apart, which
-//! that one joins.
+//! Unlike `kit::text::fold`, this keeps words apart.
 
 use std::sync::LazyLock;
 
@@ -17,10 +15,10 @@ use crate::{
     parts::{Part, parts},
 };
 
-/// Longer words are cut: nobody types them, and they would fill the dictionary.
+/// Longer words are cut, so that they do not fill the dictionary.
 const LONGEST_WORD: usize = 32;
-/// Atoms of one compound that are considered, so that an address or a table row
-/// does not become hundreds of words.
+/// Atoms of one compound that are indexed, so that a URL does not become
+/// hundreds of words.
 const MOST_ATOMS: usize = 8;
 
 static WORDS: LazyLock<WordSegmenterBorrowed<'static>> =
@@ -29,7 +27,7 @@ static WORDS: LazyLock<WordSegmenterBorrowed<'static>> =
 /// The terms of a text, each followed by [`END`].
 #[derive(Debug, Default)]
 pub(crate) struct Terms {
-    /// Vocabulary as they stand in the dictionary.
+    /// Words as they are in the dictionary.
     pub words: String,
     /// Letter groups: single kanji, pairs and triples. They reach over spaces,
     /// since ランニング シューズ and ランニングシューズ are the same, but not over commas or
@@ -37,7 +35,7 @@ pub(crate) struct Terms {
     pub grams: String,
 }
 
-/// What ends a term; no letter, so it is in none.
+/// Ends a term. No term contains it.
 pub(crate) const END: char = '\n';
 
 pub(crate) fn terms(text: &str) -> Terms {
@@ -80,8 +78,8 @@ fn words_of(stretch: &str, found: &mut impl FnMut(&str)) {
     }
 }
 
-/// A word as the dictionary has it: folded, but if next to nothing is left without
-/// its long-vowel marks, they stay. Else カレー would be カレ, and ビール ビル.
+/// A word as it is in the dictionary: folded. A short word keeps its long-vowel
+/// marks; otherwise カレー would be カレ, and ビール would be ビル.
 pub(crate) fn dictionary_form(stretch: &str) -> String {
     let folded = fold(stretch);
     if stretch.contains('ー') && folded.chars().count() < 3 {
@@ -91,15 +89,16 @@ pub(crate) fn dictionary_form(stretch: &str) -> String {
     }
 }
 
-/// By what a word that kept its long-vowel marks is found if they were typed in
-/// the wrong place. The mark in front keeps it apart from words without any.
+/// The extra term for a word that kept its long-vowel marks, to find it if they
+/// were typed in the wrong place. The mark in front distinguishes it from words
+/// without any.
 pub(crate) fn without_long_vowels(word: &str) -> Option<String> {
     let letters = word.replace('ー', "");
     (letters.len() < word.len() && letters.chars().count() > 1).then(|| format!("ー{letters}"))
 }
 
-/// Every way somebody may begin to type a compound, and each of its atoms:
-/// `wh1000xm5`, `1000xm5`, `xm5`, `5`, `wh`, `1000`, `xm`.
+/// Every suffix of a compound, and each of its atoms: `wh1000xm5`, `1000xm5`,
+/// `xm5`, `5`, `wh`, `1000`, `xm`.
 fn compound(atoms: &[String], found: &mut impl FnMut(&str)) {
     let atoms = atoms.get(..MOST_ATOMS).unwrap_or(atoms);
     for at in 0..atoms.len() {
@@ -128,7 +127,8 @@ fn pieces_of(stretch: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the script changes there is usually a word's end: むぎぼー|カレンダー.
+/// Splits where the script changes, since a word usually ends there:
+/// むぎぼー|カレンダー.
 fn runs(stretch: &str) -> Vec<&str> {
     let mut runs = Vec::new();
     let (mut start, mut last) = (0, None);
@@ -146,7 +146,7 @@ fn runs(stretch: &str) -> Vec<&str> {
     runs
 }
 
-/// A lone kana is a particle or an ending, not something to look for.
+/// A single kana is a particle or an ending, and is not searched.
 pub(crate) fn is_meaningful(word: &str) -> bool {
     let mut characters = word.chars();
     match (characters.next(), characters.next()) {
@@ -164,7 +164,7 @@ enum Script {
 }
 
 impl Script {
-    /// None for marks that go with what stands before them.
+    /// `None` for marks that belong to the character before them.
     fn of(character: char) -> Option<Script> {
         match character {
             'ー' | '・' => None,
@@ -196,8 +196,8 @@ fn grams_of(stretch: &str, found: &mut impl FnMut(&str)) {
     }
 }
 
-/// Triples in which the long-vowel mark has stayed. Without it カレー is カレ, which
-/// is in カレンダー too: words that become that short are looked up by these.
+/// Triples with long-vowel marks, to look up words that are too short without
+/// them: カレ is in カレンダー too.
 fn long_grams(stretch: &str) -> Vec<String> {
     let kept: Vec<char> = fold_keeping_long_vowels(stretch).chars().collect();
     kept.windows(3)
@@ -224,7 +224,7 @@ pub(crate) fn grams_to_look_up(stretch: &str) -> Vec<String> {
     grams
 }
 
-/// Pairs of letters: what is left of a word with a slip in it.
+/// Pairs of letters. A word with a typo keeps most of them.
 pub(crate) fn pairs(folded: &str) -> Vec<String> {
     let folded: Vec<char> = folded.chars().collect();
     let mut pairs: Vec<String> = folded
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compound_is_found_from_each_of_its_beginnings() {
+    fn a_compound_is_indexed_by_each_of_its_suffixes() {
         assert_eq!(
             words("WH-1000XM5"),
             ["1000", "1000xm5", "5", "wh", "wh1000xm5", "xm", "xm5"]
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn words_end_where_the_script_changes_even_if_no_dictionary_knows_them() {
+    fn unknown_words_end_where_the_script_changes() {
         let words = words("むぎぼーカレンダー2025");
         for word in ["ムギボカレンダ", "ムギボ", "カレンダ", "2025"] {
             assert!(words.contains(&word.to_owned()), "{word}: {words:?}");
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn letter_groups_reach_over_spaces_but_not_over_other_signs() {
+    fn letter_groups_span_spaces_but_no_other_separators() {
         assert!(grams("青い 鳥").contains(&"イ鳥".to_owned()));
         assert!(!grams("青い、鳥").contains(&"イ鳥".to_owned()));
         assert!(!grams("青いa鳥").contains(&"イ鳥".to_owned()));
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn every_group_that_is_looked_up_is_indexed() {
+    fn every_letter_group_that_is_looked_up_is_indexed() {
         for text in [
             "ワイヤレスイヤホン",
             "茶",

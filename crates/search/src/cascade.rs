@@ -1,16 +1,16 @@
-//! How hard to look: cheap and strict first, then wider.
+//! The stages of a search: strict and cheap first, then wider.
 //!
-//! 1. Exact: every term, as a word of the name; then of the head (name, brand,
-//!    category, keywords, SKU); then as part of a word there; then anywhere. Each
-//!    tier comes after the one before, so that the better matches lead, and is
-//!    only asked while the page is not full.
-//! 2. Fuzzy, when that found next to nothing: terms may also be words of the
-//!    catalogue that differ by a slip or two.
-//! 3. Relaxed, when nothing has every term: the documents with the most of them,
-//!    if that is at least half; run-together words are cut by the catalogue's own.
+//! 1. Exact: every term is a word of the name; then a word of the head (name,
+//!    brand, category, keywords, SKU); then part of a word there; then anywhere.
+//!    Each tier ranks after the one before, and runs only while the page is not
+//!    full.
+//! 2. Fuzzy, if there are few exact matches: terms may differ from words of the
+//!    catalogue by one or two typos.
+//! 3. Relaxed, if no product has every term: the products with the most of them,
+//!    but at least half. Compounds are split into words of the catalogue.
 //!
-//! Which stages run depends on the query alone and never on the page, so pages
-//! fit together.
+//! Which stages run depends only on the query, not on the page, so that pages
+//! are consistent.
 
 use tantivy::{BitSet, DocId};
 
@@ -24,11 +24,11 @@ use crate::{
     segment::Segment,
 };
 
-/// With fewer exact matches than this, slips are considered too.
+/// With fewer exact matches than this, typos are considered too.
 const FEW: usize = 3;
-/// From here on it does not matter how many more there are.
+/// Counting may stop at this many matches.
 const PLENTY: usize = 100;
-/// A relaxed match has at least this share of what was asked for.
+/// A relaxed match has at least this share of the query.
 const RELAXED_SHARE: f32 = 0.5;
 
 pub(crate) fn search(segments: &[Segment], query: &Query) -> Result<Hits, Error> {
@@ -49,15 +49,15 @@ struct Search<'a> {
     segments: &'a [Segment],
     query: &'a Query,
     filters: Vec<Filter<'a>>,
-    /// One set a segment.
+    /// One set for each segment.
     found: Vec<BitSet>,
     count: usize,
-    /// Best first, as far as the page reaches.
+    /// The best ids up to the end of the page.
     ranked: Vec<i64>,
     complete: bool,
 }
 
-/// Within a tier: the shorter name first, then the older product.
+/// Order within a tier: shorter names first, then lower ids.
 type Rank = (u64, i64);
 
 impl<'a> Search<'a> {
@@ -102,8 +102,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The lowest ids. Once the page is full, a higher one is not looked at any
-    /// closer.
+    /// The lowest ids. Once the page is full, products with a higher id are
+    /// skipped.
     fn first_of_everything(&mut self) {
         let enough = self.page_end().max(PLENTY);
         let mut best = Smallest::new(self.page_end());
@@ -163,17 +163,17 @@ impl<'a> Search<'a> {
     }
 
     fn fuzzy(&mut self, terms: &[Term]) -> Result<(), Error> {
-        let most = terms.iter().map(Term::slips).max().unwrap_or(0);
+        let most = terms.iter().map(Term::typos).max().unwrap_or(0);
         let before = self.count;
-        for slips in 1..=most.max(1) {
-            let alike = terms
+        for typos in 1..=most.max(1) {
+            let similar = terms
                 .iter()
-                .map(|term| self.alike(term, slips, terms.len() > 1))
+                .map(|term| self.similar(term, typos, terms.len() > 1))
                 .collect::<Result<Vec<_>, _>>()?;
             self.tier(|segment, lists| {
                 let mut any = false;
-                for (term, alike) in terms.iter().zip(&alike) {
-                    match alike.union(segment)? {
+                for (term, similar) in terms.iter().zip(&similar) {
+                    match similar.union(segment)? {
                         Some(mut union) => {
                             any = true;
                             term.find(segment, |doc| union.insert(doc))?;
@@ -183,7 +183,8 @@ impl<'a> Search<'a> {
                         None => return Ok(false),
                     }
                 }
-                // Else it is what the exact search looked for.
+                // Without similar words the exact search has
+                // found it already.
                 Ok(any)
             })?;
             if self.count > before {
@@ -196,15 +197,15 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// What `term` may have been meant for. Beside other words, one that the
-    /// catalogue knows is taken to be right.
-    fn alike(&self, term: &Term, slips: u8, beside_others: bool) -> Result<SimilarWords, Error> {
-        let slips = if beside_others && self.knows(term)? {
+    /// Words that `term` may be a misspelling of. If the query has several
+    /// words, one that is in the catalogue counts as correct.
+    fn similar(&self, term: &Term, typos: u8, beside_others: bool) -> Result<SimilarWords, Error> {
+        let typos = if beside_others && self.knows(term)? {
             0
         } else {
-            slips.min(term.slips())
+            typos.min(term.typos())
         };
-        Ok(SimilarWords::new(term, slips))
+        Ok(SimilarWords::new(term, typos))
     }
 
     fn knows(&self, term: &Term) -> Result<bool, Error> {
@@ -225,7 +226,7 @@ impl<'a> Search<'a> {
                 wanted.push((term.clone(), share));
                 continue;
             }
-            // What a thing is comes last: 子供用|自転車.
+            // The last piece says what the thing is: 子供用|自転車.
             let last = pieces.len().saturating_sub(1);
             let weights: Vec<f32> = (0..)
                 .zip(&pieces)
@@ -239,19 +240,19 @@ impl<'a> Search<'a> {
             }
         }
         if wanted.len() < 2 && wanted.iter().all(|(term, _)| terms.contains(term)) {
-            // It has been looked for already.
+            // The exact search has looked for it already.
             return Ok(());
         }
-        let alike = wanted
+        let similar = wanted
             .iter()
-            .map(|(term, _)| self.alike(term, 1, true))
+            .map(|(term, _)| self.similar(term, 1, true))
             .collect::<Result<Vec<_>, _>>()?;
         let mut best = RELAXED_SHARE;
         let mut shares = Vec::new();
         for segment in self.segments {
             let mut share_of = Shares::new(segment.max_doc());
-            for ((term, share), alike) in wanted.iter().zip(&alike) {
-                match alike.union(segment)? {
+            for ((term, share), similar) in wanted.iter().zip(&similar) {
+                match similar.union(segment)? {
                     Some(mut union) => {
                         term.find(segment, |doc| union.insert(doc))?;
                         let lists = union.into_list().into_iter().collect();
@@ -269,7 +270,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        // Shares are sums of fractions.
+        // Allows for rounding, since shares are sums of fractions.
         let least = best - 0.001;
         let mut number = 0;
         self.rank(|_, found| {
@@ -284,8 +285,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// A run-together word, cut where the catalogue's words end, the longest
-    /// first; what it does not know stays in one piece.
+    /// Splits a compound into words of the catalogue, the longest first.
+    /// Unknown parts stay in one piece.
     fn pieces(&self, term: &Term) -> Result<Vec<String>, Error> {
         if !term.is_japanese() {
             return Ok(vec![term.folded.clone()]);
@@ -327,7 +328,7 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// Adds the documents that are in all lists that `lists` gives for a segment.
+    /// Adds the documents that are in all lists of a segment.
     fn tier(
         &mut self,
         mut lists: impl FnMut(&Segment, &mut Vec<DocList>) -> Result<bool, Error>,
@@ -341,8 +342,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Adds the documents that `find` reports and the filters accept, behind
-    /// those that are there.
+    /// Adds the documents that `find` reports and the filters accept, after
+    /// the present ones.
     fn rank(
         &mut self,
         mut find: impl FnMut(&Segment, &mut dyn FnMut(DocId)) -> Result<(), Error>,
@@ -386,7 +387,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// How much of what was asked for each document has; empty until one has some.
+/// The share of the query that each document has. Empty until one has any.
 struct Shares(Vec<f32>, DocId);
 
 impl Shares {

@@ -1,6 +1,6 @@
 //! What is indexed.
 
-/// A product as it is found. Text fields may hold anything.
+/// A product. Text fields may hold anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Document {
     pub id: i64,
@@ -17,7 +17,7 @@ pub struct Document {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// Adds the product, or puts it in the place of the one with its id.
+    /// Adds the product, or replaces the one with the same id.
     Put(Document),
     Remove(i64),
 }

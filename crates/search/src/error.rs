@@ -1,3 +1,5 @@
+//! Errors of the index.
+
 use std::fmt;
 
 use tantivy::{
@@ -9,10 +11,10 @@ use tantivy::{
 #[derive(Debug)]
 pub enum OpenError {
     /// The files are damaged, incomplete or of another version. Delete the
-    /// directory and build the index anew.
+    /// directory and rebuild the index.
     Damaged(String),
-    /// The directory cannot be used: no permission, no space, too many open files.
-    /// What is in it may be sound.
+    /// The directory cannot be used: no permission, no space, too many open
+    /// files. Its files may be intact.
     Unusable(String),
 }
 
@@ -68,8 +70,8 @@ impl From<TantivyError> for OpenError {
             TantivyError::LockFailure(LockError::IoError(io), _) => Some(io),
             _ => None,
         };
-        // What the operating system refuses has a number; what tantivy could not
-        // make sense of has none.
+        // Errors of the operating system have a number, errors of
+        // tantivy have none.
         let refused = io.is_some_and(|io| io.raw_os_error().is_some());
         if refused || matches!(error, TantivyError::OpenDirectoryError(_)) {
             OpenError::Unusable(error.to_string())

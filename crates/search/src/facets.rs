@@ -1,4 +1,4 @@
-//! How the matches spread over categories, brands and prices.
+//! Counts the matches by category and brand, and finds their price range.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -6,7 +6,7 @@ use tantivy::{BitSet, columnar::StrColumn};
 
 use crate::{error::Error, order::documents, query::Facets, segment::Segment};
 
-/// More values than anybody reads.
+/// The most values to return for one facet.
 const MOST_VALUES: usize = 100;
 
 pub(crate) fn facets(segments: &[Segment], found: &[BitSet]) -> Result<Facets, Error> {

@@ -1,4 +1,4 @@
-//! An index on disk or in memory: opened, checked, read, reloaded.
+//! Opens, verifies, searches and reloads an index on disk or in memory.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -30,7 +30,8 @@ use crate::{
 pub struct Options {
     /// Reads every file once when opening, to find damage before it is searched.
     pub verify: bool,
-    /// What a writer may hold in memory before it writes a segment. At least 15 MB.
+    /// Memory that a writer may use before it writes a segment. At least 15
+    /// MB.
     pub writer_memory: usize,
     /// After this long without a change the writer, its memory and its lock are
     /// released.
@@ -55,7 +56,7 @@ struct Inner {
     fields: Fields,
     index: tantivy::Index,
     reader: IndexReader,
-    /// None in memory.
+    /// `None` for an index in memory.
     directory: Option<PathBuf>,
     view: RwLock<Arc<View>>,
     reloading: Mutex<()>,
@@ -66,9 +67,9 @@ impl Index {
     /// Opens the index in `directory`, or creates one.
     pub fn open(directory: &Path, options: Options) -> Result<Index, OpenError> {
         fs::create_dir_all(directory)?;
-        // Damage can go beyond what tantivy's own checks foresee.
+        // tantivy may panic on damaged files.
         catch_unwind(AssertUnwindSafe(|| Index::open_in(directory, &options)))
-            .unwrap_or_else(|_| Err(OpenError::Damaged("its files contradict each other".into())))
+            .unwrap_or_else(|_| Err(OpenError::Damaged("its files are inconsistent".into())))
     }
 
     fn open_in(directory: &Path, options: &Options) -> Result<Index, OpenError> {
@@ -77,14 +78,14 @@ impl Index {
         if !directory.join(META).exists() {
             if has_segments(directory)? {
                 return Err(OpenError::Damaged(
-                    "its table of contents is missing".into(),
+                    "meta.json is missing".into(),
                 ));
             }
             create(&fields, mapped.clone())?;
         }
         let index = open_tantivy(mapped)?;
         if index.schema() != fields.schema {
-            return Err(OpenError::Damaged("it is of another version".into()));
+            return Err(OpenError::Damaged("it has another version".into()));
         }
         if options.verify {
             verify(&index)?;
@@ -92,7 +93,7 @@ impl Index {
         Index::assemble(index, fields, Some(directory.to_owned()), options)
     }
 
-    /// An index that is gone when its last handle is.
+    /// An index in memory, dropped with its last handle.
     #[expect(
         clippy::expect_used,
         reason = "nothing outside the process is involved: it cannot fail"
@@ -127,8 +128,7 @@ impl Index {
         })))
     }
 
-    /// The caller's count of changes that came with the last commit; 0 for a new
-    /// index.
+    /// The caller's count of changes at the last commit; 0 for a new index.
     pub fn position(&self) -> u64 {
         self.0.current().position
     }
@@ -137,9 +137,9 @@ impl Index {
         self.0.current().documents
     }
 
-    /// Takes over `changes` in order, all or none, and keeps `position` with them.
-    /// When this returns they are on disk, and the next search sees them. Changes
-    /// that were applied before may be repeated.
+    /// Applies `changes` in order, all or none, and stores `position` with
+    /// them. On return they are on disk and visible to searches. Changes
+    /// may be applied again.
     ///
     /// [`Error::Busy`] while another process writes.
     pub fn apply(
@@ -158,9 +158,9 @@ impl Index {
         inner.reload()
     }
 
-    /// Deletes the directory, if it is there. [`Error::Busy`] while somebody
-    /// writes it, in whichever process: the writer's next commit would land among
-    /// the files of a new one.
+    /// Deletes the directory if it exists. [`Error::Busy`] while any
+    /// process writes it: its next commit would mix with the files of a new
+    /// index.
     pub fn remove(directory: &Path) -> Result<(), Error> {
         let lock = directory.join(&INDEX_WRITER_LOCK.filepath);
         let writer = match File::open(lock) {
@@ -177,9 +177,9 @@ impl Index {
         }
     }
 
-    /// Merges the whole index into one piece, which makes searches quicker. Worth
-    /// its time (seconds for a million products) after a first import; changes wait
-    /// until it is done, searches do not.
+    /// Merges the index into one segment, which makes searches faster.
+    /// Worthwhile after a first import; takes seconds for a million
+    /// products. Changes wait until it is done, searches do not.
     pub fn compact(&self) -> Result<(), Error> {
         let inner = &self.0;
         inner.writer.compact(|| inner.for_writing())?;
@@ -192,15 +192,15 @@ impl Index {
 }
 
 impl Inner {
-    /// The newest view, of whichever process committed it.
+    /// The newest view, even if another process committed it.
     fn current(&self) -> Arc<View> {
         let view = self.view();
         let stamp = self.directory.as_deref().and_then(|path| stamp(path).ok());
         if stamp.is_none() || stamp == view.stamp {
             return view;
         }
-        // The directory may have been deleted to be built anew: what is open stays
-        // searchable.
+        // The directory may have been deleted for a rebuild. Open files
+        // stay searchable.
         let _ = self.reload();
         self.view()
     }
@@ -224,7 +224,7 @@ impl Inner {
         Ok(())
     }
 
-    /// As `current`, but an old view will not do.
+    /// Like `current`, but fails instead of returning an old view.
     fn committed(&self) -> Result<Arc<View>, Error> {
         let stamp = self.directory.as_deref().map(stamp).transpose()?;
         if stamp != self.view().stamp {
@@ -233,8 +233,8 @@ impl Inner {
         Ok(self.view())
     }
 
-    /// A writer needs the list of files as it is now, not as it was when this
-    /// process began to read.
+    /// Opens the index again, since a writer needs the current list of
+    /// files.
     fn for_writing(&self) -> tantivy::Result<tantivy::Index> {
         match &self.directory {
             None => Ok(self.index.clone()),
@@ -268,8 +268,8 @@ fn has_segments(directory: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Compares every file with its checksum. The lock keeps a writer in another
-/// process from deleting files meanwhile.
+/// Checks the checksum of every file. The lock keeps writers in other processes
+/// from deleting files meanwhile.
 fn verify(index: &tantivy::Index) -> Result<(), OpenError> {
     let directory = index.directory();
     let _files_stay = directory
@@ -282,7 +282,7 @@ fn verify(index: &tantivy::Index) -> Result<(), OpenError> {
             .map_err(tantivy::TantivyError::from)?;
         if !sound {
             return Err(OpenError::Damaged(format!(
-                "{} is not what was written",
+                "{} does not match its checksum",
                 file.display()
             )));
         }

@@ -1,8 +1,9 @@
-//! Spellings that mean the same, letter by letter, and what kind of letter one is.
+//! Folds spellings letter by letter, and classifies letters.
 
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
-/// Katakana for hiragana, large for small; no long-vowel marks and middle dots.
+/// Turns hiragana into katakana and small kana into large ones. Drops
+/// long-vowel marks and middle dots.
 pub(crate) fn fold(stretch: &str) -> String {
     let mut folded = fold_keeping_long_vowels(stretch);
     folded.retain(|character| character != 'ー');

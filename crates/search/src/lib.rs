@@ -1,13 +1,12 @@
 //! Embedded full-text search over products, in Japanese and Latin script.
 //!
-//! An [`Index`] is a directory that belongs to its caller's data: it can be
-//! deleted at any time and built anew from there. The caller counts its changes
-//! and hands them over in order with [`Index::apply`]; the count is kept with
-//! them, so that after a crash [`Index::position`] says from where to repeat.
+//! An [`Index`] is a directory that is derived from the caller's data. It can
+//! be deleted and rebuilt at any time. The caller counts its changes and
+//! applies them in order with [`Index::apply`]. The count is stored with them,
+//! so that after a crash [`Index::position`] says where to resume.
 //!
-//! One process at a time writes, for as long as it has something to write; every
-//! process on the directory searches, and sees what another has committed with
-//! its next search.
+//! One process at a time writes. All processes can search, and every search
+//! sees the latest commit.
 //!
 //! ```
 //! use search::{Change, Document, Index, Query};

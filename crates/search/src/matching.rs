@@ -11,24 +11,24 @@ use crate::{
     vocabulary::TypoMatcher,
 };
 
-/// Letters of a query that are read.
+/// The most characters of a query to read.
 const LONGEST_QUERY: usize = 300;
-/// Terms of a query that are looked up.
+/// The most terms of a query to look up.
 const MOST_TERMS: usize = 12;
-/// Shorter beginnings of words would match half the catalogue.
+/// Shorter prefixes would match half the catalogue.
 const SHORTEST_PREFIX: usize = 3;
-/// Vocabulary with the same beginning that are looked up.
+/// The most words with the same prefix to look up.
 const MOST_WORDS_OF_A_PREFIX: usize = 500;
 
-/// Letters of a word that may be found by most of its pairs.
+/// Minimum length of a word that is found by most of its letter pairs.
 const SHORTEST_NEARLY: usize = 8;
 
-/// Something a document should contain.
+/// A term that a document should contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Term {
-    /// As the dictionary has it.
+    /// As in the dictionary.
     whole: String,
-    /// Without long-vowel marks, whatever is left.
+    /// Without long-vowel marks, however short.
     pub folded: String,
     kind: Kind,
 }
@@ -39,7 +39,7 @@ enum Kind {
     Word { atoms: Vec<String> },
 }
 
-/// Where a term has to be, from the best place to the last.
+/// Where a term has to be, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tier {
     /// A word of the name.
@@ -84,7 +84,7 @@ impl Term {
         }
     }
 
-    /// A part of `self`, cut off where a word ends.
+    /// A piece of this term.
     pub fn piece(&self, piece: &str) -> Term {
         match self.kind {
             Kind::Japanese { .. } => Term::japanese(piece),
@@ -96,9 +96,9 @@ impl Term {
         matches!(self.kind, Kind::Japanese { .. })
     }
 
-    /// How many slips are forgiven in a word of this length. None in numbers:
-    /// another number is another thing.
-    pub fn slips(&self) -> u8 {
+    /// How many typos are allowed in a word of this length. None in
+    /// numbers, since another number is another product.
+    pub fn typos(&self) -> u8 {
         if self.whole.chars().any(char::is_numeric) {
             return 0;
         }
@@ -120,7 +120,8 @@ impl Term {
         Ok(())
     }
 
-    /// Adds the lists whose intersection has the term; false if nothing has.
+    /// Adds the lists whose intersection has the term. `false` if no
+    /// document has it.
     pub fn lists(
         &self,
         segment: &Segment,
@@ -171,7 +172,8 @@ impl Term {
         characters.next().is_some() || !first.is_some_and(letters::is_kana)
     }
 
-    /// A word, the beginning of one, or its atoms apart: `500ml` in `500 ml`.
+    /// Finds a word, its prefix, or its separate atoms: `500ml` in `500
+    /// ml`.
     fn word(
         &self,
         atoms: &[String],
@@ -236,7 +238,7 @@ impl DocList {
         }
     }
 
-    /// The first document from `target` on; stays where it is if it is past that.
+    /// Moves to the first document from `target` on. Never moves back.
     fn seek(&mut self, target: DocId) -> DocId {
         match self {
             DocList::Term(list) => seek(list.as_mut(), target),
@@ -280,7 +282,7 @@ pub(crate) fn intersect(mut lists: Vec<DocList>, mut found: impl FnMut(DocId)) {
     }
 }
 
-/// Postings that are in any of several lists.
+/// Documents that are in any of several lists.
 pub(crate) struct Union {
     bits: BitSet,
     max_doc: DocId,
@@ -313,29 +315,29 @@ impl Union {
     }
 }
 
-/// Vocabulary of the catalogue that a mistyped one may stand for.
+/// Words of the catalogue that a word may be a misspelling of.
 pub(crate) struct SimilarWords {
-    slips: Option<TypoMatcher>,
-    /// Itself is not alike.
+    typos: Option<TypoMatcher>,
+    /// The word itself, which is left out.
     word: String,
-    /// The word with its long-vowel marks elsewhere, if it is so short that they
-    /// count.
+    /// Finds the word with its long-vowel marks elsewhere, if it is so
+    /// short that it keeps them.
     long_vowels_elsewhere: Option<String>,
 }
 
 impl SimilarWords {
-    pub fn new(term: &Term, slips: u8) -> SimilarWords {
-        // In a short word the first letter is taken to be right; else too many words
-        // are alike.
+    pub fn new(term: &Term, typos: u8) -> SimilarWords {
+        // In a short word the first letter must be correct. Otherwise
+        // too many words are similar.
         let is_short = term.is_japanese() && term.folded.chars().count() < 6;
         SimilarWords {
-            slips: TypoMatcher::new(&term.folded, slips, is_short),
+            typos: TypoMatcher::new(&term.folded, typos, is_short),
             word: term.folded.clone(),
             long_vowels_elsewhere: analysis::without_long_vowels(&term.whole),
         }
     }
 
-    /// The documents that have such words; none if there are none.
+    /// The documents that have similar words; `None` if there are none.
     pub fn union(&self, segment: &Segment) -> Result<Option<Union>, Error> {
         let mut union = None;
         let mut add = |list| {
@@ -348,8 +350,8 @@ impl SimilarWords {
         {
             add(list);
         }
-        if let Some(slips) = &self.slips {
-            for list in segment.alike(slips, &self.word)? {
+        if let Some(typos) = &self.typos {
+            for list in segment.similar(typos, &self.word)? {
                 add(list);
             }
         }
@@ -357,8 +359,8 @@ impl SimilarWords {
     }
 }
 
-/// A long Japanese word with a slip that spans several words of the catalogue:
-/// documents that have all but two of its pairs of letters.
+/// Finds a long Japanese compound with a typo: documents that have all but two
+/// of its letter pairs.
 pub(crate) fn with_most_pairs(
     segment: &Segment,
     term: &Term,
@@ -378,8 +380,8 @@ pub(crate) fn with_most_pairs(
 
 /// Calls `found` with each document that has at least `least` of `lists`.
 ///
-/// Such a document is in one of the shortest lists, all but `least - 1` of them:
-/// only those are walked, the long ones are merely asked.
+/// Such a document is in at least one of the lists that remain without the
+/// `least - 1` longest. Only those are walked; the long ones are only probed.
 fn at_least(least: usize, lists: Vec<Postings>, mut found: impl FnMut(DocId)) {
     let mut lists = lists;
     if least == 0 || lists.len() < least {

@@ -1,4 +1,4 @@
-//! Filters, and the order of what was found.
+//! Filters and sorts matches.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -51,7 +51,7 @@ impl<'a> Filter<'a> {
 
 enum Label<'a> {
     Any,
-    /// Wanted, but nothing here has it.
+    /// No product of this segment has the wanted label.
     None,
     OneOf(&'a StrColumn, Vec<u64>),
 }
@@ -100,7 +100,7 @@ impl<'a> Label<'a> {
     }
 }
 
-/// Keeps the smallest `most` keys of all that are offered.
+/// Keeps the `most` smallest of the offered keys.
 pub(crate) struct Smallest<K: Ord> {
     most: usize,
     heap: BinaryHeap<K>,
@@ -134,7 +134,7 @@ impl<K: Ord> Smallest<K> {
 }
 
 impl Smallest<(u64, i64)> {
-    /// As `offer`, but looks the second half up only when it matters.
+    /// Like `offer`, but computes the second half only if it is needed.
     pub fn offer_with(&mut self, first: u64, second: impl FnOnce() -> i64) {
         let full = self.heap.len() >= self.most;
         if full && self.heap.peek().is_none_or(|(largest, _)| first > *largest) {
@@ -144,7 +144,7 @@ impl Smallest<(u64, i64)> {
     }
 }
 
-/// The first `most` ids of all that are in `found`, one set a segment.
+/// The first `most` ids of `found`, which has one set for each segment.
 pub(crate) fn sorted(
     segments: &[Segment],
     found: &[BitSet],
@@ -191,8 +191,8 @@ fn smallest<'a, K: Ord>(
     keys.into_sorted()
 }
 
-/// Within a segment names compare by their place in its dictionary; only the
-/// best of each segment are spelled out.
+/// Within a segment names are compared by their position in its dictionary.
+/// Only the best of each segment are read as text.
 fn by_name<'a>(
     each: impl Iterator<Item = (&'a Segment, &'a BitSet)>,
     most: usize,

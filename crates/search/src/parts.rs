@@ -1,22 +1,22 @@
-//! Cuts text into parts: stretches of Japanese (also Chinese and Korean), which
-//! has no spaces, and words of other scripts.
+//! Splits text into parts: stretches of Japanese (also Chinese and Korean),
+//! which has no spaces, and words of other scripts.
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 use crate::letters::{fold, is_dash, is_dot, is_japanese, is_joint, is_kana, push_plain};
 
-/// What is read of one field; the rest of a very long text is not searchable.
+/// Characters of a field that are indexed.
 const LONGEST_TEXT: usize = 4_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// A stretch without spaces, in normal width and lower case; kana, long-vowel
-    /// marks and middle dots are still as written.
+    /// A stretch without spaces, in normal width and lower case. Kana,
+    /// long-vowel marks and middle dots are unchanged.
     Japanese(String),
     /// A word of another script, with numbers and joints: `wh-1000xm5` has the
     /// atoms `wh`, `1000`, `xm`, `5`.
     Word(Vec<String>),
-    /// Something that separates more than a space does: a comma, a bracket.
+    /// A stronger separator than a space, such as a comma or a bracket.
     Gap,
 }
 
@@ -27,7 +27,7 @@ enum Kind {
     Digit,
 }
 
-/// Cuts `text` into its parts, in order.
+/// Splits `text` into its parts, in order.
 pub(crate) fn parts(text: &str) -> Vec<Part> {
     let mut cutter = Splitter::default();
     let text: Vec<char> = text
@@ -53,7 +53,7 @@ struct Splitter {
 impl Splitter {
     fn take(&mut self, character: char, next: char) {
         if is_dash(character) && self.japanese.chars().next_back().is_some_and(is_kana) {
-            // Written for a long-vowel mark: コ－ヒ－.
+            // A dash in place of a long-vowel mark: コ－ヒ－.
             self.japanese.push('ー');
         } else if is_dot(character) && !self.japanese.is_empty() {
             self.japanese.push('・');
@@ -76,7 +76,7 @@ impl Splitter {
                 push_plain(atom, character);
             }
         } else if is_combining_mark(character) {
-            // What NFKC could not join to its letter.
+            // Drops a mark that NFKC could not join to its letter.
         } else if is_joint(character) && !self.atoms.is_empty() && next.is_alphanumeric() {
             self.last = None;
         } else {
@@ -111,7 +111,7 @@ impl Splitter {
     }
 }
 
-/// A text in one piece, with spellings folded and without separators.
+/// The folded text without separators.
 pub(crate) fn folded(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for part in parts(text) {
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings_become_one() {
+    fn different_spellings_are_folded() {
         for spelling in [
             "ヴァイオリン・ケース",
             "ばいおりんけーす",
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_falls_into_stretches_words_and_gaps() {
+    fn text_is_split_into_stretches_words_and_gaps() {
         let word = |atoms: &[&str]| Part::Word(atoms.iter().map(ToString::to_string).collect());
         let japanese = |stretch: &str| Part::Japanese(stretch.to_owned());
         assert_eq!(

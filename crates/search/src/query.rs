@@ -1,4 +1,4 @@
-//! What is asked, and the answer.
+//! The query and its answer.
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sort {
@@ -13,8 +13,8 @@ pub enum Sort {
     Name,
 }
 
-/// What to look for. Empty text matches everything; text without any letter or
-/// digit matches nothing. No character in it has a special meaning.
+/// A query. Empty text matches everything; text without any letter or digit
+/// matches nothing. There is no query syntax.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
     pub text: String,
@@ -54,22 +54,22 @@ pub enum Strategy {
     All,
     /// Every word, as written up to folding.
     Exact,
-    /// At least some hits differ from what was typed by a slip or two.
+    /// Some hits differ from the query by one or two typos.
     Fuzzy,
-    /// Nothing has every word; these have most of them.
+    /// No product has every word; these have most of them.
     Relaxed,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hits {
     pub ids: Vec<i64>,
-    /// How many products match. A lower bound unless [`Hits::total_is_exact`]:
-    /// counting stops when the page is full and there are plenty.
+    /// How many products match. A lower bound unless
+    /// [`Hits::total_is_exact`]: counting stops early if there are many.
     pub total: usize,
     pub total_is_exact: bool,
-    /// Over all matches, not only this page.
+    /// Counts over all matches, not only this page.
     pub facets: Option<Facets>,
-    /// By which means anything was found; meaningless when nothing was.
+    /// How the hits were found; meaningless if there are none.
     pub strategy: Strategy,
 }
 
@@ -78,7 +78,7 @@ pub struct Hits {
 pub struct Facets {
     pub category: Vec<(String, u64)>,
     pub brand: Vec<(String, u64)>,
-    /// None when nothing matches.
+    /// `None` if nothing matches.
     pub price_min: Option<i64>,
     pub price_max: Option<i64>,
 }

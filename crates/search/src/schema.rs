@@ -1,7 +1,8 @@
-//! What is kept of a product, and how its text becomes terms.
+//! What the index keeps of a product.
 //!
-//! Nothing is stored to be read back: an answer is ids. Terms are kept without
-//! frequencies or positions, which makes the lists short and quick to intersect.
+//! The index stores no texts, since a search returns ids. Terms have no
+//! frequencies or positions, which keeps their lists short and fast to
+//! intersect.
 
 use tantivy::{
     TantivyDocument,
@@ -11,11 +12,11 @@ use tantivy::{
 
 use crate::{analysis, document::Document, parts::folded};
 
-/// Raised whenever terms are made differently: an index of another format is
-/// reported as damaged and built anew.
+/// Must be raised whenever terms change. An index of another format counts as
+/// damaged and is rebuilt.
 pub(crate) const FORMAT: u32 = 1;
 
-/// Characters of a name that count when sorting by name.
+/// Characters of a name to sort by.
 const SORTED_CHARACTERS: usize = 40;
 
 #[derive(Clone)]
@@ -24,20 +25,20 @@ pub(crate) struct Fields {
     pub id: Field,
     pub price: Field,
     pub in_stock: Field,
-    /// How long the name is: of two products that match alike, the one whose name
-    /// says less besides comes first.
+    /// Length of the name. Of two equal matches, the one with the shorter
+    /// name comes first.
     pub length: Field,
-    /// Folded, to sort by.
+    /// The folded name, to sort by.
     pub sort_name: Field,
     pub category: Field,
     pub brand: Field,
-    /// Vocabulary of the name.
+    /// Words of the name.
     pub name: Field,
-    /// Vocabulary of name, brand, category, keywords and SKU.
+    /// Words of name, brand, category, keywords and SKU.
     pub head: Field,
-    /// Letter groups of the same.
+    /// Letter groups of these.
     pub head_grams: Field,
-    /// Vocabulary and letter groups of all that and the description.
+    /// Words and letter groups of these and of the description.
     pub all: Field,
 }
 
@@ -118,8 +119,8 @@ pub(crate) fn tokenizers() -> TokenizerManager {
     manager
 }
 
-/// Text comes as terms already, made once for all the fields that have it, and in
-/// the caller's thread while tantivy's writes.
+/// Splits text that was turned into terms before: once for all fields, and in
+/// the caller's thread.
 #[derive(Clone)]
 struct Split;
 

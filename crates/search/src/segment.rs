@@ -1,4 +1,4 @@
-//! One segment of the index, with everything a search reads from it at hand.
+//! One segment of the index, with everything that a search reads from it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,8 +16,8 @@ use crate::{
     vocabulary::{TypoMatcher, Vocabulary},
 };
 
-/// Vocabulary alike that are looked up.
-const MOST_WORDS_ALIKE: usize = 50;
+/// The most similar words to look up.
+const MOST_SIMILAR_WORDS: usize = 50;
 
 pub(crate) struct Segment {
     reader: SegmentReader,
@@ -37,7 +37,7 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// What is known of `others` need not be read again.
+    /// Reuses the vocabulary of the same segment in `others`.
     pub fn open(
         reader: &SegmentReader,
         fields: &Fields,
@@ -69,7 +69,7 @@ impl Segment {
         self.reader.max_doc()
     }
 
-    /// Whether the product is here, or was once.
+    /// Whether the segment has this product, deleted or not.
     pub fn knows(&self, id: &Term) -> Result<bool, Error> {
         Ok(self.known.0.get_term_info(id)?.is_some())
     }
@@ -78,9 +78,9 @@ impl Segment {
         !self.reader.is_deleted(doc)
     }
 
-    /// Postings of the words of the head that may be meant by `word`, without its
-    /// own.
-    pub fn alike(&self, slips: &TypoMatcher, word: &str) -> Result<Vec<Postings>, Error> {
+    /// The documents with words in the head that `word` may be a
+    /// misspelling of. `word` itself is left out.
+    pub fn similar(&self, typos: &TypoMatcher, word: &str) -> Result<Vec<Postings>, Error> {
         let words = match self.words.get() {
             Some(words) => words,
             None => {
@@ -88,16 +88,15 @@ impl Segment {
                 self.words.get_or_init(|| words)
             }
         };
-        let others = words.alike(slips).filter(|other| *other != word);
+        let others = words.similar(typos).filter(|other| *other != word);
         others
-            .take(MOST_WORDS_ALIKE)
+            .take(MOST_SIMILAR_WORDS)
             .filter_map(|other| self.head.documents(other).transpose())
             .collect()
     }
 }
 
-/// The documents that have a term; boxed, for it is large and goes from hand to
-/// hand.
+/// The documents that have a term. Boxed, since it is large and often moved.
 pub(crate) type Postings = Box<SegmentPostings>;
 
 /// The terms of one field and the documents that have them.
@@ -118,7 +117,7 @@ impl Terms {
         Ok(self.0.terms().get(term)?.is_some())
     }
 
-    /// Postings of up to `most` terms that begin with `prefix`.
+    /// The documents of up to `most` terms that begin with `prefix`.
     pub fn beginning_with(&self, prefix: &str, most: usize) -> Result<Vec<Postings>, Error> {
         let mut found = Vec::new();
         let mut stream = self.0.terms().range().ge(prefix).into_stream()?;

@@ -1,4 +1,4 @@
-//! What searches see: the segments as of one commit.
+//! The segments as of one commit.
 
 use std::{fs, io, os::unix::fs::MetadataExt, path::Path};
 
@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) const META: &str = "meta.json";
 
-/// What searches see until the next commit.
+/// What searches see until a newer commit is loaded.
 pub(crate) struct View {
     pub segments: Vec<Segment>,
     pub position: u64,
@@ -21,7 +21,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Everything as of one commit, even if another process commits meanwhile.
+    /// Loads one commit, even if another process commits meanwhile.
     pub fn open(
         index: &tantivy::Index,
         reader: &IndexReader,
@@ -40,7 +40,7 @@ impl View {
             }
             let meta = opened?;
             let Some(position) = position(meta.payload.as_deref()) else {
-                return Err(OpenError::Damaged("it is of another version".into()));
+                return Err(OpenError::Damaged("it has another version".into()));
             };
             let searcher = reader.searcher();
             let segments = searcher
@@ -67,7 +67,7 @@ impl View {
     }
 }
 
-/// Which commit a directory stands at. The file is replaced by every commit.
+/// Identifies a commit, by the file that every commit replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     inode: u64,
@@ -88,7 +88,7 @@ pub(crate) fn payload(position: u64) -> String {
     format!("{FORMAT} {position}")
 }
 
-/// The position in a commit's payload; none if it was written in another format.
+/// The position in a commit's payload; `None` if it has another format.
 fn position(payload: Option<&str>) -> Option<u64> {
     // A new index has no payload yet.
     let Some(payload) = payload else {

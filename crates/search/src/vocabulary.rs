@@ -1,22 +1,23 @@
-//! The words of a segment side by side, to find those that a mistyped one may
-//! stand for: a letter too many, too few, another one, or two that changed places.
+//! The words of a segment, to find those that a mistyped word may stand for: an
+//! extra, missing, wrong or swapped letter.
 //!
-//! The usual automaton over the dictionary is a table of megabytes for two slips
-//! in a Japanese word, and walks most of the dictionary. Going through a list is
-//! quicker: which letters a word has, and how many, rules out with_most_pairs all of them.
+//! The usual automaton needs a table of megabytes for two typos in a Japanese
+//! word, and walks most of the dictionary. Scanning a list is faster: length
+//! and letters rule out nearly all words.
 
 use tantivy::termdict::TermDictionary;
 use tantivy_fst::Automaton;
 
 use crate::error::Error;
 
-/// TypoMatcher that can be forgiven.
+/// The most typos that can be allowed.
 const MOST: usize = 2;
-/// Letters of a word in which slips are looked for: one bit is its end.
+/// The longest word in which typos are allowed: one bit for each letter, and
+/// one for the end.
 const LONGEST: usize = 63;
 
-/// The shortest first. Vocabulary with digits are left out: another number is another
-/// thing, and most of a dictionary are numbers.
+/// Sorted by length. Words with digits are left out, since another number is
+/// another product.
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     text: String,
@@ -30,7 +31,7 @@ struct Word {
     shape: Shape,
 }
 
-/// What can be compared at a glance.
+/// Properties of a word that are fast to compare.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     letters: u16,
@@ -51,15 +52,15 @@ impl Shape {
         shape
     }
 
-    /// Whether so many slips may lie between two words of fitting length: each
-    /// brings or takes away one letter at most.
-    fn may_be(self, other: Shape, slips: usize) -> bool {
-        has_at_most(slips, self.which & !other.which)
-            && has_at_most(slips, other.which & !self.which)
+    /// Whether two words of similar length may differ by this many typos.
+    /// Each typo adds and removes at most one letter.
+    fn may_be(self, other: Shape, typos: usize) -> bool {
+        has_at_most(typos, self.which & !other.which)
+            && has_at_most(typos, other.which & !self.which)
     }
 }
 
-/// Quicker than to count, where the processor can't do that itself.
+/// Faster than counting bits without a processor instruction for it.
 fn has_at_most(most: usize, mut bits: u64) -> bool {
     for _ in 0..most {
         bits &= bits.wrapping_sub(1);
@@ -78,7 +79,7 @@ impl Vocabulary {
             let Ok(word) = std::str::from_utf8(stream.key()) else {
                 continue;
             };
-            // No dictionary is so large, and no word so long.
+            // Cannot overflow with real dictionaries.
             let place = (u32::try_from(all.text.len()), u16::try_from(word.len()));
             let (Ok(start), Ok(bytes)) = place else {
                 break;
@@ -96,9 +97,9 @@ impl Vocabulary {
         Ok(all)
     }
 
-    /// Those that `slips` accepts.
-    pub fn alike<'a>(&'a self, slips: &'a TypoMatcher) -> impl Iterator<Item = &'a str> {
-        let (letters, allowed) = (usize::from(slips.shape.letters), slips.allowed);
+    /// The words that the matcher accepts.
+    pub fn similar<'a>(&'a self, typos: &'a TypoMatcher) -> impl Iterator<Item = &'a str> {
+        let (letters, allowed) = (usize::from(typos.shape.letters), typos.allowed);
         let are_fewer = |than: usize| {
             self.words
                 .partition_point(|word| usize::from(word.shape.letters) < than)
@@ -106,17 +107,17 @@ impl Vocabulary {
         let range = are_fewer(letters.saturating_sub(allowed))..are_fewer(letters + allowed + 1);
         let of_fitting_length = self.words.get(range).unwrap_or_default().iter();
         of_fitting_length
-            .filter(move |word| slips.shape.may_be(word.shape, allowed))
+            .filter(move |word| typos.shape.may_be(word.shape, allowed))
             .filter_map(|word| {
                 self.text
                     .get(word.start as usize..)?
                     .get(..word.bytes.into())
             })
-            .filter(|word| slips.accepts(word))
+            .filter(|word| typos.accepts(word))
     }
 }
 
-/// A word that may be mistyped.
+/// Matches words that differ from one by a few typos.
 #[derive(Debug, Clone)]
 pub(crate) struct TypoMatcher {
     letters: Vec<char>,
@@ -128,15 +129,16 @@ pub(crate) struct TypoMatcher {
 /// Bit `i` stands for the first `i` letters of the word.
 #[derive(Debug, Clone, Copy, Default)]
 struct MatcherState {
-    /// What may have been read with at most so many slips.
+    /// Prefixes that match with at most this many typos.
     read: [u64; MOST + 1],
-    /// What had been read with one slip less when the letter after the next came:
-    /// if the next one follows, they changed places.
+    /// Prefixes that match with one typo less, where the letter read was
+    /// the one after the next. If the next one follows, the two are
+    /// swapped.
     swapped: [u64; MOST + 1],
 }
 
 impl TypoMatcher {
-    /// `None` for a word in which slips are not looked for.
+    /// `None` if no typos are allowed in the word.
     pub fn new(word: &str, allowed: u8, first_is_right: bool) -> Option<TypoMatcher> {
         let letters: Vec<char> = word.chars().collect();
         let allowed = usize::from(allowed).min(MOST);
@@ -152,7 +154,7 @@ impl TypoMatcher {
         if self.first_is_right && self.letters.first().copied() != word.chars().next() {
             return false;
         }
-        // Nothing has come; so many letters may be missing.
+        // Before the first letter, this many letters may be missing.
         let mut state = MatcherState {
             read: [0b1, 0b11, 0b111],
             ..MatcherState::default()
@@ -174,7 +176,7 @@ impl TypoMatcher {
         state.read.get(self.allowed).copied().unwrap_or(0)
     }
 
-    /// After one more letter.
+    /// The state after one more letter.
     fn read(&self, state: &MatcherState, letter: char) -> MatcherState {
         let mut here = 0;
         for (at, own) in self.letters.iter().enumerate() {
@@ -235,30 +237,30 @@ mod tests {
         })]
 
         #[test]
-        fn accepts_what_a_table_of_distances_says(
+        fn accepts_words_within_the_edit_distance(
             word in "[abカé]{1,9}",
             text in "[abカé]{0,9}",
             allowed in 1_u8..=2,
         ) {
             let expected = strsim::osa_distance(&word, &text) <= usize::from(allowed);
-            let slips = TypoMatcher::new(&word, allowed, false).unwrap();
-            prop_assert_eq!(slips.accepts(&text), expected);
+            let typos = TypoMatcher::new(&word, allowed, false).unwrap();
+            prop_assert_eq!(typos.accepts(&text), expected);
             let other = Shape::of(&text);
-            let may_be = slips.shape.may_be(other, allowed.into())
-                && slips.shape.letters.abs_diff(other.letters) <= allowed.into();
+            let may_be = typos.shape.may_be(other, allowed.into())
+                && typos.shape.letters.abs_diff(other.letters) <= allowed.into();
             prop_assert!(may_be || !expected);
             let begins_alike = word.chars().next() == text.chars().next();
-            let slips = TypoMatcher::new(&word, allowed, true).unwrap();
-            prop_assert_eq!(slips.accepts(&text), expected && begins_alike);
+            let typos = TypoMatcher::new(&word, allowed, true).unwrap();
+            prop_assert_eq!(typos.accepts(&text), expected && begins_alike);
         }
     }
 
     #[test]
-    fn the_longest_word_has_an_end() {
+    fn typos_are_allowed_up_to_the_longest_word() {
         let word = "ア".repeat(LONGEST);
-        let slips = TypoMatcher::new(&word, 2, false).unwrap();
+        let typos = TypoMatcher::new(&word, 2, false).unwrap();
         for (letters, expected) in [(60, false), (61, true), (63, true), (65, true), (66, false)] {
-            assert_eq!(slips.accepts(&"ア".repeat(letters)), expected, "{letters}");
+            assert_eq!(typos.accepts(&"ア".repeat(letters)), expected, "{letters}");
         }
         assert!(TypoMatcher::new(&format!("{word}ア"), 2, false).is_none());
         assert!(TypoMatcher::new("ア", 0, false).is_none());

@@ -1,8 +1,8 @@
-//! Who writes, and for how long.
+//! The one writer of an index.
 //!
-//! tantivy's writer holds the directory's lock, an arena and threads. It is
-//! opened for the first change and released when no more have come for a while,
-//! so that an idle process needs no memory for it and another can write.
+//! tantivy's writer holds the directory's lock, memory and threads. It is
+//! opened for the first change and released after a while without changes, so
+//! that another process can write.
 
 use std::{
     collections::HashSet,
@@ -26,9 +26,10 @@ use crate::{
 
 /// Fewer segments make searches quicker, more make changes cheaper.
 const SEGMENTS_TO_MERGE: usize = 6;
-/// Segments below this many documents are one class, however small they are.
+/// Segments with fewer documents are merged alike.
 const SMALL_SEGMENT: u32 = 2_000;
-/// A product that changed leaves its old self behind until a merge.
+/// Share of deleted documents that triggers a merge. A changed product leaves
+/// its old document behind.
 const MOST_LEFT_BEHIND: f32 = 0.3;
 
 pub(crate) struct Writer {
@@ -51,7 +52,7 @@ enum HeldWriter {
         writer: Box<IndexWriter>,
         used: Instant,
     },
-    /// Merges are being waited for.
+    /// The writer waits for its merges.
     Closing,
 }
 
@@ -89,18 +90,18 @@ impl Writer {
         let HeldWriter::Writer { writer, used } = &mut *held else {
             return Err(Error::Busy);
         };
-        // As long as the writer is ours, nobody else commits.
+        // While we hold the writer, nobody else commits.
         let result =
             committed().and_then(|committed| write(writer, &committed, fields, changes, position));
         *used = Instant::now();
         if result.is_err() {
-            // What was not committed goes with the writer.
+            // Uncommitted changes are dropped with the writer.
             *held = HeldWriter::Nothing;
         }
         result
     }
 
-    /// Waits for merges under way, then merges everything into one segment.
+    /// Waits for running merges, then merges everything into one segment.
     pub fn compact(
         &self,
         open: impl FnOnce() -> tantivy::Result<tantivy::Index>,
@@ -173,7 +174,7 @@ impl Slot {
             return;
         };
         drop(held);
-        // A merge that fails is only a merge less: the segments are still there.
+        // A failed merge loses nothing, since the segments stay.
         let _ = writer.wait_merging_threads();
         *self.held() = HeldWriter::Nothing;
         self.changed.notify_all();
@@ -199,8 +200,8 @@ fn write(
     for change in changes {
         let (Change::Put(Document { id, .. }) | Change::Remove(id)) = change;
         let term = Term::from_field_i64(fields.id, id);
-        // Every segment is asked about every deletion, and a first import would be
-        // nothing but deletions of products that never were.
+        // Deletes only known products, since every deletion is looked
+        // up in every segment. Otherwise a first import would be slow.
         if put.contains(&id) || committed.knows(&term)? {
             writer.delete_term(term);
         }

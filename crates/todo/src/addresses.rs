@@ -1,4 +1,4 @@
-//! Which files are resources, and under which addresses.
+//! Which files are resources, and their addresses.
 
 use kit::{
     Result,
@@ -15,8 +15,8 @@ use crate::{
 
 const BASE: &str = "file://.todo/";
 
-/// The addresses of a file: as an address should be written, and as the seed's
-/// pattern gives it, where the two differ. None for files that are no resource.
+/// The addresses of a file: percent-encoded and, if different, plain as in the
+/// seed's pattern. Empty for a file that is no resource.
 pub fn uris_of(name: &str) -> Vec<String> {
     if !is_resource(name) {
         return Vec::new();
@@ -37,12 +37,12 @@ pub fn is_resource(name: &str) -> bool {
         || stem_in(files::ADRS, name).is_some_and(is_stem)
 }
 
-/// A file's name that stays in its folder.
+/// Whether a file's name stays in its folder.
 fn is_stem(stem: &str) -> bool {
     !stem.is_empty() && !stem.starts_with('.') && !stem.contains(['/', '\\', '\0'])
 }
 
-/// The file an address means.
+/// The file with that address.
 pub fn name_of(uri: &str) -> Option<String> {
     let name = unescape(uri.strip_prefix(BASE)?)?;
     is_resource(&name).then_some(name)
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_go_there_and_back() {
+    fn addresses_are_parsed_back() {
         for name in ["task.md", "index.md", "adr/adr-001-x.md", "context/T001.md"] {
             assert_eq!(uris_of(name), [format!("file://.todo/{name}")]);
             assert_eq!(
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_can_be_read() {
+    fn other_addresses_are_rejected() {
         for uri in [
             "file://.todo/../secret.md",
             "file://.todo/adr/../../secret.md",

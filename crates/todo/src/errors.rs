@@ -1,4 +1,4 @@
-//! How the counter says no: every code it has, in one place.
+//! Every error that the counter returns.
 
 use std::{io, ops::Range};
 
@@ -82,7 +82,8 @@ pub const CATEGORY: Rule = rule(
     "A category is one line of up to 50 characters.",
 );
 pub const DUE: Rule = rule("due", "*", INVALID_DATE, DUE_MESSAGE);
-const DUE_MESSAGE: &str = "A due date is written YYYY-MM-DD; an empty text takes it away.";
+const DUE_MESSAGE: &str =
+    "A due date has the form YYYY-MM-DD. update_task removes it with clear: [\"due\"].";
 pub const TITLE_LONG: Rule = too_long_rule("title");
 pub const DESCRIPTION_LONG: Rule = too_long_rule("description");
 pub const CONTENT_LONG: Rule = too_long_rule("content");
@@ -107,8 +108,8 @@ pub fn task_not_found(field: &str, id: &str) -> Error {
     } else {
         TASK_NOT_FOUND
     };
-    let error = Error::new(code, format!("There is no task {id}."))
-        .next("See what there is with list_tasks.");
+    let error =
+        Error::new(code, format!("There is no task {id}.")).next("List the tasks with list_tasks.");
     about(error, field, id)
 }
 
@@ -120,15 +121,15 @@ pub fn duplicate_task(field: &str, id: TaskId, lines: &[usize]) -> Error {
     let lines = join(lines);
     let error = Error::new(
         DUPLICATE_TASK_ID,
-        format!("Several tasks in task.md carry #{id}, in lines {lines}."),
+        format!("Several tasks in task.md have the id #{id}, in lines {lines}."),
     )
-    .next("Ask which one is meant, and have all but one given another id.");
+    .next("Ask the user which one is meant, and give the others new ids.");
     about(error, field, id.to_string())
 }
 
 pub fn adr_not_found(field: &str, number: u16) -> Error {
     let error = Error::new(ADR_NOT_FOUND, format!("There is no ADR {number}."))
-        .next("See what there is with list_adrs.");
+        .next("List the ADRs with list_adrs.");
     about(error, field, number)
 }
 
@@ -140,7 +141,7 @@ pub fn duplicate_adr(field: &str, number: u16, files: &[String]) -> Error {
             files.join(", ")
         ),
     )
-    .next("Have all but one renamed.");
+    .next("Rename all but one of them.");
     about(error, field, number)
 }
 
@@ -160,15 +161,15 @@ pub fn invalid_status(value: &str, of_adr: bool) -> Error {
 pub fn superseded_needs_deprecated(value: &str) -> Error {
     let error = Error::new(
         INVALID_STATUS,
-        "A record that is superseded has the status Deprecated.",
+        "A superseded ADR has the status Deprecated.",
     )
-    .next("Give status Deprecated together with superseded_by.");
+    .next("Set status to Deprecated together with superseded_by.");
     about(error, "status", value)
 }
 
 pub fn invalid_category(value: &str) -> Error {
-    let error = Error::new(INVALID_CATEGORY, "This cannot be the name of a category.")
-        .next("Give one line of up to 50 characters that does not end in #.");
+    let error = Error::new(INVALID_CATEGORY, "This is not a valid category name.")
+        .next("Use one line of up to 50 characters that does not end in #.");
     about(error, "category", value)
 }
 
@@ -201,7 +202,7 @@ pub fn too_long(field: &str, value: &str, most: usize) -> Error {
 }
 
 pub fn too_many_subtasks(count: usize) -> Error {
-    let error = Error::new(CONTENT_TOO_LONG, SUBTASKS_MESSAGE).next("Make several tasks of it.");
+    let error = Error::new(CONTENT_TOO_LONG, SUBTASKS_MESSAGE).next("Split it into several tasks.");
     about(error, "subtasks", count)
 }
 
@@ -215,14 +216,17 @@ fn shortened(value: &str) -> String {
 pub fn task_limit() -> Error {
     let error = Error::new(
         TASK_LIMIT_EXCEEDED,
-        "There are 999 tasks, which is the most.",
+        "There are already 999 tasks, the maximum.",
     )
     .next("Delete tasks that are done.");
     about(error, "task_id", "T999")
 }
 
 pub fn adr_limit() -> Error {
-    let error = Error::new(ADR_LIMIT_EXCEEDED, "There are 999 ADRs, which is the most.");
+    let error = Error::new(
+        ADR_LIMIT_EXCEEDED,
+        "There are already 999 ADRs, the maximum.",
+    );
     about(error, "adr_number", 999)
 }
 
@@ -235,19 +239,22 @@ pub fn cycle(field: &str, value: &str, path: &[TaskId]) -> Error {
             steps.join(" after ")
         ),
     )
-    .next("Take one of the links away first.");
+    .next("Remove one of the links first.");
     about(error, field, value)
 }
 
 pub fn no_context(id: TaskId) -> Error {
     let error = Error::new(FILE_NOT_FOUND, format!("{id} has no context file yet."))
-        .next("update_context makes one.");
+        .next("Create one with update_context.");
     about(error, "task_id", id.to_string())
 }
 
 pub fn key_reused() -> Error {
-    let error = Error::new(KEY_REUSED, "This key was used for something else.")
-        .next("Give a new key, or repeat the same call.");
+    let error = Error::new(
+        KEY_REUSED,
+        "This idempotency key was used for another call.",
+    )
+    .next("Use a new key, or repeat the same call.");
     error.details(json!({ "field": "idempotency_key" }))
 }
 
@@ -258,7 +265,7 @@ pub fn nothing_to_undo() -> Error {
     )
 }
 
-/// Two changes of one file that cannot be brought together.
+/// Two changes of one file that cannot be merged.
 pub fn conflict(file: &str, lines: Option<Range<usize>>) -> Error {
     let place = match lines {
         Some(lines) if lines.len() > 1 => {
@@ -271,23 +278,23 @@ pub fn conflict(file: &str, lines: Option<Range<usize>>) -> Error {
         EDIT_CONFLICT,
         format!("{file} was changed by somebody else{place} meanwhile; nothing was written."),
     )
-    .next("Read it again and decide what should stand there.");
+    .next("Read it again and decide what it should say.");
     about(error, "file", file)
 }
 
-/// Something in the file keeps the change from being read back.
+/// The file would hide the change, so nothing is written.
 pub fn unplaceable(file: &str) -> Error {
     let error = Error::new(
         FILE_WRITE_ERROR,
         format!("{file} has a code fence or comment that is never closed; nothing was written."),
     )
-    .next("Have the file mended.");
+    .next("Ask the user to fix the file.");
     about(error, "file", file)
 }
 
 pub fn unreadable(file: &str, why: &str) -> Error {
     let error = Error::new(FILE_READ_ERROR, format!("{file} cannot be read: {why}."))
-        .next("The file was left as it is; have it mended first.");
+        .next("The file was left unchanged. Ask the user to fix it first.");
     about(error, "file", file)
 }
 
@@ -304,7 +311,7 @@ pub fn read_only(file: &str) -> Error {
     about(error, "file", file)
 }
 
-/// What the operating system said, without its paths.
+/// An error of the operating system, without its paths.
 pub fn io(file: &str, writing: bool, cause: io::Error) -> Error {
     let (code, what) = match cause.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {

@@ -26,5 +26,5 @@ pub mod writers;
 
 pub use folder::Folder;
 pub use names::{ADRS, CONTEXTS, INDEX, TASKS, adr_file, context_file};
-pub use read::{Loaded, is_missing, is_writable};
+pub use read::{LoadedFile, is_missing, is_writable};
 pub use stamp::Stamp;

@@ -1,5 +1,5 @@
-//! Keeps `index.md` current. It can be made again at any time, so it is neither
-//! synced nor part of a change, and a page that cannot be written is left.
+//! Keeps `index.md` current. The file can be rebuilt at any time, so it is
+//! neither synced nor part of a transaction, and errors are only logged.
 
 use std::fs;
 
@@ -9,15 +9,15 @@ use crate::{
     errors,
     files::{
         self, Folder,
-        replace::{Version, replace},
-        write::{Placed, Prepared},
+        replace::{FileVersion, replace},
+        write::{PlaceOutcome, PreparedFile},
     },
     model::{board::Board, index_page as page},
     state::CounterState,
 };
 
-/// Brings the parts up to date that changed; `true` when it was written. The
-/// caller holds the lock, and knows the board if the tasks changed.
+/// Updates the parts that changed. `true` if the file was written. The caller
+/// holds the lock and passes the board if tasks changed.
 pub fn refresh(state: &CounterState, folder: &Folder, board: Option<&Board>, adrs: bool) -> bool {
     if !state.settings.keep_index {
         return false;
@@ -25,7 +25,7 @@ pub fn refresh(state: &CounterState, folder: &Folder, board: Option<&Board>, adr
     match write(state, folder, board, adrs) {
         Ok(written) => written,
         Err(error) => {
-            tracing::warn!(%error, cause = ?error.cause, "index.md is not kept current");
+            tracing::warn!(%error, cause = ?error.cause, "could not update index.md");
             false
         }
     }
@@ -33,7 +33,7 @@ pub fn refresh(state: &CounterState, folder: &Folder, board: Option<&Board>, adr
 
 fn write(state: &CounterState, folder: &Folder, board: Option<&Board>, adrs: bool) -> Result<bool> {
     let old = folder.read(files::INDEX)?;
-    // A part that is not there yet has to be made, whatever changed.
+    // Missing parts must be created, whatever changed.
     let whole = !old.as_ref().is_some_and(|old| page::has_parts(&old.text));
     let tasks = match board {
         Some(board) => Some(page::tasks(board)),
@@ -50,7 +50,7 @@ fn write(state: &CounterState, folder: &Folder, board: Option<&Board>, adrs: boo
     };
     let text = old.as_ref().map(|old| &*old.text);
     let Ok(new) = page::update(text, tasks.as_deref(), adrs.as_deref()) else {
-        tracing::warn!("index.md has no pair of markers; it is left as it is");
+        tracing::warn!("index.md has no valid pair of markers and is not updated");
         return Ok(false);
     };
     if text == Some(&new) {
@@ -61,10 +61,10 @@ fn write(state: &CounterState, folder: &Folder, board: Option<&Board>, adrs: boo
     if fs::metadata(&path).is_ok_and(|metadata| !files::is_writable(&path, &metadata)) {
         return Ok(false);
     }
-    let prepared = Prepared::new(&path, &new, false).map_err(failed)?;
+    let prepared = PreparedFile::new(&path, &new, false).map_err(failed)?;
     let placed = match old {
         Some(old) => {
-            let there = Version::read(&old);
+            let there = FileVersion::read(&old);
             let shown = Folder::shown(files::INDEX);
             let done = match replace(&path, &shown, there, prepared, &new.into())? {
                 Some(done) => done.settle(&path, &shown)?,
@@ -73,12 +73,12 @@ fn write(state: &CounterState, folder: &Folder, board: Option<&Board>, adrs: boo
             done.map(|done| done.now.stamp)
         }
         None => match prepared.place(None).map_err(failed)? {
-            Placed::Done { stamp, .. } => Some(stamp),
-            Placed::Raced { .. } => None,
+            PlaceOutcome::Done { stamp, .. } => Some(stamp),
+            PlaceOutcome::Raced { .. } => None,
         },
     };
-    // Where somebody saves it right now theirs stands, and ours follows with the
-    // next change.
+    // If somebody saves it at the same time, their version stays. Ours
+    // follows with the next change.
     if placed.is_some() {
         state.wrote(files::INDEX, placed);
     }

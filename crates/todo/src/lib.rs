@@ -1,10 +1,10 @@
 //! The todo counter: tasks, decisions and context in Markdown files under
 //! `.todo/`, which people edit too.
 //!
-//! Which file to open: how Markdown is read and changed without losing a byte is
-//! in `model`, how files are read and put in their place in `files`, a change of
-//! several files in `txn`, what all handlers share in `project`, search in
-//! `search`, and each tool in a file of its own under `tools`.
+//! `model` parses and edits Markdown, `files` reads and writes files, `project`
+//! caches them, `txn` changes several files at once, `state` is what all
+//! handlers share, `search` is the full-text search, and `tools` has one file
+//! for each tool.
 
 mod addresses;
 mod errors;
@@ -50,7 +50,7 @@ const ABOUT: About = About {
     ways: kit::Ways::USUAL,
 };
 
-/// The counter, ready to be served. Nothing is read before the first call.
+/// Creates the counter. Nothing is read before the first call.
 pub fn counter(settings: Settings) -> Counter {
     let state = Arc::new(state::CounterState::new(settings));
     Counter {

@@ -1,9 +1,9 @@
-//! The nouns and rules, without any I/O.
+//! The data types and rules, without any I/O.
 //!
-//! `lines` and `blocks` read Markdown, `entry` the words of one task's line
-//! (`rewrite` puts others there), `board` all of `task.md`; `edit` changes it.
-//! `context`, `adr` and `index_page` are the other files; `graph` says what waits for
-//! what; `merge` brings together two changes of one text.
+//! `lines` and `blocks` parse Markdown, `task_text` one task's line, `board`
+//! all of `task.md`. `edit` changes the board with `rewrite`, `placement` and
+//! `subtasks`. `document`, `context`, `adr` and `index_page` handle the other
+//! files. `graph` holds dependencies, `merge` merges two changes of one text.
 
 pub mod adr;
 pub mod adr_edit;
@@ -12,22 +12,22 @@ pub mod board;
 pub mod context;
 pub mod document;
 pub mod edit;
-pub mod entry;
 pub mod graph;
 pub mod index_page;
 pub mod lines;
 pub mod merge;
 pub mod numbers;
-pub mod place;
+pub mod placement;
 pub mod rewrite;
 pub mod subtasks;
+pub mod task_text;
 
 use std::{borrow::Cow, fmt};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// The most tasks, and the most ADRs, there can be.
+/// The highest number of a task or an ADR.
 pub const MOST: u16 = 999;
 pub const MOST_SUBTASKS: usize = 20;
 pub const TITLE_LENGTH: usize = 100;
@@ -39,7 +39,7 @@ pub const ADR_TEXT_LENGTH: usize = 2_000;
 pub const REASON_LENGTH: usize = 500;
 pub const QUERY_LENGTH: usize = 200;
 
-/// Where tasks are that stand under no `##` heading.
+/// The category of tasks above the first `##` heading.
 pub const DEFAULT_CATEGORY: &str = "Default";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,8 +51,8 @@ pub enum Status {
 }
 
 impl Status {
-    /// What stands between the brackets. A mark of somebody else's making is
-    /// work that is not begun.
+    /// Reads the character between the brackets. Unknown marks count as
+    /// todo.
     pub fn of_mark(mark: char) -> Self {
         match mark {
             'x' | 'X' => Self::Done,
@@ -117,7 +117,7 @@ impl Serialize for TaskId {
     }
 }
 
-/// A title in a list: people's lines may be of any length.
+/// A title for a list. Lines written by people can be very long.
 pub fn listed(title: &str) -> String {
     match title.char_indices().nth(2 * TITLE_LENGTH) {
         Some((end, _)) => format!("{}…", lines::slice(title, 0..end)),

@@ -1,8 +1,8 @@
-//! Work that is shared among the processors.
+//! Work on several threads.
 
 use std::{panic::resume_unwind, thread};
 
-/// Does a part of the work on each, when it is much.
+/// Splits the items among up to four threads if `much`.
 pub fn on_all<T: Sync, R: Send>(
     items: &[T],
     much: bool,

@@ -13,7 +13,7 @@ use kit::Result;
 
 use crate::{
     errors,
-    files::{self, Folder, Loaded, Stamp, adr_file},
+    files::{self, Folder, LoadedFile, Stamp, adr_file},
     model::{
         adr::{self, Adr},
         board::Board,
@@ -75,8 +75,8 @@ impl ProjectFiles {
         Ok(self.board_in(&self.folder()?)?.0)
     }
 
-    /// With the file it came from, if there is one.
-    pub fn board_in(&self, folder: &Folder) -> Result<(Arc<Board>, Option<Loaded>)> {
+    /// The board, and the file it was read from if there is one.
+    pub fn board_in(&self, folder: &Folder) -> Result<(Arc<Board>, Option<LoadedFile>)> {
         let known = locked(&self.board).clone();
         let Some(stamp) = folder.stamp(files::TASKS)? else {
             return Ok((Arc::new(Board::empty()), None));
@@ -104,7 +104,7 @@ impl ProjectFiles {
         Ok(read.answer())
     }
 
-    /// Remembers what was just written.
+    /// Caches the board that was just written.
     pub fn wrote_board(&self, board: &Arc<Board>, stamp: Stamp) {
         *locked(&self.board) = Some(CachedBoard {
             board: Arc::clone(board),
@@ -127,7 +127,7 @@ impl ProjectFiles {
         }
     }
 
-    /// All records, by number. One changed file is one file read.
+    /// All records, by number. Reads only files that changed.
     pub fn adrs(&self) -> Result<Vec<Arc<Adr>>> {
         let folder = self.folder()?;
         let mut known = locked(&self.adrs);
@@ -150,7 +150,8 @@ impl ProjectFiles {
         let read = |part: &[(String, u16)]| -> Result<Vec<(String, CachedAdr)>> {
             let mut read = Vec::with_capacity(part.len());
             for (stem, number) in part {
-                // Gone since the directory was read.
+                // The file was deleted since the directory was
+                // read.
                 let Some(loaded) = folder.read(&adr_file(stem))? else {
                     continue;
                 };
@@ -172,7 +173,7 @@ impl ProjectFiles {
         Ok(all)
     }
 
-    /// The one file of that number.
+    /// The name of the only file with that number, without `.md`.
     pub fn adr_stem(&self, field: &str, number: u16) -> Result<String> {
         let stems = self.folder()?.stems(files::ADRS)?;
         let mut found = stems
@@ -190,8 +191,8 @@ impl ProjectFiles {
 }
 
 impl CachedBoard {
-    fn answer(&self) -> (Arc<Board>, Option<Loaded>) {
-        let loaded = Loaded {
+    fn answer(&self) -> (Arc<Board>, Option<LoadedFile>) {
+        let loaded = LoadedFile {
             text: Arc::clone(&self.board.text),
             stamp: self.stamp,
             settled: self.settled,

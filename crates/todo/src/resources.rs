@@ -1,4 +1,4 @@
-//! What clients can read and watch: the files, under the seed's addresses.
+//! The files as resources that clients can read and watch.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
 const ADR_TEMPLATE: &str = "file://.todo/adr/{adr_id}.md";
 const CONTEXT_TEMPLATE: &str = "file://.todo/context/{task_id}.md";
 const MARKDOWN: &str = "text/markdown";
-/// The page names tasks and ADRs.
+/// The index page shows tasks and ADRs.
 const INDEX_DATA: Shows = Shows::data_of(&["list_tasks", "list_adrs"]);
 const TASK_DATA: Shows = Shows::data_of(&["list_tasks"]);
 const ADR_DATA: Shows = Shows {
@@ -137,7 +137,7 @@ impl Resources for FileResources {
                     folded.starts_with(typed.as_str()) == starts && folded.contains(typed.as_str())
                 })
             };
-            // What begins with it first, then what has it somewhere.
+            // Names that start with the typed text come first.
             let values = matching(true).chain(matching(false)).take(COMPLETIONS);
             Ok(values.cloned().collect())
         })

@@ -2,11 +2,11 @@
 //! `.todo/`.
 //!
 //! Every text is kept folded, the first megabyte in memory and the rest in a
-//! temporary file, with a signature that says which words it certainly lacks.
-//! The others are looked through from one end to the other: tens of megabytes
-//! take milliseconds, and nothing is missed. `catalog` keeps them current,
-//! `texts` holds them, `fold` makes texts comparable, `rank` says how well they
-//! match, `excerpt` shows where.
+//! temporary file. A signature for each text rules out words that it cannot
+//! contain. The remaining texts are scanned completely, so nothing is missed;
+//! tens of megabytes take milliseconds. `catalog` keeps the texts current,
+//! `texts` stores them, `fold` makes them comparable, `rank` scores them,
+//! `excerpt` shows the match.
 
 mod catalog;
 mod excerpt;
@@ -17,7 +17,7 @@ mod signature;
 mod texts;
 mod walk;
 
-pub use catalog::{Catalog, Hit, Kind};
+pub use catalog::{Catalog, FileKind, Hit};
 pub use excerpt::excerpt;
 pub use fold::{fold, fold_bytes};
-pub use rank::{Query, Strength};
+pub use rank::{MatchMode, Query};

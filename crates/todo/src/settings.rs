@@ -34,8 +34,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// A configuration with an unknown zone is refused when it is read, so the
-    /// fallback is only met by settings that were put together in code.
+    /// An unknown zone in a configuration is rejected when it is read, so
+    /// the fallback only applies to settings built in code.
     pub(crate) fn zone(&self) -> TimeZone {
         if self.time_zone == LOCAL {
             return TimeZone::system();
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zones_are_checked_when_read() {
+    fn unknown_time_zones_are_rejected() {
         let read = |text| serde_json::from_str::<Settings>(text);
         assert_eq!(read("{}").unwrap(), Settings::default());
         assert!(read(r#"{"time_zone": "Europe/Paris"}"#).is_ok());

@@ -1,5 +1,5 @@
-//! Finds tasks by id. A task without an id in its line has one that is promised
-//! to it in the ledger of numbers.
+//! Finds tasks by id. A task without an id in its line is promised one in the
+//! ledger of numbers.
 
 use std::time::Instant;
 
@@ -7,26 +7,25 @@ use kit::Result;
 
 use crate::{
     errors,
-    files::{Folder, lock::PATIENCE, numbers::Place},
+    files::{Folder, lock::PATIENCE, numbers::NumberLedger},
     model::{
         TaskId,
-        board::{Board, Found, Task},
-        numbers::{Given, Numbers},
+        board::{Board, Task, TaskLookup},
+        numbers::{IssuedNumbers, NumberSet},
     },
 };
 
-/// The ids under which items without one are listed, in their order. They
-/// are promised in the ledger, so that the same item has the same id next
-/// time; `None` when that cannot be written.
+/// Ids for the items that have none, in order. They are stored in the ledger,
+/// so that an item keeps its id. `None` if the ledger cannot be written.
 pub fn promised<'b>(folder: &Folder, board: &'b Board) -> Vec<(&'b Task, Option<TaskId>)> {
     let items = board.keys_without_id();
     if items.is_empty() {
         return Vec::new();
     }
     let live = live(board);
-    let place = Place::of(folder);
+    let place = NumberLedger::of(folder);
     let mut given = place.look();
-    let holds = |given: &Given, key: &str| {
+    let holds = |given: &IssuedNumbers, key: &str| {
         given
             .promised
             .get(key)
@@ -38,9 +37,8 @@ pub fn promised<'b>(folder: &Folder, board: &'b Board) -> Vec<(&'b Task, Option<
             now.tasks.extend(board.mentioned());
             for (key, _) in &items {
                 if holds(now, key).is_none()
-                    && let Some(number) = now.tasks.next(&live)
+                    && let Some(number) = now.tasks.issue(&live)
                 {
-                    now.tasks.insert(number);
                     now.promised.insert(key.clone(), number);
                 }
             }
@@ -56,16 +54,16 @@ pub fn promised<'b>(folder: &Folder, board: &'b Board) -> Vec<(&'b Task, Option<
         .collect()
 }
 
-/// The task of that id, be it written in its line or promised to it.
+/// The task with that id, either in its line or promised to it.
 pub fn find<'b>(folder: &Folder, board: &'b Board, field: &str, id: TaskId) -> Result<&'b Task> {
     match board.find(id) {
-        Found::One(task) => return Ok(task),
-        Found::Several(lines) => return Err(errors::duplicate_task(field, id, &lines)),
-        Found::None => {}
+        TaskLookup::One(task) => return Ok(task),
+        TaskLookup::Several(lines) => return Err(errors::duplicate_task(field, id, &lines)),
+        TaskLookup::None => {}
     }
     let items = board.keys_without_id();
     if !items.is_empty() {
-        let given = Place::of(folder).look();
+        let given = NumberLedger::of(folder).look();
         let found = items
             .into_iter()
             .find(|(key, _)| given.promised.get(key) == Some(&id.0));
@@ -76,9 +74,9 @@ pub fn find<'b>(folder: &Folder, board: &'b Board, field: &str, id: TaskId) -> R
     Err(errors::task_not_found(field, &id.to_string()))
 }
 
-/// The numbers of tasks that exist.
-pub fn live(board: &Board) -> Numbers {
-    let mut live = Numbers::default();
+/// The numbers of all existing tasks.
+pub fn live(board: &Board) -> NumberSet {
+    let mut live = NumberSet::default();
     live.extend(board.tasks.iter().filter_map(|task| task.id).map(|id| id.0));
     live
 }

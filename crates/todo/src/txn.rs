@@ -1,8 +1,8 @@
-//! One change: read what it needs, edit in memory, put all of it in its place.
-//! When a file changed on disk meanwhile, the change is made again on what is
-//! there now.
+//! A transaction: reads files, edits them in memory and writes all of them. If
+//! a file changed on disk meanwhile, the change is repeated on the new content.
 
 mod commit;
+mod numbers;
 mod retry;
 mod revert;
 
@@ -16,30 +16,29 @@ use std::{
 use jiff::Zoned;
 use kit::{Context, Result, context::Change};
 
+use self::numbers::ReservedNumbers;
 use crate::{
     addresses, errors,
     files::{
-        self, Folder, Loaded, journal,
+        self, Folder, LoadedFile, journal,
         lock::{Lock, PATIENCE},
         names::{is_adr, stem_in},
         write::sweep,
     },
     index_file,
     model::{
-        MOST, TaskId,
+        TaskId,
         board::{Board, Task},
-        numbers::{Given, Numbers},
     },
     project::parse,
     state::{CounterState, written_out},
     sync::locked,
-    task_ids::{self, live},
+    task_ids,
     undo::{FileChange, RecordedChange},
 };
 
-/// How often a change is made again because somebody else wrote first. The last
-/// times it does not wait for them to finish: what they write while we do is
-/// brought together with ours.
+/// How often a change is tried while others write. Only the first attempts wait
+/// for them to finish; the later ones merge their changes with ours.
 const ATTEMPTS: usize = 16;
 const PATIENT_ATTEMPTS: usize = 4;
 
@@ -48,26 +47,18 @@ pub struct Txn<'a> {
     pub context: &'a Context,
     folder: Folder,
     board: Option<Arc<Board>>,
-    files: BTreeMap<String, Staged>,
-    /// What people call this change: `create_task T012`.
+    files: BTreeMap<String, StagedFile>,
+    /// Describes the change: `create_task T012`.
     label: String,
-    issued: Issued,
+    issued: ReservedNumbers,
 }
 
-struct Staged {
-    base: Option<Loaded>,
+struct StagedFile {
+    base: Option<LoadedFile>,
     now: Option<Arc<str>>,
 }
 
-/// Numbers taken by an attempt that has to be made again.
-#[derive(Default)]
-struct Issued {
-    tasks: Vec<u16>,
-    adrs: Vec<u16>,
-    reused: (usize, usize),
-}
-
-enum End {
+enum CommitOutcome {
     Committed(Vec<FileChange>),
     Again,
 }
@@ -82,7 +73,7 @@ impl CounterState {
         self.run(context, change, true)
     }
 
-    /// Makes a change that is not remembered.
+    /// Makes a change that cannot be undone.
     pub fn write_unrecorded<O>(
         &self,
         context: &Context,
@@ -105,7 +96,7 @@ impl CounterState {
         }
         let result = self.run_in(&folder, context, change, record);
         if made && result.is_err() {
-            // Only succeeds while it is empty.
+            // Only succeeds if it is empty.
             let _ = fs::remove_dir(&folder.todo);
         }
         result
@@ -120,10 +111,9 @@ impl CounterState {
     ) -> Result<O> {
         let _lock = lock(folder, context)?;
         tidy(self, folder)?;
-        let mut issued = Issued::default();
+        let mut issued = ReservedNumbers::default();
         for attempt in 0..ATTEMPTS {
             context.check_cancelled()?;
-            issued.reused = (0, 0);
             let mut txn = Txn {
                 state: self,
                 context,
@@ -138,7 +128,7 @@ impl CounterState {
             };
             let output = change(&mut txn)?;
             match txn.commit()? {
-                End::Committed(changes) => {
+                CommitOutcome::Committed(changes) => {
                     let label = std::mem::take(&mut txn.label);
                     txn.after(&changes);
                     if record && !changes.is_empty() {
@@ -147,7 +137,7 @@ impl CounterState {
                     }
                     return Ok(output);
                 }
-                End::Again => issued = txn.issued,
+                CommitOutcome::Again => issued = txn.issued.for_next_attempt(),
             }
         }
         Err(errors::conflict(&Folder::shown(files::TASKS), None))
@@ -156,7 +146,8 @@ impl CounterState {
 
 fn lock(folder: &Folder, context: &Context) -> Result<Lock> {
     let patience = Instant::now() + PATIENCE;
-    // A little before the caller's own limit, so that the answer says why.
+    // Gives up shortly before the caller's deadline, so that the error can
+    // be reported.
     let until = context.deadline.map_or(patience, |deadline| {
         let early = deadline.checked_sub(Duration::from_millis(100));
         early.unwrap_or(deadline).min(patience)
@@ -166,7 +157,7 @@ fn lock(folder: &Folder, context: &Context) -> Result<Lock> {
         .ok_or_else(|| errors::busy(".todo"))
 }
 
-/// Finishes and clears up what a killed process left.
+/// Finishes the change of a killed process and deletes its temporary files.
 fn tidy(state: &CounterState, folder: &Folder) -> Result<()> {
     if journal::path(folder).exists() {
         journal::recover(folder).map_err(|error| errors::io(".todo", true, error))?;
@@ -201,7 +192,8 @@ impl Txn<'_> {
         }
         let (board, base) = self.state.files.board_in(&self.folder)?;
         let now = base.as_ref().map(|loaded| Arc::clone(&loaded.text));
-        self.files.insert(files::TASKS.into(), Staged { base, now });
+        self.files
+            .insert(files::TASKS.into(), StagedFile { base, now });
         self.board = Some(Arc::clone(&board));
         Ok(board)
     }
@@ -214,18 +206,18 @@ impl Txn<'_> {
         self.board = Some(Arc::new(board));
     }
 
-    fn staged(&mut self, name: &str) -> Result<&mut Staged> {
+    fn staged(&mut self, name: &str) -> Result<&mut StagedFile> {
         if !self.files.contains_key(name) {
             let base = self.folder.read(name)?;
             let now = base.as_ref().map(|loaded| Arc::clone(&loaded.text));
-            self.files.insert(name.to_owned(), Staged { base, now });
+            self.files.insert(name.to_owned(), StagedFile { base, now });
         }
         self.files
             .get_mut(name)
             .ok_or_else(|| kit::Error::internal("a file that was just read is gone"))
     }
 
-    /// The file as this change has left it so far.
+    /// The file's text in this transaction.
     pub fn text(&mut self, name: &str) -> Result<Option<Arc<str>>> {
         Ok(self.staged(name)?.now.clone())
     }
@@ -240,7 +232,7 @@ impl Txn<'_> {
         Ok(())
     }
 
-    /// `true` when there was such a file.
+    /// `true` if the file existed.
     pub fn delete(&mut self, name: &str) -> Result<bool> {
         if name == files::TASKS {
             self.board = Some(Arc::new(Board::empty()));
@@ -248,7 +240,7 @@ impl Txn<'_> {
         Ok(self.staged(name)?.now.take().is_some())
     }
 
-    /// Stems of the records there are, with those this change makes.
+    /// Names of all records in this transaction, without `.md`.
     pub fn adr_stems(&mut self) -> Result<Vec<String>> {
         let mut stems = self.folder.stems(files::ADRS)?;
         for (name, staged) in &self.files {
@@ -267,73 +259,7 @@ impl Txn<'_> {
         task_ids::find(&self.folder, board, field, id)
     }
 
-    pub fn new_task_id(&mut self) -> Result<TaskId> {
-        let board = self.board()?;
-        if board.tasks.len() >= usize::from(MOST) {
-            return Err(errors::task_limit());
-        }
-        let live = live(&board);
-        if let Some(number) = self.issued.tasks.get(self.issued.reused.0).copied()
-            && !live.contains(number)
-        {
-            self.issued.reused.0 += 1;
-            return Ok(TaskId(number));
-        }
-        let contexts = self.folder.stems(files::CONTEXTS)?;
-        let used = contexts
-            .iter()
-            .filter_map(|stem| TaskId::parse(stem))
-            .map(|id| id.0);
-        let used: Vec<u16> = used.chain(board.mentioned()).collect();
-        let number = self
-            .draw(move |given| {
-                given.tasks.extend(used);
-                let number = given.tasks.next(&live)?;
-                given.tasks.insert(number);
-                Some(number)
-            })?
-            .ok_or_else(errors::task_limit)?;
-        self.issued.tasks.push(number);
-        self.issued.reused.0 = self.issued.tasks.len();
-        Ok(TaskId(number))
-    }
-
-    pub fn new_adr_number(&mut self) -> Result<u16> {
-        let mut live = Numbers::default();
-        let stems = self.adr_stems()?;
-        live.extend(
-            stems
-                .iter()
-                .filter_map(|stem| crate::model::adr::number_of(stem)),
-        );
-        if let Some(number) = self.issued.adrs.get(self.issued.reused.1).copied()
-            && !live.contains(number)
-        {
-            self.issued.reused.1 += 1;
-            return Ok(number);
-        }
-        let number = self
-            .draw(move |given| {
-                given.adrs.join(&live);
-                let number = given.adrs.next(&live)?;
-                given.adrs.insert(number);
-                Some(number)
-            })?
-            .ok_or_else(errors::adr_limit)?;
-        self.issued.adrs.push(number);
-        self.issued.reused.1 = self.issued.adrs.len();
-        Ok(number)
-    }
-
-    fn draw(&self, draw: impl FnOnce(&mut Given) -> Option<u16>) -> Result<Option<u16>> {
-        let place = files::numbers::Place::of(&self.folder);
-        place
-            .change(Instant::now() + PATIENCE, draw)
-            .map_err(|error| errors::io("The ledger of numbers", true, error))?
-            .ok_or_else(|| errors::busy("the ledger of numbers"))
-    }
-
-    /// Everything that follows from a change but is not part of it.
+    /// Announces a change and updates the index page.
     fn after(&self, changes: &[FileChange]) {
         if changes.is_empty() {
             return;
@@ -349,7 +275,7 @@ impl Txn<'_> {
             self.context.changed(Change::ResourceList);
         }
         let tasks = changes.iter().find(|change| change.name == files::TASKS);
-        // What was merged at the last moment has not been read yet.
+        // A text that was merged during the commit is not parsed yet.
         let board = tasks.and_then(|change| match (&change.after, &self.board) {
             (Some(text), Some(board)) if Arc::ptr_eq(text, &board.text) => Some(Arc::clone(board)),
             _ => Some(self.state.files.board_in(&self.folder).ok()?.0),

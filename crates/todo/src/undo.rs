@@ -1,8 +1,8 @@
-//! What each caller changed last, so that it can be taken back.
+//! The last changes of each caller, for `undo`.
 
 use std::{collections::VecDeque, sync::Arc};
 
-/// Changes remembered for each caller, and bytes for all of them together.
+/// Limits: changes per caller, and bytes in total.
 const DEPTH: usize = 10;
 const MOST_BYTES: usize = 2 * 1024 * 1024;
 
@@ -32,8 +32,8 @@ impl UndoHistory {
         {
             self.done.remove(oldest);
         }
-        // Texts that one change left and the next found are counted twice;
-        // this only forgets a little early.
+        // A text that two changes share is counted twice. The only
+        // effect is that changes are forgotten a little earlier.
         let size = |done: &RecordedChange| -> usize {
             let texts = done
                 .changes

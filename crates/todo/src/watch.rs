@@ -1,5 +1,5 @@
-//! Notices what people and other processes write. Directories are watched, not
-//! files, since editors save by renaming a new file over the old one.
+//! Watches for changes by people and other processes. It watches directories,
+//! since editors save by renaming a new file over the old one.
 
 use std::{
     collections::BTreeSet,
@@ -33,8 +33,8 @@ use crate::{
     task_ids::promised,
 };
 
-/// A save makes several events; they are told as one, when it has been quiet
-/// for this long, or after the longer time at the latest.
+/// A save causes several events. They are announced together after this much
+/// quiet, or at the latest after the longer time.
 const QUIET: Duration = Duration::from_millis(20);
 const AT_LATEST: Duration = Duration::from_millis(200);
 
@@ -72,7 +72,7 @@ impl Background for Watch {
             .name("todo-watch".into())
             .spawn(move || {
                 if let Err(error) = run(&state, &announce, own, &receiver) {
-                    tracing::warn!(%error, "changes made by others are not announced");
+                    tracing::warn!(%error, "could not watch .todo; changes by others are not announced");
                 }
                 state.catalog.set_watched(false);
             });
@@ -83,7 +83,9 @@ impl Background for Watch {
                     thread,
                 });
             }
-            Err(error) => tracing::warn!(%error, "changes made by others are not announced"),
+            Err(error) => {
+                tracing::warn!(%error, "could not watch .todo; changes by others are not announced")
+            }
         }
     }
 
@@ -93,7 +95,7 @@ impl Background for Watch {
             let Some(Running { stop, thread }) = running else {
                 return;
             };
-            // An error means that it has ended already.
+            // Fails if the thread has already ended.
             let _ = stop.send(Message::Stop);
             let _ = tokio::task::spawn_blocking(move || thread.join()).await;
         })
@@ -107,7 +109,7 @@ struct Watcher<'a> {
     todo: PathBuf,
     system: RecommendedWatcher,
     watching: bool,
-    /// Resources that exist, to tell when their list changes.
+    /// Existing resources, to detect changes of their list.
     known: BTreeSet<String>,
 }
 
@@ -118,11 +120,11 @@ fn run(
     receiver: &Receiver<Message>,
 ) -> notify::Result<()> {
     let root = Path::new(&state.settings.root).canonicalize()?;
-    // Who only reads is not told of: we do so ourselves, thousands of times.
+    // Reads are not reported, since we read files all the time ourselves.
     let kinds = EventKindMask::CORE | EventKindMask::ACCESS_CLOSE;
     let system = RecommendedWatcher::new(
         move |event| {
-            // An error means that nobody listens any more.
+            // Fails if the receiver is gone.
             let _ = sender.send(Message::Event(event));
         },
         Config::default().with_event_kinds(kinds),
@@ -136,21 +138,22 @@ fn run(
         watching: false,
         known: BTreeSet::new(),
     };
-    // The root is watched for `.todo` to come and go, without its subfolders.
+    // Watches the root, without subfolders, to notice a new or deleted
+    // `.todo`.
     let root = watcher.root.clone();
     watcher.system.watch(&root, RecursiveMode::NonRecursive)?;
-    watcher.follow();
+    watcher.watch_todo();
     watcher.known = watcher.existing();
     if state.settings.number_items {
-        watcher.number();
+        watcher.number_items();
     }
     watcher.listen(receiver);
     Ok(())
 }
 
 impl Watcher<'_> {
-    /// Starts over with `.todo/`, which may be a new directory of that name.
-    fn follow(&mut self) {
+    /// Watches `.todo/` again, since it may be a new directory.
+    fn watch_todo(&mut self) {
         let todo = self.todo.clone();
         if self.watching {
             let _ = self.system.unwatch(&todo);
@@ -191,21 +194,21 @@ impl Watcher<'_> {
                     }
                 }
                 Ok(Message::Event(Err(error))) => {
-                    tracing::warn!(%error, "changes may be missed");
-                    self.state.catalog.look_at_everything();
+                    tracing::warn!(%error, "the file watcher reported an error; changes may be missed");
+                    self.state.catalog.check_all_files();
                     continue;
                 }
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => {}
             }
             first = None;
-            self.tell(std::mem::take(&mut changed));
+            self.announce_changes(std::mem::take(&mut changed));
         }
     }
 
     fn note(&mut self, event: &Event, changed: &mut BTreeSet<String>) {
         if event.need_rescan() {
-            self.state.catalog.look_at_everything();
+            self.state.catalog.check_all_files();
             changed.extend(self.existing());
         }
         for path in &event.paths {
@@ -214,7 +217,7 @@ impl Watcher<'_> {
                     event.kind,
                     EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(_)
                 ) {
-                    self.follow();
+                    self.watch_todo();
                     changed.extend(self.existing());
                     changed.extend(self.known.iter().cloned());
                 }
@@ -228,9 +231,9 @@ impl Watcher<'_> {
                 continue;
             }
             self.state.catalog.touch(&name);
-            // A whole folder may have come or gone.
+            // A whole folder may have been created or deleted.
             if !name.ends_with(".md") {
-                self.state.catalog.look_at_everything();
+                self.state.catalog.check_all_files();
                 changed.extend(self.existing());
                 let inside = format!("{name}/");
                 changed.extend(
@@ -244,13 +247,14 @@ impl Watcher<'_> {
         }
     }
 
-    fn tell(&mut self, mut changed: BTreeSet<String>) {
+    fn announce_changes(&mut self, mut changed: BTreeSet<String>) {
         let Ok(folder) = self.state.files.folder() else {
             return;
         };
-        // In a new folder files may have been made before it was watched.
+        // Files may have been created in a new folder before it was
+        // watched.
         if changed.iter().any(|name| !name.ends_with(".md")) {
-            self.state.catalog.look_at_everything();
+            self.state.catalog.check_all_files();
             let existing = self.existing();
             changed.extend(existing.symmetric_difference(&self.known).cloned());
         }
@@ -274,18 +278,18 @@ impl Watcher<'_> {
             (self.announce)(Change::ResourceList);
         }
         if tasks && self.state.settings.number_items {
-            self.number();
+            self.number_items();
         }
         if tasks || adrs {
             self.bring_index_up_to_date(&folder, tasks, adrs);
         }
     }
 
-    /// People changed what the index shows.
+    /// Updates the index page after changes by others.
     fn bring_index_up_to_date(&self, folder: &Folder, tasks: bool, adrs: bool) {
         let _turn = locked(&self.state.writing);
         let until = Instant::now() + Duration::from_secs(1);
-        // When others are busy writing, they bring it up to date themselves.
+        // Other processes that are writing update it themselves.
         let Ok(Some(_lock)) = Lock::take(&folder.todo, until) else {
             return;
         };
@@ -305,23 +309,23 @@ impl Watcher<'_> {
         }
     }
 
-    fn number(&self) {
+    fn number_items(&self) {
         let context = Context::of_the_desk(Clock::system());
-        match number(self.state, &context) {
+        match number_items(self.state, &context) {
             Ok(()) => {
                 for change in context.take_changes() {
                     (self.announce)(change);
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, cause = ?error.cause, "items without an id stay without");
+                tracing::warn!(%error, cause = ?error.cause, "could not number items without an id");
             }
         }
     }
 }
 
-/// Gives every task that has no id one.
-fn number(state: &CounterState, context: &Context) -> Result<()> {
+/// Gives an id to every task without one.
+fn number_items(state: &CounterState, context: &Context) -> Result<()> {
     let nameless = |board: &crate::model::board::Board| {
         board.tasks.iter().filter(|task| task.id.is_none()).count()
     };

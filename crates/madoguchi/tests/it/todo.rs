@@ -1,5 +1,5 @@
-//! Tasks, decisions and context in a project, through the real program, while a
-//! person edits the same files.
+//! The todo counter through the real program, while a person edits the same
+//! files.
 
 mod clients;
 
@@ -56,7 +56,7 @@ fn task_file(place: &Place) -> PathBuf {
     root(place).join(".todo/task.md")
 }
 
-/// What a person wrote, with everything a formatter would love to change.
+/// A file written by a person, with everything that a formatter would change.
 const BY_HAND: &str = "\u{feff}# Task\r\n\r\nSome prose,   oddly spaced.\r\n\r\n## SPEC\r\n\
     - [ ] 要件定義を作成 #T001\r\n  - [ ] エラーハンドリング仕様確認\r\n  - [x] レート制限設計完了\r\n\
     * [X] starred #T007 with words after it\r\n\r\n<!-- - [ ] not a task #T900 -->\r\n\
@@ -64,7 +64,7 @@ const BY_HAND: &str = "\u{feff}# Task\r\n\r\nSome prose,   oddly spaced.\r\n\r\n
     \t- [ ] a tab\r\n- [ ] no id yet";
 
 #[tokio::test]
-async fn a_change_is_exactly_that_change() {
+async fn a_call_changes_nothing_else_in_the_file() {
     let place = project();
     fs::create_dir(root(&place).join(".todo")).unwrap();
     fs::write(task_file(&place), BY_HAND).unwrap();
@@ -76,7 +76,7 @@ async fn a_change_is_exactly_that_change() {
         .iter()
         .filter_map(|task| task["task_id"].as_str())
         .collect();
-    // The item without an id is listed under the one it would get.
+    // The item without an id is listed with the id that is promised to it.
     assert_eq!(ids[..3], ["T001", "T007", "T002"]);
     assert_eq!(list["tasks"][3]["title"], "no id yet");
     assert_eq!(
@@ -92,7 +92,7 @@ async fn a_change_is_exactly_that_change() {
     let wanted = BY_HAND.replace("- [-] React", "- [x] React");
     assert_eq!(fs::read_to_string(task_file(&place)).unwrap(), wanted);
 
-    // A person saves, by renaming as editors do, and the next change keeps it.
+    // A person saves by renaming, as editors do. The next call keeps that change.
     let edited = wanted.replace("Some prose", "Some other prose");
     let temporary = root(&place).join(".todo/task.md~");
     fs::write(&temporary, &edited).unwrap();
@@ -209,45 +209,53 @@ async fn every_error_has_its_code_and_names_field_and_value() {
         (&error["details"]["field"], &error["details"]["value"]),
         (&json!("task_id"), &json!("one"))
     );
-    agent.refused(
-        "update_task",
-        json!({ "task_id": "T999", "title": "x" }),
-        "TASK_NOT_FOUND",
-    );
-    agent.refused(
-        "update_task",
-        json!({ "task_id": "T001", "status": "maybe" }),
-        "INVALID_STATUS",
-    );
-    agent.refused(
-        "create_task",
-        json!({ "title": "x", "category": "a\nb" }),
-        "INVALID_CATEGORY",
-    );
-    agent.refused(
-        "update_context",
-        json!({ "task_id": "T001", "content": "x".repeat(10_001) }),
-        "CONTENT_TOO_LONG",
-    );
-    agent.refused(
-        "update_adr_status",
-        json!({ "adr_number": 1000, "status": "Accepted" }),
-        "INVALID_ADR_NUMBER",
-    );
-    agent.refused(
-        "update_adr_status",
-        json!({ "adr_number": 9, "status": "Accepted" }),
-        "ADR_NOT_FOUND",
-    );
-    let before = json!({ "task_id": "T001", "position": "before", "reference_task_id": "T555" });
-    agent.refused("reorder_task", before, "REFERENCE_TASK_NOT_FOUND");
-    agent.refused(
-        "reorder_task",
-        json!({ "task_id": "T001", "position": "before" }),
-        "INVALID_POSITION",
-    );
+    let long = "x".repeat(10_001);
+    for (tool, arguments, code) in [
+        (
+            "update_task",
+            json!({ "task_id": "T999", "title": "x" }),
+            "TASK_NOT_FOUND",
+        ),
+        (
+            "update_task",
+            json!({ "task_id": "T001", "status": "maybe" }),
+            "INVALID_STATUS",
+        ),
+        (
+            "create_task",
+            json!({ "title": "x", "category": "a\nb" }),
+            "INVALID_CATEGORY",
+        ),
+        (
+            "update_context",
+            json!({ "task_id": "T001", "content": long }),
+            "CONTENT_TOO_LONG",
+        ),
+        (
+            "update_adr_status",
+            json!({ "adr_number": 1000, "status": "Accepted" }),
+            "INVALID_ADR_NUMBER",
+        ),
+        (
+            "update_adr_status",
+            json!({ "adr_number": 9, "status": "Accepted" }),
+            "ADR_NOT_FOUND",
+        ),
+        (
+            "reorder_task",
+            json!({ "task_id": "T001", "position": "before", "reference_task_id": "T555" }),
+            "REFERENCE_TASK_NOT_FOUND",
+        ),
+        (
+            "reorder_task",
+            json!({ "task_id": "T001", "position": "before" }),
+            "INVALID_POSITION",
+        ),
+    ] {
+        agent.refused(tool, arguments, code);
+    }
 
-    // What can't be read is never overwritten.
+    // An unreadable file is never overwritten.
     let broken: &[u8] = b"# Task\n\xff\xfe\n";
     fs::write(task_file(&place), broken).unwrap();
     agent.refused("create_task", json!({ "title": "x" }), "FILE_READ_ERROR");
@@ -256,7 +264,7 @@ async fn every_error_has_its_code_and_names_field_and_value() {
 }
 
 #[tokio::test]
-async fn several_processes_hand_out_distinct_numbers_and_lose_nothing() {
+async fn several_processes_issue_distinct_numbers_and_lose_nothing() {
     let place = project();
     let work: Vec<_> = (0..4)
         .map(|process| {
@@ -282,7 +290,7 @@ async fn several_processes_hand_out_distinct_numbers_and_lose_nothing() {
 }
 
 #[tokio::test]
-async fn a_persons_save_tells_watchers_in_both_eras() {
+async fn a_persons_save_is_announced_in_both_protocol_eras() {
     let place = project();
     let mut writer = Agent::start(&place);
     writer.ok("create_task", json!({ "title": "One" }));
@@ -300,7 +308,7 @@ async fn a_persons_save_tells_watchers_in_both_eras() {
     );
     let mut older = Pipe::with_handshake(&mut command, LEGACY);
     result(&older.request(&plain(2, "resources/subscribe", json!({ "uri": uri }))));
-    // Both processes have begun to watch once they have answered a call.
+    // Both processes watch once they have answered a call.
     newer.send(&modern(10, "tools/list", json!({})));
     newer.receive();
     tokio::time::sleep(Duration::from_millis(500)).await;

@@ -1,9 +1,9 @@
-//! A made-up shop: names and descriptions as Japanese shops write them, with
-//! words as unevenly frequent as they are there.
+//! A generated catalogue in the style of Japanese shops, with realistic word
+//! frequencies.
 
 use search::Document;
 
-/// A small generator of numbers, the same on every machine.
+/// A small random number generator, the same on every machine.
 pub struct Dice(u64);
 
 impl Dice {
@@ -22,7 +22,7 @@ impl Dice {
         (self.next() % end as u64) as usize
     }
 
-    /// Small numbers far more often than large ones.
+    /// Returns small numbers far more often than large ones.
     pub fn uneven(&mut self, end: usize) -> usize {
         let share = self.next() as f64 / (1_u64 << 53) as f64;
         ((end as f64 + 1.0).powf(share) - 1.0) as usize
@@ -346,7 +346,7 @@ pub fn product(id: i64, brands: &[String]) -> Document {
     let thing = THINGS[(thing_at * 37 + 5) % THINGS.len()];
     let brand = brands[dice.uneven(brands.len())].clone();
     let mut name = brand.clone();
-    // Brands in kana often run into the name.
+    // Brands in kana often have no space before the name.
     if !dice.chance(15) {
         name.push(' ');
     }

@@ -1,10 +1,10 @@
-//! How long building and searching take, and in how much memory.
+//! Measures the time and memory of building and searching.
 //!
 //!     cargo run --release -p search --example figures [PRODUCTS…]
 //!
-//! Building and searching are processes of their own, so that memory is what
-//! each needs. With `IN_PIECES` set the index is not compacted; with `SHOW` slow
-//! and fruitless queries are printed.
+//! Building and searching run in separate processes, so that each has its own
+//! memory figure. With `IN_PIECES` set the index is not compacted; with `SHOW`
+//! slow queries and queries without hits are printed.
 
 #![expect(
     clippy::unwrap_used,
@@ -101,7 +101,7 @@ fn build(products: i64, directory: &Path) {
     );
 }
 
-/// The most memory of its own that the process ever had, looked at often.
+/// The peak of the process's own memory, sampled every 20 ms.
 struct Peak(Arc<AtomicU64>);
 
 impl Peak {
@@ -134,6 +134,22 @@ fn measure(products: i64, directory: &Path) {
         "| kind | p50 ms | p95 ms | max ms | p50 by the wall | p95 by the wall | found nothing | mean total |"
     );
     println!("|---|---:|---:|---:|---:|---:|---:|---:|");
+    measure_kinds(&index, products);
+    measure_options(&index, products);
+    let everything: Vec<Times> = (0..10)
+        .map(|_| timed(&index, &Query::default()).0)
+        .collect();
+    row("everything", &everything, 0, 0);
+    println!(
+        "\nafter these: {:.0} MB resident, of which {:.0} MB its own and {:.0} MB of files\n",
+        memory("VmRSS"),
+        memory("RssAnon"),
+        memory("RssFile")
+    );
+}
+
+/// Each kind of query.
+fn measure_kinds(index: &Index, products: i64) {
     let mut all = Vec::new();
     for kind in queries::KINDS {
         let texts = queries::queries(kind, 100, products);
@@ -145,7 +161,7 @@ fn measure(products: i64, directory: &Path) {
                 in_stock_only: true,
                 ..Query::default()
             };
-            let (time, hits) = timed(&index, &query);
+            let (time, hits) = timed(index, &query);
             times.push(time);
             nothing += usize::from(hits.ids.is_empty());
             total += hits.total;
@@ -157,6 +173,10 @@ fn measure(products: i64, directory: &Path) {
         row(kind, &times, nothing, total / texts.len());
     }
     row("all of these", &all, 0, 0);
+}
+
+/// One-word queries with another order, with facets or with filters.
+fn measure_options(index: &Index, products: i64) {
     let others: [(&str, Query); 5] = [
         (
             "by price",
@@ -201,7 +221,7 @@ fn measure(products: i64, directory: &Path) {
             .iter()
             .map(|text| {
                 timed(
-                    &index,
+                    index,
                     &Query {
                         text: text.clone(),
                         ..query.clone()
@@ -212,20 +232,9 @@ fn measure(products: i64, directory: &Path) {
             .collect();
         row(&format!("word, {name}"), &times, 0, 0);
     }
-    let everything: Vec<Times> = (0..10)
-        .map(|_| timed(&index, &Query::default()).0)
-        .collect();
-    row("everything", &everything, 0, 0);
-    println!(
-        "\nafter these: {:.0} MB resident, of which {:.0} MB its own and {:.0} MB of files\n",
-        memory("VmRSS"),
-        memory("RssAnon"),
-        memory("RssFile")
-    );
 }
 
-/// Milliseconds by the thread's own clock, which does not count what other
-/// programs do meanwhile, and by the clock on the wall.
+/// Milliseconds of CPU time of the thread, and of wall time.
 type Times = (f64, f64);
 
 fn timed(index: &Index, query: &Query) -> (Times, search::Hits) {

@@ -1,4 +1,4 @@
-//! What people ask a shop, kind by kind.
+//! Typical queries, by kind.
 
 use crate::catalogue::{self, COLOURS, Dice, THINGS, TRAITS};
 
@@ -23,40 +23,58 @@ pub fn queries(kind: &str, count: usize, products: i64) -> Vec<String> {
         .collect()
 }
 
+const NONSENSE: &[&str] = &[
+    "ゾヌペギャ",
+    "qwrtzpsdf",
+    "ぬぬぬぬぬぬ",
+    "xyzzyplugh",
+    "ヲヱヰヶヮ",
+    "ぽぺぷぴぱぺ",
+    "鑿齟齬鬱",
+    "zzzzzzzz",
+    "ムニョペラゲ",
+    "1a2b3c4d5e6f7g",
+    "!!!???",
+    "へのへのもへじ",
+];
+
+const LATIN_BEGINNINGS: &[&str] = &[
+    "keyb", "mecha", "wirel", "earb", "lamp", "trav", "note", "back", "cam", "blue",
+];
+
+const PARTS_OF_WORDS: &[&str] = &[
+    "バッグ",
+    "時計",
+    "ボール",
+    "容器",
+    "バッテリー",
+    "ラケット",
+    "スプーン",
+    "傘",
+    "豆",
+    "ハブ",
+    "茶",
+    "箸",
+    "ケース",
+    "セット",
+    "カバー",
+    "チェア",
+    "スタンド",
+    "オイル",
+    "ブラシ",
+    "クリーム",
+    "ケーブル",
+    "用品",
+    "機",
+    "靴",
+    "ソース",
+];
+
 fn query(kind: &str, dice: &mut Dice, brands: &[String], products: i64) -> String {
     let thing = dice.one(THINGS);
     match kind {
         "word" => thing.to_owned(),
-        "part of a word" => {
-            let parts = [
-                "バッグ",
-                "時計",
-                "ボール",
-                "容器",
-                "バッテリー",
-                "ラケット",
-                "スプーン",
-                "傘",
-                "豆",
-                "ハブ",
-                "茶",
-                "箸",
-                "ケース",
-                "セット",
-                "カバー",
-                "チェア",
-                "スタンド",
-                "オイル",
-                "ブラシ",
-                "クリーム",
-                "ケーブル",
-                "用品",
-                "機",
-                "靴",
-                "ソース",
-            ];
-            dice.one(&parts).to_owned()
-        }
+        "part of a word" => dice.one(PARTS_OF_WORDS).to_owned(),
         "other kana or width" => in_hiragana(thing),
         "typo" => {
             let long: Vec<&str> = THINGS
@@ -67,11 +85,8 @@ fn query(kind: &str, dice: &mut Dice, brands: &[String], products: i64) -> Strin
             mistyped(dice.one(&long), dice)
         }
         "beginning of a word" => {
-            let latin = [
-                "keyb", "mecha", "wirel", "earb", "lamp", "trav", "note", "back", "cam", "blue",
-            ];
             if dice.chance(50) {
-                dice.one(&latin).to_owned()
+                dice.one(LATIN_BEGINNINGS).to_owned()
             } else {
                 thing.chars().take(3).collect()
             }
@@ -87,23 +102,7 @@ fn query(kind: &str, dice: &mut Dice, brands: &[String], products: i64) -> Strin
                 catalogue::model(id)
             }
         }
-        _ => {
-            let nonsense = [
-                "ゾヌペギャ",
-                "qwrtzpsdf",
-                "ぬぬぬぬぬぬ",
-                "xyzzyplugh",
-                "ヲヱヰヶヮ",
-                "ぽぺぷぴぱぺ",
-                "鑿齟齬鬱",
-                "zzzzzzzz",
-                "ムニョペラゲ",
-                "1a2b3c4d5e6f7g",
-                "!!!???",
-                "へのへのもへじ",
-            ];
-            dice.one(&nonsense).to_owned()
-        }
+        _ => dice.one(NONSENSE).to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files that are not what was written.
+//! Damaged files.
 
 use std::{
     fs,
@@ -22,7 +22,7 @@ fn build(directory: &Path) {
     index.apply([Change::Remove(7)], 9).unwrap();
 }
 
-/// What an index consists of, without its locks.
+/// The files of an index, without its locks.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(directory)
         .unwrap()
@@ -41,14 +41,14 @@ fn copy(from: &Path) -> tempfile::TempDir {
     to
 }
 
-/// Opens a copy after `spoil` had one of its files.
+/// Opens a copy after `spoil` changed one of its files.
 fn open_spoiled(sound: &Path, file: &Path, spoil: impl Fn(&Path)) -> Result<Index, OpenError> {
     let copy = copy(sound);
     spoil(&copy.path().join(file.file_name().unwrap()));
     Index::open(copy.path(), Options::default())
 }
 
-/// The list of files to clean up is not needed to read.
+/// The list of files to delete is not needed for reading.
 fn matters(file: &Path) -> bool {
     file.file_name().unwrap() != ".managed.json"
 }
@@ -64,14 +64,14 @@ fn an_index_is_opened_again() {
 }
 
 #[test]
-fn truncated_altered_and_missing_files_are_damage() {
+fn truncated_altered_and_missing_files_are_detected() {
     let directory = tempfile::tempdir().unwrap();
     build(directory.path());
     let mut seen = 0;
     for file in files(directory.path()).iter().filter(|file| matters(file)) {
         let length = fs::metadata(file).unwrap().len();
         let mut spoilt: Vec<(String, Result<Index, OpenError>)> = Vec::new();
-        // Not by one: the table of contents ends with an empty line.
+        // Not by one byte, since meta.json ends with an empty line.
         for left in [0, 1, length / 2, length - 2] {
             let result = open_spoiled(directory.path(), file, |path| {
                 let file = fs::File::options().write(true).open(path).unwrap();
@@ -104,7 +104,7 @@ fn truncated_altered_and_missing_files_are_damage() {
 }
 
 #[test]
-fn an_index_of_another_format_is_damage() {
+fn an_index_of_another_format_is_rejected() {
     let directory = tempfile::tempdir().unwrap();
     build(directory.path());
     let meta = directory.path().join("meta.json");
@@ -117,7 +117,7 @@ fn an_index_of_another_format_is_damage() {
 }
 
 #[test]
-fn what_is_no_directory_is_not_called_damaged() {
+fn a_path_that_is_no_directory_is_not_reported_as_damage() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     fs::write(&path, "text").unwrap();
@@ -126,7 +126,7 @@ fn what_is_no_directory_is_not_called_damaged() {
 }
 
 #[test]
-fn a_damaged_index_can_be_deleted_and_built_anew() {
+fn a_damaged_index_can_be_deleted_and_rebuilt() {
     let directory = tempfile::tempdir().unwrap();
     build(directory.path());
     fs::write(directory.path().join("meta.json"), "{").unwrap();

@@ -1,4 +1,4 @@
-//! What finds what, and in which order.
+//! Which queries find which products, and in which order.
 
 use search::{Change, Document, Index, Query, Strategy};
 
@@ -16,7 +16,7 @@ fn a_changed_product_is_found_by_its_new_name_only() {
 }
 
 #[test]
-fn a_removed_product_is_gone() {
+fn a_removed_product_is_not_found() {
     let index = shop([product(1, "急須"), product(2, "急須")]);
     index
         .apply([Change::Remove(1), Change::Remove(99)], 2)
@@ -75,7 +75,7 @@ fn a_number_is_never_taken_for_another() {
 }
 
 #[test]
-fn says_by_which_means_it_found() {
+fn the_strategy_of_a_search_is_reported() {
     let index = shop([product(1, "ワイヤレスイヤホン"), product(2, "青い急須")]);
     for (words, strategy, found) in [
         ("", Strategy::All, vec![1, 2]),
@@ -90,7 +90,7 @@ fn says_by_which_means_it_found() {
 }
 
 #[test]
-fn few_exact_matches_are_followed_by_those_with_a_slip() {
+fn few_exact_matches_are_followed_by_fuzzy_ones() {
     let index = shop([
         product(1, "ワイヤレスイヤホン"),
         product(2, "ワイアレスイヤホン"),
@@ -110,7 +110,7 @@ fn spaces_between_japanese_words_do_not_matter() {
 }
 
 #[test]
-fn no_text_lists_everything_and_mere_signs_nothing() {
+fn empty_text_lists_everything_and_punctuation_nothing() {
     let index = shop([product(2, "急須"), product(1, "土鍋")]);
     for nothing in ["", "  ", "　\t\n"] {
         assert_eq!(ids(&index, nothing), [1, 2], "{nothing:?}");
@@ -132,7 +132,7 @@ fn no_text_lists_everything_and_mere_signs_nothing() {
 }
 
 #[test]
-fn nothing_in_a_query_is_a_command() {
+fn a_query_has_no_syntax() {
     let index = shop([product(1, "急須"), product(2, "土鍋")]);
     for query in [
         "name:急須",
@@ -174,7 +174,7 @@ fn queries_of_any_length_and_kind_are_answered() {
 }
 
 #[test]
-fn texts_of_any_length_and_kind_are_taken() {
+fn texts_of_any_length_and_kind_are_indexed() {
     let index = shop([
         Document {
             description: "とても長い説明。".repeat(50_000),
@@ -192,8 +192,9 @@ fn texts_of_any_length_and_kind_are_taken() {
 }
 
 #[test]
-fn pages_fit_together() {
-    // Words, parts of words and descriptions: the page runs through all tiers.
+fn pages_are_consistent() {
+    // Words, parts of words and descriptions, so that the pages cover all
+    // tiers.
     let products = (1..=300).map(|id| match id % 3 {
         0 => product(id, &format!("急須 {id}")),
         1 => product(id, &format!("朱泥急須揃 {id}")),

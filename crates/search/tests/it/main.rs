@@ -1,4 +1,4 @@
-//! The index from outside: on real directories, shared by real processes.
+//! The public interface, on real directories and with several processes.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 

@@ -17,7 +17,8 @@ use crate::shop::{ids, product, search, text};
 const DIRECTORY: &str = "SEARCH_TEST_DIRECTORY";
 const WORK: &str = "SEARCH_TEST_WORK";
 
-/// Products a change adds; a commit with only some of them would be torn.
+/// Products that one change adds. A commit with only some of them would be
+/// incomplete.
 const TOGETHER: u64 = 7;
 
 fn options() -> Options {
@@ -34,14 +35,14 @@ fn change(position: u64) -> Vec<Change> {
         .collect()
 }
 
-/// What a child does; run as a test of its own it does nothing.
+/// The work of a child process. Does nothing when run as a test.
 #[test]
 fn child() {
     let (Ok(directory), Ok(work)) = (env::var(DIRECTORY), env::var(WORK)) else {
         return;
     };
     let options = Options {
-        // A writer that is never idle.
+        // Keeps the writer from becoming idle.
         writer_idle: Duration::from_secs(600),
         ..options()
     };
@@ -81,7 +82,7 @@ impl Process {
         Process { child, said }
     }
 
-    /// Waits for the next commit and gives its position.
+    /// Waits for the next commit and returns its position.
     fn committed(&mut self) -> u64 {
         let mut line = String::new();
         loop {
@@ -106,7 +107,7 @@ impl Drop for Process {
 }
 
 #[test]
-fn after_a_kill_the_position_fits_the_content() {
+fn after_a_kill_the_position_matches_the_content() {
     let directory = tempfile::tempdir().unwrap();
     let mut before = 0;
     for round in 0..4_u64 {
@@ -115,7 +116,7 @@ fn after_a_kill_the_position_fits_the_content() {
         for _ in 0..=round * 3 {
             acknowledged = writer.committed();
         }
-        // Somewhere within the next changes.
+        // Kills it during one of the next changes.
         std::thread::sleep(Duration::from_millis(round * 3));
         drop(writer);
 
@@ -126,7 +127,7 @@ fn after_a_kill_the_position_fits_the_content() {
         assert_eq!(index.documents(), position * TOGETHER);
         let last = search(&index, &text(&format!("急須 {position}号")));
         assert_eq!(last.total as u64, TOGETHER);
-        // Going on from there, and repeating, does no harm.
+        // Resuming from there and repeating changes is safe.
         index.apply(change(position), position).unwrap();
         index.apply(change(position + 1), position + 1).unwrap();
         assert_eq!(index.documents(), (position + 1) * TOGETHER);
@@ -135,7 +136,7 @@ fn after_a_kill_the_position_fits_the_content() {
 }
 
 #[test]
-fn another_process_sees_every_commit_and_may_not_write_meanwhile() {
+fn another_process_sees_every_commit_and_cannot_write_meanwhile() {
     let directory = tempfile::tempdir().unwrap();
     let mut writer = Process::start(directory.path(), "write on and on");
     writer.committed();

@@ -1,5 +1,6 @@
-//! What is found, measured over catalogues and queries with known answers. After a
-//! change that is meant, `UPDATE_DOCS=1 cargo test -p search` writes the table anew.
+//! Measures recall and precision over catalogues and queries with known
+//! answers. After an intended change, `UPDATE_DOCS=1 cargo test -p search`
+//! rewrites the table.
 
 use std::{
     fmt::Write,
@@ -34,7 +35,7 @@ struct Asked {
     kind: String,
     query: String,
     relevant: Vec<i64>,
-    /// The first ten ids that Meilisearch answered, where that was recorded.
+    /// The first ten ids of Meilisearch, if recorded.
     meilisearch: Option<Vec<i64>>,
 }
 
@@ -105,7 +106,7 @@ impl Figures {
     }
 }
 
-/// Figures for each kind of query, in their order, and for all.
+/// Figures for each kind of query, in order, and for all.
 fn figures<'a>(
     asked: &'a [Asked],
     answer: impl Fn(&'a Asked) -> Vec<i64>,
@@ -187,7 +188,7 @@ fn nonsense_finds_nothing() {
 }
 
 #[test]
-fn the_table_in_the_documents_is_current() {
+fn the_table_in_docs_is_current() {
     let (given, own) = (load("search-eval.json"), load("own-eval.json"));
     let mut text = String::from(
         "# Search quality\n\n\

@@ -65,7 +65,7 @@ fn filters_by_price_and_stock() {
 }
 
 #[test]
-fn filters_work_without_text_and_with_a_slip_too() {
+fn filters_apply_without_text_too() {
     let kitchen = |words| Query {
         category: vec!["Kitchen".into()],
         ..text(words)
@@ -75,7 +75,7 @@ fn filters_work_without_text_and_with_a_slip_too() {
 }
 
 #[test]
-fn sorts() {
+fn results_are_sorted() {
     let index = tea_shop();
     for words in ["茶", ""] {
         for (sort, order) in [
@@ -102,7 +102,7 @@ fn sorts() {
 }
 
 #[test]
-fn sorts_names_across_segments_and_spellings() {
+fn names_are_sorted_across_segments_and_spellings() {
     let index = Index::in_memory();
     for (id, name) in [
         (1, "ウ"),
@@ -111,7 +111,7 @@ fn sorts_names_across_segments_and_spellings() {
         (4, "zebra"),
         (5, "ＡＰＰＬＥ"),
     ] {
-        // A segment each.
+        // One segment each.
         index
             .apply([Change::Put(product(id, name))], id as u64)
             .unwrap();

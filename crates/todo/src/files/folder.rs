@@ -10,18 +10,18 @@ use std::{
 use kit::Result;
 
 use super::{
-    read::{Loaded, MOST_BYTES, is_missing, read},
+    read::{LoadedFile, MOST_BYTES, is_missing, read},
     stamp::Stamp,
 };
 use crate::errors;
 
-/// The project's `.todo/`, which need not exist yet.
+/// The project's `.todo/`. It need not exist yet.
 #[derive(Debug, Clone)]
 pub struct Folder {
     /// Without symbolic links.
     pub root: PathBuf,
     pub todo: PathBuf,
-    /// Whether to wait for somebody who may be in the middle of writing.
+    /// Whether to wait for a file that may be half written.
     pub patient: bool,
 }
 
@@ -42,13 +42,13 @@ impl Folder {
         Ok(Self { todo, ..folder })
     }
 
-    /// The name people know a file by: `.todo/task.md`.
+    /// The name to show to people: `.todo/task.md`.
     pub fn shown(name: &str) -> String {
         format!(".todo/{name}")
     }
 
-    /// Where a file of `.todo/` is. Symbolic links are followed within the
-    /// project and not out of it.
+    /// The path of a file in `.todo/`. Symbolic links may not lead out of
+    /// the project.
     pub fn path(&self, name: &str) -> Result<PathBuf> {
         let shown = Self::shown(name);
         let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
@@ -77,13 +77,14 @@ impl Folder {
         }
     }
 
-    /// `None` when there is no such file.
-    pub fn read(&self, name: &str) -> Result<Option<Loaded>> {
+    /// `None` if there is no such file.
+    pub fn read(&self, name: &str) -> Result<Option<LoadedFile>> {
         self.read_again(name, None)
     }
 
-    /// The same for a file that had this text when it was last read.
-    pub fn read_again(&self, name: &str, was: Option<&Arc<str>>) -> Result<Option<Loaded>> {
+    /// Like [`Self::read`], for a file that had this text when it was last
+    /// read.
+    pub fn read_again(&self, name: &str, was: Option<&Arc<str>>) -> Result<Option<LoadedFile>> {
         read(&self.path(name)?, &Self::shown(name), was, self.patient)
     }
 
@@ -95,7 +96,7 @@ impl Folder {
         }
     }
 
-    /// Names of the Markdown files in one folder, without `.md`, in their order.
+    /// Names of the Markdown files in one folder, without `.md`, sorted.
     pub fn stems(&self, folder: &str) -> Result<Vec<String>> {
         let shown = Self::shown(folder);
         let entries = match fs::read_dir(self.path(folder)?) {
@@ -114,7 +115,7 @@ impl Folder {
         Ok(stems)
     }
 
-    /// The Markdown files in one folder with their stamps, in one go.
+    /// The Markdown files in one folder with their stamps, sorted.
     pub fn stamped(&self, folder: &str) -> Result<Vec<(String, Stamp)>> {
         let shown = Self::shown(folder);
         let failed = |error| errors::io(&shown, false, error);
@@ -143,7 +144,8 @@ impl Folder {
             };
             match metadata {
                 Ok(metadata) => files.push((stem.to_owned(), Stamp::of(&metadata))),
-                // Gone since the directory was read.
+                // The file was deleted since the directory was
+                // read.
                 Err(error) if is_missing(&error) => {}
                 Err(error) => return Err(failed(error)),
             }
@@ -152,8 +154,8 @@ impl Folder {
         Ok(files)
     }
 
-    /// A file that was looked at before, read into `bytes` without looking again:
-    /// `false` when it is another file now.
+    /// Reads a file into `bytes` if it still has this stamp. `false` if it
+    /// changed.
     pub fn read_known(&self, name: &str, stamp: &Stamp, bytes: &mut Vec<u8>) -> bool {
         bytes.clear();
         if stamp.size > MOST_BYTES {

@@ -1,5 +1,5 @@
-//! A change of several files that happens as a whole: it is written down first,
-//! and finished by the next process should this one be killed in between.
+//! Makes a change of several files atomic. It is written to a journal first; if
+//! this process is killed, the next one finishes it.
 
 use std::{
     fs, io,
@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::{
     folder::Folder,
     read::is_missing,
-    replace::{Version, replace},
+    replace::{FileVersion, replace},
     stamp::Stamp,
-    write::{Placed, Prepared, sync_directory},
+    write::{PlaceOutcome, PreparedFile, sync_directory},
 };
 
 const NAME: &str = ".journal";
@@ -31,9 +31,9 @@ pub fn path(folder: &Folder) -> PathBuf {
 
 pub fn write(folder: &Folder, steps: &[Step]) -> io::Result<()> {
     let text = serde_json::to_string(steps)?;
-    match Prepared::new(&path(folder), &text, true)?.place(None)? {
-        Placed::Done { .. } => sync_directory(&folder.todo),
-        Placed::Raced { .. } => Err(io::ErrorKind::AlreadyExists.into()),
+    match PreparedFile::new(&path(folder), &text, true)?.place(None)? {
+        PlaceOutcome::Done { .. } => sync_directory(&folder.todo),
+        PlaceOutcome::Raced { .. } => Err(io::ErrorKind::AlreadyExists.into()),
     }
 }
 
@@ -44,14 +44,16 @@ pub fn remove(folder: &Folder) -> io::Result<()> {
     }
 }
 
-/// Finishes what was begun. A file that somebody changed since is left to them.
+/// Finishes an interrupted change. Files that somebody changed since then are
+/// left alone.
 pub fn recover(folder: &Folder) -> io::Result<()> {
     let text = match fs::read_to_string(path(folder)) {
         Ok(text) => text,
         Err(error) if is_missing(&error) => return Ok(()),
         Err(error) => return Err(error),
     };
-    // It is renamed into its place whole, so what does not parse is not ours.
+    // Our journal is always complete, so a file that does not parse is not
+    // ours.
     let steps: Vec<Step> = serde_json::from_str(&text)?;
     for step in steps {
         let Ok(path) = folder.path(&step.name) else {
@@ -77,13 +79,14 @@ fn finish(path: &Path, step: &Step) -> io::Result<()> {
                 fs::create_dir_all(parent)?;
             }
             let expected = fs::metadata(path).ok().map(|old| Stamp::of(&old));
-            let prepared = Prepared::new(path, after, true)?;
+            let prepared = PreparedFile::new(path, after, true)?;
             match (expected, now) {
                 (Some(stamp), Some(now)) => {
-                    let there = Version::before(stamp, &now.into());
+                    let there = FileVersion::before(stamp, &now.into());
                     let after = after.as_str().into();
                     let shown = Folder::shown(&step.name);
-                    // Theirs stands where it cannot be finished.
+                    // On a conflict the other version
+                    // stays.
                     let replaced = replace(path, &shown, there, prepared, &after);
                     if let Some(done) = replaced.map_err(io::Error::other)? {
                         done.settle(path, &shown).map_err(io::Error::other)?;

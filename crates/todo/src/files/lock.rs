@@ -1,5 +1,5 @@
-//! Keeps processes that write in one `.todo/` apart. The directory itself is
-//! what is locked, so that no lock file lies around in the project.
+//! Lets only one process write in `.todo/` at a time. The directory itself is
+//! locked, so that the project needs no lock file.
 
 use std::{
     fs::{File, TryLockError},
@@ -14,12 +14,12 @@ use super::stamp::Stamp;
 /// How long to wait for another process. A write takes milliseconds.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Held until dropped, or until the process ends, however it ends.
+/// Held until dropped or until the process ends.
 #[derive(Debug)]
 pub struct Lock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
 
 impl Lock {
-    /// `None` when somebody else holds it until `until`.
+    /// `None` if another process still holds it at `until`.
     pub fn take(directory: &Path, until: Instant) -> io::Result<Option<Self>> {
         loop {
             let file = open(directory)?;
@@ -52,7 +52,7 @@ fn open(directory: &Path) -> io::Result<File> {
         .open(directory.join(".lock"))
 }
 
-/// `false` when the time is up.
+/// `false` if the time is up.
 pub fn wait(file: &File, until: Instant) -> io::Result<bool> {
     let mut pause = Duration::from_micros(100);
     loop {

@@ -1,5 +1,5 @@
-//! Numbers handed out once in a repository, whatever the worktree: the ledger
-//! is in the common git directory, or in `.todo/` where there is no git.
+//! Issues numbers that are unique across all worktrees of a repository. The
+//! ledger is in the common git directory, or in `.todo/` without git.
 
 use std::{
     fs::{self, File},
@@ -8,20 +8,20 @@ use std::{
     time::Instant,
 };
 
-use super::{folder::Folder, lock, stamp::Stamp, write::Prepared};
-use crate::model::numbers::{Given, Ledger};
+use super::{folder::Folder, lock, stamp::Stamp, write::PreparedFile};
+use crate::model::numbers::{IssuedNumbers, Ledger};
 
 const IN_GIT: &str = "madoguchi-todo";
 const IN_TODO: &str = ".numbers";
 
-/// Where a project's numbers are kept, and under which name.
+/// The ledger file, and the project's key in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct NumberLedger {
     file: PathBuf,
     project: String,
 }
 
-impl Place {
+impl NumberLedger {
     pub fn of(folder: &Folder) -> Self {
         let in_git = common_git_directory(&folder.root).filter(|(_, git)| is_writable(git));
         match in_git {
@@ -42,18 +42,18 @@ impl Place {
         }
     }
 
-    /// Looks at what was given out without waiting for anybody.
-    pub fn look(&self) -> Given {
+    /// Reads the project's ledger without a lock.
+    pub fn look(&self) -> IssuedNumbers {
         let text = fs::read_to_string(&self.file).unwrap_or_default();
         read(&text).remove(&self.project).unwrap_or_default()
     }
 
-    /// Changes what was given out, alone. `None` when somebody else is at it
-    /// until `until`.
+    /// Changes the project's ledger under a lock. `None` if another process
+    /// still holds the lock at `until`.
     pub fn change<T>(
         &self,
         until: Instant,
-        change: impl FnOnce(&mut Given) -> T,
+        change: impl FnOnce(&mut IssuedNumbers) -> T,
     ) -> io::Result<Option<T>> {
         let Some(mut file) = self.lock(until)? else {
             return Ok(None);
@@ -66,15 +66,17 @@ impl Place {
         let result = change(given);
         if *given != before {
             let text = serde_json::to_string(&ledger)?;
-            // Not synced: numbers that are in use stand in the files as well.
-            let prepared = Prepared::new(&self.file, &text, false)?;
+            // Not synced, since the files contain all numbers in
+            // use.
+            let prepared = PreparedFile::new(&self.file, &text, false)?;
             fs::rename(prepared.path(), &self.file)?;
         }
         Ok(Some(result))
     }
 
-    /// The ledger, locked. It is replaced when it changes, so whoever waited
-    /// looks whether it is still the one in the place.
+    /// Opens and locks the ledger. A change replaces the file, so after
+    /// waiting it must be checked that the locked file is still the current
+    /// one.
     fn lock(&self, until: Instant) -> io::Result<Option<File>> {
         loop {
             let file = File::options()
@@ -94,8 +96,8 @@ impl Place {
     }
 }
 
-/// A ledger that does not parse is begun anew: numbers in use are added to it
-/// each time one is given out.
+/// A ledger that does not parse counts as empty. Numbers in use are added
+/// whenever one is issued.
 fn read(text: &str) -> Ledger {
     serde_json::from_str(text).unwrap_or_default()
 }
@@ -109,14 +111,14 @@ fn is_writable(directory: &Path) -> bool {
             .is_ok()
 }
 
-/// The top of the worktree, and the git directory all worktrees share.
+/// The root of the worktree, and the git directory that all worktrees share.
 fn common_git_directory(root: &Path) -> Option<(PathBuf, PathBuf)> {
     let top = root.ancestors().find(|path| path.join(".git").exists())?;
     let dot_git = top.join(".git");
     let git = if dot_git.is_dir() {
         dot_git
     } else {
-        // A worktree's or submodule's `.git` is a file that says where to look.
+        // In a worktree or submodule `.git` is a file with the path.
         let text = fs::read_to_string(&dot_git).ok()?;
         top.join(text.trim().strip_prefix("gitdir:")?.trim())
     };

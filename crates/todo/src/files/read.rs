@@ -17,25 +17,25 @@ use super::{
 };
 use crate::errors;
 
-/// Nobody keeps more than this in one of these files; what does is something else.
+/// Larger files are rejected.
 pub(super) const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Whoever goes on writing for longer is not waited for.
+/// How long to wait for a process that keeps writing.
 const PATIENCE: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// A file as it was read.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct LoadedFile {
     pub text: Arc<str>,
     pub stamp: Stamp,
-    /// It was old enough when it was read: while the stamp is the same, so is
-    /// the text.
+    /// The stamp was old enough at the read: as long as it is the same, so
+    /// is the text.
     pub settled: bool,
 }
 
-/// Whether we may write into a file. Putting another one in its place would be
-/// possible even so.
+/// Whether the file's permissions allow writing. Replacing it would work
+/// regardless.
 pub fn is_writable(path: &Path, metadata: &Metadata) -> bool {
     if metadata.permissions().readonly() {
         return false;
@@ -54,7 +54,7 @@ pub fn is_missing(error: &io::Error) -> bool {
     )
 }
 
-/// For reading, without waiting: a pipe in the place of a file has no end.
+/// Opens a file without blocking, in case it is a pipe.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     #[cfg(unix)]
@@ -62,15 +62,15 @@ fn open(path: &Path) -> io::Result<File> {
     options.read(true).open(path)
 }
 
-/// Reads a whole file, and only a whole one: while somebody writes it in place,
-/// it waits a moment. `was` is what it read the last time. Who is not `patient`
-/// waits only for those who have it open, not for those who may come back.
+/// Reads a file once it is complete: waits while a process may be writing it in
+/// place. `was` is the text of the last read. Without `patient` it waits only
+/// while a process has the file open.
 pub fn read(
     path: &Path,
     shown: &str,
     was: Option<&Arc<str>>,
     patient: bool,
-) -> Result<Option<Loaded>> {
+) -> Result<Option<LoadedFile>> {
     let failed = |error| errors::io(shown, false, error);
     let until = Instant::now() + PATIENCE;
     let size = was.map(|was| was.len() as u64);
@@ -80,7 +80,8 @@ pub fn read(
             Err(error) if is_missing(&error) => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
-        // Nobody can begin to write while this file is open, if that is told.
+        // If there is no writer, none can start while this file is
+        // open.
         let open = writers::of(&file) == Writers::Some;
         let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() {
@@ -106,14 +107,14 @@ pub fn read(
             }
             return Err(errors::unreadable(shown, "it keeps changing"));
         }
-        // Whoever knows the text need not look at it again.
+        // Reuses the text if it is unchanged.
         let text = match was {
             Some(was) if was.as_bytes() == bytes => Arc::clone(was),
             _ => String::from_utf8(bytes)
                 .map_err(|_| errors::unreadable(shown, "it is not UTF-8"))?
                 .into(),
         };
-        return Ok(Some(Loaded {
+        return Ok(Some(LoadedFile {
             text,
             stamp,
             settled,

@@ -1,6 +1,5 @@
-//! One text put in the place of another, while others may save the same file at
-//! that very moment. Whatever is found in the place is brought together with
-//! what was put there, until nobody came between.
+//! Replaces a file's text while others may save the same file. If another
+//! version is found in its place, both are merged, until nobody interferes.
 
 use std::{
     fs::{self, File},
@@ -12,31 +11,31 @@ use std::{
 use kit::Result;
 
 use super::{
-    read::{Loaded, read},
+    read::{LoadedFile, read},
     stamp::Stamp,
-    write::{Placed, Prepared},
+    write::{PlaceOutcome, PreparedFile},
 };
 use crate::{errors, model::merge};
 
-/// Each round somebody else has to save within a moment.
+/// In each round somebody else must have saved at the same moment.
 const MOST_ROUNDS: usize = 100;
 
-/// What is in a place.
+/// A version of a file.
 #[derive(Debug, Clone)]
-pub struct Version {
+pub struct FileVersion {
     pub stamp: Stamp,
     pub text: Arc<str>,
-    /// Whether our change is in it.
+    /// Whether it contains our change.
     ours: bool,
 }
 
-impl Version {
-    /// As it was before our change.
-    pub fn read(loaded: &Loaded) -> Self {
+impl FileVersion {
+    /// The version before our change.
+    pub fn read(loaded: &LoadedFile) -> Self {
         Self::of(loaded, false)
     }
 
-    fn of(loaded: &Loaded, ours: bool) -> Self {
+    fn of(loaded: &LoadedFile, ours: bool) -> Self {
         Self {
             stamp: loaded.stamp,
             text: Arc::clone(&loaded.text),
@@ -53,26 +52,27 @@ impl Version {
     }
 }
 
-/// Something is in its place, perhaps with what others wrote. It has to be
+/// The file was replaced, possibly merged with changes by others. Must be
 /// settled.
-pub struct Done {
-    pub now: Version,
-    /// What was there before, and what it was when it was taken out.
-    old: Option<(Prepared, Version)>,
+pub struct Replacement {
+    pub now: FileVersion,
+    /// The old file, and its version when it was replaced.
+    old: Option<(PreparedFile, FileVersion)>,
 }
 
-/// What is to be put in a place.
-struct Next {
-    prepared: Prepared,
+/// The version to write next.
+struct NextVersion {
+    prepared: PreparedFile,
     text: Arc<str>,
     ours: bool,
 }
 
-impl Next {
-    /// Not synced: the quicker it is there, the less can come between.
+impl NextVersion {
+    /// Not synced, so that there is less time for others to interfere.
     fn new(path: &Path, shown: &str, text: impl Into<Arc<str>>, ours: bool) -> Result<Self> {
         let text = text.into();
-        let prepared = Prepared::new(path, &text, false).map_err(|error| failed(shown, error))?;
+        let prepared =
+            PreparedFile::new(path, &text, false).map_err(|error| failed(shown, error))?;
         Ok(Self {
             prepared,
             text,
@@ -81,17 +81,17 @@ impl Next {
     }
 }
 
-/// `there` is what was read, `prepared` is synced. `None` when what others wrote
-/// goes together with ours in no way, and theirs stands, or when they took the
-/// file away.
+/// Replaces `there`, the version that was read, with `prepared`. `None` if the
+/// changes of others conflict with ours, and theirs stays, or if they deleted
+/// the file.
 pub fn replace(
     path: &Path,
     shown: &str,
-    there: Version,
-    prepared: Prepared,
+    there: FileVersion,
+    prepared: PreparedFile,
     text: &Arc<str>,
-) -> Result<Option<Done>> {
-    let next = Next {
+) -> Result<Option<Replacement>> {
+    let next = NextVersion {
         prepared,
         text: Arc::clone(text),
         ours: true,
@@ -102,9 +102,9 @@ pub fn replace(
     }
 }
 
-/// Takes our change back, which is `there`. What others did since stays.
-pub fn restore(path: &Path, shown: &str, there: Version, text: &Arc<str>) -> Result<()> {
-    let next = Next::new(path, shown, Arc::clone(text), false)?;
+/// Undoes our change, which is `there`. Later changes by others stay.
+pub fn restore(path: &Path, shown: &str, there: FileVersion, text: &Arc<str>) -> Result<()> {
+    let next = NextVersion::new(path, shown, Arc::clone(text), false)?;
     if let Some(done) = put(path, shown, there, next)? {
         done.settle(path, shown)?;
     }
@@ -115,38 +115,43 @@ fn failed(shown: &str, error: io::Error) -> kit::Error {
     errors::io(shown, true, error)
 }
 
-/// `None` when the file is gone.
-fn put(path: &Path, shown: &str, mut there: Version, mut next: Next) -> Result<Option<Done>> {
+/// `None` if the file was deleted.
+fn put(
+    path: &Path,
+    shown: &str,
+    mut there: FileVersion,
+    mut next: NextVersion,
+) -> Result<Option<Replacement>> {
     let failed = |error| failed(shown, error);
     for round in 0..MOST_ROUNDS {
-        let Next {
+        let NextVersion {
             prepared,
             text,
             ours,
         } = next;
         let stamp = prepared.stamp().map_err(failed)?;
-        let mut put = Version { stamp, text, ours };
+        let mut put = FileVersion { stamp, text, ours };
         let theirs = match prepared.place(Some(&there.stamp)).map_err(failed)? {
-            Placed::Done { stamp, old } => {
+            PlaceOutcome::Done { stamp, old } => {
                 put.stamp = stamp;
                 if round > 0 {
                     File::open(path)
                         .and_then(|file| file.sync_data())
                         .map_err(failed)?;
                 }
-                return Ok(Some(Done {
+                return Ok(Some(Replacement {
                     now: put,
                     old: old.map(|old| (old, there)),
                 }));
             }
-            Placed::Raced { theirs: None } => return Ok(None),
-            Placed::Raced {
+            PlaceOutcome::Raced { theirs: None } => return Ok(None),
+            PlaceOutcome::Raced {
                 theirs: Some(theirs),
             } => theirs,
         };
         let Ok(saved) = theirs.load(shown) else {
-            // Nobody can read it; it goes back as it is.
-            next = Next {
+            // It is unreadable, so it is put back unchanged.
+            next = NextVersion {
                 prepared: theirs,
                 text: Arc::clone(&there.text),
                 ours: there.ours,
@@ -156,17 +161,18 @@ fn put(path: &Path, shown: &str, mut there: Version, mut next: Next) -> Result<O
         };
         if let Some(added) = added(&there.text, &put.text, &saved.text) {
             put = append(path, shown, added, put.ours)?;
-            let old = (theirs, Version::of(&saved, there.ours));
-            return Ok(Some(Done {
+            let old = (theirs, FileVersion::of(&saved, there.ours));
+            return Ok(Some(Replacement {
                 now: put,
                 old: Some(old),
             }));
         }
         let saved = saved.text;
         next = match merge::merge(&there.text, &put.text, &saved) {
-            Ok(merged) => Next::new(path, shown, merged, ours)?,
-            // Theirs comes back, and ours is made anew on it.
-            Err(_) if round == 0 && ours && !there.ours => Next {
+            Ok(merged) => NextVersion::new(path, shown, merged, ours)?,
+            // Their version is restored, and our change is repeated
+            // on it.
+            Err(_) if round == 0 && ours && !there.ours => NextVersion {
                 prepared: theirs,
                 text: saved,
                 ours: false,
@@ -178,17 +184,17 @@ fn put(path: &Path, shown: &str, mut there: Version, mut next: Next) -> Result<O
     Err(errors::conflict(shown, None))
 }
 
-/// What somebody wrote at the end of a text, when it can be written at the end
-/// of the new one as well.
+/// The text that somebody appended, if it can be appended to the new version
+/// too.
 fn added<'a>(was: &str, now: &str, saved: &'a str) -> Option<&'a str> {
     let whole = |text: &str| text.is_empty() || text.ends_with('\n');
     let added = saved.strip_prefix(was)?;
     (whole(was) && whole(now)).then_some(added)
 }
 
-/// Writes at the end of what is in the place, as they did: nobody can come
-/// between. The file may be another by then.
-fn append(path: &Path, shown: &str, added: &str, ours: bool) -> Result<Version> {
+/// Appends to the current file, as they did. Retries if the file is replaced
+/// meanwhile.
+fn append(path: &Path, shown: &str, added: &str, ours: bool) -> Result<FileVersion> {
     let failed = |error| failed(shown, error);
     for _ in 0..MOST_ROUNDS {
         let mut file = File::options().append(true).open(path).map_err(failed)?;
@@ -201,22 +207,28 @@ fn append(path: &Path, shown: &str, added: &str, ours: bool) -> Result<Version> 
         if let Some(now) = now
             && (there.file == written.file || now.text.contains(added))
         {
-            return Ok(Version::of(&now, ours));
+            return Ok(FileVersion::of(&now, ours));
         }
     }
     Err(errors::conflict(shown, None))
 }
 
-/// They saved twice, before and after they saw what we put there: everything is
-/// kept. What they saved last has in it what was there.
-fn both(path: &Path, shown: &str, there: &Version, put: &Version, saved: &str) -> Result<Next> {
+/// They saved twice, before and after they saw our version. Keeps everything;
+/// their last version contains `there`.
+fn both(
+    path: &Path,
+    shown: &str,
+    there: &FileVersion,
+    put: &FileVersion,
+    saved: &str,
+) -> Result<NextVersion> {
     let both = merge::both(&there.text, &put.text, saved);
-    Next::new(path, shown, both, there.ours || put.ours)
+    NextVersion::new(path, shown, both, there.ours || put.ours)
 }
 
-impl Done {
-    /// Whoever had the old file open may have written into it after it was taken
-    /// out. Waits for them, and brings that together with what is there now.
+impl Replacement {
+    /// A process that had the old file open may have written into it after
+    /// it was replaced. Waits for it to finish and merges what it wrote.
     /// `None` as for [`replace`].
     pub fn settle(mut self, path: &Path, shown: &str) -> Result<Option<Self>> {
         let mut first = true;
@@ -227,13 +239,15 @@ impl Done {
             let saved = old.load(shown)?;
             if let Some(added) = added(&was.text, &self.now.text, &saved.text) {
                 self.now = append(path, shown, added, self.now.ours)?;
-                self.old = Some((old, Version::of(&saved, was.ours)));
+                self.old = Some((old, FileVersion::of(&saved, was.ours)));
                 continue;
             }
             let saved = saved.text;
             let next = match merge::merge(&was.text, &self.now.text, &saved) {
-                Ok(merged) => Next::new(path, shown, merged, self.now.ours)?,
-                Err(_) if self.now.ours && !was.ours => Next::new(path, shown, saved, false)?,
+                Ok(merged) => NextVersion::new(path, shown, merged, self.now.ours)?,
+                Err(_) if self.now.ours && !was.ours => {
+                    NextVersion::new(path, shown, saved, false)?
+                }
                 Err(_) => both(path, shown, &was, &self.now, &saved)?,
             };
             match put(path, shown, self.now, next)? {

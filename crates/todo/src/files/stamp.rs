@@ -5,16 +5,16 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// A file written in place is read when it has been left alone for this long,
-/// or for this much longer when it has become shorter: then it may have been
-/// emptied to be written anew.
+/// A file that is written in place is read after it has not changed for this
+/// long. The longer time is for a file that became shorter, since it may have
+/// been truncated to be rewritten.
 const QUIET: Duration = Duration::from_millis(25);
 const SHORTER_QUIET: Duration = Duration::from_millis(100);
-/// The same while somebody is known to have it open for writing.
+/// The same while a process has it open for writing.
 const OPEN_QUIET: Duration = Duration::from_secs(1);
 const OPEN_SHORTER_QUIET: Duration = Duration::from_secs(2);
 
-/// Tells whether a file is still the one that was read.
+/// Identifies one version of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     pub(super) file: (u64, u64),
@@ -53,19 +53,20 @@ impl Stamp {
         }
     }
 
-    /// The same file with the same content; a rename changes only `changed`.
+    /// Whether file and content are the same. A rename changes only
+    /// `changed`.
     pub fn same_content(&self, other: &Self) -> bool {
         (self.file, self.size, self.modified) == (other.file, other.size, other.modified)
     }
 
-    /// Old enough that another change would show in the times: their steps are
-    /// milliseconds wide on some systems.
+    /// Old enough that another change would get a different time. Some
+    /// systems have steps of several milliseconds.
     pub fn is_settled(&self) -> bool {
         age(self.modified.max(self.changed)) > Duration::from_millis(20)
     }
 
-    /// Somebody may be in the middle of writing it. A file that was renamed into
-    /// its place is whole; the rename shows in `changed`.
+    /// Whether a process may still be writing it. A file that was renamed
+    /// into place is complete; the rename shows in `changed`.
     pub(super) fn may_be_half_written(&self, was: Option<u64>, open: bool) -> bool {
         let shorter = was.is_some_and(|was| self.size < was);
         let quiet = match (open, shorter) {
@@ -87,6 +88,6 @@ fn age(at: (i64, i64)) -> Duration {
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default();
     let then = Duration::new(at.0.max(0) as u64, at.1.clamp(0, 999_999_999) as u32);
-    // A time in the future says nothing about what is going on now.
+    // A time in the future counts as old.
     now.checked_sub(then).unwrap_or(Duration::MAX)
 }

@@ -1,6 +1,6 @@
-//! Files put in their place: temporary file, sync, rename. Where the system can
-//! exchange two names, what was in the place is looked at afterwards, so that
-//! even a save that falls between our look and our rename is not lost.
+//! Puts files in place: temporary file, sync, rename. Where the system can
+//! exchange two names, the old file is checked afterwards, so that even a save
+//! between our check and our rename is not lost.
 
 use std::{
     fs::{self, File},
@@ -12,36 +12,39 @@ use std::{
 };
 
 use super::{
-    read::{Loaded, read},
+    read::{LoadedFile, read},
     stamp::Stamp,
     writers::{self, Writers},
 };
 use crate::errors;
 
-/// How long to wait for those who still have a file open that was replaced.
+/// How long to wait for processes that still have a replaced file open.
 const PATIENCE: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(1);
 
 const TEMPORARY: &str = ".madoguchi-";
 
-/// A new file that waits beside its place. Dropped, it goes away.
+/// A new file, prepared beside its target. Deleted when dropped.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedFile {
     temporary: PathBuf,
     target: PathBuf,
 }
 
 #[derive(Debug)]
-pub enum Placed {
-    /// In its place, as this. What was there before is kept until the old file
-    /// is dropped: somebody may still be writing into it.
-    Done { stamp: Stamp, old: Option<Prepared> },
-    /// What was there is not what was expected. If it was exchanged, it is now
-    /// in the temporary file, and ours is in the place.
-    Raced { theirs: Option<Prepared> },
+pub enum PlaceOutcome {
+    /// In place, with this stamp. The old file is kept until it is dropped,
+    /// since somebody may still be writing into it.
+    Done {
+        stamp: Stamp,
+        old: Option<PreparedFile>,
+    },
+    /// The target was not the expected file. If it was exchanged, it is now
+    /// the temporary file, and ours is in place.
+    Raced { theirs: Option<PreparedFile> },
 }
 
-impl Prepared {
+impl PreparedFile {
     fn beside(target: &Path) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let parent = target.parent().unwrap_or(Path::new("."));
@@ -56,14 +59,14 @@ impl Prepared {
         }
     }
 
-    /// Takes a file out of its place.
+    /// Moves a file aside.
     pub fn take_out(target: &Path) -> io::Result<Self> {
         let taken = Self::beside(target);
         fs::rename(&taken.target, &taken.temporary)?;
         Ok(taken)
     }
 
-    /// Writes the content down, durably unless it can be made again.
+    /// Writes a temporary file, and syncs it if `durable`.
     pub fn new(target: &Path, content: &str, durable: bool) -> io::Result<Self> {
         let prepared = Self::beside(target);
         let mut file = File::create_new(&prepared.temporary)?;
@@ -76,19 +79,21 @@ impl Prepared {
         if durable {
             file.sync_data()?;
         }
-        // Looking at the times makes the system give the rename a later one.
+        // Reading the times makes the system give the rename a later
+        // one.
         file.metadata()?;
         Ok(prepared)
     }
 
-    /// Into its place, where `expected` is the file that should be there now.
-    pub fn place(self, expected: Option<&Stamp>) -> io::Result<Placed> {
+    /// Moves it into place. `expected` is the file that should be there
+    /// now.
+    pub fn place(self, expected: Option<&Stamp>) -> io::Result<PlaceOutcome> {
         let stamp = Stamp::of(&fs::metadata(&self.temporary)?);
         let Some(expected) = expected else {
             return match rename_new(&self.temporary, &self.target) {
                 Ok(()) => self.done(),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    Ok(Placed::Raced { theirs: None })
+                    Ok(PlaceOutcome::Raced { theirs: None })
                 }
                 Err(error) => Err(error),
             };
@@ -100,24 +105,24 @@ impl Prepared {
                 return self.done();
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Placed::Raced { theirs: None });
+                return Ok(PlaceOutcome::Raced { theirs: None });
             }
             Err(error) => return Err(error),
         }
         let out = Stamp::of(&fs::metadata(&self.temporary)?);
         if out.same_content(expected) {
             let placed = fs::metadata(&self.target).map_or(stamp, |metadata| Stamp::of(&metadata));
-            return Ok(Placed::Done {
+            return Ok(PlaceOutcome::Done {
                 stamp: placed,
                 old: Some(self),
             });
         }
-        Ok(Placed::Raced { theirs: Some(self) })
+        Ok(PlaceOutcome::Raced { theirs: Some(self) })
     }
 
-    fn done(self) -> io::Result<Placed> {
+    fn done(self) -> io::Result<PlaceOutcome> {
         let stamp = Stamp::of(&fs::metadata(&self.target)?);
-        Ok(Placed::Done { stamp, old: None })
+        Ok(PlaceOutcome::Done { stamp, old: None })
     }
 
     pub fn path(&self) -> &Path {
@@ -128,47 +133,47 @@ impl Prepared {
         Ok(Stamp::of(&fs::metadata(&self.temporary)?))
     }
 
-    /// Whether the file that was taken out is still what was expected, once
-    /// nobody writes into it any more.
+    /// Waits for writers of the old file. Whether it is still unchanged.
     pub fn is_still(&self, expected: &Stamp) -> bool {
         self.wait_until_closed();
         self.stamp().is_ok_and(|now| now.same_content(expected))
     }
 
-    /// What is in the file that was taken out, once nobody writes into it.
-    pub fn load(&self, shown: &str) -> kit::Result<Loaded> {
+    /// Reads the old file, after waiting for its writers.
+    pub fn load(&self, shown: &str) -> kit::Result<LoadedFile> {
         self.wait_until_closed();
         read(&self.temporary, shown, None, false)?
             .ok_or_else(|| errors::io(shown, false, io::ErrorKind::NotFound.into()))
     }
 
-    /// Whoever had a file open when it was taken out may not know.
+    /// A process that had the file open may not notice that it was
+    /// replaced.
     fn wait_until_closed(&self) {
         let until = Instant::now() + PATIENCE;
         let is_open = |path: &Path| {
             let writers = File::open(path).map(|file| writers::of(&file));
             writers.is_ok_and(|writers| writers == Writers::Some)
         };
-        // Where even the new file seems to be open the system cannot tell.
+        // If the new file seems open too, the system cannot tell.
         while is_open(&self.temporary) && !is_open(&self.target) && Instant::now() < until {
             thread::sleep(PAUSE);
         }
     }
 
-    /// Puts back what was taken out, unless something else is there by now.
+    /// Puts the old file back, unless there is a new one.
     pub fn put_back(self) -> io::Result<()> {
         rename_new(&self.temporary, &self.target)
     }
 }
 
-impl Drop for Prepared {
+impl Drop for PreparedFile {
     fn drop(&mut self) {
-        // Gone already when it was renamed.
+        // Fails if it was renamed, which is fine.
         let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// `false` where the system or the file system cannot do it.
+/// `false` if the system or the file system cannot do it.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn exchange(one: &Path, other: &Path) -> io::Result<bool> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -190,7 +195,7 @@ fn exchange(_: &Path, _: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Fails when the target exists.
+/// Fails if the target exists.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -220,8 +225,8 @@ pub fn sync_directory(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes away what a process left that was killed while it wrote. Only called
-/// under the lock, so nobody is writing now.
+/// Deletes temporary files of killed processes. Called under the lock, so no
+/// other process is writing.
 pub fn sweep(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else {
         return;

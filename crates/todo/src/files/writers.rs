@@ -1,27 +1,28 @@
-//! Asks the system whether somebody has a file open for writing: it gives a
-//! lease for reading only when nobody has. Whoever opens the file to write while
-//! the lease lasts waits until it is over.
+//! Asks the system whether a process has a file open for writing: a read lease
+//! is granted only if none has. A process that opens the file for writing
+//! during the lease waits until the lease ends.
 
 use std::fs::File;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writers {
-    /// Nobody, for as long as this file is kept open.
+    /// No writer, for as long as this file stays open.
     None,
     Some,
-    /// The system, or this file system, does not tell.
+    /// The system or the file system cannot tell.
     Unknown,
 }
 
-/// The same number on every processor, and missing in `libc`.
+/// Missing in `libc`; the same on every architecture.
 #[cfg(target_os = "linux")]
 const F_SETSIG: libc::c_int = 10;
 
-/// About a file that is open for reading only.
+/// Checks a file that is open for reading only.
 #[cfg(target_os = "linux")]
 pub fn of(file: &File) -> Writers {
-    // Whoever comes meanwhile makes the system send us a signal. The usual one
-    // would end the process; this one does nothing unless somebody wants it.
+    // When another process opens the file, the system sends us a signal.
+    // The default signal would end the process; SIGURG is ignored by
+    // default.
     if fcntl(file, F_SETSIG, libc::SIGURG).is_err() {
         return Writers::Unknown;
     }
@@ -37,7 +38,7 @@ pub fn of(file: &File) -> Writers {
 fn fcntl(file: &File, question: libc::c_int, with: libc::c_int) -> std::io::Result<()> {
     use std::os::fd::AsRawFd as _;
     // SAFETY: the descriptor is open while `file` is borrowed, and both
-    // questions take a number and no memory.
+    // commands take a number and no pointer.
     match unsafe { libc::fcntl(file.as_raw_fd(), question, with) } {
         -1 => Err(std::io::Error::last_os_error()),
         _ => Ok(()),
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn somebody_who_writes_is_seen_and_made_to_wait() {
+    fn a_writer_is_detected_and_has_to_wait() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file");
         let writer = File::create(&path).unwrap();
@@ -64,7 +65,7 @@ mod tests {
         assert_eq!(of(&reader), Writers::Some);
         drop(writer);
         assert_eq!(of(&reader), Writers::None);
-        // Another reader is no trouble.
+        // Another reader does not matter.
         assert_eq!(of(&File::open(&path).unwrap()), Writers::None);
         let waiting = thread::spawn({
             let path = path.clone();
@@ -73,7 +74,8 @@ mod tests {
                 file.write_all(b"x").unwrap();
             }
         });
-        // It comes through once the lease is given back, and we live on.
+        // The writer continues once the lease ends, and the signal does
+        // not end us.
         drop(reader);
         waiting.join().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"x");

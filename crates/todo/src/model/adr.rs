@@ -33,7 +33,7 @@ impl Status {
         Self::ALL.into_iter().find(|status| status.name() == text)
     }
 
-    /// The nearest of the three to what people write.
+    /// The status that a text written by people is closest to.
     fn meant(text: &str) -> Self {
         let text = text.to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -55,7 +55,7 @@ impl Status {
     }
 }
 
-/// What is known of a record without its text.
+/// A record without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Adr {
     pub number: u16,
@@ -65,18 +65,18 @@ pub struct Adr {
     pub status: Status,
     pub superseded_by: Option<u16>,
     pub supersedes: Vec<u16>,
-    pub created: Option<When>,
-    pub updated: Option<When>,
+    pub created: Option<DateOrTime>,
+    pub updated: Option<DateOrTime>,
 }
 
-/// A moment, or a day when no more is known.
+/// A point in time, or a day if the record names no time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
+pub enum DateOrTime {
     At(Timestamp),
     On(Date),
 }
 
-impl When {
+impl DateOrTime {
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim().trim_matches(['"', '\'']);
         let moment = text.parse::<Timestamp>().map(Self::At);
@@ -95,7 +95,8 @@ impl When {
     }
 }
 
-/// The number in a file's name: `adr-001-title`, or `0001-title` of `adr-tools`.
+/// Reads the number from a file's name: `adr-001-title`, or `0001-title` of
+/// `adr-tools`.
 pub fn number_of(stem: &str) -> Option<u16> {
     let rest = stem.strip_prefix("adr-").unwrap_or(stem);
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -133,10 +134,10 @@ fn slug(title: &str) -> String {
     }
 }
 
-/// Where the status stands and what it says.
+/// Where a file states its status.
 pub struct StatusPlace {
     pub bytes: Range<usize>,
-    /// In YAML front matter, where a value must be plain.
+    /// In YAML front matter, where links are not allowed.
     pub front_matter: bool,
 }
 
@@ -220,9 +221,9 @@ impl Adr {
             Some(_) => Status::Deprecated,
             None => Status::meant(first),
         };
-        let moments: Vec<When> = history(&document).collect();
-        let date =
-            fielded(&document, "date").and_then(|place| When::parse(slice(text, place.bytes)));
+        let moments: Vec<DateOrTime> = history(&document).collect();
+        let date = fielded(&document, "date")
+            .and_then(|place| DateOrTime::parse(slice(text, place.bytes)));
         Self {
             number,
             stem: stem.to_owned(),
@@ -236,7 +237,7 @@ impl Adr {
     }
 }
 
-fn history(document: &Document<'_>) -> impl Iterator<Item = When> {
+fn history(document: &Document<'_>) -> impl Iterator<Item = DateOrTime> {
     let text = document
         .section(HISTORY)
         .map_or("", |heading| document.content_text(heading));
@@ -245,7 +246,7 @@ fn history(document: &Document<'_>) -> impl Iterator<Item = When> {
             .trim_start_matches(['-', '*', ' '])
             .split_whitespace()
             .next()?;
-        When::parse(word.trim_end_matches(':'))
+        DateOrTime::parse(word.trim_end_matches(':'))
     })
 }
 
@@ -282,7 +283,7 @@ fn superseded(line: &str) -> Option<u16> {
     number_in(lower.get(at..)?)
 }
 
-/// The number of the record a line links to.
+/// The number of the record that a line links to.
 fn number_in(line: &str) -> Option<u16> {
     line.split(|c: char| !c.is_ascii_digit())
         .find(|digits| !digits.is_empty())

@@ -1,4 +1,4 @@
-//! Records written: a new one, and changes of status.
+//! Writes new records and changes of status.
 
 use jiff::Zoned;
 
@@ -19,7 +19,7 @@ pub struct NewAdr<'a> {
     pub now: &'a Zoned,
 }
 
-/// In the shape of Nygard's records, which `adr-tools` and `adrs` read.
+/// A new record in Nygard's format, which `adr-tools` and `adrs` read.
 pub fn new(adr: &NewAdr<'_>) -> String {
     let mut text = format!(
         "# {}. {}\n\nDate: {}\n\n## Status\n\n{}\n",
@@ -43,12 +43,12 @@ pub fn new(adr: &NewAdr<'_>) -> String {
     }
     text.push_str(&format!(
         "\n## {HISTORY}\n\n{}\n",
-        entry(adr.now, adr.status.name(), None)
+        history_line(adr.now, adr.status.name(), None)
     ));
     text
 }
 
-fn entry(now: &Zoned, what: &str, reason: Option<&str>) -> String {
+fn history_line(now: &Zoned, what: &str, reason: Option<&str>) -> String {
     let at = now.strftime("%Y-%m-%dT%H:%M:%S%:z");
     match reason {
         Some(reason) => format!("- {at} {what}: {reason}"),
@@ -56,8 +56,8 @@ fn entry(now: &Zoned, what: &str, reason: Option<&str>) -> String {
     }
 }
 
-/// The record's file with another status, and a line in its history.
-/// `by` is the record that takes its place.
+/// The record's file with another status and a line in its history. `by` is the
+/// record that supersedes it.
 pub fn with_status(
     text: &str,
     status: Status,
@@ -91,11 +91,11 @@ pub fn with_status(
     let what = by.map_or(status.name().to_owned(), |by| {
         format!("Superseded by {}", by.number)
     });
-    edits.push(history(&document, &entry(now, &what, reason)));
+    edits.push(history(&document, &history_line(now, &what, reason)));
     lines::apply(text, edits)
 }
 
-/// The file of the record that takes another's place.
+/// The file of a record that supersedes `old`.
 pub fn superseding(text: &str, old: &Adr, now: &Zoned) -> String {
     let document = Document::parse(text);
     let mut edits = Vec::new();
@@ -103,7 +103,7 @@ pub fn superseding(text: &str, old: &Adr, now: &Zoned) -> String {
         edits.push(document.append(heading, &format!("Supersedes {}", link(old))));
     }
     let what = format!("Supersedes {}", old.number);
-    edits.push(history(&document, &entry(now, &what, None)));
+    edits.push(history(&document, &history_line(now, &what, None)));
     lines::apply(text, edits)
 }
 
@@ -111,10 +111,10 @@ fn link(adr: &Adr) -> String {
     format!("[{}. {}]({}.md)", adr.number, adr.title, adr.stem)
 }
 
-fn history(document: &Document<'_>, entry: &str) -> Edit {
+fn history(document: &Document<'_>, history_line: &str) -> Edit {
     match document.section(HISTORY) {
-        Some(heading) => document.append(heading, entry),
-        None => new_section(document, HISTORY, entry),
+        Some(heading) => document.append(heading, history_line),
+        None => new_section(document, HISTORY, history_line),
     }
 }
 
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_record_reads_back() {
+    fn a_new_record_is_parsed_back() {
         let text = sample();
         let adr = Adr::parse("adr-001-use-rust", 1, &text);
         assert_eq!(
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn one_takes_another_s_place() {
+    fn a_record_supersedes_another() {
         let old = Adr::parse("adr-001-use-rust", 1, &sample());
         let by = Adr {
             number: 2,
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_other_tools() {
+    fn records_of_other_tools_are_supported() {
         let tools = "# 9. Help scripts\n\nDate: 12/02/2016\n\n## Status\n\nAccepted\n\nSuperceded by [10. New](0010-new.md)\n\n## Context\n\nx\n";
         let adr = Adr::parse("0009-help-scripts", 9, tools);
         assert_eq!(
@@ -195,7 +195,7 @@ mod tests {
             (adr.title.as_str(), adr.status),
             ("Use Markdown", Status::Accepted)
         );
-        assert!(matches!(adr.created, Some(adr::When::On(_))));
+        assert!(matches!(adr.created, Some(adr::DateOrTime::On(_))));
         let changed = with_status(madr, Status::Deprecated, None, None, &now());
         assert!(
             changed.starts_with("---\nstatus: \"deprecated\"\ndate"),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_files() {
+    fn file_names_are_made_from_titles() {
         assert_eq!(adr::stem(1, "Use Rust!"), "adr-001-use-rust");
         assert_eq!(
             adr::stem(12, "認証方式：ＪＷＴを採用"),

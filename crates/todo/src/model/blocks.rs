@@ -1,9 +1,9 @@
-//! What each line of a Markdown file is: a heading, a list item, text, or
-//! something whose inside must not be read (code, comments, front matter).
+//! Classifies each line of a Markdown file: a heading, a list item, text, or
+//! opaque content (code, comments, front matter).
 //!
-//! A line-by-line reading of CommonMark's block structure, as far as it decides
-//! what is a task. It is more generous in one place: a checkbox that stands
-//! deeper than the list above allows is still an item, since people mean it so.
+//! Follows CommonMark's block structure as far as it decides what is a task.
+//! One exception: a checkbox that is indented too deeply for the list above is
+//! still an item, since people mean it as one.
 
 use super::lines::{self, Line};
 
@@ -17,7 +17,7 @@ pub enum Kind {
     },
     Item(Item),
     Text,
-    /// Code, comment or front matter: nothing in it counts.
+    /// Code, a comment or front matter; ignored.
     Opaque,
 }
 
@@ -26,13 +26,13 @@ pub enum Kind {
 pub struct Item {
     /// 0 for an item of a list that is not inside another item.
     pub depth: usize,
-    /// Where the bullet stands.
+    /// Position of the bullet.
     pub bullet: usize,
     /// The column at which the item's content starts.
     pub content: usize,
-    /// Where the character between the brackets stands.
+    /// Position of the character between the brackets.
     pub mark: Option<usize>,
-    /// Where the text after the checkbox starts.
+    /// Start of the text after the checkbox.
     pub rest: usize,
 }
 
@@ -58,26 +58,27 @@ struct Html {
 }
 
 /// An open list item.
-struct Open {
+struct OpenItem {
     content: usize,
     line: usize,
 }
 
 #[derive(Default)]
-struct Reader {
-    open: Vec<Open>,
+struct BlockReader {
+    open: Vec<OpenItem>,
     fence: Option<Fence>,
     html: Option<Html>,
-    /// The last line was one that a lazy line may continue.
+    /// The last line was part of a paragraph, which a lazy line may
+    /// continue.
     paragraph: bool,
     /// The last line was blank, or there was none.
     after_blank: bool,
 }
 
 pub fn read(text: &str, all: &[Line]) -> Vec<Block> {
-    let mut reader = Reader {
+    let mut reader = BlockReader {
         after_blank: true,
-        ..Reader::default()
+        ..BlockReader::default()
     };
     let matter = front_matter(text, all);
     let mut blocks = Vec::with_capacity(all.len());
@@ -96,7 +97,7 @@ pub fn read(text: &str, all: &[Line]) -> Vec<Block> {
     blocks
 }
 
-/// How many lines at the top are YAML front matter.
+/// Number of lines of YAML front matter at the top.
 fn front_matter(text: &str, all: &[Line]) -> usize {
     let is = |line: &Line, what: &str| line.of(text).trim_end() == what;
     match all.split_first() {
@@ -108,7 +109,7 @@ fn front_matter(text: &str, all: &[Line]) -> usize {
     }
 }
 
-impl Reader {
+impl BlockReader {
     fn line(&mut self, line: &str, index: usize) -> Kind {
         let (indent, at) = lines::indent(line);
         let rest = lines::slice(line, at..line.len());
@@ -145,8 +146,8 @@ impl Reader {
         Kind::Blank
     }
 
-    /// Whether an open code fence or HTML block goes on through this line. A
-    /// line that leaves the list item around it ends it.
+    /// Whether this line is inside an open code fence or HTML block. A line
+    /// outside the surrounding list item ends the block.
     fn inside_opaque(&mut self, indent: usize, rest: &str) -> bool {
         if let Some(fence) = &self.fence {
             if indent < fence.container {
@@ -173,8 +174,8 @@ impl Reader {
         false
     }
 
-    /// Four or more columns in: code after a blank line, else it goes on with
-    /// the paragraph, or is an item somebody indented by feel.
+    /// A line indented by four or more columns: code after a blank line,
+    /// else part of the paragraph, or an item that is indented too deeply.
     fn deep(
         &mut self,
         line: &str,
@@ -245,13 +246,13 @@ impl Reader {
 
     fn enter(&mut self, item: Item, line: &str, index: usize) -> Kind {
         self.open.truncate(item.depth);
-        self.open.push(Open {
+        self.open.push(OpenItem {
             content: item.content,
             line: index,
         });
         let rest = lines::slice(line, item.rest..line.len());
         self.after_blank = false;
-        // An empty checkbox is text as well.
+        // An empty checkbox counts as text.
         self.paragraph = item.mark.is_some() || !rest.trim().is_empty();
         if item.mark.is_none() {
             self.opens_opaque(rest, item.content);
@@ -278,7 +279,7 @@ impl Reader {
     }
 }
 
-/// Level, and where in `rest` the name is: `## SPEC ##` is called SPEC.
+/// The level, and the range of the name in `rest`: SPEC for `## SPEC ##`.
 pub fn heading(rest: &str) -> Option<(usize, (usize, usize))> {
     let level = rest.bytes().take_while(|byte| *byte == b'#').count();
     let tail = rest.get(level..)?;
@@ -303,7 +304,7 @@ fn fence(rest: &str) -> Option<(u8, usize)> {
     (length >= 3 && !(mark == b'`' && info.contains('`'))).then_some((mark, length))
 }
 
-/// What ends the HTML block that starts here, if one does.
+/// The end marker of the HTML block that starts here, if one does.
 fn html(rest: &str) -> Option<&'static str> {
     if rest.starts_with("<!--") {
         return Some("-->");
@@ -398,7 +399,7 @@ fn gap(after: &str, column: usize) -> (usize, usize) {
     (columns, after.len())
 }
 
-/// `[ ] `, `[x] `, `[-] `: how long it is with the white space after it.
+/// The length of `[ ] `, `[x] ` or `[-] ` with the white space after it.
 fn checkbox(inside: &str) -> Option<usize> {
     let mut characters = inside.strip_prefix('[')?.char_indices();
     let (_, mark) = characters.next()?;

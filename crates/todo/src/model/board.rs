@@ -1,5 +1,4 @@
-//! `task.md`, read without losing a byte: the text itself, and where in it the
-//! categories and tasks are.
+//! `task.md`: its unchanged text, and where the categories and tasks are in it.
 
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
@@ -8,9 +7,9 @@ use jiff::civil::Date;
 use super::{
     DEFAULT_CATEGORY, Status, TaskId,
     blocks::{self, Block, Item, Kind},
-    entry::{Entry, Link},
     lines::{self, Line, slice},
-    numbers::Numbers,
+    numbers::NumberSet,
+    task_text::{Link, TaskText},
 };
 
 /// Lines are counted from 0; `lines` in messages from 1.
@@ -21,24 +20,24 @@ pub struct Board {
     pub blocks: Vec<Block>,
     pub sections: Vec<Section>,
     pub tasks: Vec<Task>,
-    /// What a person should look at, in a sentence each.
+    /// Problems that a person should look at.
     pub warnings: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     pub name: String,
-    /// Its `##` line; none for what stands above the first, or below a `#`.
+    /// Its `##` line; `None` above the first one and below a `#`.
     pub heading: Option<usize>,
     pub lines: Range<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Its lines: its own, its sub-tasks and notes, without blank lines after them.
+    /// Its line, sub-tasks and notes, without trailing blank lines.
     pub lines: Range<usize>,
     pub section: usize,
-    /// Where it stands in its category, from 1.
+    /// Its position in its category, from 1.
     pub position: usize,
     pub id: Option<TaskId>,
     pub title: String,
@@ -55,11 +54,11 @@ pub struct Subtask {
     pub status: Status,
 }
 
-/// Why a text is no board: shown to the caller, so without any path.
+/// Why a text cannot be parsed. Shown to the caller, so it contains no path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable(pub String);
 
-pub enum Found<'a> {
+pub enum TaskLookup<'a> {
     One(&'a Task),
     None,
     /// The lines that carry the id, from 1.
@@ -120,12 +119,12 @@ impl Board {
                     let rest = slice(line, item.rest..line.len());
                     let status = status(line, &item);
                     if item.depth == 0 {
-                        let entry = Entry::parse(rest);
-                        tasks.push(Task::new(index, sections.len() - 1, status, entry));
+                        let parsed = TaskText::parse(rest);
+                        tasks.push(Task::new(index, sections.len() - 1, status, parsed));
                         continue;
                     }
                     if rest.contains("#T")
-                        && let Some(id) = Entry::parse(rest).id()
+                        && let Some(id) = TaskText::parse(rest).id()
                     {
                         indented.push((id, index + 1));
                     }
@@ -141,7 +140,8 @@ impl Board {
                 }
                 _ => {}
             }
-            // Blank lines count only when more of the task follows.
+            // Blank lines belong to the task only if more of it
+            // follows.
             if block.kind != Kind::Blank
                 && let Some(task) = tasks.last_mut()
                 && block.owner == Some(task.lines.start)
@@ -152,23 +152,15 @@ impl Board {
         if let Some(last) = sections.last_mut() {
             last.lines.end = self.lines.len();
         }
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for task in &mut tasks {
-            let name = sections
-                .get(task.section)
-                .map_or("", |section| &section.name);
-            let count = counts.entry(name).or_default();
-            *count += 1;
-            task.position = *count;
-        }
-        // An id that some task has is only mentioned there.
+        number_positions(&sections, &mut tasks);
+        // If another task has the id, the sub-task only mentions it.
         indented.retain(|(id, _)| tasks.iter().all(|task| task.id != Some(*id)));
         self.warnings = indented
             .into_iter()
             .map(|(id, line)| {
                 format!(
                     "#{id} in line {line} is indented, so it is a sub-task; \
-                     a task stands at the left."
+                     a task must not be indented."
                 )
             })
             .collect();
@@ -177,8 +169,8 @@ impl Board {
     }
 
     fn warn_of_duplicates(&mut self) {
-        let mut met = Numbers::default();
-        let mut twice = Numbers::default();
+        let mut met = NumberSet::default();
+        let mut twice = NumberSet::default();
         for id in self.tasks.iter().filter_map(|task| task.id) {
             if met.contains(id.0) {
                 twice.insert(id.0);
@@ -193,7 +185,7 @@ impl Board {
         }
         for (id, lines) in places {
             self.warnings.push(format!(
-                "#{id} is the id of several tasks, in lines {}; give all but one another.",
+                "Several tasks have the id #{id}, in lines {}; give all but one a new id.",
                 join(&lines)
             ));
         }
@@ -210,7 +202,7 @@ impl Board {
         }
     }
 
-    /// The bytes of some lines, without the last one's line ending.
+    /// The bytes of some lines, without the final line ending.
     pub fn bytes(&self, lines: &Range<usize>) -> Range<usize> {
         let start = self.start_of(lines.start);
         let last = lines
@@ -220,7 +212,8 @@ impl Board {
         start..last.map_or(start, |line| line.end).max(start)
     }
 
-    /// Where a line starts; for the line after the last one, the end.
+    /// Start of a line. For the line after the last one: the end of the
+    /// text.
     pub fn start_of(&self, line: usize) -> usize {
         self.lines
             .get(line)
@@ -233,19 +226,19 @@ impl Board {
             .map_or(DEFAULT_CATEGORY, |section| &section.name)
     }
 
-    /// All of a task's lines, as they stand in the file.
+    /// All of a task's lines, as in the file.
     pub fn block(&self, task: &Task) -> &str {
         slice(&self.text, self.bytes(&task.lines))
     }
 
-    pub fn find(&self, id: TaskId) -> Found<'_> {
+    pub fn find(&self, id: TaskId) -> TaskLookup<'_> {
         let mut found = self.tasks.iter().filter(|task| task.id == Some(id));
         match (found.next(), found.next()) {
-            (None, _) => Found::None,
-            (Some(task), None) => Found::One(task),
+            (None, _) => TaskLookup::None,
+            (Some(task), None) => TaskLookup::One(task),
             (Some(first), Some(second)) => {
                 let lines = [first, second].into_iter().chain(found);
-                Found::Several(lines.map(|task| task.lines.start + 1).collect())
+                TaskLookup::Several(lines.map(|task| task.lines.start + 1).collect())
             }
         }
     }
@@ -257,7 +250,7 @@ impl Board {
             .filter(move |task| self.category(task) == name)
     }
 
-    /// The heading somebody means: as written, else folded.
+    /// Finds a category by name: an exact match, else a folded one.
     pub fn known_category(&self, name: &str) -> Option<&str> {
         let mut names = self.category_names();
         let folded = kit::text::fold(name);
@@ -267,7 +260,7 @@ impl Board {
             .or_else(|| names.find(|known| !folded.is_empty() && kit::text::fold(known) == folded))
     }
 
-    /// Names of categories that have a heading or a task, each as often as it occurs.
+    /// Names of categories that have a heading or a task. Names may repeat.
     pub fn category_names(&self) -> impl Iterator<Item = &str> + Clone {
         self.sections
             .iter()
@@ -278,15 +271,15 @@ impl Board {
             .map(|(_, section)| section.name.as_str())
     }
 
-    /// Every number written as `#T001` anywhere, be it a task's id or not.
+    /// Every number written as `#T001` anywhere, even if no task has it.
     pub fn mentioned(&self) -> impl Iterator<Item = u16> + '_ {
         self.text
             .match_indices("#T")
             .filter_map(|(at, _)| TaskId::parse(self.text.get(at + 1..at + 5)?).map(|id| id.0))
     }
 
-    /// What tells items without an id apart: category, title, and how many of
-    /// that name stand above.
+    /// Keys for items without an id: category, title, and a count if the
+    /// title repeats.
     pub fn keys_without_id(&self) -> Vec<(String, &Task)> {
         let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         let mut keys = Vec::new();
@@ -306,19 +299,19 @@ impl Board {
 }
 
 impl Task {
-    fn new(line: usize, section: usize, status: Status, entry: Entry) -> Self {
+    fn new(line: usize, section: usize, status: Status, parsed: TaskText) -> Self {
         let mut links: Vec<(Link, u16)> = Vec::new();
         for link in Link::ALL {
-            links.extend(entry.links(link).map(|target| (link, target)));
+            links.extend(parsed.links(link).map(|target| (link, target)));
         }
         Self {
             lines: line..line + 1,
             section,
             position: 0,
-            id: entry.id(),
+            id: parsed.id(),
             status,
-            due: entry.due(),
-            title: entry.title,
+            due: parsed.due(),
+            title: parsed.title,
             links,
             subtasks: Vec::new(),
         }
@@ -329,6 +322,19 @@ impl Task {
             .iter()
             .filter(move |(link, _)| *link == wanted)
             .map(|(_, target)| *target)
+    }
+}
+
+/// Numbers the tasks of each category from 1.
+fn number_positions(sections: &[Section], tasks: &mut [Task]) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for task in tasks {
+        let name = sections
+            .get(task.section)
+            .map_or("", |section| &section.name);
+        let count = counts.entry(name).or_default();
+        *count += 1;
+        task.position = *count;
     }
 }
 
@@ -348,7 +354,7 @@ fn status(line: &str, item: &Item) -> Status {
     Status::of_mark(mark)
 }
 
-/// A file with an unresolved merge, or one that is no text, is not worked on.
+/// Rejects binary files and files with merge conflict markers.
 fn check(text: &str, lines: &[Line], blocks: &[Block]) -> Result<(), Unreadable> {
     if memchr::memchr(0, text.as_bytes()).is_some() {
         return Err(Unreadable("it is not text".into()));
@@ -364,7 +370,7 @@ fn check(text: &str, lines: &[Line], blocks: &[Block]) -> Result<(), Unreadable>
     };
     match (marker("<<<<<<<"), marker(">>>>>>>")) {
         (Some(from), Some(to)) if from < to => Err(Unreadable(format!(
-            "an unresolved merge conflict stands in lines {} to {}",
+            "it has an unresolved merge conflict in lines {} to {}",
             from + 1,
             to + 1
         ))),

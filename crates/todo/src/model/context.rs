@@ -9,23 +9,23 @@ use super::{
 pub const DESCRIPTION: &str = "Task Description";
 pub const CREATED: &str = "Created";
 
-/// What a call wants to do with a context.
+/// How a call changes a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Update<'a> {
-    /// Everything but the title and when it was created.
+    /// Replaces everything except the title and the creation time.
     Replace,
-    /// At the end of the file.
+    /// Adds to the end of the file.
     Append,
     ReplaceSection(&'a str),
     AppendToSection(&'a str),
 }
 
-/// The text opens a code fence or a comment and does not close it, so that it
-/// would swallow the sections below.
+/// The text does not close a code fence or comment, so it would swallow the
+/// sections below.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unclosed;
 
-/// The file of a new task.
+/// The context file of a new task.
 pub fn new(id: TaskId, description: &str, created: &str) -> String {
     let description = Document::parse("").in_own_lines(description);
     format!(
@@ -33,7 +33,7 @@ pub fn new(id: TaskId, description: &str, created: &str) -> String {
     )
 }
 
-/// The file after an update; `None` for `old` when there is none yet.
+/// The file after an update. `old` is `None` if there is no file yet.
 pub fn update(
     old: Option<&str>,
     id: TaskId,
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_is_replaced_alone() {
+    fn replacing_a_section_keeps_the_others() {
         let old = new(ID, "what", "2026-11-15T10:00:00+09:00");
         let text = after(&old, "better", Update::ReplaceSection("task description"));
         assert_eq!(text, old.replace("what", "better"));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_replaced_but_title_and_creation() {
+    fn replace_keeps_the_title_and_the_creation_time() {
         let old = new(ID, "what", "then");
         let text = after(&old, "## Plan\nx", Update::Replace);
         assert_eq!(
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_begun() {
+    fn a_missing_context_file_is_created() {
         let text = update(None, ID, "x", Update::Append).unwrap();
         assert_eq!(text, "# Context for T001\n\nx\n");
     }

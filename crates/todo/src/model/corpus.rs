@@ -1,14 +1,14 @@
-//! Files as people really write them: what is a task in them, and what an edit
-//! leaves alone.
+//! Files as people write them: which lines are tasks, and what an edit leaves
+//! unchanged.
 
 use std::sync::Arc;
 
 use super::{
     Status, TaskId,
-    board::{Board, Found, Task},
-    edit::{self, Change, NewTask, Refusal},
-    place::Place,
-    subtasks::Wanted,
+    board::{Board, Task, TaskLookup},
+    edit::{self, EditError, NewTask, TaskChange},
+    placement::Destination,
+    subtasks::SubtaskSpec,
 };
 
 fn board(text: &str) -> Board {
@@ -17,7 +17,7 @@ fn board(text: &str) -> Board {
 
 fn task(board: &Board, id: u16) -> &Task {
     match board.find(TaskId(id)) {
-        Found::One(task) => task,
+        TaskLookup::One(task) => task,
         _ => panic!("T{id:03} in {}", board.text),
     }
 }
@@ -40,7 +40,7 @@ fn seen(text: &str) -> Vec<String> {
         .collect()
 }
 
-fn add(text: &str, category: &str) -> Result<String, Refusal> {
+fn add(text: &str, category: &str) -> Result<String, EditError> {
     edit::create(
         &board(text),
         &NewTask {
@@ -57,7 +57,7 @@ fn add(text: &str, category: &str) -> Result<String, Refusal> {
 const SEED: &str = "# Task\n\n## SPEC\n- [ ] 要件定義を作成 #T001\n  - [ ] エラーハンドリング仕様確認\n  - [x] レート制限設計完了\n\n## Frontend\n- [-] Reactコンポーネントを検討 #T002\n";
 
 #[test]
-fn the_seed_s_own_file() {
+fn the_example_file_of_the_seed_is_parsed() {
     assert_eq!(
         seen(SEED),
         [
@@ -70,97 +70,88 @@ fn the_seed_s_own_file() {
     assert_eq!(task(&board, 1).subtasks[1].status, Status::Done);
 }
 
+/// Texts, and the tasks in them.
+const TASKS: &[(&str, &[&str])] = &[
+    ("", &[]),
+    ("- [ ] a #T001", &["T001 a @Default"]),
+    ("\u{feff}- [X] a #T001\r\n", &["T001 a @Default"]),
+    (
+        "* [ ] a #T001\n+ [ ] b #T002\n1. [ ] c #T003\n",
+        &["T001 a @Default", "T002 b @Default", "T003 c @Default"],
+    ),
+    ("- [ ] no id\n", &["- no id @Default"]),
+    ("- [] a #T001\n- [x]b #T002\n-[ ] c #T003\n- d #T004\n", &[]),
+    ("- [x](link) #T001\n", &[]),
+    (
+        "```\n- [ ] a #T001\n```\n- [ ] b #T002\n",
+        &["T002 b @Default"],
+    ),
+    (
+        "~~~\n```\n- [ ] a #T001\n~~~\n- [ ] b #T002\n",
+        &["T002 b @Default"],
+    ),
+    (
+        "````\n```\n- [ ] a #T001\n```\n````\n- [ ] b #T002\n",
+        &["T002 b @Default"],
+    ),
+    ("``` not a `fence`\n- [ ] b #T002\n", &["T002 b @Default"]),
+    (
+        "    - [ ] code #T001\n- [ ] b #T002\n",
+        &["T002 b @Default"],
+    ),
+    (
+        "- [ ] a #T001\n  ```\n  - [ ] x #T009\n- [ ] b #T002\n",
+        &["T001 a @Default", "T002 b @Default"],
+    ),
+    (
+        "<!-- \n- [ ] a #T001\n-->\n- [ ] b #T002\n",
+        &["T002 b @Default"],
+    ),
+    ("<!-- one line -->\n- [ ] b #T002\n", &["T002 b @Default"]),
+    (
+        "---\nx:\n- [ ] a #T001\n---\n- [ ] b #T002\n",
+        &["T002 b @Default"],
+    ),
+    (
+        "> - [ ] quoted #T001\n- [ ] b #T002\n",
+        &["T002 b @Default"],
+    ),
+    ("- plain\n  - [ ] nested #T001\n", &[]),
+    (
+        "- [ ] a #T001\n\t- [ ] tab\n\t\t- [x] deep\n",
+        &["T001 a @Default [\"tab\", \"deep\"]"],
+    ),
+    (
+        "- [ ] a #T001\n      - [ ] by feel\n",
+        &["T001 a @Default [\"by feel\"]"],
+    ),
+    ("- [ ] a #T001\n\n      - [ ] code\n", &["T001 a @Default"]),
+    (
+        "- [ ] a #T001\n  - note\n    - [ ] sub\n",
+        &["T001 a @Default [\"sub\"]"],
+    ),
+    (
+        "## A ##\n- [ ] a #T001\n### B\n- [ ] b #T002\n# C\n- [ ] c #T003\n##\tD\n- [ ] d #T004\n##no\n",
+        &["T001 a @A", "T002 b @A", "T003 c @Default", "T004 d @D"],
+    ),
+    (
+        "text\n- [ ] a #T001\nlazy\n\nnot lazy\n",
+        &["T001 a @Default"],
+    ),
+    (
+        "* * *\n- [ ] a #T001\n- - -\n- [ ] b #T002\n",
+        &["T001 a @Default", "T002 b @Default"],
+    ),
+    (
+        "- [/] other mark #T001\n- [あ] wide #T002\n",
+        &["T001 other mark @Default", "T002 wide @Default"],
+    ),
+];
+
 #[test]
-fn what_is_a_task_and_what_is_not() {
-    for (text, tasks) in [
-        ("", vec![]),
-        ("- [ ] a #T001", vec!["T001 a @Default"]),
-        ("\u{feff}- [X] a #T001\r\n", vec!["T001 a @Default"]),
-        (
-            "* [ ] a #T001\n+ [ ] b #T002\n1. [ ] c #T003\n",
-            vec!["T001 a @Default", "T002 b @Default", "T003 c @Default"],
-        ),
-        ("- [ ] no id\n", vec!["- no id @Default"]),
-        (
-            "- [] a #T001\n- [x]b #T002\n-[ ] c #T003\n- d #T004\n",
-            vec![],
-        ),
-        ("- [x](link) #T001\n", vec![]),
-        (
-            "```\n- [ ] a #T001\n```\n- [ ] b #T002\n",
-            vec!["T002 b @Default"],
-        ),
-        (
-            "~~~\n```\n- [ ] a #T001\n~~~\n- [ ] b #T002\n",
-            vec!["T002 b @Default"],
-        ),
-        (
-            "````\n```\n- [ ] a #T001\n```\n````\n- [ ] b #T002\n",
-            vec!["T002 b @Default"],
-        ),
-        (
-            "``` not a `fence`\n- [ ] b #T002\n",
-            vec!["T002 b @Default"],
-        ),
-        (
-            "    - [ ] code #T001\n- [ ] b #T002\n",
-            vec!["T002 b @Default"],
-        ),
-        (
-            "- [ ] a #T001\n  ```\n  - [ ] x #T009\n- [ ] b #T002\n",
-            vec!["T001 a @Default", "T002 b @Default"],
-        ),
-        (
-            "<!-- \n- [ ] a #T001\n-->\n- [ ] b #T002\n",
-            vec!["T002 b @Default"],
-        ),
-        (
-            "<!-- one line -->\n- [ ] b #T002\n",
-            vec!["T002 b @Default"],
-        ),
-        (
-            "---\nx:\n- [ ] a #T001\n---\n- [ ] b #T002\n",
-            vec!["T002 b @Default"],
-        ),
-        (
-            "> - [ ] quoted #T001\n- [ ] b #T002\n",
-            vec!["T002 b @Default"],
-        ),
-        ("- plain\n  - [ ] nested #T001\n", vec![]),
-        (
-            "- [ ] a #T001\n\t- [ ] tab\n\t\t- [x] deep\n",
-            vec!["T001 a @Default [\"tab\", \"deep\"]"],
-        ),
-        (
-            "- [ ] a #T001\n      - [ ] by feel\n",
-            vec!["T001 a @Default [\"by feel\"]"],
-        ),
-        (
-            "- [ ] a #T001\n\n      - [ ] code\n",
-            vec!["T001 a @Default"],
-        ),
-        (
-            "- [ ] a #T001\n  - note\n    - [ ] sub\n",
-            vec!["T001 a @Default [\"sub\"]"],
-        ),
-        (
-            "## A ##\n- [ ] a #T001\n### B\n- [ ] b #T002\n# C\n- [ ] c #T003\n##\tD\n- [ ] d #T004\n##no\n",
-            vec!["T001 a @A", "T002 b @A", "T003 c @Default", "T004 d @D"],
-        ),
-        (
-            "text\n- [ ] a #T001\nlazy\n\nnot lazy\n",
-            vec!["T001 a @Default"],
-        ),
-        (
-            "* * *\n- [ ] a #T001\n- - -\n- [ ] b #T002\n",
-            vec!["T001 a @Default", "T002 b @Default"],
-        ),
-        (
-            "- [/] other mark #T001\n- [あ] wide #T002\n",
-            vec!["T001 other mark @Default", "T002 wide @Default"],
-        ),
-    ] {
-        assert_eq!(seen(text), tasks, "{text:?}");
+fn tasks_are_told_from_other_text() {
+    for (text, tasks) in TASKS {
+        assert_eq!(seen(text), *tasks, "{text:?}");
     }
 }
 
@@ -179,7 +170,7 @@ fn positions_are_counted_in_the_category() {
 }
 
 #[test]
-fn trouble_is_reported() {
+fn duplicates_indented_ids_and_conflicts_are_reported() {
     let text = "- [ ] a #T001\n- [ ] b #T001\n  - [ ] c #T007\n  - [ ] see #T001\n";
     let warnings = board(text).warnings;
     assert_eq!(warnings.len(), 2, "{warnings:?}");
@@ -241,12 +232,12 @@ fn new_tasks_go_to_the_end_of_their_category() {
     ] {
         assert_eq!(add(text, category).as_deref(), Ok(wanted), "{text:?}");
     }
-    assert_eq!(add("```\nnever closed\n", "A"), Err(Refusal::Swallowed));
-    assert_eq!(add("<!-- never closed\n", "A"), Err(Refusal::Swallowed));
+    assert_eq!(add("```\nnever closed\n", "A"), Err(EditError::Swallowed));
+    assert_eq!(add("<!-- never closed\n", "A"), Err(EditError::Swallowed));
 }
 
 #[test]
-fn tasks_are_taken_out_with_what_belongs_to_them() {
+fn tasks_are_removed_with_their_notes() {
     for (text, wanted) in [
         (
             "- [ ] a #T001\n- [ ] b #T002\n- [ ] c #T003\n",
@@ -269,7 +260,7 @@ fn tasks_are_taken_out_with_what_belongs_to_them() {
 }
 
 #[test]
-fn tasks_change_their_places() {
+fn tasks_are_moved() {
     let tight = "- [ ] a #T001\n- [ ] b #T002\n  - [ ] s\n- [ ] c #T003\n";
     let loose = "- [ ] a #T001\n\n- [ ] b #T002\n\n- [ ] c #T003";
     for (text, id, before, wanted) in [
@@ -299,23 +290,24 @@ fn tasks_change_their_places() {
         ),
     ] {
         let board = board(text);
-        let place = Place::Before(task(&board, before));
+        let place = Destination::Before(task(&board, before));
         let after = edit::relocate(&board, task(&board, id), TaskId(id), place).unwrap();
         assert_eq!(&*after.text, wanted, "{text:?}");
     }
     let board = board("## A\n- [ ] a #T001\n  n\n## B\n");
-    let after = edit::relocate(&board, task(&board, 1), TaskId(1), Place::EndOf("B")).unwrap();
+    let after =
+        edit::relocate(&board, task(&board, 1), TaskId(1), Destination::EndOf("B")).unwrap();
     assert_eq!(&*after.text, "## A\n## B\n- [ ] a #T001\n  n\n");
 }
 
 #[test]
-fn sub_tasks_are_replaced_and_what_stays_stays() {
+fn replacing_sub_tasks_keeps_the_lines_of_the_others() {
     let text =
         "- [ ] a #T001\n  note\n  * [x]  one\n    detail\n\n  * [ ] two\n  after\n- [ ] b #T002";
-    let wanted = |titles: &[(&str, Option<Status>)]| -> Vec<Wanted> {
+    let wanted = |titles: &[(&str, Option<Status>)]| -> Vec<SubtaskSpec> {
         titles
             .iter()
-            .map(|(title, status)| Wanted {
+            .map(|(title, status)| SubtaskSpec {
                 title: (*title).into(),
                 status: *status,
             })
@@ -351,9 +343,9 @@ fn sub_tasks_are_replaced_and_what_stays_stays() {
         ),
     ] {
         let board = board(text);
-        let change = Change {
+        let change = TaskChange {
             subtasks: Some(&subs),
-            ..Change::default()
+            ..TaskChange::default()
         };
         let after = edit::change(&board, task(&board, 1), TaskId(1), &change).unwrap();
         assert_eq!(&*after.text, result, "{subs:?}");
@@ -361,7 +353,7 @@ fn sub_tasks_are_replaced_and_what_stays_stays() {
 }
 
 #[test]
-fn first_sub_tasks_follow_the_file_s_manner() {
+fn first_sub_tasks_are_indented_like_the_rest_of_the_file() {
     for (text, wanted) in [
         (
             "- [ ] a #T001\n- [ ] b #T002\n\t- [ ] s\n",
@@ -374,13 +366,13 @@ fn first_sub_tasks_follow_the_file_s_manner() {
         ),
     ] {
         let board = board(text);
-        let subs = [Wanted {
+        let subs = [SubtaskSpec {
             title: "x".into(),
             status: None,
         }];
-        let change = Change {
+        let change = TaskChange {
             subtasks: Some(&subs),
-            ..Change::default()
+            ..TaskChange::default()
         };
         let after = edit::change(&board, task(&board, 1), TaskId(1), &change).unwrap();
         assert_eq!(&*after.text, wanted);
@@ -396,9 +388,9 @@ fn items_without_an_id_get_one_when_touched() {
         ("- [ ] see `#T001`", "- [x] see `#T001` #T005"),
     ] {
         let board = board(text);
-        let change = Change {
+        let change = TaskChange {
             status: Some(Status::Done),
-            ..Change::default()
+            ..TaskChange::default()
         };
         let after = edit::change(&board, &board.tasks[0], TaskId(5), &change).unwrap();
         assert_eq!(&*after.text, wanted, "{text:?}");

@@ -1,5 +1,5 @@
-//! A Markdown file as headings with what stands below them; for contexts and
-//! ADRs, which are edited section by section.
+//! A Markdown file as a list of sections. Contexts and ADRs are edited section
+//! by section.
 
 use std::ops::Range;
 
@@ -51,8 +51,8 @@ impl<'a> Document<'a> {
         self.lines.get(index).map_or("", |line| line.of(self.text))
     }
 
-    /// The section somebody means: a `##` of that name, else any heading; as
-    /// written, else folded.
+    /// Finds a section by name. `##` headings come before others, exact
+    /// matches before folded ones.
     pub fn section(&self, name: &str) -> Option<Heading<'a>> {
         let name = name.trim();
         let folded = kit::text::fold(name);
@@ -81,7 +81,7 @@ impl<'a> Document<'a> {
         heading.line + 1..end
     }
 
-    /// The same without blank lines at both ends.
+    /// The lines without blank lines at both ends.
     pub fn content(&self, lines: &Range<usize>) -> Range<usize> {
         let blank = |line: &usize| self.line(*line).trim().is_empty();
         let first = lines.clone().find(|line| !blank(line));
@@ -116,14 +116,14 @@ impl<'a> Document<'a> {
         eol_at(self.text, &self.lines, None)
     }
 
-    /// `text` with this file's line endings, without blank ends.
+    /// `text` with this file's line endings, trimmed.
     pub fn in_own_lines(&self, text: &str) -> String {
         let plain = text.replace("\r\n", "\n").replace('\r', "\n");
         let plain = plain.trim_end().trim_start_matches('\n');
         plain.replace('\n', self.eol())
     }
 
-    /// Replaces what stands below a heading.
+    /// Replaces the text below a heading.
     pub fn set_body(&self, heading: Heading<'_>, text: &str) -> Edit {
         let content = self.content(&self.body(heading));
         if content.is_empty() {
@@ -132,7 +132,7 @@ impl<'a> Document<'a> {
         Edit::new(self.bytes(&content), self.in_own_lines(text))
     }
 
-    /// Adds to what stands below a heading.
+    /// Adds to the text below a heading.
     pub fn append(&self, heading: Heading<'_>, text: &str) -> Edit {
         let content = self.content(&self.body(heading));
         match content.end.checked_sub(1) {
@@ -141,7 +141,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Adds at the end of the file.
+    /// Adds to the end of the file.
     pub fn append_at_end(&self, text: &str) -> Edit {
         let content = self.content(&(0..self.lines.len()));
         match content.end.checked_sub(1) {
@@ -166,7 +166,8 @@ impl<'a> Document<'a> {
         let eol = self.eol();
         let at = self.bytes(&(line..line + 1)).end;
         let text = self.in_own_lines(text);
-        // A list goes on where one ends; anything else is a new paragraph.
+        // Continues a list with a list item. Anything else becomes a
+        // new paragraph.
         let is_item = |line: &str| {
             let line = line.trim_start();
             line.starts_with("- ") || line.starts_with("* ") || line.starts_with("+ ")
@@ -180,8 +181,8 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Whether what follows this text would be read on its own: a text that opens a
-/// code fence or a comment and does not close it would swallow it.
+/// Whether the text closes every code fence and comment that it opens.
+/// Otherwise it would swallow the text after it.
 pub fn is_closed(text: &str) -> bool {
     let probe = format!("{text}\n\n# end");
     let document = Document::parse(&probe);

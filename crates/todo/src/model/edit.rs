@@ -1,6 +1,6 @@
-//! Changes of `task.md`, each the fewest bytes it takes. Every result is read
-//! again and held against what was meant before anybody gets to see it: the
-//! task is as wanted, all others are what they were.
+//! Edits `task.md`, changing as few bytes as possible. Every result is parsed
+//! again and checked: the task must be as requested, and all others must be
+//! unchanged.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use jiff::civil::Date;
 
 use super::{
     Status, TaskId,
-    board::{Board, Found, Task},
-    entry::{Entry, Link, Word},
+    board::{Board, Task, TaskLookup},
     lines::{self, Edit, eol_at, slice},
-    one_line, place,
-    place::Place,
+    one_line, placement,
+    placement::Destination,
     rewrite,
-    subtasks::{self, Wanted},
+    subtasks::{self, SubtaskSpec},
+    task_text::{Link, Tag, TaskText},
 };
 
 /// Why a change cannot be written into this text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    /// The title would make the line read as something else.
+pub enum EditError {
+    /// With this title the line would be parsed as something else.
     Title,
-    /// Something in the file, such as a code fence that is never closed,
-    /// swallows what is put there.
+    /// The new text would be swallowed, for example by a code fence that is
+    /// never closed.
     Swallowed,
 }
 
@@ -35,15 +35,15 @@ pub struct NewTask<'a> {
     pub due: Option<Date>,
 }
 
-pub fn create(board: &Board, new: &NewTask<'_>) -> Result<Board, Refusal> {
+pub fn create(board: &Board, new: &NewTask<'_>) -> Result<Board, EditError> {
     let model = board
         .in_category(new.category)
         .last()
         .or_else(|| board.tasks.last());
     let prefix = model.map_or_else(|| "- ".to_owned(), |task| prefix_like(board, task));
     let eol = eol_at(&board.text, &board.lines, None);
-    let mut rest =
-        rewrite::with_title(&format!("#{}", new.id), &one_line(new.title)).ok_or(Refusal::Title)?;
+    let mut rest = rewrite::with_title(&format!("#{}", new.id), &one_line(new.title))
+        .ok_or(EditError::Title)?;
     if let Some(due) = new.due {
         rest = rewrite::with_due(&rest, Some(due));
     }
@@ -56,7 +56,7 @@ pub fn create(board: &Board, new: &NewTask<'_>) -> Result<Board, Refusal> {
         subtasks::fresh(&indent, new.subtasks, eol)
     );
     apart_if_needed(|apart| {
-        let mut edit = place::insert(board, Place::EndOf(new.category), &block, apart);
+        let mut edit = placement::insert(board, Destination::EndOf(new.category), &block, apart);
         if board.lines.is_empty() {
             edit.text.insert_str(0, "# Task\n\n");
         }
@@ -68,7 +68,7 @@ pub fn create(board: &Board, new: &NewTask<'_>) -> Result<Board, Refusal> {
     })
 }
 
-/// Bullet and white space around it, as this task has them.
+/// The bullet of this task with its indentation.
 fn prefix_like(board: &Board, task: &Task) -> String {
     let line = board.line(task.lines.start);
     let at = board.item(task.lines.start).map_or(0, |item| item.bullet);
@@ -77,42 +77,39 @@ fn prefix_like(board: &Board, task: &Task) -> String {
     format!("{}{bullet} ", slice(line, 0..at))
 }
 
-/// What to change in one task; what is `None` stays.
+/// What to change in one task. `None`: keep.
 #[derive(Default)]
-pub struct Change<'a> {
+pub struct TaskChange<'a> {
     pub title: Option<&'a str>,
     pub status: Option<Status>,
     pub due: Option<Option<Date>>,
     pub links: Option<(Link, &'a [u16])>,
-    pub subtasks: Option<&'a [Wanted]>,
+    pub subtasks: Option<&'a [SubtaskSpec]>,
 }
 
-/// Changes the task's own lines. A task without an id gets `id`.
+/// Changes the lines of one task. A task without an id gets `id`.
 pub fn change(
     board: &Board,
     task: &Task,
     id: TaskId,
-    change: &Change<'_>,
-) -> Result<Board, Refusal> {
+    change: &TaskChange<'_>,
+) -> Result<Board, EditError> {
     let block = match change.subtasks {
         Some(wanted) => subtasks::replace(board, task, wanted),
         None => board.block(task).to_owned(),
     };
     let line = board.line(task.lines.start);
-    let item = board.item(task.lines.start).ok_or(Refusal::Swallowed)?;
-    let mark = item.mark.ok_or(Refusal::Swallowed)?;
+    let item = board.item(task.lines.start).ok_or(EditError::Swallowed)?;
+    let mark = item.mark.ok_or(EditError::Swallowed)?;
     let tail = slice(&block, line.len()..block.len());
 
     let old_rest = slice(line, item.rest..line.len());
     let mut rest = old_rest.to_owned();
     if task.id.is_none() {
-        rest = rewrite::with_word(&rest, &format!("#{id}"));
-        if Entry::parse(&rest).id() != Some(id) {
-            rest = format!("#{id} {old_rest}");
-        }
+        rest = rewrite::with_id(&rest, id);
     }
     if let Some(title) = change.title {
-        rest = rewrite::with_title(&rest, &one_line(title)).ok_or(Refusal::Title)?;
+        rest = rewrite::with_title(&rest, &one_line(title)).ok_or(EditError::Title)?;
     }
     if let Some(due) = change.due {
         rest = rewrite::with_due(&rest, due);
@@ -149,16 +146,16 @@ pub fn change(
     })
 }
 
-/// Puts a blank line below only where it must: without one, a line that follows
-/// might read as part of the task.
-fn apart_if_needed(edit: impl Fn(bool) -> Result<Board, Refusal>) -> Result<Board, Refusal> {
+/// Tries the edit without a blank line below the task first. The blank line is
+/// only needed if the next line would be parsed as part of the task.
+fn apart_if_needed(edit: impl Fn(bool) -> Result<Board, EditError>) -> Result<Board, EditError> {
     match edit(false) {
-        Err(Refusal::Swallowed) => edit(true),
+        Err(EditError::Swallowed) => edit(true),
         result => result,
     }
 }
 
-fn as_wanted(changed: &Task, change: &Change<'_>) -> bool {
+fn as_wanted(changed: &Task, change: &TaskChange<'_>) -> bool {
     change.status.is_none_or(|status| changed.status == status)
         && change.due.is_none_or(|due| changed.due == due)
         && change
@@ -166,10 +163,10 @@ fn as_wanted(changed: &Task, change: &Change<'_>) -> bool {
             .is_none_or(|wanted| changed.subtasks.len() == wanted.len())
 }
 
-pub fn remove(board: &Board, task: &Task) -> Result<Board, Refusal> {
+pub fn remove(board: &Board, task: &Task) -> Result<Board, EditError> {
     let eol = eol_at(&board.text, &board.lines, Some(task.lines.start));
     apart_if_needed(|apart| {
-        let mut edit = place::remove(board, &task.lines);
+        let mut edit = placement::remove(board, &task.lines);
         if apart {
             edit.text.push_str(eol);
         }
@@ -177,38 +174,33 @@ pub fn remove(board: &Board, task: &Task) -> Result<Board, Refusal> {
     })
 }
 
-/// Moves a task, with everything that belongs to it, and gives it `id` if it
-/// has none.
+/// Moves a task with its sub-tasks and notes, and gives it `id` if it has none.
 pub fn relocate(
     board: &Board,
     task: &Task,
     id: TaskId,
-    place: Place<'_>,
-) -> Result<Board, Refusal> {
+    place: Destination<'_>,
+) -> Result<Board, EditError> {
     let target = match place {
-        Place::Before(other) | Place::After(other) => board.category(other),
-        Place::EndOf(category) => category,
+        Destination::Before(other) | Destination::After(other) => board.category(other),
+        Destination::EndOf(category) => category,
     };
     if task.id.is_none() {
-        let named = change(board, task, id, &Change::default())?;
-        let Found::One(task) = named.find(id) else {
-            return Err(Refusal::Swallowed);
+        let named = change(board, task, id, &TaskChange::default())?;
+        let TaskLookup::One(task) = named.find(id) else {
+            return Err(EditError::Swallowed);
         };
-        // A word was added to one line, so lines still have the same numbers.
+        // Only one line was edited, so line numbers are unchanged.
         let same = |other: &Task| {
             let at = other.lines.start;
             named.tasks.iter().find(|task| task.lines.start == at)
         };
-        let place = match place {
-            Place::Before(other) => same(other).map(Place::Before),
-            Place::After(other) => same(other).map(Place::After),
-            Place::EndOf(category) => Some(Place::EndOf(category)),
-        };
-        return relocate(&named, task, id, place.ok_or(Refusal::Swallowed)?);
+        let place = place.map(same).ok_or(EditError::Swallowed)?;
+        return relocate(&named, task, id, place);
     }
     let block = board.block(task).to_owned();
-    // Taken out first and put in again into what is left, so that the blank
-    // lines of both places are judged as they then are.
+    // Removes the task first and inserts it into the rest, so that the
+    // blank lines of both places are handled correctly.
     let without = remove(board, task)?;
     let same = |other: &Task| {
         let index = board
@@ -223,34 +215,29 @@ pub fn relocate(
             .tasks
             .get(if index > own { index - 1 } else { index })
     };
-    let place = match place {
-        Place::Before(other) => same(other).map(Place::Before),
-        Place::After(other) => same(other).map(Place::After),
-        Place::EndOf(category) => Some(Place::EndOf(category)),
-    };
-    let place = place.ok_or(Refusal::Swallowed)?;
+    let place = place.map(same).ok_or(EditError::Swallowed)?;
     apart_if_needed(|apart| {
-        let edit = place::insert(&without, place, &block, apart);
+        let edit = placement::insert(&without, place, &block, apart);
         finish(&without, vec![edit], None, Some(id), |after, moved| {
             after.category(moved) == target && after.block(moved) == block
         })
     })
 }
 
-/// Applies the edits and looks whether they did what they should.
+/// Applies the edits and checks the result.
 fn finish(
     before: &Board,
     edits: Vec<Edit>,
     old: Option<&Task>,
     id: Option<TaskId>,
     wanted: impl Fn(&Board, &Task) -> bool,
-) -> Result<Board, Refusal> {
+) -> Result<Board, EditError> {
     let text: Arc<str> = lines::apply(&before.text, edits).into();
-    let after = Board::parse(text).map_err(|_| Refusal::Title)?;
+    let after = Board::parse(text).map_err(|_| EditError::Title)?;
     if let Some(id) = id {
         match after.find(id) {
-            Found::One(task) if wanted(&after, task) => {}
-            _ => return Err(Refusal::Swallowed),
+            TaskLookup::One(task) if wanted(&after, task) => {}
+            _ => return Err(EditError::Swallowed),
         }
     }
     let others_before = before
@@ -267,22 +254,19 @@ fn finish(
     if same {
         Ok(after)
     } else {
-        Err(Refusal::Swallowed)
+        Err(EditError::Swallowed)
     }
 }
 
-/// Gives ids to all tasks that have none, in one go.
-pub fn number(board: &Board, ids: &[TaskId]) -> Result<Board, Refusal> {
+/// Gives an id to every task that has none.
+pub fn number(board: &Board, ids: &[TaskId]) -> Result<Board, EditError> {
     let mut edits = Vec::new();
     let nameless = board.tasks.iter().filter(|task| task.id.is_none());
     for (task, id) in nameless.zip(ids) {
         let line = board.line(task.lines.start);
-        let item = board.item(task.lines.start).ok_or(Refusal::Swallowed)?;
+        let item = board.item(task.lines.start).ok_or(EditError::Swallowed)?;
         let rest = slice(line, item.rest..line.len());
-        let mut named = rewrite::with_word(rest, &format!("#{id}"));
-        if Entry::parse(&named).id() != Some(*id) {
-            named = format!("#{id} {rest}");
-        }
+        let mut named = rewrite::with_id(rest, *id);
         if rest.is_empty() && !line.ends_with([' ', '\t']) {
             named.insert(0, ' ');
         }
@@ -290,18 +274,18 @@ pub fn number(board: &Board, ids: &[TaskId]) -> Result<Board, Refusal> {
         edits.push(Edit::new(start + item.rest..start + line.len(), named));
     }
     let text: Arc<str> = lines::apply(&board.text, edits).into();
-    let after = Board::parse(text).map_err(|_| Refusal::Swallowed)?;
+    let after = Board::parse(text).map_err(|_| EditError::Swallowed)?;
     let all = ids
         .iter()
-        .all(|id| matches!(after.find(*id), Found::One(_)));
+        .all(|id| matches!(after.find(*id), TaskLookup::One(_)));
     if all && after.tasks.len() == board.tasks.len() {
         Ok(after)
     } else {
-        Err(Refusal::Swallowed)
+        Err(EditError::Swallowed)
     }
 }
 
-/// The numbers of one kind of link, with one added or taken away.
+/// The targets of one kind of link, with one added or removed.
 pub fn relinked(task: &Task, link: Link, target: u16, remove: bool) -> Vec<u16> {
     let mut targets: Vec<u16> = task
         .linked(link)
@@ -313,12 +297,12 @@ pub fn relinked(task: &Task, link: Link, target: u16, remove: bool) -> Vec<u16> 
     targets
 }
 
-/// Whether a title is only words of ours, so that nothing would be left of it.
-pub fn is_only_words(title: &str) -> bool {
-    let entry = Entry::parse(title);
-    entry.title.is_empty()
-        && entry
+/// Whether a title consists of tags only, so that the task would have no title.
+pub fn is_only_tags(title: &str) -> bool {
+    let parsed = TaskText::parse(title);
+    parsed.title.is_empty()
+        && parsed
             .tokens
             .iter()
-            .all(|token| !matches!(token.word, Word::Id(_)))
+            .all(|token| !matches!(token.tag, Tag::Id(_)))
 }

@@ -1,10 +1,11 @@
-//! What waits for what.
+//! Dependencies between tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Status, TaskId, board::Board, entry::Link};
+use super::{Status, TaskId, board::Board, task_text::Link};
 
-/// Which tasks each task waits for: its own `after:`, and others' `blocks:`.
+/// Which tasks each task waits for, from its own `after:` and the `blocks:` of
+/// others.
 pub struct Graph {
     waits_for: BTreeMap<u16, BTreeSet<u16>>,
     open: BTreeSet<u16>,
@@ -31,7 +32,8 @@ impl Graph {
         graph
     }
 
-    /// The unfinished tasks this one waits for. One that is gone holds nobody up.
+    /// The unfinished tasks that this one waits for. Deleted tasks block
+    /// nothing.
     pub fn blockers(&self, id: TaskId) -> impl Iterator<Item = TaskId> + '_ {
         self.waits_for
             .get(&id.0)
@@ -41,7 +43,7 @@ impl Graph {
             .map(|other| TaskId(*other))
     }
 
-    /// All tasks this one waits for, finished or not.
+    /// All tasks that this one waits for, finished or not.
     pub fn waits_for(&self, id: TaskId) -> impl Iterator<Item = TaskId> + '_ {
         let others = self.waits_for.get(&id.0).into_iter().flatten();
         others.map(|other| TaskId(*other))
@@ -55,7 +57,7 @@ impl Graph {
             .map(|(waiting, _)| TaskId(*waiting))
     }
 
-    /// How `from` waits for `to`, by which steps, if it does.
+    /// The chain of tasks by which `from` waits for `to`, if there is one.
     pub fn path(&self, from: TaskId, to: TaskId) -> Option<Vec<TaskId>> {
         let mut came_from: BTreeMap<u16, u16> = BTreeMap::new();
         let mut next = vec![from.0];

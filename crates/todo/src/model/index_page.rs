@@ -1,4 +1,5 @@
-//! `index.md`: a region between two markers is ours, the rest is people's.
+//! `index.md`. The program writes the region between two markers; the rest
+//! belongs to people.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +17,8 @@ const END: &str = "<!-- todo:end -->";
 const TASKS: &str = "## Tasks";
 const ADRS: &str = "## Decisions";
 
-/// The page with its parts brought up to date; a part that is `None` stays as
-/// it is. `Err` when the markers are not one pair in order.
+/// Updates the page. A part that is `None` stays as it is. `Err` unless there
+/// is exactly one pair of markers, in order.
 pub fn update(old: Option<&str>, tasks: Option<&str>, adrs: Option<&str>) -> Result<String, ()> {
     let Some(old) = old else {
         let region = region("", tasks, adrs, "\n");
@@ -50,7 +51,7 @@ pub fn update(old: Option<&str>, tasks: Option<&str>, adrs: Option<&str>) -> Res
     }
 }
 
-/// Whether both parts are there, so that one can be brought up to date alone.
+/// Whether the page has both parts, so that one can be updated alone.
 pub fn has_parts(page: &str) -> bool {
     page.contains(BEGIN_START) && page.contains(TASKS) && page.contains(ADRS)
 }
@@ -148,7 +149,7 @@ fn cell(text: &str) -> String {
         .replace("-->", "--\\>")
 }
 
-/// The anchor GitHub gives a heading.
+/// The anchor that GitHub gives to a heading.
 fn anchor(name: &str) -> String {
     let lower = name.to_lowercase();
     lower
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_write_around_the_region_stays() {
+    fn text_outside_the_region_stays() {
         let made = update(None, Some("## Tasks\n\na"), Some("## Decisions\n\nb")).unwrap();
         let edited = format!("Mine\n\n{made}\nAlso mine");
         let updated = update(Some(&edited), Some("## Tasks\n\nc"), None).unwrap();

@@ -1,8 +1,8 @@
-//! Text as lines that know where they stand, so that an edit can name bytes.
+//! Splits text into lines with their byte positions, for edits.
 
 use std::ops::Range;
 
-/// One line: where its text starts and ends, and where the next one starts.
+/// The start and end of a line's text, and the start of the next line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
     pub start: usize,
@@ -49,7 +49,8 @@ pub fn split(text: &str) -> Vec<Line> {
     lines
 }
 
-/// The ending new lines get: that of the line before, else the file's first.
+/// The line ending for new lines: that of the line before, else that of the
+/// first line.
 pub fn eol_at<'a>(text: &'a str, lines: &[Line], before: Option<usize>) -> &'a str {
     before
         .and_then(|index| lines.get(index))
@@ -60,7 +61,7 @@ pub fn eol_at<'a>(text: &'a str, lines: &[Line], before: Option<usize>) -> &'a s
         .unwrap_or("\n")
 }
 
-/// Like `&text[range]`, but empty where that would panic.
+/// Like `&text[range]`, but empty instead of a panic.
 pub fn slice(text: &str, range: Range<usize>) -> &str {
     text.get(range).unwrap_or_default()
 }
@@ -81,7 +82,8 @@ impl Edit {
     }
 }
 
-/// Applies edits that do not overlap, in any order; edits at one place keep theirs.
+/// Applies edits that do not overlap, given in any order. Edits at the same
+/// position keep their order.
 pub fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     let grown: usize = edits.iter().map(|edit| edit.text.len()).sum();
@@ -96,8 +98,8 @@ pub fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     result
 }
 
-/// Columns of the white space a line begins with (a tab goes to the next
-/// multiple of four), and its length in bytes.
+/// The indentation of a line in columns (a tab goes to the next multiple of
+/// four) and in bytes.
 pub fn indent(line: &str) -> (usize, usize) {
     let mut columns = 0;
     for (at, byte) in line.bytes().enumerate() {
@@ -115,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_is_in_one_place() {
+    fn every_byte_belongs_to_one_line() {
         for text in [
             "",
             "a",
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_in_any_order() {
+    fn edits_are_applied_in_any_order() {
         let edits = vec![
             Edit::new(4..5, "E"),
             Edit::new(0..0, ">"),
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn tabs_are_columns() {
+    fn tabs_count_as_columns() {
         assert_eq!(indent("\t- x"), (4, 1));
         assert_eq!(indent("  \t- x"), (4, 3));
         assert_eq!(indent("   x"), (3, 3));

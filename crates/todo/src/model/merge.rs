@@ -1,11 +1,12 @@
-//! Two changes of one text brought together, line by line. Changes of the same
-//! or of neighbouring lines are a conflict: nobody guesses.
+//! Merges two changes of one text, line by line. Changes of the same or of
+//! neighbouring lines are a conflict.
 
 use std::ops::Range;
 
 use super::lines::{self, slice};
 
-/// `base` with both changes, or the lines of `base` (from 1) both of them change.
+/// `base` with both changes, or the conflicting lines of `base`, counted from
+/// 1.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, Range<usize>> {
     if ours == theirs || base == theirs {
         return Ok(ours.to_owned());
@@ -53,8 +54,8 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, Range<usize
     Ok(result)
 }
 
-/// For changes of the same lines, where nobody can be asked: all of `theirs`,
-/// and at its end the lines `ours` added.
+/// Merges conflicting changes without loss: all of `theirs`, then the lines
+/// that `ours` added.
 pub fn both(base: &str, ours: &str, theirs: &str) -> String {
     let (a, b, c) = (pieces(base), pieces(ours), pieces(theirs));
     let mut result = theirs.to_owned();
@@ -134,10 +135,11 @@ fn hunks(a: &[&str], b: &[&str]) -> Vec<Hunk> {
     hunks
 }
 
-/// The most edits looked for. Beyond that the middle counts as one change.
+/// The most edits to look for. Beyond that, everything between the common start
+/// and end is one change.
 const MOST_EDITS: usize = 500;
 
-/// Pairs of lines that stay, by Myers' algorithm.
+/// Pairs of unchanged lines, by Myers' algorithm.
 fn kept(a: &[&str], b: &[&str]) -> Option<Vec<(usize, usize)>> {
     let (n, m) = (a.len() as isize, b.len() as isize);
     let most = (a.len() + b.len()).min(MOST_EDITS);
@@ -203,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_in_different_places_are_joined() {
+    fn changes_of_different_lines_are_merged() {
         let base = "a\nb\nc\nd\ne\nf\ng\n";
         let ours = "a\nB\nc\nd\ne\nf\ng\n";
         let theirs = "0\na\nb\nc\nd\nE\nf\nh\n";
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_change_on_both_sides_is_one() {
+    fn the_same_change_on_both_sides_is_merged_once() {
         assert_eq!(
             merge("a\nb\nc\n", "a\nx\nc\n", "a\nx\nc\n").unwrap(),
             "a\nx\nc\n"
@@ -237,13 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn line_endings_and_missing_ones_survive() {
+    fn line_endings_are_kept() {
         let (base, ours, theirs) = ("a\r\nb\r\nc", "x\r\nb\r\nc", "a\r\nb\r\nc\r\nd");
         assert_eq!(merge(base, ours, theirs).unwrap(), "x\r\nb\r\nc\r\nd");
     }
 
     #[test]
-    fn diffs_are_true_to_both_texts() {
+    fn hunks_turn_one_text_into_the_other() {
         let texts = [
             "",
             "a\n",

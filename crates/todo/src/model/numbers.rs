@@ -1,5 +1,5 @@
-//! Which numbers have been given out. A number comes back only when all of them
-//! have been used.
+//! Which numbers have been issued. A number is issued again only after all
+//! others have been used.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use super::MOST;
 
 /// A set of numbers from 1 to 999, written as `1-17,500`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Numbers([u64; 16]);
+pub struct NumberSet([u64; 16]);
 
-impl Numbers {
+impl NumberSet {
     pub fn insert(&mut self, number: u16) {
         if (1..=MOST).contains(&number)
             && let Some(word) = self.0.get_mut(usize::from(number / 64))
@@ -45,15 +45,22 @@ impl Numbers {
             .unwrap_or(0)
     }
 
-    /// The next one to give out: above all others, else a gap, else one that
-    /// nobody uses any more.
-    pub fn next(&self, in_use: &Self) -> Option<u16> {
+    /// The next number to issue: the highest plus one, else one that was
+    /// never issued, else one that is no longer in use.
+    fn next(&self, in_use: &Self) -> Option<u16> {
         let above = self.highest() + 1;
         if above <= MOST {
             return Some(above);
         }
         let unused = (1..=MOST).find(|number| !self.contains(*number));
         unused.or_else(|| (1..=MOST).find(|number| !in_use.contains(*number)))
+    }
+
+    /// Issues the next number.
+    pub fn issue(&mut self, in_use: &Self) -> Option<u16> {
+        let number = self.next(in_use)?;
+        self.insert(number);
+        Some(number)
     }
 
     fn ranges(&self) -> String {
@@ -88,30 +95,30 @@ impl Numbers {
     }
 }
 
-impl Serialize for Numbers {
+impl Serialize for NumberSet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.ranges())
     }
 }
 
-impl<'de> Deserialize<'de> for Numbers {
+impl<'de> Deserialize<'de> for NumberSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not a list of numbers"))
     }
 }
 
-/// What is kept for one project; worktrees of a repository share it.
+/// The ledger of one project. All worktrees of a repository share it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Given {
-    pub tasks: Numbers,
-    pub adrs: Numbers,
-    /// Ids that items without one are listed under, until an agent first
-    /// touches them. The key is what tells such an item apart.
+pub struct IssuedNumbers {
+    pub tasks: NumberSet,
+    pub adrs: NumberSet,
+    /// Ids promised to items that have none in their line, by the item's
+    /// key. An item gets its id written when an agent first changes it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub promised: BTreeMap<String, u16>,
-    /// What calls with a key were given, oldest first, so that a retry makes
+    /// Calls with an idempotency key, oldest first, so that a retry creates
     /// nothing twice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Request>,
@@ -125,10 +132,10 @@ pub struct Request {
     pub at: String,
 }
 
-/// So many keys are remembered.
+/// Number of keys to remember.
 const MOST_REQUESTS: usize = 200;
 
-impl Given {
+impl IssuedNumbers {
     pub fn note(&mut self, request: Request) {
         self.requests.retain(|other| other.key != request.key);
         let old = (self.requests.len() + 1).saturating_sub(MOST_REQUESTS);
@@ -138,27 +145,27 @@ impl Given {
 }
 
 /// The whole file: one entry for each project in the repository, by its path.
-pub type Ledger = BTreeMap<String, Given>;
+pub type Ledger = BTreeMap<String, IssuedNumbers>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn set(text: &str) -> Numbers {
-        Numbers::parse(text).unwrap()
+    fn set(text: &str) -> NumberSet {
+        NumberSet::parse(text).unwrap()
     }
 
     #[test]
-    fn written_and_read_back() {
+    fn number_sets_are_written_and_read_back() {
         for text in ["", "1", "1-17,500", "3,5,7-9,999", "1-999"] {
             assert_eq!(set(text).ranges(), text);
         }
-        assert!(Numbers::parse("x").is_none());
+        assert!(NumberSet::parse("x").is_none());
     }
 
     #[test]
     fn the_last_keys_are_remembered() {
-        let mut given = Given::default();
+        let mut given = IssuedNumbers::default();
         for number in 0..300 {
             given.note(Request {
                 key: (number % 250).to_string(),
@@ -172,11 +179,11 @@ mod tests {
         assert_eq!(of("0").unwrap().number, 250);
         assert!(of("60").is_none());
         let text = serde_json::to_string(&given).unwrap();
-        assert_eq!(serde_json::from_str::<Given>(&text).unwrap(), given);
+        assert_eq!(serde_json::from_str::<IssuedNumbers>(&text).unwrap(), given);
     }
 
     #[test]
-    fn numbers_come_back_only_when_all_are_used() {
+    fn numbers_are_reused_only_when_all_are_used() {
         assert_eq!(set("").next(&set("")), Some(1));
         assert_eq!(set("1-3").next(&set("1")), Some(4));
         assert_eq!(set("1-3,500").next(&set("")), Some(501));

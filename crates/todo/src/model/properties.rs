@@ -1,5 +1,5 @@
-//! Random Markdown through random changes: what a change did not mean stays, to
-//! the byte.
+//! Applies random changes to random Markdown. Everything else must stay byte
+//! for byte.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use proptest::prelude::*;
 use super::{
     Status, TaskId,
     board::{Board, Task},
-    edit::{self, Change, NewTask},
+    edit::{self, NewTask, TaskChange},
     lines,
     merge::merge,
-    place::Place,
-    subtasks::Wanted,
+    placement::Destination,
+    subtasks::SubtaskSpec,
 };
 
 /// What people write, and what they should not.
@@ -158,7 +158,7 @@ fn step() -> impl Strategy<Value = Step> {
 const CATEGORIES: [&str; 4] = ["SPEC", "Frontend", "Default", "新規"];
 
 fn pick(board: &Board, at: usize) -> Option<&Task> {
-    // A task whose id several have is refused before it comes to an edit.
+    // Duplicate ids are rejected before an edit.
     let single: Vec<&Task> = board
         .tasks
         .iter()
@@ -203,42 +203,8 @@ fn other_lines<'b>(board: &'b Board, task: &Task) -> Vec<&'b str> {
 fn run(board: &Board, step: &Step, fresh: TaskId) -> Option<Board> {
     let named = |task: &Task| task.id.unwrap_or(fresh);
     match step {
-        Step::Create(category, subtasks) => {
-            let category = CATEGORIES[category % 4];
-            let subtasks: Vec<String> = subtasks.clone();
-            let new = NewTask {
-                id: fresh,
-                title: "新しい task",
-                category,
-                subtasks: &subtasks,
-                due: None,
-            };
-            let after = edit::create(board, &new).ok()?;
-            let (start, end) = common(&board.text, &after.text);
-            assert!(
-                start + end >= board.text.len(),
-                "{:?}\n{:?}",
-                board.text,
-                after.text
-            );
-            Some(after)
-        }
-        Step::Remove(at) => {
-            let task = pick(board, *at)?;
-            let after = edit::remove(board, task).ok()?;
-            assert_eq!(other_lines(board, task), all_lines(&after));
-            let (start, end) = common(&board.text, &after.text);
-            assert!(
-                start + end >= after.text.len(),
-                "{:?}\n{:?}",
-                board.text,
-                after.text
-            );
-            let gone = board.text.len() - after.text.len();
-            let blank = gone - board.block(task).len();
-            assert!(blank <= 8, "{:?}\n{:?}", board.text, after.text);
-            Some(after)
-        }
+        Step::Create(category, subtasks) => created(board, *category, subtasks, fresh),
+        Step::Remove(at) => removed(board, pick(board, *at)?),
         Step::Move(at, to, before) => {
             let task = pick(board, *at)?;
             let others: Vec<&Task> = board
@@ -247,9 +213,9 @@ fn run(board: &Board, step: &Step, fresh: TaskId) -> Option<Board> {
                 .collect();
             let other = others.get(to % others.len().max(1))?;
             let place = if *before {
-                Place::Before(other)
+                Destination::Before(other)
             } else {
-                Place::After(other)
+                Destination::After(other)
             };
             relocated(board, task, named(task), place)
         }
@@ -259,58 +225,79 @@ fn run(board: &Board, step: &Step, fresh: TaskId) -> Option<Board> {
                 board,
                 task,
                 named(task),
-                Place::EndOf(CATEGORIES[category % 4]),
+                Destination::EndOf(CATEGORIES[category % 4]),
             )
         }
         Step::Title(at, title) => changed(
             board,
             *at,
             fresh,
-            &Change {
+            &TaskChange {
                 title: Some(title),
-                ..Change::default()
+                ..TaskChange::default()
             },
         ),
         Step::Mark(at, status) => changed(
             board,
             *at,
             fresh,
-            &Change {
+            &TaskChange {
                 status: Some(*status),
-                ..Change::default()
+                ..TaskChange::default()
             },
         ),
         Step::Due(at, some) => {
             let due = some.then(|| "2027-01-02".parse().unwrap());
-            changed(
-                board,
-                *at,
-                fresh,
-                &Change {
-                    due: Some(due),
-                    ..Change::default()
-                },
-            )
+            let change = TaskChange {
+                due: Some(due),
+                ..TaskChange::default()
+            };
+            changed(board, *at, fresh, &change)
         }
         Step::Subtasks(at, wanted) => {
-            let wanted: Vec<Wanted> = wanted
+            let wanted: Vec<SubtaskSpec> = wanted
                 .iter()
-                .map(|(title, status)| Wanted {
+                .map(|(title, status)| SubtaskSpec {
                     title: title.clone(),
                     status: *status,
                 })
                 .collect();
-            changed(
-                board,
-                *at,
-                fresh,
-                &Change {
-                    subtasks: Some(&wanted),
-                    ..Change::default()
-                },
-            )
+            let change = TaskChange {
+                subtasks: Some(&wanted),
+                ..TaskChange::default()
+            };
+            changed(board, *at, fresh, &change)
         }
     }
+}
+
+fn created(board: &Board, category: usize, subtasks: &[String], id: TaskId) -> Option<Board> {
+    let new = NewTask {
+        id,
+        title: "新しい task",
+        category: CATEGORIES[category % 4],
+        subtasks,
+        due: None,
+    };
+    let after = edit::create(board, &new).ok()?;
+    assert_one_edit(&board.text, &after.text, board.text.len());
+    Some(after)
+}
+
+fn removed(board: &Board, task: &Task) -> Option<Board> {
+    let after = edit::remove(board, task).ok()?;
+    assert_eq!(other_lines(board, task), all_lines(&after));
+    assert_one_edit(&board.text, &after.text, after.text.len());
+    let gone = board.text.len() - after.text.len();
+    let blank = gone - board.block(task).len();
+    assert!(blank <= 8, "{:?}\n{:?}", board.text, after.text);
+    Some(after)
+}
+
+/// The common start and end of both texts cover `unchanged` bytes.
+fn assert_one_edit(before: &str, after: &str, unchanged: usize) {
+    let (start, end) = common(before, after);
+    assert!(start + end >= unchanged, "{before:?}\n{after:?}");
 }
 
 fn all_lines(board: &Board) -> Vec<&str> {
@@ -318,14 +305,14 @@ fn all_lines(board: &Board) -> Vec<&str> {
     all.filter(|line| !line.trim().is_empty()).collect()
 }
 
-fn changed(board: &Board, at: usize, fresh: TaskId, change: &Change<'_>) -> Option<Board> {
+fn changed(board: &Board, at: usize, fresh: TaskId, change: &TaskChange<'_>) -> Option<Board> {
     let task = pick(board, at)?;
     let id = task.id.unwrap_or(fresh);
     let after = edit::change(board, task, id, change).ok()?;
     let new = after.tasks.iter().find(|task| task.id == Some(id)).unwrap();
     let ((before, below), (now_before, now_below)) = (around(board, task), around(&after, new));
     assert_eq!(before, now_before);
-    // A blank line may have to keep what follows apart.
+    // A blank line may have to separate the text below.
     let apart = now_below.strip_suffix(below).unwrap_or("?");
     assert!(
         apart.trim().is_empty() && apart.len() <= 2,
@@ -336,12 +323,12 @@ fn changed(board: &Board, at: usize, fresh: TaskId, change: &Change<'_>) -> Opti
     Some(after)
 }
 
-fn relocated(board: &Board, task: &Task, id: TaskId, place: Place<'_>) -> Option<Board> {
+fn relocated(board: &Board, task: &Task, id: TaskId, place: Destination<'_>) -> Option<Board> {
     let after = edit::relocate(board, task, id, place).ok()?;
     let new = after.tasks.iter().find(|task| task.id == Some(id)).unwrap();
     let mut rest = other_lines(&after, new);
-    // A new category brings its heading along.
-    if let Place::EndOf(category) = place {
+    // A new category adds its heading.
+    if let Destination::EndOf(category) = place {
         let heading = format!("## {category}");
         if rest.len() > other_lines(board, task).len() {
             assert_eq!(rest.pop(), Some(heading.as_str()));
@@ -360,7 +347,7 @@ proptest! {
         for (number, step) in steps.iter().enumerate() {
             let fresh = TaskId(700 + number as u16);
             if let Some(after) = run(&board, step, fresh) {
-                // What was written reads as what was meant.
+                // The written text parses to the same tasks.
                 let again = Board::parse(Arc::clone(&after.text)).unwrap();
                 prop_assert_eq!(&again.tasks, &after.tasks);
                 prop_assert_eq!(
@@ -387,7 +374,7 @@ proptest! {
     }
 
     #[test]
-    fn merging_is_fair(base in markdown(), ours in markdown(), theirs in markdown()) {
+    fn merging_does_not_depend_on_the_order(base in markdown(), ours in markdown(), theirs in markdown()) {
         if let (Ok(one), Ok(other)) = (merge(&base, &ours, &theirs), merge(&base, &theirs, &ours)) {
             prop_assert_eq!(one, other);
         }

@@ -1,44 +1,46 @@
-//! A task's line with other words in it, and everything else where it was.
+//! Changes the title and tags of a task's line, and nothing else in it.
 
 use std::ops::Range;
 
 use jiff::civil::Date;
 
 use super::{
-    entry::{Entry, Link, Token, Word},
+    TaskId,
     lines::slice,
+    task_text::{Link, Tag, TaskText, Token},
 };
 
-/// `rest` with another title. Words of ours keep their order and what stands
-/// around the title stays; `None` when the line would then read as something else.
+/// `rest` with another title. Tags keep their order. `None` if the line would
+/// be parsed as something else.
 pub fn with_title(rest: &str, new: &str) -> Option<String> {
-    let entry = Entry::parse(rest);
-    let wanted = Entry::parse(new);
+    let parsed = TaskText::parse(rest);
+    let wanted = TaskText::parse(new);
     let reads = |text: &str| {
-        let read = Entry::parse(text);
-        read.id() == entry.id()
+        let read = TaskText::parse(text);
+        read.id() == parsed.id()
             && (read.title == wanted.title || (wanted.id().is_some() && read.title == new))
     };
-    let text = titled(rest, &entry.tokens, new);
+    let text = titled(rest, &parsed.tokens, new);
     if reads(&text) {
         return Some(text);
     }
-    // A title that begins with an id would take the line over; ours then leads.
-    let id = entry.id()?;
-    let bare = remove(rest, |word| *word == Word::Id(id));
-    let mut tokens = Entry::parse(&bare).tokens;
-    tokens.retain(|token| !matches!(token.word, Word::Id(_)));
+    // If the new title begins with an id, the task's own id must come
+    // first.
+    let id = parsed.id()?;
+    let bare = remove(rest, |word| *word == Tag::Id(id));
+    let mut tokens = TaskText::parse(&bare).tokens;
+    tokens.retain(|token| !matches!(token.tag, Tag::Id(_)));
     let text = format!("#{id} {}", titled(&bare, &tokens, new));
     reads(&text).then_some(text)
 }
 
-/// `new` from where the old title begins to where it ends; words that stand in
-/// between go behind it.
+/// Puts `new` in place of the old title. Tags inside the old title move behind
+/// it.
 fn titled(rest: &str, tokens: &[Token], new: &str) -> String {
     let (mut first, mut last, mut at) = (rest.len(), 0, 0);
     let end = Token {
         range: rest.len()..rest.len(),
-        word: Word::Links(Link::See, Vec::new()),
+        tag: Tag::Links(Link::See, Vec::new()),
     };
     for token in tokens.iter().chain([&end]) {
         let part = slice(rest, at..token.range.start);
@@ -70,8 +72,17 @@ fn titled(rest: &str, tokens: &[Token], new: &str) -> String {
     text
 }
 
-/// `rest` with `word` added behind everything else.
-pub fn with_word(rest: &str, word: &str) -> String {
+/// `rest` with an id at the end, or at the start if it would not count there.
+pub fn with_id(rest: &str, id: TaskId) -> String {
+    let named = with_tag(rest, &format!("#{id}"));
+    if TaskText::parse(&named).id() == Some(id) {
+        return named;
+    }
+    format!("#{id} {rest}")
+}
+
+/// `rest` with `tag` added at the end.
+pub fn with_tag(rest: &str, word: &str) -> String {
     let kept = rest.trim_end();
     let tail = slice(rest, kept.len()..rest.len());
     if kept.is_empty() {
@@ -80,12 +91,12 @@ pub fn with_word(rest: &str, word: &str) -> String {
     format!("{kept} {word}{tail}")
 }
 
-/// `rest` without the words that `unwanted` picks, each with one space before it.
-pub fn remove(rest: &str, unwanted: impl Fn(&Word) -> bool) -> String {
+/// `rest` without the tags that `unwanted` selects and the space before each.
+pub fn remove(rest: &str, unwanted: impl Fn(&Tag) -> bool) -> String {
     let mut text = String::with_capacity(rest.len());
     let mut at = 0;
-    for token in Entry::parse(rest).tokens {
-        if unwanted(&token.word) {
+    for token in TaskText::parse(rest).tokens {
+        if unwanted(&token.tag) {
             let before = slice(rest, at..token.range.start);
             text.push_str(before.strip_suffix([' ', '\t']).unwrap_or(before));
             at = token.range.end;
@@ -100,35 +111,35 @@ pub fn remove(rest: &str, unwanted: impl Fn(&Word) -> bool) -> String {
     text
 }
 
-/// `rest` with another due date, at the place of the old one.
+/// `rest` with another due date, in place of the old one.
 pub fn with_due(rest: &str, due: Option<Date>) -> String {
-    let is_due = |word: &Word| matches!(word, Word::Due(_));
+    let is_due = |word: &Tag| matches!(word, Tag::Due(_));
     let Some(due) = due else {
         return remove(rest, is_due);
     };
     let word = format!("due:{due}");
-    let entry = Entry::parse(rest);
-    match entry.tokens.iter().find(|token| is_due(&token.word)) {
+    let parsed = TaskText::parse(rest);
+    match parsed.tokens.iter().find(|token| is_due(&token.tag)) {
         Some(token) => replace(rest, &token.range, &word),
-        None => with_word(rest, &word),
+        None => with_tag(rest, &word),
     }
 }
 
-/// `rest` with exactly these targets of one kind of link.
+/// `rest` with exactly these targets for one kind of link.
 pub fn with_links(rest: &str, link: Link, targets: &[u16]) -> String {
-    let is_link = |word: &Word| matches!(word, Word::Links(of, _) if *of == link);
+    let is_link = |word: &Tag| matches!(word, Tag::Links(of, _) if *of == link);
     if targets.is_empty() {
         return remove(rest, is_link);
     }
     let names: Vec<String> = targets.iter().map(|number| link.target(*number)).collect();
     let word = format!("{}{}", link.key(), names.join(","));
-    let entry = Entry::parse(rest);
-    let mut places = entry.tokens.iter().filter(|token| is_link(&token.word));
+    let parsed = TaskText::parse(rest);
+    let mut places = parsed.tokens.iter().filter(|token| is_link(&token.tag));
     match (places.next(), places.next()) {
         (Some(token), None) => replace(rest, &token.range, &word),
-        (None, _) => with_word(rest, &word),
-        // Several words of one kind are put together.
-        (Some(_), Some(_)) => with_word(&remove(rest, is_link), &word),
+        (None, _) => with_tag(rest, &word),
+        // Joins several tags of one kind.
+        (Some(_), Some(_)) => with_tag(&remove(rest, is_link), &word),
     }
 }
 
@@ -145,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles_are_replaced_where_they_stand() {
+    fn titles_are_replaced_in_place() {
         for (rest, new, wanted) in [
             ("old #T001", "new", "new #T001"),
             ("old #T001  ", "new", "new #T001  "),
@@ -167,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_links_come_and_go() {
+    fn due_dates_and_links_are_added_and_removed() {
         let date = |text: &str| text.parse().ok();
         let dated = with_due("a #T001", date("2026-12-01"));
         assert_eq!(dated, "a #T001 due:2026-12-01");

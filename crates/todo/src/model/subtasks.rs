@@ -1,5 +1,5 @@
-//! A task's sub-tasks replaced as a whole, while the lines that stay are left
-//! as they were, and so is everything that stands between them.
+//! Replaces the sub-tasks of a task. Sub-tasks that stay keep their lines, and
+//! the text between them is kept too.
 
 use std::ops::Range;
 
@@ -12,20 +12,21 @@ use super::{
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct SubtaskSpec {
     pub title: String,
-    /// None keeps the status of a sub-task of that title, else it is new.
+    /// `None` keeps the status of a sub-task with that title; a new one is
+    /// todo.
     pub status: Option<Status>,
 }
 
-/// A piece of the task's block: a sub-task with what belongs to it, or not.
+/// A piece of the task's block: a sub-task with its notes, or other text.
 struct Piece {
     subtask: Option<usize>,
     lines: Range<usize>,
 }
 
-/// The task's block with other sub-tasks, without a last line ending.
-pub fn replace(board: &Board, task: &Task, wanted: &[Wanted]) -> String {
+/// The task's block with other sub-tasks, without a final line ending.
+pub fn replace(board: &Board, task: &Task, wanted: &[SubtaskSpec]) -> String {
     let old: Vec<String> = task
         .subtasks
         .iter()
@@ -46,7 +47,7 @@ pub fn replace(board: &Board, task: &Task, wanted: &[Wanted]) -> String {
             continue;
         };
         let partner = kept.iter().find(|(i, _)| *i == sub).map(|(_, j)| *j);
-        // New ones that come before all kept ones go where the first one stood.
+        // New ones before all kept ones go where the first one was.
         let until = match partner {
             Some(partner) => partner,
             None if !placed_first => kept.first().map_or(new.len(), |(_, j)| *j),
@@ -77,7 +78,7 @@ pub fn replace(board: &Board, task: &Task, wanted: &[Wanted]) -> String {
         result.new_one(board, task, wanted.get(next), &mut moved, &old);
         next += 1;
     }
-    // Blank lines between sub-tasks that are gone separate nothing.
+    // Drops blank lines that separated removed sub-tasks.
     let end = result.text.trim_end_matches(['\r', '\n', ' ', '\t']).len();
     let kept = slice(&result.text, end..result.text.len());
     let last_line = kept.find(['\r', '\n']).unwrap_or(kept.len());
@@ -85,7 +86,7 @@ pub fn replace(board: &Board, task: &Task, wanted: &[Wanted]) -> String {
     result.text
 }
 
-/// The lines of a new sub-task list below a new task.
+/// The sub-task lines of a new task.
 pub fn fresh(indent: &str, subtasks: &[String], eol: &str) -> String {
     let mut text = String::new();
     for title in subtasks {
@@ -96,7 +97,8 @@ pub fn fresh(indent: &str, subtasks: &[String], eol: &str) -> String {
 
 struct Joined<'a> {
     text: String,
-    /// The line ending the last piece had, once another follows.
+    /// The line ending of the last piece; written when another piece
+    /// follows.
     eol: Option<&'a str>,
     default_eol: &'a str,
     indent: String,
@@ -145,13 +147,13 @@ impl<'a> Joined<'a> {
         &mut self,
         board: &'a Board,
         task: &Task,
-        wanted: Option<&Wanted>,
+        wanted: Option<&SubtaskSpec>,
         moved: &mut Vec<usize>,
         old: &[String],
     ) {
         let Some(wanted) = wanted else { return };
         let title = one_line(&wanted.title);
-        // One that only changes its place takes its lines along.
+        // A sub-task that only moves keeps its lines.
         let same = moved.iter().position(|sub| old.get(*sub) == Some(&title));
         if let Some(at) = same {
             let sub = moved.remove(at);
@@ -168,7 +170,8 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// `text`, whose first line is the item in `line`, with another mark in its box.
+/// `text`, which starts with the item in `line`, with another mark in its
+/// checkbox.
 fn with_status(board: &Board, line: usize, text: &str, status: Option<Status>) -> String {
     let mark = board.item(line).and_then(|item| item.mark);
     let (Some(status), Some(mark)) = (status, mark) else {
@@ -211,7 +214,7 @@ fn pieces(board: &Board, task: &Task) -> Vec<Piece> {
     pieces
 }
 
-/// A sub-task's line and what is written below it, up to the next checkbox.
+/// A sub-task's line and the text below it, up to the next checkbox.
 fn own_lines(board: &Board, task: &Task, line: usize) -> Range<usize> {
     let Some(own) = board.item(line) else {
         return line..line + 1;
@@ -224,8 +227,7 @@ fn own_lines(board: &Board, task: &Task, line: usize) -> Range<usize> {
         let inside = match block.kind {
             Kind::Item(item) => item.mark.is_none() && item.depth > own.depth,
             Kind::Blank => true,
-            // A line further left only goes on with its paragraph by courtesy;
-            // it may as well be meant for the task.
+            // A less indented line may belong to the task instead.
             _ => lines::indent(board.line(index)).0 >= own.content,
         };
         if !inside {
@@ -238,7 +240,7 @@ fn own_lines(board: &Board, task: &Task, line: usize) -> Range<usize> {
     line..end
 }
 
-/// Leading white space and bullet of an item's line.
+/// The indentation and bullet of an item's line.
 fn prefix_of(board: &Board, line: usize) -> (String, char) {
     let text = board.line(line);
     let at = board.item(line).map_or(0, |item| item.bullet);
@@ -247,15 +249,15 @@ fn prefix_of(board: &Board, line: usize) -> (String, char) {
     (slice(text, 0..at).to_owned(), bullet)
 }
 
-/// How far in a first sub-task goes: as elsewhere in the file, where that is
-/// deep enough, else to where the task's own text starts.
+/// The indentation of a task's first sub-task: as elsewhere in the file if that
+/// is deep enough, else up to the task's text.
 pub fn indent_for(board: &Board, task: &Task) -> String {
     let content = board.item(task.lines.start).map_or(2, |item| item.content);
     prevailing_indent(board, content).unwrap_or_else(|| " ".repeat(content))
 }
 
-/// The white space before the file's first sub-task, if an item whose content
-/// starts at column `content` may have it.
+/// The indentation of the file's first sub-task, if it fits a task whose text
+/// starts at column `content`.
 pub fn prevailing_indent(board: &Board, content: usize) -> Option<String> {
     let sub = board.tasks.iter().find_map(|task| task.subtasks.first())?;
     let (indent, _) = prefix_of(board, sub.line);
@@ -263,7 +265,7 @@ pub fn prevailing_indent(board: &Board, content: usize) -> Option<String> {
     (columns >= content && columns < content + 4).then_some(indent)
 }
 
-/// Pairs of equal titles in one order: the longest such list.
+/// The longest common subsequence of titles, as pairs of indices.
 fn common(old: &[String], new: &[String]) -> Vec<(usize, usize)> {
     let width = new.len() + 1;
     let mut best = vec![0usize; (old.len() + 1) * width];

@@ -1,5 +1,5 @@
-//! The files that can be searched, kept current: by what the watcher reports,
-//! or, where nothing watches, by looking at every file's stamp.
+//! Keeps the searchable files current: from the watcher's reports or, without a
+//! watcher, by checking every file's stamp.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,10 +12,10 @@ use std::{
 
 use super::{
     fold::fold,
-    rank::{Query, Strength},
+    rank::{MatchMode, Query},
     reader::Reader,
     signature::Signature,
-    texts::{Place, Texts},
+    texts::{TextRange, TextStore},
     walk::{self, MOST_FILES, is_searched},
 };
 use crate::{
@@ -27,23 +27,23 @@ use crate::{
     parallel::on_all,
 };
 
-/// So much is read from disk before it is put away.
+/// Files to read before their texts are stored.
 const ROUND: usize = 256;
-/// So many texts are fetched together when they lie beside each other, with no
-/// more than this between them.
+/// Up to this many neighbouring texts are read at once, with at most this many
+/// bytes between them.
 const STRETCH: usize = 64;
 const MOST_BETWEEN: u64 = 8 * 1024;
-/// Less than this is not worth a second thread.
+/// Bytes that justify more than one thread.
 const MUCH: usize = 1024 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     Context(TaskId),
     Adr(u16),
     Other,
 }
 
-impl Kind {
+impl FileKind {
     fn of(name: &str) -> Self {
         if let Some(id) = task_of(name) {
             return Self::Context(id);
@@ -59,12 +59,12 @@ impl Kind {
 }
 
 struct Document {
-    kind: Kind,
+    kind: FileKind,
     stamp: Stamp,
     settled: bool,
     /// Its first heading, folded.
     title: Box<str>,
-    text: Place,
+    text: TextRange,
     signature: Signature,
 }
 
@@ -75,20 +75,20 @@ pub struct Hits {
 }
 
 pub struct Hit {
-    /// Below `.todo/`.
+    /// Relative to `.todo/`.
     pub name: String,
-    pub kind: Kind,
+    pub kind: FileKind,
     pub score: f64,
 }
 
 #[derive(Default)]
 pub struct Catalog {
     documents: RwLock<Documents>,
-    /// Names that may have changed since.
+    /// Names of files that may have changed.
     touched: Mutex<HashSet<String>>,
-    /// Every change is reported, so stamps need not be looked at.
+    /// Every change is reported, so stamps need not be checked.
     watched: AtomicBool,
-    /// Reports may be missing: everything has to be looked at once.
+    /// Reports may be missing, so every file must be checked once.
     stale: AtomicBool,
 }
 
@@ -96,11 +96,11 @@ pub struct Catalog {
 struct Documents {
     all: HashMap<String, Document>,
     built: bool,
-    texts: Texts,
+    texts: TextStore,
 }
 
 impl Catalog {
-    /// Says that a file may have changed.
+    /// Notes that a file may have changed.
     pub fn touch(&self, name: &str) {
         let mut touched = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
         if touched.len() < MOST_FILES {
@@ -110,33 +110,33 @@ impl Catalog {
         }
     }
 
-    /// From now on every change is touched, or no longer.
+    /// Sets whether every change is reported by [`Self::touch`].
     pub fn set_watched(&self, watched: bool) {
         self.stale.store(true, Ordering::Relaxed);
         self.watched.store(watched, Ordering::Relaxed);
     }
 
-    /// Some reports were lost.
-    pub fn look_at_everything(&self) {
+    /// Checks every file before the next search, since reports were lost.
+    pub fn check_all_files(&self) {
         self.stale.store(true, Ordering::Relaxed);
     }
 
-    /// The best matches among the files `wanted` picks, and how many there are.
+    /// Finds the best matches among the files that `wanted` selects.
     pub fn search(
         &self,
         folder: &Folder,
         query: &Query,
         limit: usize,
-        wanted: impl Fn(Kind) -> bool,
+        wanted: impl Fn(FileKind) -> bool,
     ) -> io::Result<Hits> {
         self.refresh(folder)?;
         let documents = self
             .documents
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        let mut best = documents.find(query, Strength::All, &wanted)?;
+        let mut best = documents.find(query, MatchMode::All, &wanted)?;
         if best.is_empty() && query.has_several_words() {
-            best = documents.find(query, Strength::Any, &wanted)?;
+            best = documents.find(query, MatchMode::Any, &wanted)?;
         }
         let total = best.len();
         let better = |(one, first): &(f64, Candidate<'_>),
@@ -144,7 +144,8 @@ impl Catalog {
             let names = || first.name.cmp(second.name);
             other.total_cmp(one).then_with(names)
         };
-        // Thousands may match as well as each other: only the best are sorted.
+        // There may be thousands of matches, so only the best are
+        // sorted.
         if best.len() > limit {
             best.select_nth_unstable_by(limit, better);
             best.truncate(limit);
@@ -163,16 +164,16 @@ impl Catalog {
 
     /// Scores of the contexts that match, by task.
     pub fn contexts(&self, folder: &Folder, query: &Query) -> io::Result<HashMap<TaskId, f64>> {
-        let is_context = |kind| matches!(kind, Kind::Context(_));
+        let is_context = |kind| matches!(kind, FileKind::Context(_));
         let hits = self.search(folder, query, usize::MAX, is_context)?;
         let scored = hits.best.into_iter().filter_map(|hit| match hit.kind {
-            Kind::Context(id) => Some((id, hit.score)),
+            FileKind::Context(id) => Some((id, hit.score)),
             _ => None,
         });
         Ok(scored.collect())
     }
 
-    /// Reads what is new or has changed.
+    /// Reads new and changed files.
     pub fn refresh(&self, folder: &Folder) -> io::Result<()> {
         let mut documents = self
             .documents
@@ -187,7 +188,7 @@ impl Catalog {
             *documents = Documents::default();
         }
         let trusted = self.watched.load(Ordering::Relaxed) && documents.built && !stale;
-        // Should anything fail, the next search looks at everything.
+        // If anything fails, the next search checks every file.
         documents.built = false;
         let present: Vec<(String, Stamp)> = if trusted {
             let mut present = Vec::new();
@@ -225,7 +226,7 @@ impl Catalog {
     }
 }
 
-/// A file that is looked through.
+/// A file to scan.
 #[derive(Clone, Copy)]
 struct Candidate<'a> {
     name: &'a String,
@@ -241,7 +242,7 @@ impl Documents {
         }
     }
 
-    /// Reads what changed, on all processors when it is much.
+    /// Reads changed files, on several threads if there are many.
     fn load(&mut self, folder: &Folder, changed: &[(String, Stamp)]) -> io::Result<()> {
         for (name, _) in changed {
             self.remove(name);
@@ -263,8 +264,8 @@ impl Documents {
     fn find(
         &self,
         query: &Query,
-        strength: Strength,
-        wanted: &impl Fn(Kind) -> bool,
+        strength: MatchMode,
+        wanted: &impl Fn(FileKind) -> bool,
     ) -> io::Result<Scored<'_>> {
         let mut candidates: Vec<Candidate<'_>> = self
             .all
@@ -288,11 +289,11 @@ impl Documents {
         Ok(found)
     }
 
-    /// Looks through texts in the order in which they are kept.
+    /// Scans texts in the order in which they are stored.
     fn look<'a>(
         &self,
         query: &Query,
-        strength: Strength,
+        strength: MatchMode,
         part: &[Candidate<'a>],
     ) -> io::Result<Scored<'a>> {
         let mut found = Vec::new();
@@ -300,7 +301,7 @@ impl Documents {
         let seam = self.texts.seam();
         let together = |one: &Candidate<'_>, next: &Candidate<'_>| {
             let (one, next) = (&one.document.text, &next.document.text);
-            // What lies between them was forgotten.
+            // The bytes between them are unused.
             next.start - one.end() < MOST_BETWEEN && (next.start < seam) == (one.start < seam)
         };
         for beside in part.chunk_by(together) {
@@ -309,7 +310,7 @@ impl Documents {
                     continue;
                 };
                 let start = first.document.text.start;
-                let whole = Place {
+                let whole = TextRange {
                     start,
                     length: (last.document.text.end() - start) as usize,
                 };
@@ -328,22 +329,22 @@ impl Documents {
     }
 }
 
-/// The files of one part, and their folded texts in a row.
+/// Reads some files. Returns them with their folded texts, joined.
 fn load_part(folder: &Folder, part: &[(String, Stamp)]) -> (Vec<(String, Document)>, Vec<u8>) {
     let mut reader = Reader::new(folder);
     let mut documents = Vec::with_capacity(part.len());
     let mut texts = Vec::new();
     for (name, stamp) in part {
-        // A file that cannot be read is one that is not found.
+        // Unreadable files are not searched.
         let Some(read) = reader.read(name, stamp) else {
             continue;
         };
         let document = Document {
-            kind: Kind::of(name),
+            kind: FileKind::of(name),
             stamp: read.stamp,
             settled: read.settled,
             title: title(read.text).into_boxed_str(),
-            text: Place {
+            text: TextRange {
                 start: texts.len() as u64,
                 length: read.folded.len(),
             },

@@ -1,11 +1,11 @@
-//! The place in a text that shows why it was found.
+//! Shows the matching part of a text.
 
 use super::{fold::fold, rank::Query};
 
-/// About as long as a line on a screen.
+/// About one line on a screen.
 const LENGTH: usize = 120;
 
-/// The line with the most of the words in it, cut around the first of them.
+/// The line that has most of the words, cut around the first of them.
 pub fn excerpt(text: &str, query: &Query) -> String {
     let mut best = ("", 0);
     for line in text.lines() {
@@ -19,7 +19,7 @@ pub fn excerpt(text: &str, query: &Query) -> String {
         }
     }
     if best.1 == 0 {
-        // The words stand across two lines.
+        // The match spans two lines.
         best.0 = text
             .lines()
             .find(|line| !line.trim().is_empty())
@@ -41,7 +41,7 @@ fn cut(line: &str, query: &Query) -> String {
     format!("{before}{}{after}", middle.trim())
 }
 
-/// At which character of the line the first word begins.
+/// The character of the line at which the first word begins.
 fn place(line: &str, query: &Query) -> Option<usize> {
     let mut folded = String::with_capacity(line.len());
     let mut ends = Vec::new();
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shows_the_line_and_the_place() {
+    fn excerpt_shows_the_line_and_cuts_around_the_match() {
         let query = Query::new("れーと 制限");
         assert_eq!(
             excerpt("# a\n\n制限なし\n- レート制限を設計\n", &query),

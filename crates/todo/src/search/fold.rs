@@ -1,6 +1,6 @@
-//! [`kit::text::fold`], quick for what most texts are made of.
+//! [`kit::text::fold`], optimised for ASCII and common Japanese.
 
-/// What becomes of each ASCII character.
+/// The folded form of each ASCII character.
 const ASCII: [u8; 256] = ascii();
 const DROPPED: u8 = 0xff;
 
@@ -22,18 +22,18 @@ const fn ascii() -> [u8; 256] {
 
 /// The same as [`kit::text::fold`].
 pub fn fold(text: &str) -> String {
-    // It is made of whole characters only.
+    // The bytes are always valid UTF-8.
     String::from_utf8(fold_bytes(text)).unwrap_or_default()
 }
 
-/// The bytes of [`fold`]; enough for looking something up in them.
+/// The bytes of [`fold`], for searching.
 pub fn fold_bytes(text: &str) -> Vec<u8> {
     let mut folded = Vec::new();
     fold_into(text, &mut folded);
     folded
 }
 
-/// The same into a buffer that is used again, in place of what is in it.
+/// Like [`fold_bytes`], but overwrites a reusable buffer.
 pub fn fold_into(text: &str, folded: &mut Vec<u8>) {
     folded.clear();
     folded.reserve(text.len());
@@ -54,8 +54,8 @@ pub fn fold_into(text: &str, folded: &mut Vec<u8>) {
     }
 }
 
-/// Every byte is written, and the next one over it when it is dropped: a
-/// question less than asking first.
+/// Writes every byte, and overwrites dropped ones with the next. This avoids a
+/// branch.
 fn fold_ascii(ascii: &[u8], folded: &mut Vec<u8>) {
     let start = folded.len();
     folded.resize(start + ascii.len(), 0);
@@ -70,9 +70,9 @@ fn fold_ascii(ascii: &[u8], folded: &mut Vec<u8>) {
     folded.truncate(kept);
 }
 
-/// Folds the characters from `rest` on that are not plain, together with the
-/// plain one before them, which a mark may change. No plain letter changes what
-/// stands before it, so the text can be cut before the next.
+/// Folds the characters at the start of `rest` that are not plain, together
+/// with the plain one before them, which a combining mark may change. A plain
+/// letter never changes the one before it, so the text can be cut there.
 fn slowly<'a>(text: &'a str, rest: &[u8], after: &'a [u8], folded: &mut Vec<u8>) -> &'a [u8] {
     let mut end = after;
     while let Some((None, after)) = plain(end) {
@@ -119,8 +119,8 @@ impl Letter {
     }
 }
 
-/// The next character: what becomes of it, unless it needs the full folding, and
-/// what stands behind it.
+/// The next character's folded form and the rest. The form is `None` if the
+/// character needs the full folding.
 #[inline]
 fn plain(bytes: &[u8]) -> Option<(Option<Letter>, &[u8])> {
     match bytes {
@@ -147,7 +147,7 @@ fn plain(bytes: &[u8]) -> Option<(Option<Letter>, &[u8])> {
 #[inline]
 fn wide(code: u32, bytes: [u8; 3]) -> Option<Letter> {
     match code {
-        // Hiragana; katakana is 0x60 further on.
+        // Hiragana becomes katakana, which is 0x60 higher.
         0x3041..=0x3096 => {
             let code = code + 0x60;
             Some(Letter::Wide([
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples() {
+    fn samples_fold_like_the_kit() {
         for text in [
             "",
             "ＴＯＰ　Gun ﾄｯﾌﾟｶﾞﾝ",

@@ -1,39 +1,39 @@
-//! How well a text matches what was asked for, from 0 to 1.
+//! Scores how well a text matches a query, from 0 to 1.
 
 use memchr::memmem::Finder;
 
 use super::{fold::fold, signature};
 
-/// The words asked for, folded.
+/// The folded words of a query.
 pub struct Query {
-    words: Vec<Word>,
-    /// All words side by side, when there are several.
+    words: Vec<QueryWord>,
+    /// All words joined, if there are several.
     phrase: Option<Finder<'static>>,
 }
 
-struct Word {
+struct QueryWord {
     text: String,
     finder: Finder<'static>,
     pairs: Vec<u32>,
 }
 
-/// How much of the query must be in a text.
+/// Which words of the query a text must contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strength {
+pub enum MatchMode {
     All,
     Any,
 }
 
-/// More of a word in one text says no more.
+/// Further occurrences of a word do not raise the score.
 const MOST_COUNTED: usize = 10;
 
 impl Query {
     pub fn new(query: &str) -> Self {
-        let mut words: Vec<Word> = Vec::new();
+        let mut words: Vec<QueryWord> = Vec::new();
         for part in query.split_whitespace() {
             let text = fold(part);
             if !text.is_empty() && !words.iter().any(|word| word.text == text) {
-                words.push(Word {
+                words.push(QueryWord {
                     finder: Finder::new(&text).into_owned(),
                     pairs: signature::pairs_of(&text),
                     text,
@@ -60,23 +60,23 @@ impl Query {
     }
 
     /// Whether a text with this signature may match.
-    pub fn may_match(&self, signature: &signature::Signature, strength: Strength) -> bool {
+    pub fn may_match(&self, signature: &signature::Signature, strength: MatchMode) -> bool {
         let mut holds = self
             .words
             .iter()
             .map(|word| signature.may_hold(&word.pairs));
         match strength {
-            Strength::All => holds.all(|holds| holds),
-            Strength::Any => holds.any(|holds| holds),
+            MatchMode::All => holds.all(|holds| holds),
+            MatchMode::Any => holds.any(|holds| holds),
         }
     }
 
-    /// `None` when it does not match. Both texts are folded.
-    pub fn score(&self, title: &[u8], body: &[u8], strength: Strength) -> Option<f64> {
+    /// `None` if the text does not match. Title and body must be folded.
+    pub fn score(&self, title: &[u8], body: &[u8], strength: MatchMode) -> Option<f64> {
         let mut sum = 0.0;
         for word in &self.words {
             let score = word.score(title, body);
-            if score == 0.0 && strength == Strength::All {
+            if score == 0.0 && strength == MatchMode::All {
                 return None;
             }
             sum += score;
@@ -94,7 +94,7 @@ impl Query {
     }
 }
 
-impl Word {
+impl QueryWord {
     fn score(&self, title: &[u8], body: &[u8]) -> f64 {
         if self.finder.find(title).is_some() {
             return 0.75 + 0.25 * self.text.len() as f64 / title.len().max(1) as f64;
@@ -113,10 +113,10 @@ mod tests {
     use crate::search::fold::fold_bytes;
 
     #[test]
-    fn titles_count_more_than_bodies_and_often_more_than_once() {
+    fn titles_and_repeated_words_score_higher() {
         let query = Query::new("認証");
         let score = |title: &str, body: &str| {
-            query.score(&fold_bytes(title), &fold_bytes(body), Strength::All)
+            query.score(&fold_bytes(title), &fold_bytes(body), MatchMode::All)
         };
         let exact = score("認証", "").unwrap();
         let partly = score("認証の設計", "").unwrap();
@@ -128,11 +128,11 @@ mod tests {
     }
 
     #[test]
-    fn all_words_or_any() {
+    fn matches_all_words_or_any() {
         let query = Query::new("ログイン error");
         let body = fold("ろぐいん の ＥＲＲＯＲ");
-        assert!(query.score(b"", body.as_bytes(), Strength::All).is_some());
-        assert!(query.score(b"", b"error", Strength::All).is_none());
-        assert!(query.score(b"", b"error", Strength::Any).is_some());
+        assert!(query.score(b"", body.as_bytes(), MatchMode::All).is_some());
+        assert!(query.score(b"", b"error", MatchMode::All).is_none());
+        assert!(query.score(b"", b"error", MatchMode::Any).is_some());
     }
 }

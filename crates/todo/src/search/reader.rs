@@ -1,4 +1,4 @@
-//! Reads file after file into the same buffers, and folds them.
+//! Reads and folds files, reusing its buffers.
 
 use super::fold::fold_into;
 use crate::files::{Folder, Stamp};
@@ -25,10 +25,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A file that had this stamp when it was last looked at. `None` when it
-    /// cannot be read.
+    /// Reads a file that had this stamp a moment ago. `None` if it cannot
+    /// be read.
     pub fn read(&mut self, name: &str, stamp: &Stamp) -> Option<Read<'_>> {
-        // The quick way for a file that is still the same, and not being written.
+        // Fast path for an unchanged file that nobody is writing.
         let known = stamp.is_settled() && self.folder.read_known(name, stamp, &mut self.bytes);
         let (stamp, settled) = if known {
             (*stamp, true)

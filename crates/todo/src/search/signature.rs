@@ -1,17 +1,17 @@
-//! A text's pairs of letters as a set of bits: when one of a word's pairs is not
-//! in the set, the word is not in the text, and the text need not be fetched.
+//! A Bloom filter of a text's letter pairs. If a pair of a word is not in it,
+//! the word is not in the text, and the text need not be read.
 
-/// About one bit for each byte of the text: a pair that is not there seems to be
-/// in one text out of five, a word of several pairs in hardly any.
+/// About one bit for each byte of the text. An absent pair seems present in one
+/// text out of five, an absent word of several pairs in hardly any.
 const BYTES_EACH: usize = 64;
-/// Nobody writes so much in one file; it is looked through more often.
+/// Limits the filter of a very long text, which is then scanned more often.
 const MOST_WORDS: usize = 4096;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature(Box<[u64]>);
 
 impl Signature {
-    /// Of a folded text.
+    /// The signature of a folded text.
     pub fn of(folded: &[u8]) -> Self {
         let words = (folded.len() / BYTES_EACH).next_power_of_two();
         let mut bits = vec![0; words.min(MOST_WORDS)].into_boxed_slice();
@@ -24,7 +24,7 @@ impl Signature {
         Self(bits)
     }
 
-    /// `false` when the text certainly lacks a word with these pairs.
+    /// `false` if the text cannot contain a word with these pairs.
     pub fn may_hold(&self, pairs: &[u32]) -> bool {
         let mask = self.0.len() - 1;
         pairs.iter().all(|pair| {
@@ -48,13 +48,13 @@ fn pairs(folded: &[u8], mut each: impl FnMut(u32)) {
     };
     while let Some((now, after)) = next(rest) {
         let hash = last.wrapping_mul(0x9e37_79b1) ^ now.wrapping_mul(0x85eb_ca77);
-        // The high digits depend on all of both letters.
+        // The high bits depend on all bits of both letters.
         each(hash >> 11);
         (last, rest) = (now, after);
     }
 }
 
-/// The next character of a folded text, as a number that only it has.
+/// The next character of a folded text, as a unique number.
 #[inline]
 fn next(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some(match bytes {
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_in_the_text_is_never_denied() {
+    fn a_signature_never_rules_out_a_word_of_its_text() {
         let text = "madoguchiは窓口のこと0123456789abcdefghijklmnopqrstuvwxyzéß認証方式🦀絵";
         for length in [1, 100] {
             let signature = Signature::of(text.repeat(length).as_bytes());

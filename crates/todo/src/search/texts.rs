@@ -1,6 +1,6 @@
-//! The folded texts, one after the other: the first megabyte in memory, the
-//! rest in a temporary file that has no name. Reading that again is much quicker
-//! than reading and folding the files.
+//! Stores the folded texts: the first megabyte in memory, the rest in an
+//! unnamed temporary file. Reading them there is much faster than reading and
+//! folding the files again.
 
 use std::{
     fs::File,
@@ -9,15 +9,16 @@ use std::{
 
 /// Bytes held in memory.
 const IN_MEMORY: usize = 1024 * 1024;
-/// What nobody needs any more is dropped once it is this much, and half of all.
+/// The store is rebuilt when it has more unused bytes than this and they are
+/// more than half of it.
 const MOST_WASTE: u64 = 1024 * 1024;
 
 #[derive(Default)]
-pub struct Texts {
+pub struct TextStore {
     memory: Vec<u8>,
-    /// What comes after `memory`.
+    /// The bytes after `memory`.
     file: Option<File>,
-    /// There is no room on disk: everything is kept in memory.
+    /// No temporary file is possible, so everything is in memory.
     no_room: bool,
     end: u64,
     waste: u64,
@@ -25,19 +26,19 @@ pub struct Texts {
 
 /// Where a text is.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct TextRange {
     pub start: u64,
     pub length: usize,
 }
 
-impl Place {
+impl TextRange {
     pub fn end(&self) -> u64 {
         self.start + self.length as u64
     }
 }
 
-impl Texts {
-    /// Where what is added next will begin.
+impl TextStore {
+    /// Where the next text will start.
     pub fn end(&self) -> u64 {
         self.end
     }
@@ -52,7 +53,7 @@ impl Texts {
         if let Some(file) = &mut self.file
             && let Err(error) = file.write_all(bytes)
         {
-            tracing::warn!(%error, "texts for the search are kept in memory");
+            tracing::warn!(%error, "no temporary file for the search; its texts stay in memory");
             let mut written = vec![0; (self.end - seam) as usize];
             read_at(file, &mut written, 0)?;
             self.memory.extend(written);
@@ -66,18 +67,18 @@ impl Texts {
         Ok(())
     }
 
-    /// Nobody will read this again.
-    pub fn forget(&mut self, place: Place) {
+    /// Marks a text as unused.
+    pub fn forget(&mut self, place: TextRange) {
         self.waste += place.length as u64;
     }
 
-    /// Whether it is time to begin anew.
+    /// Whether the store should be rebuilt.
     pub fn is_wasteful(&self) -> bool {
         self.waste > MOST_WASTE && self.waste > self.end / 2
     }
 
-    /// What is there, in `buffer` if it has to be fetched.
-    pub fn read<'a>(&'a self, place: Place, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
+    /// Reads a text, into `buffer` if it is in the file.
+    pub fn read<'a>(&'a self, place: TextRange, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
         let first = self.memory.len() as u64;
         if place.start < first {
             let start = place.start as usize;
@@ -90,7 +91,7 @@ impl Texts {
         Ok(buffer)
     }
 
-    /// Where the file begins; nobody can read across that.
+    /// Where the file begins. No read can cross this point.
     pub fn seam(&self) -> u64 {
         self.memory.len() as u64
     }
@@ -118,12 +119,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_found_where_they_were_put() {
-        let mut texts = Texts::default();
+    fn texts_are_read_back() {
+        let mut texts = TextStore::default();
         let mut places = Vec::new();
         let size = IN_MEMORY / 5;
         for number in 0..12u8 {
-            places.push(Place {
+            places.push(TextRange {
                 start: texts.end(),
                 length: size,
             });

@@ -1,10 +1,10 @@
-//! Which files are searched, and where they are.
+//! Finds the files to search.
 
 use std::{fs, io, path::Path};
 
 use crate::files::{self, Folder, Stamp};
 
-/// Nobody's project has more; a link to somewhere else might.
+/// A limit in case a symbolic link leads to a large directory.
 pub const MOST_FILES: usize = 50_000;
 const MOST_DEPTH: usize = 12;
 
@@ -19,7 +19,7 @@ pub fn all(folder: &Folder) -> io::Result<Vec<(String, Stamp)>> {
     Ok(found)
 }
 
-/// `task.md` is searched task by task, and `index.md` repeats the others.
+/// `task.md` is searched task by task, and `index.md` only repeats other files.
 pub fn is_searched(name: &str) -> bool {
     let hidden = name.split('/').any(|part| part.starts_with('.'));
     !hidden && is_markdown(name) && name != files::TASKS && name != files::INDEX
@@ -64,7 +64,7 @@ fn walk(folder: &Folder, inside: &str, depth: usize, found: &mut Vec<(String, St
     }
 }
 
-/// A link to a file is followed within the project.
+/// Follows a link to a file within the project.
 fn linked(folder: &Folder, path: &Path) -> Option<Stamp> {
     let target = path.canonicalize().ok()?;
     let metadata = fs::metadata(&target).ok()?;

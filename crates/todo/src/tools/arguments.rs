@@ -1,9 +1,9 @@
-//! What people and models really send, turned into what the schemas say. What
-//! is not understood stays as it is, and is refused by the schema.
+//! Converts what people and models send into what the schemas expect. Values
+//! that are not understood stay as they are, and the schema rejects them.
 //!
-//! Other spellings of an id or a status are for reads, whose descriptions name
-//! them. A call that changes something takes these as they are published, so
-//! that it never acts on a guess.
+//! Only reads accept other spellings of an id or a status; their descriptions
+//! list them. Calls that change something accept the published form only, so
+//! that they never act on a guess.
 
 use kit::arguments::change;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub fn task_id(arguments: &mut Arguments, name: &str) {
         };
         let plain = text.strip_prefix('#').unwrap_or(&text);
         let digits = plain.strip_prefix(['T', 't']).unwrap_or(plain);
-        // What has four digits is no id, whatever the first is.
+        // Four digits are no id, even with a leading zero.
         let whole = (1..=3).contains(&digits.len());
         let whole = whole && digits.bytes().all(|byte| byte.is_ascii_digit());
         let number: u16 = digits.parse().ok().filter(|_| whole)?;
@@ -90,7 +90,7 @@ pub fn adr_status(arguments: &mut Arguments, name: &str) {
     });
 }
 
-/// A list of objects with a title: plain texts, too.
+/// A list of objects with a title, or of plain texts.
 pub fn titled(arguments: &mut Arguments, name: &str) {
     list(arguments, name);
     change(arguments, name, |value| {
@@ -102,7 +102,7 @@ pub fn titled(arguments: &mut Arguments, name: &str) {
     });
 }
 
-/// A JSON array in a string, or one text instead of a list.
+/// Accepts a JSON array in a string, and one text instead of a list.
 pub fn list(arguments: &mut Arguments, name: &str) {
     change(arguments, name, |value| {
         let text = value.as_str()?;
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_and_numbers() {
+    fn other_spellings_of_ids_and_numbers_are_normalised() {
         for id in [
             json!("T001"),
             json!("#T001"),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_and_lists() {
+    fn other_spellings_of_statuses_and_lists_are_normalised() {
         assert_eq!(after(status, json!("In Progress")), json!("in_progress"));
         assert_eq!(after(status, json!("nonsense")), json!("nonsense"));
         assert_eq!(after(adr_status, json!("accepted")), json!("Accepted"));

@@ -1,4 +1,4 @@
-//! `batch`: several changes in one write, all of them or none.
+//! `batch`: several changes in run_operation write, all of them or none.
 
 use std::sync::Arc;
 
@@ -103,13 +103,14 @@ fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     }
     let mut results: Vec<Value> = Vec::with_capacity(input.operations.len());
     for (index, operation) in input.operations.iter().enumerate() {
-        let result = one(txn, operation, &results).map_err(|error| place(error, index))?;
+        let result = run_operation(txn, operation, &results)
+            .map_err(|error| with_operation(error, index))?;
         results.push(result);
     }
     Ok(Output { results })
 }
 
-fn one(txn: &mut Txn<'_>, operation: &Operation, before: &[Value]) -> Result<Value> {
+fn run_operation(txn: &mut Txn<'_>, operation: &Operation, before: &[Value]) -> Result<Value> {
     let mut arguments = operation.arguments.clone();
     for value in arguments.values_mut() {
         if let Some(made) = reference(value, before)? {
@@ -165,7 +166,7 @@ fn reference(value: &Value, before: &[Value]) -> Result<Option<Value>> {
     match made {
         Some(made) => Ok(Some(made.clone())),
         None => {
-            let message = "This refers to an operation that made nothing, or comes later.";
+            let message = "This refers to an operation that created nothing or comes later.";
             Err(errors::invalid_argument(
                 "arguments",
                 &value.to_string(),
@@ -175,8 +176,8 @@ fn reference(value: &Value, before: &[Value]) -> Result<Option<Value>> {
     }
 }
 
-/// Says which operation it was.
-fn place(mut error: Error, index: usize) -> Error {
+/// Adds the number of the operation to an error.
+fn with_operation(mut error: Error, index: usize) -> Error {
     error.message = format!(
         "Operation {}: {} Nothing was changed.",
         index + 1,

@@ -1,4 +1,4 @@
-//! The schemas' rules once more, for what reaches a tool through `batch`.
+//! Checks arguments again, for calls through `batch`.
 
 use jiff::civil::Date;
 use kit::{Error, Result};
@@ -8,9 +8,9 @@ use crate::{
     files::{Folder, TASKS},
     model::{
         CATEGORY_LENGTH, MOST, MOST_SUBTASKS, Status, TITLE_LENGTH, TaskId, adr, document,
-        edit::{Refusal, is_only_words},
-        entry::date_of,
-        one_line, place,
+        edit::{EditError, is_only_tags},
+        one_line, placement,
+        task_text::date_of,
     },
 };
 
@@ -46,11 +46,11 @@ pub fn length(field: &str, text: &str, most: usize) -> Result<()> {
     Ok(())
 }
 
-/// A title on one line, with something in it.
+/// A title on one line that is not empty.
 pub fn title(field: &str, text: &str) -> Result<String> {
     length(field, text, TITLE_LENGTH)?;
     let title = one_line(text);
-    if title.is_empty() || is_only_words(&title) {
+    if title.is_empty() || is_only_tags(&title) {
         return Err(errors::invalid_argument(
             field,
             text,
@@ -61,7 +61,7 @@ pub fn title(field: &str, text: &str) -> Result<String> {
 }
 
 pub fn category(text: &str) -> Result<String> {
-    place::readable_category(text)
+    placement::readable_category(text)
         .filter(|name| name.chars().count() <= CATEGORY_LENGTH)
         .ok_or_else(|| errors::invalid_category(text))
 }
@@ -77,7 +77,7 @@ pub fn subtask_count(count: usize) -> Result<()> {
     Ok(())
 }
 
-/// A text that other text follows must not leave a code fence open.
+/// A text with other text after it must close its code fences.
 pub fn closed(field: &str, text: &str) -> Result<()> {
     if document::is_closed(text) {
         return Ok(());
@@ -93,14 +93,14 @@ pub fn unclosed(field: &str, text: &str) -> Error {
     )
 }
 
-/// Why a change does not fit into `task.md`.
-pub fn refused(refusal: Refusal, title: &str) -> Error {
+/// The error for a change that `task.md` cannot take.
+pub fn refused(refusal: EditError, title: &str) -> Error {
     match refusal {
-        Refusal::Title => errors::invalid_argument(
+        EditError::Title => errors::invalid_argument(
             "title",
             title,
-            "With this title the line would read as something else.",
+            "With this title the line would be parsed as something else.",
         ),
-        Refusal::Swallowed => errors::unplaceable(&Folder::shown(TASKS)),
+        EditError::Swallowed => errors::unplaceable(&Folder::shown(TASKS)),
     }
 }

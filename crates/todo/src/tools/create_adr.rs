@@ -100,7 +100,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     let status = check::adr_status(&input.status)?;
 
     let key = input.idempotency_key.as_deref();
-    let number = match txn.earlier(NAME, key, &title)? {
+    let number = match txn.earlier_request(NAME, key, &title)? {
         Some(earlier) => {
             let is_it = |stem: &String| adr::number_of(stem) == Some(earlier.number);
             if let Some(stem) = txn.adr_stems()?.into_iter().find(is_it) {
@@ -116,7 +116,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
         None => txn.new_adr_number()?,
     };
     let created_at = txn.now_text();
-    txn.note(NAME, key, &title, number, &created_at)?;
+    txn.note_request(NAME, key, &title, number, &created_at)?;
     let stem = adr::stem(number, &title);
     let name = adr_file(&stem);
     let text = adr_edit::new(&NewAdr {

@@ -13,7 +13,7 @@ use crate::{
     files::{Folder, context_file},
     model::{
         CATEGORY_LENGTH, DESCRIPTION_LENGTH, MOST_SUBTASKS, TITLE_LENGTH, TaskId, context,
-        document, edit, edit::NewTask, place,
+        document, edit, edit::NewTask, placement,
     },
     state::CounterState,
     txn::Txn,
@@ -95,7 +95,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
 
     let board = txn.board()?;
     let key = input.idempotency_key.as_deref();
-    let earlier = txn.earlier(NAME, key, &title)?;
+    let earlier = txn.earlier_request(NAME, key, &title)?;
     let id = match &earlier {
         Some(earlier) => {
             let id = TaskId(earlier.number);
@@ -110,7 +110,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
         }
         None => txn.new_task_id()?,
     };
-    let category = category.as_deref().unwrap_or(place::default_category());
+    let category = category.as_deref().unwrap_or(placement::default_category());
     let board = edit::create(
         &board,
         &NewTask {
@@ -125,14 +125,14 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     txn.set_board(board);
 
     let created_at = txn.now_text();
-    txn.note(NAME, key, &title, id.0, &created_at)?;
+    txn.note_request(NAME, key, &title, id.0, &created_at)?;
     let name = context_file(id);
-    // A file of that name is somebody's notes for a task of that number.
+    // An existing file holds somebody's notes for this task.
     if txn.text(&name)?.is_none() {
         let description = match &input.description {
             Some(description) => description.clone(),
             None if document::is_closed(&title) => title,
-            // A title may begin like a code fence; here it would be one.
+            // Escapes a title that would open a code fence here.
             None => format!("\\{title}"),
         };
         txn.put(&name, context::new(id, &description, &created_at))?;

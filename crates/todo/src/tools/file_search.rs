@@ -10,7 +10,7 @@ use super::{arguments, check};
 use crate::{
     errors,
     model::QUERY_LENGTH,
-    search::{Hit, Kind, Query, excerpt},
+    search::{FileKind, Hit, Query, excerpt},
     state::CounterState,
 };
 
@@ -74,7 +74,7 @@ pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
 pub fn search_files<R>(
     state: &CounterState,
     input: &SearchInput,
-    wanted: fn(Kind) -> bool,
+    wanted: fn(FileKind) -> bool,
     row: impl Fn(&Hit, &str, Match) -> Option<R>,
 ) -> Result<SearchOutput<R>> {
     let Some(query) = input.query()? else {

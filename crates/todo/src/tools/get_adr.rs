@@ -13,7 +13,7 @@ use crate::{
     model::{
         TaskId,
         adr::{Adr, Status},
-        entry::Link,
+        task_text::Link,
     },
     state::CounterState,
 };

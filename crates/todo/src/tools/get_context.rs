@@ -1,4 +1,4 @@
-//! `get_context`: what is known about a task.
+//! `get_context`: reads a task's context file.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ fn handle(state: &CounterState, _: &Context, input: &Input) -> Result<Output> {
     })
 }
 
-/// A text that fits into an answer, and whether something is missing.
+/// Cuts a text to the size of an answer. `true` if it was cut.
 pub fn cut(text: &str) -> (String, bool) {
     if text.len() <= MOST_BYTES {
         return (text.to_owned(), false);

@@ -1,4 +1,4 @@
-//! `get_task`: everything about one task, in one look.
+//! `get_task`: everything about one task.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{arguments, check, declare::blocking};
 use crate::{
     errors,
     files::context_file,
-    model::{Status, TaskId, entry::Link, graph::Graph},
+    model::{Status, TaskId, graph::Graph, task_text::Link},
     state::CounterState,
     task_ids::find,
 };
@@ -125,7 +125,7 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Outp
     })
 }
 
-/// The context without its title, cut.
+/// The start of the context, without its title.
 fn excerpt(text: &str) -> String {
     let mut lines = text.trim_start_matches('\u{feff}').lines().peekable();
     if lines.peek().is_some_and(|line| line.starts_with("# ")) {

@@ -1,5 +1,4 @@
-//! `link_tasks`: what waits for what, what belongs together, which decision
-//! stands behind it.
+//! `link_tasks`: dependencies, related tasks and decisions.
 
 use std::sync::Arc;
 
@@ -14,9 +13,9 @@ use crate::{
     model::{
         TaskId, adr,
         board::Board,
-        edit::{self, Change, relinked},
-        entry::Link,
+        edit::{self, TaskChange, relinked},
         graph::Graph,
+        task_text::Link,
     },
     state::CounterState,
     txn::Txn,
@@ -105,8 +104,8 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     })
 }
 
-/// The first of the pair waits for the second. It may be written in either
-/// line; it is added in the one the caller spoke of, and removed from both.
+/// Makes the first task of the pair wait for the second. The link may be in
+/// either line: it is added to the caller's task and removed from both.
 fn waits(txn: &mut Txn<'_>, pair: (TaskId, TaskId), link: Link, input: &Input) -> Result<()> {
     let (waiting, first) = pair;
     if input.remove {
@@ -135,9 +134,9 @@ fn set(txn: &mut Txn<'_>, id: TaskId, link: Link, target: u16, remove: bool) -> 
         return Ok(());
     }
     let targets = relinked(task, link, target, remove);
-    let change = Change {
+    let change = TaskChange {
         links: Some((link, &targets)),
-        ..Change::default()
+        ..TaskChange::default()
     };
     let changed: Board =
         edit::change(&board, task, id, &change).map_err(|refusal| check::refused(refusal, ""))?;
@@ -145,7 +144,7 @@ fn set(txn: &mut Txn<'_>, id: TaskId, link: Link, target: u16, remove: bool) -> 
     Ok(())
 }
 
-/// The other task. It gets its id written down if it has none yet, since a
+/// The other task. Its id is written into its line if it is missing, since the
 /// link refers to it.
 fn other(txn: &mut Txn<'_>, id: TaskId, input: &Input) -> Result<TaskId> {
     let other = check::task_id("target", &input.target)?;
@@ -155,7 +154,7 @@ fn other(txn: &mut Txn<'_>, id: TaskId, input: &Input) -> Result<TaskId> {
         return Err(errors::cycle("target", &input.target, &[id, id]));
     }
     if task.id.is_none() {
-        let named = edit::change(&board, task, other, &Change::default());
+        let named = edit::change(&board, task, other, &TaskChange::default());
         txn.set_board(named.map_err(|refusal| check::refused(refusal, ""))?);
     }
     Ok(other)

@@ -1,4 +1,4 @@
-//! `list_adrs`: the decisions there are.
+//! `list_adrs`: all decisions.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -100,9 +100,9 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Outp
         })
         .collect();
     let message = (total_count == 0).then_some(match (has_any, context.language) {
-        (false, Language::English) => "There are no ADRs yet; create_adr makes the first.",
+        (false, Language::English) => "There are no ADRs yet. Create the first with create_adr.",
         (false, Language::Japanese) => "ADRはまだありません。create_adrで作成できます。",
-        (true, Language::English) => "No ADR has this status; without it all are listed.",
+        (true, Language::English) => "No ADR has this status. Omit status to list all ADRs.",
         (true, Language::Japanese) => {
             "このステータスのADRはありません。statusを外すと全件を表示します。"
         }
@@ -132,7 +132,8 @@ fn duplicates(adrs: &[Arc<Adr>]) -> Vec<String> {
         .collect()
 }
 
-/// When a record was made and last changed: as it says itself, else as its file does.
+/// When a record was created and last changed, from its text or else from its
+/// file.
 pub fn times(state: &CounterState, adr: &Adr) -> (String, String) {
     let of_file = || {
         let stamp = state
@@ -141,7 +142,7 @@ pub fn times(state: &CounterState, adr: &Adr) -> (String, String) {
             .and_then(|folder| folder.stamp(&adr_file(&adr.stem)));
         state.when_ms(stamp.ok().flatten().map_or(0, |stamp| stamp.modified_ms()))
     };
-    let say = |when: Option<crate::model::adr::When>| {
+    let say = |when: Option<crate::model::adr::DateOrTime>| {
         when.map(|when| state.when(when.timestamp(&state.zone)))
     };
     let created = say(adr.created).unwrap_or_else(of_file);

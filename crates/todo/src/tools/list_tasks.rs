@@ -132,9 +132,9 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Outp
         })
     };
     let message = (total_count == 0).then(|| match (board.tasks.is_empty(), context.language) {
-        (true, Language::English) => "There are no tasks yet; create_task makes the first.",
+        (true, Language::English) => "There are no tasks yet. Create the first with create_task.",
         (true, Language::Japanese) => "タスクはまだありません。create_taskで作成できます。",
-        (false, Language::English) => "No task matches; without filters all are listed.",
+        (false, Language::English) => "No task matches. Omit the filters to list all tasks.",
         (false, Language::Japanese) => {
             "該当するタスクはありません。絞り込みを外すと全件を表示します。"
         }

@@ -1,4 +1,4 @@
-//! `reorder_task`: another place in the same category.
+//! `reorder_task`: moves a task within its category.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
         TaskId,
         board::{Board, Task},
         edit,
-        place::Place,
+        placement::Destination,
     },
     state::CounterState,
     txn::Txn,
@@ -68,10 +68,10 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
             .filter(|other| other.lines != task.lines)
     };
     let place = match input.position.as_str() {
-        "first" => others().next().map(Place::Before),
-        "last" => others().last().map(Place::After),
-        "before" => Some(Place::Before(reference(txn, &board, task, input)?)),
-        "after" => Some(Place::After(reference(txn, &board, task, input)?)),
+        "first" => others().next().map(Destination::Before),
+        "last" => others().last().map(Destination::After),
+        "before" => Some(Destination::Before(reference(txn, &board, task, input)?)),
+        "after" => Some(Destination::After(reference(txn, &board, task, input)?)),
         other => {
             let message = "A position is first, last, before or after.";
             return Err(errors::invalid_position("position", other, message));
@@ -79,8 +79,8 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     };
     let moved = match place {
         Some(place) => edit::relocate(&board, task, id, place),
-        // It is alone in its category.
-        None => edit::change(&board, task, id, &edit::Change::default()),
+        // It is the only task in its category.
+        None => edit::change(&board, task, id, &edit::TaskChange::default()),
     };
     let moved = moved.map_err(|refusal| check::refused(refusal, ""))?;
     let new_position = txn.find(&moved, "task_id", id)?.position;

@@ -14,7 +14,7 @@ use crate::{
     errors,
     files::Folder,
     model::adr::{Adr, Status},
-    search::Kind,
+    search::FileKind,
     state::CounterState,
 };
 
@@ -45,9 +45,9 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 }
 
 fn handle(state: &CounterState, _: &Context, input: &SearchInput) -> Result<SearchOutput<Row>> {
-    let is_adr = |kind| matches!(kind, Kind::Adr(_));
+    let is_adr = |kind| matches!(kind, FileKind::Adr(_));
     file_search::search_files(state, input, is_adr, |hit, text, matched| {
-        let Kind::Adr(number) = hit.kind else {
+        let FileKind::Adr(number) = hit.kind else {
             return None;
         };
         let adr = Adr::parse(&hit.name, number, text);

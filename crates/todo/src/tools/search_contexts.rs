@@ -10,7 +10,7 @@ use super::{
     declare::blocking,
     file_search::{self, Match, SearchInput, SearchOutput},
 };
-use crate::{errors, files::Folder, model::TaskId, search::Kind, state::CounterState};
+use crate::{errors, files::Folder, model::TaskId, search::FileKind, state::CounterState};
 
 #[derive(Serialize, JsonSchema)]
 struct Row {
@@ -38,11 +38,11 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 }
 
 fn handle(state: &CounterState, _: &Context, input: &SearchInput) -> Result<SearchOutput<Row>> {
-    let is_not_adr = |kind| !matches!(kind, Kind::Adr(_));
+    let is_not_adr = |kind| !matches!(kind, FileKind::Adr(_));
     file_search::search_files(state, input, is_not_adr, |hit, _, matched| {
         Some(Row {
             task_id: match hit.kind {
-                Kind::Context(id) => Some(id),
+                FileKind::Context(id) => Some(id),
                 _ => None,
             },
             matched,

@@ -20,7 +20,7 @@ use crate::{
         lines::slice,
         listed,
     },
-    search::{Query, Strength, excerpt, fold, fold_bytes},
+    search::{MatchMode, Query, excerpt, fold, fold_bytes},
     state::CounterState,
     task_ids::promised,
 };
@@ -95,9 +95,9 @@ fn handle(state: &CounterState, _: &Context, input: &Input) -> Result<SearchOutp
         false => HashMap::new(),
     };
     let find = |strength| matches(&board, &query, &input.search_in, &contexts, strength);
-    let mut found = find(Strength::All);
+    let mut found = find(MatchMode::All);
     if found.is_empty() && query.has_several_words() {
-        found = find(Strength::Any);
+        found = find(MatchMode::Any);
     }
     let total_matches = found.len();
     // Equal matches stay in the order of the file.
@@ -133,7 +133,7 @@ fn matches<'b>(
     query: &Query,
     search_in: &[SearchIn],
     contexts: &HashMap<TaskId, f64>,
-    strength: Strength,
+    strength: MatchMode,
 ) -> Vec<TaskMatch<'b>> {
     let score = |task: &Task, part: SearchIn| match part {
         SearchIn::Title => query.score(&fold_bytes(&task.title), b"", strength),

@@ -1,4 +1,4 @@
-//! `undo`: takes back the caller's last change.
+//! `undo`: undoes the caller's last change.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `update_adr_status`: what became of a decision.
+//! `update_adr_status`: accepts, deprecates or supersedes a decision.
 
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ fn successor(txn: &mut Txn<'_>, by: i64, status: Status, old: &Adr) -> Result<Re
     let by = check::adr_number(FIELD, by)?;
     let record = read(txn, FIELD, by)?;
     if by == old.number || record.2.superseded_by == Some(old.number) {
-        let message = "A decision cannot take its own place, nor that of its successor.";
+        let message = "A decision cannot supersede itself or its successor.";
         return Err(errors::invalid_adr(FIELD, by, message));
     }
     Ok(record)

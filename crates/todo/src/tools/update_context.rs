@@ -1,4 +1,4 @@
-//! `update_context`: what is known about a task.
+//! `update_context`: writes a task's context file.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     model::{
         CONTENT_LENGTH, SECTION_LENGTH, TaskId,
         context::{self, Update},
-        edit, place,
+        edit, placement,
     },
     state::CounterState,
     txn::Txn,
@@ -70,15 +70,15 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
         .filter(|name| !name.trim().is_empty());
     if let Some(name) = section {
         check::length("section", name, SECTION_LENGTH)?;
-        if place::readable_category(name).is_none() {
-            let message = "This cannot be the name of a section.";
+        if placement::readable_category(name).is_none() {
+            let message = "This is not a valid section name.";
             return Err(errors::invalid_argument("section", name, message));
         }
     }
     let board = txn.board()?;
     let task = txn.find(&board, "task_id", id)?;
     if task.id.is_none() {
-        let named = edit::change(&board, task, id, &edit::Change::default());
+        let named = edit::change(&board, task, id, &edit::TaskChange::default());
         txn.set_board(named.map_err(|refusal| check::refused(refusal, ""))?);
     }
     let update = match (section, input.append) {

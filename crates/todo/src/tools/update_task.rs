@@ -12,8 +12,8 @@ use super::{arguments, check, declare::writes};
 use crate::{
     errors,
     model::{
-        CATEGORY_LENGTH, Status, TITLE_LENGTH, TaskId, edit, edit::Change, place::Place,
-        subtasks::Wanted,
+        CATEGORY_LENGTH, Status, TITLE_LENGTH, TaskId, edit, edit::TaskChange,
+        placement::Destination, subtasks::SubtaskSpec,
     },
     state::CounterState,
     txn::Txn,
@@ -106,7 +106,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
 
     let board = txn.board()?;
     let task = txn.find(&board, "task_id", id)?;
-    let change = Change {
+    let change = TaskChange {
         title: title.as_deref(),
         status,
         due,
@@ -122,7 +122,8 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
             .to_owned();
         let task = txn.find(&changed, "task_id", id)?;
         if changed.category(task) != name {
-            changed = edit::relocate(&changed, task, id, Place::EndOf(&name)).map_err(refused)?;
+            changed =
+                edit::relocate(&changed, task, id, Destination::EndOf(&name)).map_err(refused)?;
         }
     }
     txn.set_board(changed);
@@ -152,7 +153,7 @@ fn new_due(input: &Input) -> Result<Option<Option<Date>>> {
         return match given {
             None => Ok(Some(None)),
             Some(text) => {
-                let message = "`due` is given and named in `clear`. Do one or the other.";
+                let message = "`due` is both set and listed in `clear`. Choose one.";
                 Err(errors::invalid_argument("due", text, message))
             }
         };
@@ -160,12 +161,12 @@ fn new_due(input: &Input) -> Result<Option<Option<Date>>> {
     Ok(given.map(check::due).transpose()?.map(Some))
 }
 
-fn wanted(subtasks: &[Subtask]) -> Result<Vec<Wanted>> {
+fn wanted(subtasks: &[Subtask]) -> Result<Vec<SubtaskSpec>> {
     check::subtask_count(subtasks.len())?;
     subtasks
         .iter()
         .map(|subtask| {
-            Ok(Wanted {
+            Ok(SubtaskSpec {
                 title: check::title("subtasks", &subtask.title)?,
                 status: subtask.status.as_deref().map(check::status).transpose()?,
             })

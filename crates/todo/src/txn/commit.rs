@@ -1,4 +1,5 @@
-//! A change put in its place: all files prepared, looked at once more, renamed.
+//! Commits a change: prepares all files, checks them once more, and renames
+//! them into place.
 
 use std::{
     fs,
@@ -8,13 +9,13 @@ use std::{
 
 use kit::Result;
 
-use super::{End, Staged, Txn};
+use super::{CommitOutcome, StagedFile, Txn};
 use crate::{
     errors,
     files::{
         self, Folder, Stamp, journal,
-        replace::{Done, Version, replace, restore},
-        write::{Placed, Prepared, sync_directory},
+        replace::{FileVersion, Replacement, replace, restore},
+        write::{PlaceOutcome, PreparedFile, sync_directory},
     },
     model::board::Board,
     state::CounterState,
@@ -22,9 +23,9 @@ use crate::{
 };
 
 impl Txn<'_> {
-    /// Puts everything in its place.
-    pub(super) fn commit(&mut self) -> Result<End> {
-        let mut changed: Vec<(&String, &mut Staged)> = self
+    /// Writes all changed files, or none.
+    pub(super) fn commit(&mut self) -> Result<CommitOutcome> {
+        let mut changed: Vec<(&String, &mut StagedFile)> = self
             .files
             .iter_mut()
             .filter(|(_, staged)| {
@@ -33,16 +34,16 @@ impl Txn<'_> {
             })
             .collect();
         if changed.is_empty() {
-            return Ok(End::Committed(Vec::new()));
+            return Ok(CommitOutcome::Committed(Vec::new()));
         }
-        // New files first: until something points to them they do no harm. The
-        // change of `task.md` is the moment at which it has happened.
+        // New files go first, since nothing refers to them yet. The
+        // rename of `task.md` makes the change visible.
         changed.sort_by_key(|(name, staged)| order(name, staged));
         let mut steps = Vec::with_capacity(changed.len());
         for (name, staged) in &changed {
-            match Ready::new(&self.folder, name, staged)? {
+            match ReadyFile::new(&self.folder, name, staged)? {
                 Some(ready) => steps.push(ready),
-                None => return Ok(End::Again),
+                None => return Ok(CommitOutcome::Again),
             }
         }
         let journaled = needs_journal(&changed);
@@ -69,7 +70,7 @@ impl Txn<'_> {
             journal::remove(&self.folder).map_err(|error| errors::io(".todo", true, error))?;
         }
         match result? {
-            false => Ok(End::Again),
+            false => Ok(CommitOutcome::Again),
             true => {
                 let changes = changed
                     .into_iter()
@@ -79,13 +80,13 @@ impl Txn<'_> {
                         after: staged.now.clone(),
                     })
                     .collect();
-                Ok(End::Committed(changes))
+                Ok(CommitOutcome::Committed(changes))
             }
         }
     }
 }
 
-fn order(name: &str, staged: &Staged) -> (u8, bool) {
+fn order(name: &str, staged: &StagedFile) -> (u8, bool) {
     let kind = match (&staged.base, &staged.now) {
         (None, _) => 0,
         (Some(_), Some(_)) => 1,
@@ -101,9 +102,9 @@ fn order(name: &str, staged: &Staged) -> (u8, bool) {
     )
 }
 
-/// Whether being killed halfway would leave something that shows. A context
-/// that no task has does not.
-fn needs_journal(changed: &[(&String, &mut Staged)]) -> bool {
+/// Whether a crash halfway would leave a visible inconsistency. A context file
+/// without a task is not one.
+fn needs_journal(changed: &[(&String, &mut StagedFile)]) -> bool {
     let decisive = changed
         .iter()
         .filter(|(name, staged)| {
@@ -114,12 +115,12 @@ fn needs_journal(changed: &[(&String, &mut Staged)]) -> bool {
     decisive > 1
 }
 
-/// A file's new content, waiting beside its place; `None` to take it away.
-struct Ready(Option<Prepared>);
+/// A file's new content, prepared beside it; `None` to delete it.
+struct ReadyFile(Option<PreparedFile>);
 
-impl Ready {
-    /// `None` when the file is no longer the one that was read.
-    fn new(folder: &Folder, name: &str, staged: &Staged) -> Result<Option<Self>> {
+impl ReadyFile {
+    /// `None` if the file changed since it was read.
+    fn new(folder: &Folder, name: &str, staged: &StagedFile) -> Result<Option<Self>> {
         let shown = Folder::shown(name);
         let failed = |error| errors::io(&shown, true, error);
         let path = folder.path(name)?;
@@ -132,8 +133,8 @@ impl Ready {
             if !files::is_writable(&path, &metadata) {
                 return Err(errors::read_only(&shown));
             }
-            // After several attempts what others wrote is brought together with
-            // ours instead.
+            // After several attempts, changes by others are merged
+            // instead.
             if folder.patient && !Stamp::of(&metadata).same_content(&base.stamp) {
                 return Ok(None);
             }
@@ -145,31 +146,31 @@ impl Ready {
         let Some(text) = &staged.now else {
             return Ok(Some(Self(None)));
         };
-        Prepared::new(&path, text, true)
+        PreparedFile::new(&path, text, true)
             .map(|prepared| Some(Self(Some(prepared))))
             .map_err(failed)
     }
 }
 
-/// What has become of one file so far.
+/// What was done to one file so far.
 enum Step {
     Added(Stamp),
-    Replaced(Done),
-    /// Until it is dropped.
-    TakenOut(Prepared),
+    Replaced(Replacement),
+    /// Deleted when dropped.
+    TakenOut(PreparedFile),
 }
 
-/// `false` when it has to be made again; then everything is as it was.
+/// `false` if the change has to be repeated. Then all files are as before.
 fn place_all(
     state: &CounterState,
     folder: &Folder,
     board: Option<&Arc<Board>>,
-    changed: &mut [(&String, &mut Staged)],
-    prepared: Vec<Ready>,
+    changed: &mut [(&String, &mut StagedFile)],
+    prepared: Vec<ReadyFile>,
 ) -> Result<bool> {
     let mut steps: Vec<Step> = Vec::with_capacity(prepared.len());
     let mut directories: Vec<PathBuf> = Vec::new();
-    for ((name, staged), Ready(prepared)) in changed.iter().zip(prepared) {
+    for ((name, staged), ReadyFile(prepared)) in changed.iter().zip(prepared) {
         let path = folder.path(name)?;
         if let Some(parent) = path.parent()
             && !directories.iter().any(|other| other == parent)
@@ -185,7 +186,7 @@ fn place_all(
     for directory in directories {
         sync_directory(&directory).map_err(|error| errors::io(".todo", true, error))?;
     }
-    // By now whoever had one of the files open is done.
+    // Programs that had one of the files open have finished by now.
     let mut settled: Vec<Step> = Vec::with_capacity(steps.len());
     let mut steps = steps.into_iter();
     for ((name, _), step) in changed.iter().zip(steps.by_ref()) {
@@ -197,8 +198,8 @@ fn place_all(
         match done.settle(&path, &Folder::shown(name))? {
             Some(done) => settled.push(Step::Replaced(done)),
             None => {
-                // This one is as others left it; those before and after it are
-                // taken back.
+                // Others overwrote this file. All other files
+                // are restored.
                 let back = settled.into_iter().map(Some).chain([None]);
                 take_back_some(state, folder, changed, back.chain(steps.map(Some)))?;
                 return Ok(false);
@@ -219,22 +220,22 @@ fn place_all(
     Ok(true)
 }
 
-/// `None` when somebody else came first, and theirs stands.
+/// `None` if somebody else wrote first. Their version stays.
 fn place(
     path: &Path,
     name: &str,
-    staged: &Staged,
-    prepared: Option<Prepared>,
+    staged: &StagedFile,
+    prepared: Option<PreparedFile>,
 ) -> Result<Option<Step>> {
     let shown = Folder::shown(name);
     let failed = |error| errors::io(&shown, true, error);
     match (&staged.base, &staged.now, prepared) {
         (Some(base), Some(text), Some(prepared)) => {
-            let done = replace(path, &shown, Version::read(base), prepared, text)?;
+            let done = replace(path, &shown, FileVersion::read(base), prepared, text)?;
             Ok(done.map(Step::Replaced))
         }
         (Some(base), _, None) => {
-            let taken = Prepared::take_out(path).map_err(failed)?;
+            let taken = PreparedFile::take_out(path).map_err(failed)?;
             if taken.is_still(&base.stamp) {
                 return Ok(Some(Step::TakenOut(taken)));
             }
@@ -242,28 +243,28 @@ fn place(
             Ok(None)
         }
         (_, _, Some(prepared)) => match prepared.place(None).map_err(failed)? {
-            Placed::Done { stamp, .. } => Ok(Some(Step::Added(stamp))),
-            Placed::Raced { .. } => Ok(None),
+            PlaceOutcome::Done { stamp, .. } => Ok(Some(Step::Added(stamp))),
+            PlaceOutcome::Raced { .. } => Ok(None),
         },
         (None, _, None) => Ok(None),
     }
 }
 
-/// Undoes the first steps of a change whose next one met somebody else's.
+/// Undoes the steps that were made before one failed.
 fn take_back(
     state: &CounterState,
     folder: &Folder,
-    changed: &[(&String, &mut Staged)],
+    changed: &[(&String, &mut StagedFile)],
     steps: Vec<Step>,
 ) -> Result<()> {
     take_back_some(state, folder, changed, steps.into_iter().map(Some))
 }
 
-/// The same with the steps that others have undone left out.
+/// Like [`take_back`]; `None` stands for a file that others overwrote.
 fn take_back_some(
     state: &CounterState,
     folder: &Folder,
-    changed: &[(&String, &mut Staged)],
+    changed: &[(&String, &mut StagedFile)],
     steps: impl Iterator<Item = Option<Step>>,
 ) -> Result<()> {
     for ((name, staged), step) in changed.iter().zip(steps) {
@@ -272,7 +273,7 @@ fn take_back_some(
         let path = folder.path(name)?;
         match (step, &staged.base) {
             (Some(Step::Added(stamp)), _) => {
-                let taken = Prepared::take_out(&path).map_err(failed)?;
+                let taken = PreparedFile::take_out(&path).map_err(failed)?;
                 if !taken.is_still(&stamp) {
                     taken.put_back().map_err(failed)?;
                 }
@@ -291,7 +292,7 @@ fn take_back_some(
 fn remember(
     state: &CounterState,
     name: &str,
-    staged: &Staged,
+    staged: &StagedFile,
     board: Option<&Arc<Board>>,
     stamp: Option<Stamp>,
 ) {

@@ -1,25 +1,25 @@
-//! Calls with a key: what such a call is given is noted beside the numbers before
-//! anything is written, so that the same call made again finds what the first one
-//! made, or, if that was killed before it wrote, makes it under the same number.
-
-use std::time::Instant;
+//! Calls with an idempotency key. The key and the number that the call got are
+//! noted in the ledger before anything is written. A retry finds what the first
+//! call created or, if that was killed before it wrote, creates it under the
+//! same number.
 
 use kit::Result;
 
 use super::Txn;
-use crate::{
-    errors,
-    files::{lock::PATIENCE, numbers::Place},
-    model::numbers::Request,
-};
+use crate::{errors, files::numbers::NumberLedger, model::numbers::Request};
 
 impl Txn<'_> {
-    /// What an earlier call of that tool with that key was given.
-    pub fn earlier(&self, tool: &str, key: Option<&str>, title: &str) -> Result<Option<Request>> {
+    /// The earlier call of this tool with this key.
+    pub fn earlier_request(
+        &self,
+        tool: &str,
+        key: Option<&str>,
+        title: &str,
+    ) -> Result<Option<Request>> {
         let Some(key) = self.full_key(tool, key) else {
             return Ok(None);
         };
-        let given = Place::of(&self.folder).look();
+        let given = NumberLedger::of(&self.folder).look();
         let earlier = given.requests.into_iter().find(|other| other.key == key);
         if earlier
             .as_ref()
@@ -30,7 +30,7 @@ impl Txn<'_> {
         Ok(earlier)
     }
 
-    pub fn note(
+    pub fn note_request(
         &self,
         tool: &str,
         key: Option<&str>,
@@ -47,14 +47,11 @@ impl Txn<'_> {
             number,
             at: at.to_owned(),
         };
-        Place::of(&self.folder)
-            .change(Instant::now() + PATIENCE, |given| given.note(request))
-            .map_err(|error| errors::io("The ledger of numbers", true, error))?
-            .ok_or_else(|| errors::busy("the ledger of numbers"))
+        self.change_ledger(|issued| issued.note(request))
     }
 
-    /// A key belongs to its caller, and to one worktree. Models send "" for what
-    /// they do not have.
+    /// Keys are separate for each caller and worktree. Models send "" for
+    /// arguments that they do not have.
     fn full_key(&self, tool: &str, key: Option<&str>) -> Option<String> {
         let key = key.map(str::trim).filter(|key| !key.is_empty())?;
         let root = self.folder.root.display();

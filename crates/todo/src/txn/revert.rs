@@ -8,8 +8,8 @@ use super::Txn;
 use crate::{errors, files::Folder, model::merge, undo::RecordedChange};
 
 impl Txn<'_> {
-    /// Takes a change back. What others changed since stays; where both touched the
-    /// same lines it is a conflict.
+    /// Undoes a change. Later changes by others stay; changes of the same
+    /// lines are a conflict.
     pub fn revert(&mut self, done: &RecordedChange) -> Result<Vec<String>> {
         let mut names = Vec::new();
         for change in &done.changes {
@@ -25,7 +25,7 @@ impl Txn<'_> {
                     self.delete(&change.name)?;
                 }
                 (Some(before), None, None) => self.put(&change.name, Arc::clone(before))?,
-                // Somebody took it away already.
+                // Somebody deleted it already.
                 (None, Some(_), None) => {}
                 _ => return Err(conflict(None)),
             }

@@ -1,13 +1,13 @@
-//! Several changes at once, and changes taken back.
+//! Batches and undo.
 
 use serde_json::json;
 
-use crate::yard::{Yard, context};
+use crate::project::{TestProject, context};
 
 #[tokio::test]
 async fn a_batch_is_one_write() {
-    let yard = Yard::with("## A\n- [ ] a #T001\n");
-    let answer = yard
+    let project = TestProject::with("## A\n- [ ] a #T001\n");
+    let answer = project
         .ok(
             "batch",
             json!({"operations": [
@@ -24,31 +24,32 @@ async fn a_batch_is_one_write() {
         .await;
     assert_eq!(answer["results"].as_array().unwrap().len(), 8);
     assert_eq!(
-        yard.tasks(),
+        project.tasks(),
         "## A\n- [ ] b #T002 after:#T001 adr:001\n- [-] a #T001\n"
     );
-    assert!(yard.text("context/T002.md").ends_with("## Notes\n\nx\n"));
+    assert!(project.text("context/T002.md").ends_with("## Notes\n\nx\n"));
     assert!(
-        yard.text("adr/adr-001-why.md")
+        project
+            .text("adr/adr-001-why.md")
             .contains("## Status\n\nAccepted\n")
     );
-    assert!(!yard.exists(".journal"));
-    // All of it is one change to take back.
-    let undone = yard.ok("undo", json!({})).await;
+    assert!(!project.exists(".journal"));
+    // `undo` reverts the whole batch.
+    let undone = project.ok("undo", json!({})).await;
     assert!(
         undone["undone"]
             .as_str()
             .unwrap()
             .starts_with("create_task T002, create_adr 1")
     );
-    assert_eq!(yard.tasks(), "## A\n- [ ] a #T001\n");
-    assert!(!yard.exists("context/T002.md") && !yard.exists("adr/adr-001-why.md"));
+    assert_eq!(project.tasks(), "## A\n- [ ] a #T001\n");
+    assert!(!project.exists("context/T002.md") && !project.exists("adr/adr-001-why.md"));
 }
 
 #[tokio::test]
 async fn a_batch_that_fails_changes_nothing() {
-    let yard = Yard::with("- [ ] a #T001\n");
-    let error = yard
+    let project = TestProject::with("- [ ] a #T001\n");
+    let error = project
         .refused(
             "batch",
             json!({"operations": [
@@ -64,8 +65,8 @@ async fn a_batch_that_fails_changes_nothing() {
         (&details["operation"], &details["value"]),
         (&json!(3), &json!("T077"))
     );
-    assert_eq!(yard.tasks(), "- [ ] a #T001\n");
-    assert!(!yard.exists("context"));
+    assert_eq!(project.tasks(), "- [ ] a #T001\n");
+    assert!(!project.exists("context"));
     for (operations, code) in [
         (json!([]), "INVALID_ARGUMENT"),
         (
@@ -78,17 +79,19 @@ async fn a_batch_that_fails_changes_nothing() {
         ),
     ] {
         assert_eq!(
-            yard.code("batch", json!({"operations": operations})).await,
+            project
+                .code("batch", json!({"operations": operations}))
+                .await,
             code
         );
     }
 }
 
 #[tokio::test]
-async fn every_change_can_be_taken_back() {
+async fn every_change_can_be_undone() {
     let text = "## A\n- [ ] a #T001\n  - [ ] s\n- [x] b #T002\n\n## B\n- [ ] c #T003";
-    let yard = Yard::with(text);
-    yard.put("context/T001.md", "# Context for T001\n");
+    let project = TestProject::with(text);
+    project.put("context/T001.md", "# Context for T001\n");
     for (tool, arguments) in [
         ("create_task", json!({"title": "x"})),
         (
@@ -111,87 +114,96 @@ async fn every_change_can_be_taken_back() {
             json!({"title": "x", "context": "", "decision": "", "rationale": ""}),
         ),
     ] {
-        yard.ok(tool, arguments).await;
-        let undone = yard.ok("undo", json!({})).await;
+        project.ok(tool, arguments).await;
+        let undone = project.ok("undo", json!({})).await;
         assert!(
             undone["undone"].as_str().unwrap().starts_with(tool),
             "{undone}"
         );
-        assert_eq!(yard.tasks(), text, "{tool}");
-        assert_eq!(yard.text("context/T001.md"), "# Context for T001\n");
-        assert!(!yard.exists("context/T004.md"));
+        assert_eq!(project.tasks(), text, "{tool}");
+        assert_eq!(project.text("context/T001.md"), "# Context for T001\n");
+        assert!(!project.exists("context/T004.md"));
     }
-    assert_eq!(yard.code("undo", json!({})).await, "NOTHING_TO_UNDO");
+    assert_eq!(project.code("undo", json!({})).await, "NOTHING_TO_UNDO");
 }
 
 #[tokio::test]
-async fn what_others_did_since_stays() {
-    let yard = Yard::with("- [ ] a #T001\n- [ ] b #T002\n- [ ] c #T003\n- [ ] d #T004\n");
+async fn undo_keeps_later_changes_by_others() {
+    let project = TestProject::with("- [ ] a #T001\n- [ ] b #T002\n- [ ] c #T003\n- [ ] d #T004\n");
     let other = context("other");
-    yard.ok("update_task", json!({"task_id": "T001", "status": "done"}))
+    project
+        .ok("update_task", json!({"task_id": "T001", "status": "done"}))
         .await;
     let update = json!({"task_id": "T003", "status": "done"});
-    yard.call_as(&other, "update_task", update).await.unwrap();
-    yard.put("task.md", yard.tasks() + "\nA person was here.\n");
-    yard.ok("undo", json!({})).await;
+    project
+        .call_as(&other, "update_task", update)
+        .await
+        .unwrap();
+    project.put("task.md", project.tasks() + "\nA person was here.\n");
+    project.ok("undo", json!({})).await;
     assert_eq!(
-        yard.tasks(),
+        project.tasks(),
         "- [ ] a #T001\n- [ ] b #T002\n- [x] c #T003\n- [ ] d #T004\n\nA person was here.\n"
     );
-    // The other's change is the other's to take back.
-    assert_eq!(yard.code("undo", json!({})).await, "NOTHING_TO_UNDO");
-    yard.call_as(&other, "undo", json!({})).await.unwrap();
-    assert!(yard.tasks().contains("[ ] c"));
-    // The same line changed by somebody else is a conflict, and says where.
-    yard.ok("update_task", json!({"task_id": "T002", "status": "done"}))
+    // Each caller can only undo its own changes.
+    assert_eq!(project.code("undo", json!({})).await, "NOTHING_TO_UNDO");
+    project.call_as(&other, "undo", json!({})).await.unwrap();
+    assert!(project.tasks().contains("[ ] c"));
+    // A line that somebody else changed is a conflict, and the error names
+    // it.
+    project
+        .ok("update_task", json!({"task_id": "T002", "status": "done"}))
         .await;
-    yard.put("task.md", yard.tasks().replace("b #T002", "B! #T002"));
-    let error = yard.refused("undo", json!({})).await;
+    project.put("task.md", project.tasks().replace("b #T002", "B! #T002"));
+    let error = project.refused("undo", json!({})).await;
     assert_eq!(error.code, "EDIT_CONFLICT");
     assert!(
         error.message.contains(".todo/task.md") && error.message.contains("line 2"),
         "{error}"
     );
-    assert!(yard.tasks().contains("[x] B! #T002"));
+    assert!(project.tasks().contains("[x] B! #T002"));
 }
 
-/// The answer got lost, or the process was killed: the same call with the same
-/// key makes nothing twice, in whichever process.
+/// If the answer was lost or the process was killed, the same call with the
+/// same key creates nothing twice, in any process.
 #[tokio::test]
-async fn a_retry_with_the_same_key_makes_nothing_twice() {
-    let yard = Yard::bare();
+async fn a_retry_with_the_same_key_creates_nothing_twice() {
+    let project = TestProject::bare();
     let create = json!({"title": "One", "idempotency_key": "k1"});
-    let first = yard.ok("create_task", create.clone()).await;
+    let first = project.ok("create_task", create.clone()).await;
     let words = json!({"title": "Why", "context": "c", "decision": "d", "rationale": "r",
         "idempotency_key": "k1"});
-    let adr = yard.ok("create_adr", words.clone()).await;
-    let before = yard.tasks();
-    for again in [Yard::at(&yard.root), Yard::at(&yard.root)] {
+    let adr = project.ok("create_adr", words.clone()).await;
+    let before = project.tasks();
+    for again in [
+        TestProject::at(&project.root),
+        TestProject::at(&project.root),
+    ] {
         assert_eq!(again.ok("create_task", create.clone()).await, first);
         assert_eq!(again.ok("create_adr", words.clone()).await, adr);
     }
-    assert_eq!(yard.tasks(), before);
-    assert_eq!(yard.ok("list_adrs", json!({})).await["total_count"], 1);
+    assert_eq!(project.tasks(), before);
+    assert_eq!(project.ok("list_adrs", json!({})).await["total_count"], 1);
 
-    // Killed after the key was noted, and before anything was written.
-    yard.put("task.md", "# Task\n");
-    let made = yard.ok("create_task", create).await;
+    // As if killed after the key was noted and before anything was written.
+    project.put("task.md", "# Task\n");
+    let made = project.ok("create_task", create).await;
     assert_eq!(made["task_id"], first["task_id"]);
-    assert!(yard.tasks().contains("- [ ] One #T001\n"));
+    assert!(project.tasks().contains("- [ ] One #T001\n"));
 
     let other = json!({"title": "Two", "idempotency_key": "k1"});
-    let code = yard.code("create_task", other.clone()).await;
+    let code = project.code("create_task", other.clone()).await;
     assert_eq!(code, "IDEMPOTENCY_KEY_REUSED");
-    // Somebody else's key is another one, and an empty one is none.
-    let made = yard
-        .call_as(&crate::yard::context("other"), "create_task", other)
+    // Keys are separate for each caller, and an empty key counts as none.
+    let made = project
+        .call_as(&crate::project::context("other"), "create_task", other)
         .await
         .unwrap();
     assert_eq!(made["task_id"], "T002");
     let blank = json!({"title": "Three", "idempotency_key": " "});
     assert_eq!(
-        yard.ok("create_task", blank.clone()).await["task_id"],
+        project.ok("create_task", blank.clone()).await["task_id"],
         "T003"
     );
-    assert_eq!(yard.ok("create_task", blank).await["task_id"], "T004");
+    assert_eq!(project.ok("create_task", blank).await["task_id"], "T004");
 }

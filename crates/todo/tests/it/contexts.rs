@@ -2,62 +2,72 @@
 
 use serde_json::json;
 
-use crate::yard::Yard;
+use crate::project::TestProject;
 
 #[tokio::test]
 async fn sections_are_replaced_and_added_to() {
-    let yard = Yard::bare();
-    yard.task("a").await;
-    let made = yard.text("context/T001.md");
+    let project = TestProject::bare();
+    project.task("a").await;
+    let made = project.text("context/T001.md");
     let write = |content: &str, append: bool, section: Option<&str>| json!({"task_id": "T001", "content": content, "append": append, "section": section});
-    yard.ok(
-        "update_context",
-        write("better", false, Some("Task Description")),
-    )
-    .await;
+    project
+        .ok(
+            "update_context",
+            write("better", false, Some("Task Description")),
+        )
+        .await;
     assert_eq!(
-        yard.text("context/T001.md"),
+        project.text("context/T001.md"),
         made.replace("\na\n", "\nbetter\n")
     );
-    yard.ok("update_context", write("first", true, Some("Notes")))
+    project
+        .ok("update_context", write("first", true, Some("Notes")))
         .await;
-    yard.ok("update_context", write("second", true, Some("notes")))
+    project
+        .ok("update_context", write("second", true, Some("notes")))
         .await;
-    yard.ok("update_context", write("tail", true, None)).await;
+    project
+        .ok("update_context", write("tail", true, None))
+        .await;
     let wanted = format!(
         "{}\n## Notes\n\nfirst\n\nsecond\n\ntail\n",
         made.replace("\na\n", "\nbetter\n")
     );
-    assert_eq!(yard.text("context/T001.md"), wanted);
-    let read = yard.ok("get_context", json!({"task_id": "T001"})).await;
+    assert_eq!(project.text("context/T001.md"), wanted);
+    let read = project.ok("get_context", json!({"task_id": "T001"})).await;
     assert_eq!(read["content"], wanted.as_str());
     assert_eq!(read["file_path"], ".todo/context/T001.md");
-    yard.ok("update_context", write("all new", false, None))
+    project
+        .ok("update_context", write("all new", false, None))
         .await;
     assert_eq!(
-        yard.text("context/T001.md"),
+        project.text("context/T001.md"),
         "# Context for T001\n\nall new\n\n## Created\n\n2026-11-15T10:00:00+09:00\n"
     );
 }
 
 #[tokio::test]
-async fn people_s_bytes_stay() {
-    let yard = Yard::with("- [ ] a #T001\n");
+async fn editing_a_section_leaves_all_other_bytes_unchanged() {
+    let project = TestProject::with("- [ ] a #T001\n");
     let text = "\u{feff}# My notes\r\n\r\n```\r\n## Notes\r\n```\r\n## Notes\r\nold\r\n\r\n\r\n## Rest\r\n\tx";
-    yard.put("context/T001.md", text);
-    yard.ok(
-        "update_context",
-        json!({"task_id": "T001", "content": "a\nb", "section": "Notes"}),
-    )
-    .await;
-    assert_eq!(yard.text("context/T001.md"), text.replace("old", "a\r\nb"));
+    project.put("context/T001.md", text);
+    project
+        .ok(
+            "update_context",
+            json!({"task_id": "T001", "content": "a\nb", "section": "Notes"}),
+        )
+        .await;
+    assert_eq!(
+        project.text("context/T001.md"),
+        text.replace("old", "a\r\nb")
+    );
     let same = json!({"task_id": "T001", "content": "a\nb", "section": "Notes"});
-    let before = std::fs::metadata(yard.path("context/T001.md"))
+    let before = std::fs::metadata(project.path("context/T001.md"))
         .unwrap()
         .modified()
         .unwrap();
-    yard.ok("update_context", same).await;
-    let after = std::fs::metadata(yard.path("context/T001.md"))
+    project.ok("update_context", same).await;
+    let after = std::fs::metadata(project.path("context/T001.md"))
         .unwrap()
         .modified()
         .unwrap();
@@ -66,8 +76,11 @@ async fn people_s_bytes_stay() {
 
 #[tokio::test]
 async fn a_fence_left_open_does_not_swallow_the_rest() {
-    let yard = Yard::bare();
-    yard.task("a").await;
+    let project = TestProject::bare();
+    project.task("a").await;
     let open = json!({"task_id": "T001", "content": "```\nx", "section": "Task Description"});
-    assert_eq!(yard.code("update_context", open).await, "INVALID_ARGUMENT");
+    assert_eq!(
+        project.code("update_context", open).await,
+        "INVALID_ARGUMENT"
+    );
 }

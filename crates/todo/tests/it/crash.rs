@@ -1,4 +1,5 @@
-//! Killed at any moment, a process leaves the old file or the new one.
+//! A process that is killed at any moment leaves either the old file or the new
+//! one.
 
 use std::{
     collections::BTreeMap,
@@ -8,13 +9,13 @@ use std::{
 
 use serde_json::json;
 
-use crate::{processes::spawn, yard::Yard};
+use crate::{processes::spawn, project::TestProject};
 
-/// Writes one generation after the other: into one task, its context and a
-/// record, all in one change.
-pub async fn victim(yard: &Yard, first: usize) {
+/// Writes one generation after the other into a task, its context and a record,
+/// each in one change.
+pub async fn victim(project: &TestProject, first: usize) {
     for generation in first.. {
-        yard.ok(
+        project.ok(
             "batch",
             json!({"operations": [
                 {"tool": "update_task", "arguments": {"task_id": "T001", "title": format!("gen {generation}")}},
@@ -37,54 +38,58 @@ fn generation(text: &str) -> usize {
 }
 
 #[tokio::test]
-async fn killed_at_random() {
+async fn a_process_killed_at_any_moment_leaves_complete_files() {
     let filler: String = (3..300)
         .map(|n| format!("- [ ] filler {n} #T{n:03}\n  - [ ] sub\n"))
         .collect();
-    let yard = Yard::with(&format!("- [ ] gen 0 #T001\n- [ ] other #T002\n{filler}"));
+    let project = TestProject::with(&format!("- [ ] gen 0 #T001\n- [ ] other #T002\n{filler}"));
     for id in ["T001", "T002"] {
-        yard.ok(
-            "update_context",
-            json!({"task_id": id, "content": "gen 0", "section": "State"}),
-        )
-        .await;
+        project
+            .ok(
+                "update_context",
+                json!({"task_id": id, "content": "gen 0", "section": "State"}),
+            )
+            .await;
     }
-    let frame = yard.tasks().replace("gen 0", "");
+    let frame = project.tasks().replace("gen 0", "");
     let mut spread: BTreeMap<usize, usize> = BTreeMap::new();
     for kill in 0..25u64 {
-        let from = generation(&yard.tasks()) + 1;
-        let mut child = spawn("victim", &yard.root, from);
-        // Once it has got going, somewhere in the middle of it.
+        let from = generation(&project.tasks()) + 1;
+        let mut child = spawn("victim", &project.root, from);
+        // Kills it somewhere in the middle of its work.
         let started = Instant::now();
-        while generation(&yard.tasks()) < from && started.elapsed() < Duration::from_secs(5) {
+        while generation(&project.tasks()) < from && started.elapsed() < Duration::from_secs(5) {
             thread::sleep(Duration::from_micros(200));
         }
         thread::sleep(Duration::from_micros((kill * 7919) % 9000));
         child.kill().unwrap();
         child.wait().unwrap();
 
-        // What anybody sees right after: whole files.
-        let text = yard.tasks();
+        // All files are complete right after the kill.
+        let text = project.tasks();
         let now = generation(&text);
         assert_eq!(
             text.replace(&format!("gen {now}"), ""),
             frame,
             "the file is whole"
         );
-        // The next write finishes what was begun: all three are of one kind.
-        yard.ok("update_task", json!({"task_id": "T299", "status": "done"}))
+        // The next write finishes the change: all three files have the
+        // same generation.
+        project
+            .ok("update_task", json!({"task_id": "T299", "status": "done"}))
             .await;
-        yard.ok("update_task", json!({"task_id": "T299", "status": "todo"}))
+        project
+            .ok("update_task", json!({"task_id": "T299", "status": "todo"}))
             .await;
-        let now = generation(&yard.tasks());
+        let now = generation(&project.tasks());
         for name in ["context/T001.md", "context/T002.md"] {
             assert_eq!(
-                generation(&yard.text(name)),
+                generation(&project.text(name)),
                 now,
                 "{name} after kill {kill}"
             );
         }
-        assert!(!yard.exists(".journal"));
+        assert!(!project.exists(".journal"));
         *spread.entry(now + 1 - from).or_default() += 1;
     }
     assert!(

@@ -1,9 +1,9 @@
-//! What the seed author's own program did wrong: it lost text, shuffled
-//! categories and overwrote files it could not read.
+//! Defects of the seed author's own program: it lost text, reordered categories
+//! and overwrote unreadable files.
 
 use serde_json::json;
 
-use crate::yard::Yard;
+use crate::project::TestProject;
 
 const LIVED_IN: &str = "\
 ---
@@ -42,32 +42,38 @@ Last words without a line break";
 
 #[tokio::test]
 async fn no_text_is_lost() {
-    let yard = Yard::with(LIVED_IN);
-    yard.ok("update_task", json!({"task_id": "T002", "status": "done"}))
+    let project = TestProject::with(LIVED_IN);
+    project
+        .ok("update_task", json!({"task_id": "T002", "status": "done"}))
         .await;
-    assert_eq!(yard.tasks(), LIVED_IN.replace("* [-] React", "* [x] React"));
-    yard.ok(
-        "update_task",
-        json!({"task_id": "T002", "status": "in_progress"}),
-    )
-    .await;
-    assert_eq!(yard.tasks(), LIVED_IN);
-    let made = yard
+    assert_eq!(
+        project.tasks(),
+        LIVED_IN.replace("* [-] React", "* [x] React")
+    );
+    project
+        .ok(
+            "update_task",
+            json!({"task_id": "T002", "status": "in_progress"}),
+        )
+        .await;
+    assert_eq!(project.tasks(), LIVED_IN);
+    let made = project
         .ok("create_task", json!({"title": "x", "category": "Apple"}))
         .await;
     let id = made["task_id"].as_str().unwrap();
     let line = format!("due:2026-12-01\n* [ ] x #{id}\n");
-    assert_eq!(yard.tasks(), LIVED_IN.replace("due:2026-12-01\n", &line));
-    yard.ok("delete_task", json!({"task_id": id})).await;
-    assert_eq!(yard.tasks(), LIVED_IN);
+    assert_eq!(project.tasks(), LIVED_IN.replace("due:2026-12-01\n", &line));
+    project.ok("delete_task", json!({"task_id": id})).await;
+    assert_eq!(project.tasks(), LIVED_IN);
 }
 
 #[tokio::test]
 async fn categories_keep_their_order_and_their_tasks() {
-    let yard = Yard::with(LIVED_IN);
-    yard.ok("create_task", json!({"title": "new", "category": "Banana"}))
+    let project = TestProject::with(LIVED_IN);
+    project
+        .ok("create_task", json!({"title": "new", "category": "Banana"}))
         .await;
-    let text = yard.tasks();
+    let text = project.tasks();
     let places: Vec<usize> = ["## Zebra", "## Apple", "## Mango", "## Banana"]
         .iter()
         .map(|h| text.find(h).unwrap())
@@ -75,7 +81,7 @@ async fn categories_keep_their_order_and_their_tasks() {
     assert!(places.is_sorted());
     assert!(text.starts_with(LIVED_IN));
     assert!(!text.ends_with('\n'));
-    let listed = yard.ok("list_tasks", json!({})).await;
+    let listed = project.ok("list_tasks", json!({})).await;
     let categories: Vec<&str> = listed["tasks"]
         .as_array()
         .unwrap()
@@ -98,8 +104,8 @@ async fn files_that_cannot_be_read_are_not_overwritten() {
         b"<<<<<<< HEAD\n- [ ] a #T001\n=======\n- [x] a #T001\n>>>>>>> other\n",
     ];
     for bytes in cases {
-        let yard = Yard::bare();
-        yard.put("task.md", bytes);
+        let project = TestProject::bare();
+        project.put("task.md", bytes);
         for (tool, arguments) in [
             ("list_tasks", json!({})),
             ("create_task", json!({"title": "x"})),
@@ -107,19 +113,19 @@ async fn files_that_cannot_be_read_are_not_overwritten() {
             ("delete_task", json!({"task_id": "T001"})),
             ("search_tasks", json!({"query": "a"})),
         ] {
-            let error = yard.refused(tool, arguments).await;
+            let error = project.refused(tool, arguments).await;
             assert_eq!(error.code, "FILE_READ_ERROR", "{tool}");
             assert_eq!(error.details.unwrap()["field"], "file");
         }
-        assert_eq!(std::fs::read(yard.path("task.md")).unwrap(), bytes);
+        assert_eq!(std::fs::read(project.path("task.md")).unwrap(), bytes);
     }
 }
 
 #[tokio::test]
 async fn contexts_and_records_that_cannot_be_read_are_not_overwritten() {
-    let yard = Yard::with("- [ ] a #T001\n");
-    yard.put("context/T001.md", b"\xff\xfe broken");
-    yard.put("adr/adr-001-x.md", b"\xff\xfe broken");
+    let project = TestProject::with("- [ ] a #T001\n");
+    project.put("context/T001.md", b"\xff\xfe broken");
+    project.put("adr/adr-001-x.md", b"\xff\xfe broken");
     for (tool, arguments) in [
         ("get_context", json!({"task_id": "T001"})),
         ("update_context", json!({"task_id": "T001", "content": "x"})),
@@ -135,23 +141,29 @@ async fn contexts_and_records_that_cannot_be_read_are_not_overwritten() {
         ("list_adrs", json!({})),
     ] {
         assert_eq!(
-            yard.code(tool, arguments).await,
+            project.code(tool, arguments).await,
             "FILE_READ_ERROR",
             "{tool}"
         );
     }
     for name in ["context/T001.md", "adr/adr-001-x.md"] {
-        assert_eq!(std::fs::read(yard.path(name)).unwrap(), b"\xff\xfe broken");
+        assert_eq!(
+            std::fs::read(project.path(name)).unwrap(),
+            b"\xff\xfe broken"
+        );
     }
 }
 
 #[tokio::test]
-async fn a_directory_in_the_place_of_a_file_is_an_error() {
-    let yard = Yard::bare();
-    std::fs::create_dir_all(yard.path("task.md")).unwrap();
-    assert_eq!(yard.code("list_tasks", json!({})).await, "FILE_READ_ERROR");
+async fn a_directory_in_place_of_a_file_is_an_error() {
+    let project = TestProject::bare();
+    std::fs::create_dir_all(project.path("task.md")).unwrap();
     assert_eq!(
-        yard.code("create_task", json!({"title": "x"})).await,
+        project.code("list_tasks", json!({})).await,
+        "FILE_READ_ERROR"
+    );
+    assert_eq!(
+        project.code("create_task", json!({"title": "x"})).await,
         "FILE_READ_ERROR"
     );
 }

@@ -1,35 +1,36 @@
-//! What waits for what.
+//! Links between tasks and to decisions.
 
 use serde_json::json;
 
-use crate::yard::Yard;
+use crate::project::TestProject;
 
 #[tokio::test]
-async fn links_are_plain_words_in_the_line() {
-    let yard = Yard::with("- [ ] a #T001\n- [ ] b #T002\n- [x] c #T003\n");
-    yard.adr("Why").await;
+async fn links_are_written_as_tags_in_the_line() {
+    let project = TestProject::with("- [ ] a #T001\n- [ ] b #T002\n- [x] c #T003\n");
+    project.adr("Why").await;
     let link = |relation: &str, target: &str| json!({"task_id": "T001", "relation": relation, "target": target});
-    let linked = yard.ok("link_tasks", link("depends_on", "T002")).await;
+    let linked = project.ok("link_tasks", link("depends_on", "T002")).await;
     assert_eq!(linked["blocked_by"], json!(["T002"]));
-    yard.ok("link_tasks", link("depends_on", "T003")).await;
-    yard.ok("link_tasks", link("decided_by", "1")).await;
-    yard.ok("link_tasks", link("relates", "T003")).await;
+    project.ok("link_tasks", link("depends_on", "T003")).await;
+    project.ok("link_tasks", link("decided_by", "1")).await;
+    project.ok("link_tasks", link("relates", "T003")).await;
     let line = "- [ ] a #T001 after:#T002,#T003 adr:001 see:#T003\n";
     assert_eq!(
-        yard.tasks(),
+        project.tasks(),
         format!("{line}- [ ] b #T002\n- [x] c #T003\n")
     );
-    // Once is enough.
-    yard.ok("link_tasks", link("depends_on", "T002")).await;
-    assert!(yard.tasks().starts_with(line));
-    let blocked = yard.ok("list_tasks", json!({"blocked": true})).await;
+    // Repeating the call changes nothing.
+    project.ok("link_tasks", link("depends_on", "T002")).await;
+    assert!(project.tasks().starts_with(line));
+    let blocked = project.ok("list_tasks", json!({"blocked": true})).await;
     assert_eq!(blocked["tasks"][0]["blocked_by"], json!(["T002"]));
     assert_eq!(blocked["total_count"], 1);
-    yard.ok("update_task", json!({"task_id": "T002", "status": "done"}))
+    project
+        .ok("update_task", json!({"task_id": "T002", "status": "done"}))
         .await;
-    let ready = yard.ok("list_tasks", json!({"ready": true})).await;
+    let ready = project.ok("list_tasks", json!({"ready": true})).await;
     assert_eq!(ready["tasks"][0]["task_id"], "T001");
-    let adr = yard.ok("get_adr", json!({"adr_number": 1})).await;
+    let adr = project.ok("get_adr", json!({"adr_number": 1})).await;
     assert_eq!(adr["tasks"], json!(["T001"]));
     for (relation, target) in [
         ("depends_on", "T002"),
@@ -39,41 +40,42 @@ async fn links_are_plain_words_in_the_line() {
     ] {
         let mut arguments = link(relation, target);
         arguments["remove"] = json!(true);
-        yard.ok("link_tasks", arguments).await;
+        project.ok("link_tasks", arguments).await;
     }
     assert_eq!(
-        yard.tasks(),
+        project.tasks(),
         "- [ ] a #T001\n- [x] b #T002\n- [x] c #T003\n"
     );
 }
 
 #[tokio::test]
-async fn cycles_are_refused() {
-    let yard = Yard::with("- [ ] a #T001 after:#T002\n- [ ] b #T002\n- [ ] c #T003 blocks:#T002\n");
+async fn dependency_cycles_are_rejected() {
+    let project =
+        TestProject::with("- [ ] a #T001 after:#T002\n- [ ] b #T002\n- [ ] c #T003 blocks:#T002\n");
     for (task, relation, target) in [
         ("T002", "depends_on", "T001"),
         ("T003", "depends_on", "T001"),
         ("T001", "blocks", "T003"),
     ] {
         let arguments = json!({"task_id": task, "relation": relation, "target": target});
-        let error = yard.refused("link_tasks", arguments.clone()).await;
+        let error = project.refused("link_tasks", arguments.clone()).await;
         assert_eq!(error.code, "DEPENDENCY_CYCLE", "{arguments}");
         assert!(error.message.contains("T001 after T002"), "{error}");
     }
-    // A link may be taken away from either side.
+    // A link can be removed from either side.
     let remove =
         json!({"task_id": "T002", "relation": "depends_on", "target": "T003", "remove": true});
-    yard.ok("link_tasks", remove).await;
+    project.ok("link_tasks", remove).await;
     assert_eq!(
-        yard.tasks(),
+        project.tasks(),
         "- [ ] a #T001 after:#T002\n- [ ] b #T002\n- [ ] c #T003\n"
     );
 }
 
 #[tokio::test]
-async fn a_task_that_is_gone_holds_nobody_up() {
-    let yard = Yard::with("- [ ] a #T001 after:#T002\n- [ ] b #T002\n");
-    yard.ok("delete_task", json!({"task_id": "T002"})).await;
-    let ready = yard.ok("list_tasks", json!({"ready": true})).await;
+async fn a_deleted_task_blocks_nothing() {
+    let project = TestProject::with("- [ ] a #T001 after:#T002\n- [ ] b #T002\n");
+    project.ok("delete_task", json!({"task_id": "T002"})).await;
+    let ready = project.ok("list_tasks", json!({"ready": true})).await;
     assert_eq!(ready["total_count"], 1);
 }

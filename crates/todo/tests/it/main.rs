@@ -1,7 +1,7 @@
 //! The counter on real directories, driven without any wire.
 //!
-//! `yard` sets a project up; `defects` are the faults of the program this one
-//! takes the place of; `seed` holds the tools against their document; the other
+//! `project` sets up a project; `defects` covers faults of the program that
+//! this one replaces; `seed` compares the tools with their document; the other
 //! modules mirror what people and agents do.
 
 #![expect(
@@ -17,14 +17,15 @@ mod contexts;
 mod crash;
 mod defects;
 mod files;
+mod index_page;
 mod links;
 mod numbers;
-mod page;
+
 mod processes;
+mod project;
 mod refusals;
 mod resources;
 mod search;
 mod seed;
 mod tasks;
 mod watching;
-mod yard;

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::yard::Yard;
+use crate::project::TestProject;
 
 /// A repository with a second worktree, as git lays them out.
 fn repository(directory: &Path) {
@@ -22,11 +22,11 @@ fn repository(directory: &Path) {
 }
 
 #[tokio::test]
-async fn worktrees_never_give_out_the_same_number() {
+async fn worktrees_never_issue_the_same_number() {
     let directory = TempDir::new().unwrap();
     repository(directory.path());
-    let main = Yard::at(&directory.path().join("main"));
-    let second = Yard::at(&directory.path().join("second"));
+    let main = TestProject::at(&directory.path().join("main"));
+    let second = TestProject::at(&directory.path().join("second"));
     assert_eq!(main.task("a").await, "T001");
     assert_eq!(second.task("b").await, "T002");
     assert_eq!(main.task("c").await, "T003");
@@ -34,33 +34,33 @@ async fn worktrees_never_give_out_the_same_number() {
     assert_eq!(main.adr("y").await, 2);
     assert!(directory.path().join("main/.git/madoguchi-todo").exists());
     assert!(!main.exists(".numbers") && !second.exists(".numbers"));
-    // An item that stands in both has one id in both.
+    // An item that is in both worktrees has the same id.
     main.put("task.md", "- [ ] by hand\n");
     second.put("task.md", "- [ ] by hand\n");
     let id = |answer: serde_json::Value| answer["tasks"][0]["task_id"].clone();
     let first = id(main.ok("list_tasks", json!({})).await);
     assert_eq!(first, "T004");
     assert_eq!(id(second.ok("list_tasks", json!({})).await), first);
-    // Another project in the repository counts for itself.
-    let web = Yard::at(&directory.path().join("main/packages/web"));
+    // Another project in the repository has its own numbers.
+    let web = TestProject::at(&directory.path().join("main/packages/web"));
     assert_eq!(web.task("a").await, "T001");
-    let web = Yard::at(&directory.path().join("second/packages/web"));
+    let web = TestProject::at(&directory.path().join("second/packages/web"));
     assert_eq!(web.task("a").await, "T002");
 }
 
 #[tokio::test]
-async fn numbers_do_not_come_back_while_others_are_free() {
-    let yard = Yard::bare();
+async fn numbers_are_not_reused_while_others_are_free() {
+    let project = TestProject::bare();
     for id in ["T001", "T002"] {
-        assert_eq!(yard.task("a").await, id);
-        yard.ok("delete_task", json!({"task_id": id})).await;
+        assert_eq!(project.task("a").await, id);
+        project.ok("delete_task", json!({"task_id": id})).await;
     }
-    // What people and other branches use is respected too.
-    yard.put(
+    // Numbers used by people and other branches are skipped too.
+    project.put(
         "task.md",
         "- [ ] mine #T010\n\nSee #T020 on the other branch.\n",
     );
-    assert_eq!(yard.task("b").await, "T021");
-    fs::write(yard.path(".numbers"), "broken").unwrap();
-    assert_eq!(yard.task("c").await, "T022");
+    assert_eq!(project.task("b").await, "T021");
+    fs::write(project.path(".numbers"), "broken").unwrap();
+    assert_eq!(project.task("c").await, "T022");
 }

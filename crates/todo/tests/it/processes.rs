@@ -1,5 +1,5 @@
-//! Several processes and an editor at once in one directory. The test's own
-//! program plays the other processes.
+//! Several processes and an editor work in one directory. The other processes
+//! are this test program again.
 
 use std::{
     collections::BTreeSet,
@@ -15,12 +15,12 @@ use std::{
 
 use serde_json::json;
 
-use crate::yard::{Yard, context};
+use crate::project::{TestProject, context};
 
 const WORKERS: usize = 4;
 const ROUNDS: usize = 15;
 
-/// Starts the test `worker` below in a process of its own.
+/// Starts the test `worker` below in another process.
 pub fn spawn(role: &str, root: &Path, number: usize) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "processes::worker", "--nocapture"])
@@ -32,7 +32,7 @@ pub fn spawn(role: &str, root: &Path, number: usize) -> Child {
         .unwrap()
 }
 
-/// Not a test of its own: does nothing unless it was started by another.
+/// Does nothing unless `spawn` started it.
 #[tokio::test]
 async fn worker() {
     let Ok(role) = std::env::var("TODO_WORKER") else {
@@ -40,41 +40,44 @@ async fn worker() {
     };
     let root = std::env::var("TODO_ROOT").unwrap();
     let number: usize = std::env::var("TODO_NUMBER").unwrap().parse().unwrap();
-    let yard = Yard::at(Path::new(&root));
+    let project = TestProject::at(Path::new(&root));
     match role.as_str() {
-        "agent" => agent(&yard, number).await,
-        "victim" => crate::crash::victim(&yard, number).await,
+        "agent" => agent(&project, number).await,
+        "victim" => crate::crash::victim(&project, number).await,
         other => panic!("{other}"),
     }
 }
 
-async fn agent(yard: &Yard, number: usize) {
+async fn agent(project: &TestProject, number: usize) {
     for round in 0..ROUNDS {
         let title = format!("w{number}-{round}");
-        let made = yard
+        let made = project
             .ok(
                 "create_task",
                 json!({"title": title, "category": format!("C{number}")}),
             )
             .await;
         let id = made["task_id"].clone();
-        yard.ok("update_task", json!({"task_id": id, "status": "done"}))
+        project
+            .ok("update_task", json!({"task_id": id, "status": "done"}))
             .await;
-        yard.ok(
-            "update_context",
-            json!({"task_id": id, "content": title, "append": true}),
-        )
-        .await;
+        project
+            .ok(
+                "update_context",
+                json!({"task_id": id, "content": title, "append": true}),
+            )
+            .await;
         if round % 5 == 0 {
-            yard.ok("reorder_task", json!({"task_id": id, "position": "first"}))
+            project
+                .ok("reorder_task", json!({"task_id": id, "position": "first"}))
                 .await;
         }
     }
 }
 
-/// Everything every agent did is there, once.
-async fn check(yard: &Yard) {
-    let text = yard.tasks();
+/// Checks that every change of every agent is present once.
+async fn check(project: &TestProject) {
+    let text = project.tasks();
     let mut ids = BTreeSet::new();
     for number in 0..WORKERS {
         for round in 0..ROUNDS {
@@ -84,15 +87,16 @@ async fn check(yard: &Yard) {
             assert!(lines[0].starts_with("- [x] "), "{}", lines[0]);
             let id = lines[0].split('#').nth(1).unwrap().to_owned();
             assert!(
-                yard.text(&format!("context/{id}.md"))
+                project
+                    .text(&format!("context/{id}.md"))
                     .ends_with(&format!("\n{}\n", title.trim()))
             );
             assert!(ids.insert(id));
         }
     }
-    let listed = yard.ok("list_tasks", json!({"limit": 1})).await;
+    let listed = project.ok("list_tasks", json!({"limit": 1})).await;
     assert!(listed.get("warnings").is_none(), "{listed:#}");
-    let leftovers: Vec<_> = fs::read_dir(yard.path(""))
+    let leftovers: Vec<_> = fs::read_dir(project.path(""))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name.ends_with(".tmp") || name == ".journal")
@@ -100,7 +104,7 @@ async fn check(yard: &Yard) {
     assert!(leftovers.is_empty(), "{leftovers:?}");
 }
 
-/// Whether all of them did what they should.
+/// Whether all of them succeeded.
 fn wait(children: Vec<Child>) -> bool {
     let mut well = true;
     for mut child in children {
@@ -110,19 +114,19 @@ fn wait(children: Vec<Child>) -> bool {
 }
 
 /// Saves a file as editors do, each time in another way. It holds the lock, so
-/// that it is not the editor who overwrites what it has not seen.
-fn edit(yard: &Yard, round: usize) {
-    let lock = File::open(yard.path("")).unwrap();
+/// that the editor does not overwrite changes that it has not seen.
+fn edit(project: &TestProject, round: usize) {
+    let lock = File::open(project.path("")).unwrap();
     lock.lock().unwrap();
-    let text = yard.tasks();
+    let text = project.tasks();
     let (_, rest) = text.split_once('\n').unwrap();
     let new = format!("<!-- saved {round} -->\n{rest}");
     match round % 3 {
-        0 => yard.put("task.md", &new),
+        0 => project.put("task.md", &new),
         1 => {
-            // Truncated, then written in two halves, with pauses in which others
-            // have the time to look.
-            let mut file = File::create(yard.path("task.md")).unwrap();
+            // Truncates the file, then writes it in two halves,
+            // with pauses in which others can read it.
+            let mut file = File::create(project.path("task.md")).unwrap();
             let (one, two) = new.as_bytes().split_at(new.len() / 2);
             thread::sleep(Duration::from_millis(40));
             file.write_all(one).unwrap();
@@ -130,42 +134,42 @@ fn edit(yard: &Yard, round: usize) {
             file.write_all(two).unwrap();
         }
         _ => {
-            // Moved away, then made anew.
-            fs::rename(yard.path("task.md"), yard.path("task.md~")).unwrap();
-            fs::write(yard.path("task.md"), &new).unwrap();
+            // Moves the file away, then creates it again.
+            fs::rename(project.path("task.md"), project.path("task.md~")).unwrap();
+            fs::write(project.path("task.md"), &new).unwrap();
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn agents_and_an_editor() {
-    let yard = Yard::with("<!-- saved -->\n# Task\n\nprose stays\n");
+async fn agents_and_an_editor_lose_nothing() {
+    let project = TestProject::with("<!-- saved -->\n# Task\n\nprose stays\n");
     let children: Vec<Child> = (0..WORKERS)
-        .map(|n| spawn("agent", &yard.root, n))
+        .map(|n| spawn("agent", &project.root, n))
         .collect();
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             for round in 1.. {
-                edit(&yard, round);
+                edit(&project, round);
                 thread::sleep(Duration::from_millis(15));
                 if done.load(Ordering::Relaxed) {
-                    fs::write(yard.path("rounds"), round.to_string()).unwrap();
+                    fs::write(project.path("rounds"), round.to_string()).unwrap();
                     break;
                 }
             }
         });
         scope.spawn(|| {
-            // Whoever looks meanwhile never sees less than before.
+            // A reader never sees less than before.
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .build()
                 .unwrap();
-            let reader = Yard::at(&yard.root);
+            let reader = TestProject::at(&project.root);
             let mut seen = 0;
             while !done.load(Ordering::Relaxed) {
                 let listed =
                     runtime.block_on(reader.call_as(&context("reader"), "list_tasks", json!({})));
-                // Between moving away and making anew there is no file.
+                // There is no file for a moment.
                 let count = listed.unwrap()["total_count"].as_u64().unwrap();
                 assert!(count >= seen || count == 0, "{count} after {seen}");
                 seen = seen.max(count);
@@ -175,21 +179,21 @@ async fn agents_and_an_editor() {
         done.store(true, Ordering::Relaxed);
         assert!(well);
     });
-    check(&yard).await;
-    let text = yard.tasks();
-    let rounds = yard.text("rounds");
+    check(&project).await;
+    let text = project.tasks();
+    let rounds = project.text("rounds");
     assert!(
         text.starts_with(&format!("<!-- saved {rounds} -->\n# Task\n\nprose stays\n")),
         "{text}"
     );
 }
 
-/// Somebody appends without asking anybody: `echo note >> task.md`.
+/// Somebody appends without taking a lock: `echo note >> task.md`.
 #[tokio::test(flavor = "multi_thread")]
-async fn agents_and_somebody_who_appends() {
-    let yard = Yard::with("# Task\n");
+async fn agents_keep_lines_that_others_append() {
+    let project = TestProject::with("# Task\n");
     let children: Vec<Child> = (0..WORKERS)
-        .map(|n| spawn("agent", &yard.root, n))
+        .map(|n| spawn("agent", &project.root, n))
         .collect();
     let mut notes = Vec::new();
     let done = AtomicBool::new(false);
@@ -199,12 +203,13 @@ async fn agents_and_somebody_who_appends() {
             while !done.load(Ordering::Relaxed) {
                 let mut file = File::options()
                     .append(true)
-                    .open(yard.path("task.md"))
+                    .open(project.path("task.md"))
                     .unwrap();
-                // A file that is replaced while it is being opened is known to
-                // nobody; any later, and the note has to be kept.
+                // A file that is replaced while it is being
+                // opened cannot be detected. Any later, the
+                // note has to be kept.
                 let same = |file: &fs::Metadata| (file.dev(), file.ino());
-                let now = fs::metadata(yard.path("task.md")).unwrap();
+                let now = fs::metadata(project.path("task.md")).unwrap();
                 if same(&file.metadata().unwrap()) == same(&now) {
                     kept.push(count);
                 }
@@ -221,8 +226,8 @@ async fn agents_and_somebody_who_appends() {
         notes = writer.join().unwrap();
         assert!(well);
     });
-    check(&yard).await;
-    let text = yard.tasks();
+    check(&project).await;
+    let text = project.tasks();
     for number in notes {
         assert!(
             text.contains(&format!("note {number} end\n")),

@@ -1,13 +1,13 @@
-//! The files under the seed's addresses.
+//! The files as resources.
 
 use kit::resource::{Body, Question, Reference};
 use serde_json::json;
 
-use crate::yard::Yard;
+use crate::project::TestProject;
 
-async fn read(yard: &Yard, uri: &str) -> Option<String> {
-    let shelf = yard.counter.resources.as_ref().unwrap();
-    let contents = shelf.read(&yard.context, uri).await.unwrap()?;
+async fn read(project: &TestProject, uri: &str) -> Option<String> {
+    let shelf = project.counter.resources.as_ref().unwrap();
+    let contents = shelf.read(&project.context, uri).await.unwrap()?;
     assert_eq!(contents.mime_type, "text/markdown");
     match contents.body {
         Body::Text(text) => Some(text),
@@ -16,22 +16,22 @@ async fn read(yard: &Yard, uri: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn files_are_read_as_they_are() {
-    let yard = Yard::bare();
-    assert_eq!(read(&yard, "file://.todo/task.md").await, None);
-    yard.task("a").await;
-    yard.adr("認証").await;
+async fn resources_are_the_files_unchanged() {
+    let project = TestProject::bare();
+    assert_eq!(read(&project, "file://.todo/task.md").await, None);
+    project.task("a").await;
+    project.adr("認証").await;
     for name in [
         "task.md",
         "index.md",
         "context/T001.md",
         "adr/adr-001-認証.md",
     ] {
-        let text = read(&yard, &format!("file://.todo/{name}")).await;
-        assert_eq!(text, Some(yard.text(name)), "{name}");
+        let text = read(&project, &format!("file://.todo/{name}")).await;
+        assert_eq!(text, Some(project.text(name)), "{name}");
     }
-    let shelf = yard.counter.resources.as_ref().unwrap();
-    let page = shelf.list(&yard.context, None).await.unwrap();
+    let shelf = project.counter.resources.as_ref().unwrap();
+    let page = shelf.list(&project.context, None).await.unwrap();
     let uris: Vec<&str> = page.items.iter().map(|item| item.uri.as_str()).collect();
     assert_eq!(
         uris,
@@ -43,11 +43,11 @@ async fn files_are_read_as_they_are() {
         ]
     );
     assert_eq!(
-        read(&yard, uris[2]).await,
-        Some(yard.text("adr/adr-001-認証.md"))
+        read(&project, uris[2]).await,
+        Some(project.text("adr/adr-001-認証.md"))
     );
-    assert_eq!(read(&yard, "file://.todo/context/T002.md").await, None);
-    assert_eq!(read(&yard, "file://.todo/adr/../task.md").await, None);
+    assert_eq!(read(&project, "file://.todo/context/T002.md").await, None);
+    assert_eq!(read(&project, "file://.todo/adr/../task.md").await, None);
     let templates: Vec<&str> = shelf.templates().iter().map(|t| t.uri_template).collect();
     assert_eq!(
         templates,
@@ -59,11 +59,11 @@ async fn files_are_read_as_they_are() {
 }
 
 #[tokio::test]
-async fn names_are_completed() {
-    let yard = Yard::bare();
+async fn file_names_are_completed() {
+    let project = TestProject::bare();
     for title in ["Use Rust", "Use SQLite", "認証"] {
-        yard.adr(title).await;
-        yard.task(title).await;
+        project.adr(title).await;
+        project.task(title).await;
     }
     for (template, argument, typed, wanted) in [
         ("file://.todo/adr/{adr_id}.md", "adr_id", "adr-00", 3),
@@ -79,17 +79,17 @@ async fn names_are_completed() {
             typed: typed.into(),
             settled: Vec::new(),
         };
-        let shelf = yard.counter.resources.as_ref().unwrap();
-        let values = shelf.complete(&yard.context, &question).await.unwrap();
+        let shelf = project.counter.resources.as_ref().unwrap();
+        let values = shelf.complete(&project.context, &question).await.unwrap();
         assert_eq!(values.len(), wanted, "{typed}: {values:?}");
     }
 }
 
 #[tokio::test]
-async fn a_call_says_what_it_changed() {
-    let yard = Yard::bare();
-    yard.task("a").await;
-    let changes = format!("{:?}", yard.context.take_changes());
+async fn a_call_announces_the_resources_that_it_changed() {
+    let project = TestProject::bare();
+    project.task("a").await;
+    let changes = format!("{:?}", project.context.take_changes());
     for part in [
         "file://.todo/task.md",
         "file://.todo/context/T001.md",
@@ -98,9 +98,10 @@ async fn a_call_says_what_it_changed() {
     ] {
         assert!(changes.contains(part), "{part} in {changes}");
     }
-    yard.ok("list_tasks", json!({})).await;
-    assert!(yard.context.take_changes().is_empty());
-    yard.refused("update_task", json!({"task_id": "T009", "status": "done"}))
+    project.ok("list_tasks", json!({})).await;
+    assert!(project.context.take_changes().is_empty());
+    project
+        .refused("update_task", json!({"task_id": "T009", "status": "done"}))
         .await;
-    assert!(yard.context.take_changes().is_empty());
+    assert!(project.context.take_changes().is_empty());
 }

@@ -1,8 +1,8 @@
-//! Finding things, in Japanese and English.
+//! Search in Japanese and English.
 
 use serde_json::{Value, json};
 
-use crate::yard::Yard;
+use crate::project::TestProject;
 
 fn found(answer: &Value, field: &str) -> Vec<String> {
     let results = answer["results"].as_array().unwrap();
@@ -13,11 +13,11 @@ fn found(answer: &Value, field: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn tasks_by_title_content_and_context() {
-    let yard = Yard::with(
+async fn search_finds_tasks_by_title_content_and_context() {
+    let project = TestProject::with(
         "## A\n- [ ] ログイン画面 #T001\n  - [ ] バリデーション\n- [ ] Login API #T002\n  認証トークンを返す\n- [ ] 他 #T003\n",
     );
-    yard.put(
+    project.put(
         "context/T003.md",
         "# Context for T003\n\nOAuth の認証フロー\n",
     );
@@ -43,11 +43,11 @@ async fn tasks_by_title_content_and_context() {
         if let Some(places) = places {
             arguments["search_in"] = places;
         }
-        let answer = yard.ok("search_tasks", arguments.clone()).await;
+        let answer = project.ok("search_tasks", arguments.clone()).await;
         assert_eq!(found(&answer, "task_id"), wanted, "{arguments}");
         assert_eq!(answer["total_matches"], wanted.len());
     }
-    let answer = yard.ok("search_tasks", json!({"query": "認証"})).await;
+    let answer = project.ok("search_tasks", json!({"query": "認証"})).await;
     assert_eq!(
         answer["results"][0]["matched_content"],
         "認証トークンを返す"
@@ -57,13 +57,14 @@ async fn tasks_by_title_content_and_context() {
 }
 
 #[tokio::test]
-async fn titles_come_first() {
-    let yard =
-        Yard::with("- [ ] note about search #T001\n- [ ] search #T002\n- [ ] x #T003\n  search\n");
-    let answer = yard.ok("search_tasks", json!({"query": "search"})).await;
+async fn matches_in_titles_rank_first() {
+    let project = TestProject::with(
+        "- [ ] note about search #T001\n- [ ] search #T002\n- [ ] x #T003\n  search\n",
+    );
+    let answer = project.ok("search_tasks", json!({"query": "search"})).await;
     assert_eq!(found(&answer, "task_id"), ["T002", "T001", "T003"]);
     assert_eq!(answer["results"][0]["match_score"], 1.0);
-    let one = yard
+    let one = project
         .ok("search_tasks", json!({"query": "search", "limit": 1}))
         .await;
     assert_eq!(
@@ -73,17 +74,17 @@ async fn titles_come_first() {
 }
 
 #[tokio::test]
-async fn contexts_and_everything_else_people_keep() {
-    let yard = Yard::with("- [ ] a #T001\n");
-    yard.put("context/T001.md", "# Context for T001\n\nレート制限の話\n");
-    yard.put(
+async fn search_covers_contexts_and_other_markdown_files() {
+    let project = TestProject::with("- [ ] a #T001\n");
+    project.put("context/T001.md", "# Context for T001\n\nレート制限の話\n");
+    project.put(
         "notes/deep/meeting.md",
         "# Meeting\n\nwe spoke about レート制限 and more\n",
     );
-    yard.put("notes/.hidden.md", "レート制限");
-    yard.put("notes/other.txt", "レート制限");
-    yard.put("adr/adr-001-x.md", "# 1. レート制限\n");
-    let answer = yard
+    project.put("notes/.hidden.md", "レート制限");
+    project.put("notes/other.txt", "レート制限");
+    project.put("adr/adr-001-x.md", "# 1. レート制限\n");
+    let answer = project
         .ok("search_contexts", json!({"query": "れーと制限"}))
         .await;
     assert_eq!(
@@ -95,78 +96,103 @@ async fn contexts_and_everything_else_people_keep() {
         answer["results"][1]["matched_content"],
         "we spoke about レート制限 and more"
     );
-    let answer = yard.ok("search_adrs", json!({"query": "レート"})).await;
+    let answer = project.ok("search_adrs", json!({"query": "レート"})).await;
     assert_eq!(answer["total_matches"], 1);
 }
 
 #[tokio::test]
-async fn changed_files_are_found_as_they_are() {
-    let yard = Yard::with("- [ ] a #T001\n");
-    yard.put("notes/a.md", "alpha");
+async fn search_sees_changed_files() {
+    let project = TestProject::with("- [ ] a #T001\n");
+    project.put("notes/a.md", "alpha");
     let count = |answer: Value| answer["total_matches"].as_i64().unwrap();
     assert_eq!(
-        count(yard.ok("search_contexts", json!({"query": "alpha"})).await),
+        count(
+            project
+                .ok("search_contexts", json!({"query": "alpha"}))
+                .await
+        ),
         1
     );
-    yard.put("notes/a.md", "omega");
+    project.put("notes/a.md", "omega");
     assert_eq!(
-        count(yard.ok("search_contexts", json!({"query": "alpha"})).await),
+        count(
+            project
+                .ok("search_contexts", json!({"query": "alpha"}))
+                .await
+        ),
         0
     );
     assert_eq!(
-        count(yard.ok("search_contexts", json!({"query": "omega"})).await),
+        count(
+            project
+                .ok("search_contexts", json!({"query": "omega"}))
+                .await
+        ),
         1
     );
-    yard.ok(
-        "update_context",
-        json!({"task_id": "T001", "content": "omega"}),
-    )
-    .await;
+    project
+        .ok(
+            "update_context",
+            json!({"task_id": "T001", "content": "omega"}),
+        )
+        .await;
     assert_eq!(
-        count(yard.ok("search_contexts", json!({"query": "omega"})).await),
+        count(
+            project
+                .ok("search_contexts", json!({"query": "omega"}))
+                .await
+        ),
         2
     );
-    std::fs::remove_dir_all(yard.path("notes")).unwrap();
+    std::fs::remove_dir_all(project.path("notes")).unwrap();
     assert_eq!(
-        count(yard.ok("search_contexts", json!({"query": "omega"})).await),
+        count(
+            project
+                .ok("search_contexts", json!({"query": "omega"}))
+                .await
+        ),
         1
     );
-    yard.ok("delete_task", json!({"task_id": "T001"})).await;
+    project.ok("delete_task", json!({"task_id": "T001"})).await;
     assert_eq!(
-        count(yard.ok("search_contexts", json!({"query": "omega"})).await),
+        count(
+            project
+                .ok("search_contexts", json!({"query": "omega"}))
+                .await
+        ),
         0
     );
 }
 
 #[tokio::test]
-async fn more_than_fits_in_memory_is_found_too() {
-    let yard = Yard::with("");
+async fn search_covers_more_text_than_fits_in_memory() {
+    let project = TestProject::with("");
     let filler = "lorem ipsum dolor sit amet 意味のない文章。".repeat(650);
     for number in 0..300 {
         let text = format!("# File {number}\n\n{filler}\nneedle{number}x 目印{number}番\n");
-        std::fs::create_dir_all(yard.path("notes")).unwrap();
-        std::fs::write(yard.path(&format!("notes/{number}.md")), text).unwrap();
+        std::fs::create_dir_all(project.path("notes")).unwrap();
+        std::fs::write(project.path(&format!("notes/{number}.md")), text).unwrap();
     }
     for query in ["needle7x", "目印7番", "NEEDLE299X 目印"] {
-        let answer = yard.ok("search_contexts", json!({"query": query})).await;
+        let answer = project.ok("search_contexts", json!({"query": query})).await;
         assert_eq!(answer["total_matches"], 1, "{query}");
     }
-    let answer = yard
+    let answer = project
         .ok("search_contexts", json!({"query": "意味のない文章"}))
         .await;
     assert_eq!(answer["total_matches"], 300);
     assert_eq!(answer["results"].as_array().unwrap().len(), 20);
-    // The file that was written first, by a single letter.
-    yard.put("notes/0.md", format!("# Old\n{filler}\n界\n"));
+    // Finds the file that was written first by a single letter.
+    project.put("notes/0.md", format!("# Old\n{filler}\n界\n"));
     let hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
-    std::fs::File::open(yard.path("notes/0.md"))
+    std::fs::File::open(project.path("notes/0.md"))
         .unwrap()
         .set_modified(hour_ago)
         .unwrap();
-    let answer = yard.ok("search_contexts", json!({"query": "界"})).await;
+    let answer = project.ok("search_contexts", json!({"query": "界"})).await;
     assert_eq!(answer["total_matches"], 1);
     assert_eq!(answer["results"][0]["file_path"], ".todo/notes/0.md");
-    let answer = yard
+    let answer = project
         .ok("search_contexts", json!({"query": "絶対にない"}))
         .await;
     assert_eq!(answer["total_matches"], 0);

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::yard::{Yard, details};
+use crate::project::{TestProject, details};
 
 fn published() -> Value {
     serde_json::from_str(include_str!("seed.json")).unwrap()
 }
 
-/// Everything the document says of a schema is in ours; ours may say more.
+/// Our schema has everything that the document's schema has, and may have more.
 fn assert_holds(ours: &Value, seed: &Value, place: &str) {
     match (ours, seed) {
         (Value::Object(ours), Value::Object(seed)) => {
@@ -19,7 +19,7 @@ fn assert_holds(ours: &Value, seed: &Value, place: &str) {
                 assert_holds(own, value, &format!("{place}.{key}"));
             }
         }
-        // A description may go on to name what else is accepted.
+        // A description may also list other accepted spellings.
         (Value::String(ours), Value::String(seed)) if place.ends_with(".description") => {
             assert!(ours.starts_with(seed), "{place}: {ours}");
         }
@@ -28,8 +28,8 @@ fn assert_holds(ours: &Value, seed: &Value, place: &str) {
 }
 
 #[tokio::test]
-async fn tools_are_published_as_written() {
-    let counter = Yard::bare().counter;
+async fn tools_match_the_schemas_of_the_document() {
+    let counter = TestProject::bare().counter;
     assert_eq!(counter.about.server_name, "agentic-todo-mcp");
     assert_eq!(counter.about.version, "0.0.1");
     let seed = published();
@@ -50,8 +50,8 @@ async fn tools_are_published_as_written() {
 }
 
 #[tokio::test]
-async fn definitions_are_portable_and_small() {
-    let counter = Yard::bare().counter;
+async fn tool_definitions_are_portable_and_small() {
+    let counter = TestProject::bare().counter;
     let mut size = 0;
     for tool in &counter.tools {
         assert_eq!(tool.hints.read_only, tool.effect == kit::Effect::Read);
@@ -66,7 +66,8 @@ async fn definitions_are_portable_and_small() {
                 );
             }
         }
-        // As the desk lists it: hints, and the error that every answer may have.
+        // As the desk lists it, with hints and the error that every
+        // answer may have.
         let mut output = output.clone();
         output["properties"]["error"] = json!({
             "type": "object",
@@ -88,9 +89,9 @@ async fn definitions_are_portable_and_small() {
 }
 
 #[tokio::test]
-async fn the_document_s_own_story() {
-    let yard = Yard::bare();
-    let made = yard
+async fn the_example_of_the_document_works() {
+    let project = TestProject::bare();
+    let made = project
         .ok(
             "create_task",
             json!({
@@ -106,20 +107,22 @@ async fn the_document_s_own_story() {
             "created_at": "2026-11-15T10:00:00+09:00"
         })
     );
-    yard.ok(
-        "create_task",
-        json!({"title": "Reactコンポーネントを検討", "category": "Frontend"}),
-    )
-    .await;
-    yard.ok(
-        "update_task",
-        json!({"task_id": "T002", "status": "in_progress"}),
-    )
-    .await;
+    project
+        .ok(
+            "create_task",
+            json!({"title": "Reactコンポーネントを検討", "category": "Frontend"}),
+        )
+        .await;
+    project
+        .ok(
+            "update_task",
+            json!({"task_id": "T002", "status": "in_progress"}),
+        )
+        .await;
     let subtasks = json!([
         {"title": "エラーハンドリング仕様確認"}, {"title": "レート制限設計完了", "status": "done"}
     ]);
-    let updated = yard
+    let updated = project
         .ok(
             "update_task",
             json!({"task_id": "T001", "subtasks": subtasks}),
@@ -127,13 +130,13 @@ async fn the_document_s_own_story() {
         .await;
     assert_eq!(updated["updated_fields"], json!(["subtasks"]));
     let seed = "# Task\n\n## SPEC\n- [ ] 要件定義を作成 #T001\n  - [ ] エラーハンドリング仕様確認\n  - [x] レート制限設計完了\n\n## Frontend\n- [-] Reactコンポーネントを検討 #T002\n";
-    assert_eq!(yard.tasks(), seed);
-    let context = yard.text("context/T001.md");
+    assert_eq!(project.tasks(), seed);
+    let context = project.text("context/T001.md");
     assert_eq!(
         context,
         "# Context for T001\n\n## Task Description\n\nまず要件から\n\n## Created\n\n2026-11-15T10:00:00+09:00\n"
     );
-    let listed = yard.ok("list_tasks", json!({"category": "SPEC"})).await;
+    let listed = project.ok("list_tasks", json!({"category": "SPEC"})).await;
     assert_eq!(
         listed,
         json!({
@@ -147,9 +150,9 @@ async fn the_document_s_own_story() {
 }
 
 #[tokio::test]
-async fn errors_have_the_document_s_shape() {
-    let yard = Yard::bare();
-    let error = yard
+async fn errors_have_the_shape_of_the_document() {
+    let project = TestProject::bare();
+    let error = project
         .refused("delete_task", json!({"task_id": "T001"}))
         .await;
     let shape = error.structured();
@@ -166,7 +169,7 @@ async fn errors_have_the_document_s_shape() {
     );
     assert_eq!(details(&error)["field"], "task_id");
     assert!(
-        !yard.exists(""),
+        !project.exists(""),
         "a refused call leaves no directory behind"
     );
 }

@@ -1,13 +1,13 @@
-//! Tasks made, changed, moved, listed.
+//! Tasks: created, changed, moved and listed.
 
 use serde_json::json;
 
-use crate::yard::Yard;
+use crate::project::TestProject;
 
 const BOARD: &str = "# Task\n\n## A\n- [ ] one #T001\n- [ ] two #T002\n- [x] three #T003\n\n## B\n- [-] four #T004 due:2026-11-14\n";
 
 #[tokio::test]
-async fn one_change_is_one_line() {
+async fn a_change_edits_only_its_line() {
     for (arguments, from, to) in [
         (
             json!({"task_id": "T001", "status": "done"}),
@@ -41,39 +41,41 @@ async fn one_change_is_one_line() {
         ),
         (json!({"task_id": "T001", "category": "b"}), "", ""),
     ] {
-        let yard = Yard::with(BOARD);
-        yard.ok("update_task", arguments.clone()).await;
+        let project = TestProject::with(BOARD);
+        project.ok("update_task", arguments.clone()).await;
         if from.is_empty() {
             let moved = BOARD.replace("- [ ] one #T001\n", "") + "- [ ] one #T001\n";
-            assert_eq!(yard.tasks(), moved);
+            assert_eq!(project.tasks(), moved);
         } else {
-            assert_eq!(yard.tasks(), BOARD.replace(from, to), "{arguments}");
+            assert_eq!(project.tasks(), BOARD.replace(from, to), "{arguments}");
         }
     }
 }
 
 #[tokio::test]
-async fn crlf_bom_and_a_missing_end_stay() {
+async fn crlf_bom_and_a_missing_final_newline_stay() {
     let text = "\u{feff}# Task\r\n\r\n## A\r\n- [ ] one #T001\r\n- [ ] two #T002";
-    let yard = Yard::with(text);
-    yard.ok(
-        "create_task",
-        json!({"title": "x", "category": "A", "subtasks": ["y"]}),
-    )
-    .await;
+    let project = TestProject::with(text);
+    project
+        .ok(
+            "create_task",
+            json!({"title": "x", "category": "A", "subtasks": ["y"]}),
+        )
+        .await;
     assert_eq!(
-        yard.tasks(),
+        project.tasks(),
         format!("{text}\r\n- [ ] x #T003\r\n  - [ ] y")
     );
-    yard.ok("update_task", json!({"task_id": "T002", "status": "done"}))
+    project
+        .ok("update_task", json!({"task_id": "T002", "status": "done"}))
         .await;
-    yard.ok("delete_task", json!({"task_id": "T003"})).await;
-    assert_eq!(yard.tasks(), text.replace("[ ] two", "[x] two"));
+    project.ok("delete_task", json!({"task_id": "T003"})).await;
+    assert_eq!(project.tasks(), text.replace("[ ] two", "[x] two"));
 }
 
 #[tokio::test]
-async fn positions() {
-    let yard = Yard::with(BOARD);
+async fn reorder_task_moves_a_task_within_its_category() {
+    let project = TestProject::with(BOARD);
     let order = |text: &str| -> Vec<String> {
         text.lines()
             .filter_map(|l| l.split("#T00").nth(1))
@@ -112,18 +114,18 @@ async fn positions() {
             ["2", "3", "1", "4"],
         ),
     ] {
-        let moved = yard.ok("reorder_task", arguments.clone()).await;
+        let moved = project.ok("reorder_task", arguments.clone()).await;
         assert_eq!(
             (&moved["old_position"], &moved["new_position"]),
             (&json!(old), &json!(new))
         );
-        assert_eq!(order(&yard.tasks()), wanted, "{arguments}");
+        assert_eq!(order(&project.tasks()), wanted, "{arguments}");
     }
 }
 
 #[tokio::test]
 async fn lists_are_filtered_and_paged() {
-    let yard = Yard::with(BOARD);
+    let project = TestProject::with(BOARD);
     let ids = |answer: &serde_json::Value| -> Vec<String> {
         let tasks = answer["tasks"].as_array().unwrap();
         tasks
@@ -147,10 +149,10 @@ async fn lists_are_filtered_and_paged() {
         (json!({"limit": 2}), vec!["T001", "T002"]),
         (json!({"limit": "2", "cursor": "p2"}), vec!["T003", "T004"]),
     ] {
-        let answer = yard.ok("list_tasks", arguments.clone()).await;
+        let answer = project.ok("list_tasks", arguments.clone()).await;
         assert_eq!(ids(&answer), wanted, "{arguments}");
     }
-    let page = yard.ok("list_tasks", json!({"limit": 3})).await;
+    let page = project.ok("list_tasks", json!({"limit": 3})).await;
     assert_eq!(
         (&page["total_count"], &page["next_cursor"]),
         (&json!(4), &json!("p3"))
@@ -159,10 +161,10 @@ async fn lists_are_filtered_and_paged() {
 }
 
 #[tokio::test]
-async fn items_without_an_id_are_listed_and_get_one_when_touched() {
+async fn items_without_an_id_get_one_when_changed() {
     let text = "## A\n- [ ] by hand\n- [ ] one #T001\n- [ ] by hand\n";
-    let yard = Yard::with(text);
-    let listed = yard.ok("list_tasks", json!({})).await;
+    let project = TestProject::with(text);
+    let listed = project.ok("list_tasks", json!({})).await;
     let ids: Vec<&str> = listed["tasks"]
         .as_array()
         .unwrap()
@@ -170,48 +172,52 @@ async fn items_without_an_id_are_listed_and_get_one_when_touched() {
         .map(|t| t["task_id"].as_str().unwrap())
         .collect();
     assert_eq!(ids, ["T002", "T001", "T003"]);
-    assert_eq!(yard.tasks(), text, "looking changes nothing");
-    // Another process sees the same, and the promise is kept when others come.
-    let other = Yard::at(&yard.root);
+    assert_eq!(project.tasks(), text, "looking changes nothing");
+    // Another process sees the same id, and it stays when tasks are added.
+    let other = TestProject::at(&project.root);
     assert_eq!(other.ok("list_tasks", json!({})).await, listed);
     assert_eq!(other.task("new").await, "T004");
-    yard.ok("update_task", json!({"task_id": "T003", "status": "done"}))
+    project
+        .ok("update_task", json!({"task_id": "T003", "status": "done"}))
         .await;
     assert!(
-        yard.tasks()
+        project
+            .tasks()
             .starts_with("## A\n- [ ] by hand\n- [ ] one #T001\n- [x] by hand #T003\n")
     );
-    yard.ok("update_context", json!({"task_id": "T002", "content": "x"}))
+    project
+        .ok("update_context", json!({"task_id": "T002", "content": "x"}))
         .await;
-    assert!(yard.tasks().starts_with("## A\n- [ ] by hand #T002\n"));
+    assert!(project.tasks().starts_with("## A\n- [ ] by hand #T002\n"));
 }
 
 #[tokio::test]
-async fn duplicates_are_named_and_not_guessed() {
-    let yard = Yard::with("- [ ] a #T001\n- [ ] b #T001\n- [ ] c #T002\n");
-    let listed = yard.ok("list_tasks", json!({})).await;
+async fn duplicate_ids_are_reported_with_their_lines() {
+    let project = TestProject::with("- [ ] a #T001\n- [ ] b #T001\n- [ ] c #T002\n");
+    let listed = project.ok("list_tasks", json!({})).await;
     assert!(
         listed["warnings"][0]
             .as_str()
             .unwrap()
             .contains("lines 1 and 2")
     );
-    let error = yard
+    let error = project
         .refused("update_task", json!({"task_id": "T001", "status": "done"}))
         .await;
     assert_eq!(error.code, "DUPLICATE_TASK_ID");
     assert!(error.message.contains("lines 1 and 2"), "{error}");
-    yard.ok("update_task", json!({"task_id": "T002", "status": "done"}))
+    project
+        .ok("update_task", json!({"task_id": "T002", "status": "done"}))
         .await;
     assert_eq!(
-        yard.tasks(),
+        project.tasks(),
         "- [ ] a #T001\n- [ ] b #T001\n- [x] c #T002\n"
     );
 }
 
 #[tokio::test]
 async fn titles_cannot_break_the_file() {
-    let yard = Yard::bare();
+    let project = TestProject::bare();
     for (title, shown) in [
         ("two\nlines\r\n", "two lines"),
         ("- [x] fake #T900", "- [x] fake #T900"),
@@ -223,31 +229,33 @@ async fn titles_cannot_break_the_file() {
         ("trailing \\", "trailing \\"),
         ("｜全角＃Ｔ００１", "｜全角＃Ｔ００１"),
     ] {
-        let id = yard.task(title).await;
-        let task = yard.ok("get_task", json!({"task_id": id})).await;
+        let id = project.task(title).await;
+        let task = project.ok("get_task", json!({"task_id": id})).await;
         assert_eq!(task["title"], shown);
-        yard.ok(
-            "update_task",
-            json!({"task_id": id, "title": title, "status": "done"}),
-        )
-        .await;
+        project
+            .ok(
+                "update_task",
+                json!({"task_id": id, "title": title, "status": "done"}),
+            )
+            .await;
     }
-    let listed = yard.ok("list_tasks", json!({})).await;
+    let listed = project.ok("list_tasks", json!({})).await;
     assert_eq!(listed["total_count"], 9);
     assert!(listed.get("warnings").is_none(), "{listed:#}");
 }
 
 #[tokio::test]
-async fn one_task_in_full() {
-    let yard = Yard::with(
+async fn get_task_returns_everything_about_a_task() {
+    let project = TestProject::with(
         "## A\n- [ ] a #T001 due:2026-11-01 after:#T002 adr:1 see:#T003\n  - [x] s\n- [ ] b #T002\n- [ ] c #T003 after:#T001\n",
     );
-    yard.ok(
-        "update_context",
-        json!({"task_id": "T001", "content": "what to know"}),
-    )
-    .await;
-    let task = yard.ok("get_task", json!({"task_id": "t1"})).await;
+    project
+        .ok(
+            "update_context",
+            json!({"task_id": "T001", "content": "what to know"}),
+        )
+        .await;
+    let task = project.ok("get_task", json!({"task_id": "t1"})).await;
     assert_eq!(
         task,
         json!({
@@ -261,26 +269,26 @@ async fn one_task_in_full() {
 }
 
 #[tokio::test]
-async fn deleting_takes_the_context_along() {
-    let yard = Yard::bare();
-    yard.task("a").await;
-    let deleted = yard.ok("delete_task", json!({"task_id": "T001"})).await;
+async fn deleting_a_task_deletes_its_context() {
+    let project = TestProject::bare();
+    project.task("a").await;
+    let deleted = project.ok("delete_task", json!({"task_id": "T001"})).await;
     assert_eq!(deleted["deleted_files"], json!([".todo/context/T001.md"]));
-    assert!(!yard.exists("context/T001.md"));
-    assert_eq!(yard.task("b").await, "T002", "numbers do not come back");
-    let yard = Yard::with("- [ ] a #T001\n");
-    let deleted = yard.ok("delete_task", json!({"task_id": "T001"})).await;
+    assert!(!project.exists("context/T001.md"));
+    assert_eq!(project.task("b").await, "T002", "numbers do not come back");
+    let project = TestProject::with("- [ ] a #T001\n");
+    let deleted = project.ok("delete_task", json!({"task_id": "T001"})).await;
     assert_eq!(deleted["deleted_files"], json!([]));
 }
 
 #[tokio::test]
-async fn lists_stay_short_whatever_people_write() {
-    let yard = Yard::with(&format!("- [ ] {} #T001\n", "長い".repeat(50_000)));
-    let listed = yard.ok("list_tasks", json!({})).await;
-    let found = yard.ok("search_tasks", json!({"query": "長い"})).await;
+async fn long_titles_are_shortened_in_lists() {
+    let project = TestProject::with(&format!("- [ ] {} #T001\n", "長い".repeat(50_000)));
+    let listed = project.ok("list_tasks", json!({})).await;
+    let found = project.ok("search_tasks", json!({"query": "長い"})).await;
     for answer in [&listed, &found] {
         assert!(answer.to_string().chars().count() < 1000);
     }
-    let task = yard.ok("get_task", json!({"task_id": "T001"})).await;
+    let task = project.ok("get_task", json!({"task_id": "T001"})).await;
     assert_eq!(task["title"].as_str().unwrap().chars().count(), 100_000);
 }

@@ -1,4 +1,4 @@
-//! What people and other processes write is noticed.
+//! Changes by people and other processes are noticed.
 
 use std::{
     fs,
@@ -9,18 +9,19 @@ use std::{
 use kit::context::Change;
 use serde_json::json;
 
-use crate::yard::Yard;
+use crate::project::TestProject;
 
 struct Watched {
-    yard: Yard,
+    project: TestProject,
     heard: Arc<Mutex<Vec<Change>>>,
 }
 
 impl Watched {
-    async fn start(yard: Yard) -> Self {
+    async fn start(project: TestProject) -> Self {
         let heard: Arc<Mutex<Vec<Change>>> = Arc::default();
         let ears = Arc::clone(&heard);
-        yard.counter
+        project
+            .counter
             .background
             .as_ref()
             .unwrap()
@@ -28,7 +29,7 @@ impl Watched {
                 ears.lock().unwrap().push(change);
             }));
         tokio::time::sleep(Duration::from_millis(100)).await;
-        Self { yard, heard }
+        Self { project, heard }
     }
 
     /// Waits for this to be announced.
@@ -50,55 +51,58 @@ impl Watched {
 }
 
 #[tokio::test]
-async fn saves_of_every_kind_are_announced() {
-    let watched = Watched::start(Yard::with("- [ ] a #T001\n")).await;
-    let yard = &watched.yard;
+async fn every_kind_of_save_is_announced() {
+    let watched = Watched::start(TestProject::with("- [ ] a #T001\n")).await;
+    let project = &watched.project;
     watched.quiet().await;
-    yard.put("task.md", "- [x] a #T001\n");
+    project.put("task.md", "- [x] a #T001\n");
     watched.hear("task.md").await;
     watched.hear("index.md").await;
     assert!(
-        yard.text("index.md").contains("| 0 | 0 | 1 | 0 |"),
+        project.text("index.md").contains("| 0 | 0 | 1 | 0 |"),
         "the index follows"
     );
     watched.quiet().await;
-    fs::write(yard.path("task.md"), "- [-] a #T001\n").unwrap();
+    fs::write(project.path("task.md"), "- [-] a #T001\n").unwrap();
     watched.hear("task.md").await;
-    yard.put("context/T001.md", "x");
+    project.put("context/T001.md", "x");
     watched.hear("context/T001.md").await;
-    yard.put("adr/adr-001-x.md", "# 1. x\n");
+    project.put("adr/adr-001-x.md", "# 1. x\n");
     watched.hear("adr/adr-001-x.md").await;
     assert!(watched.quiet().await.contains(&Change::ResourceList));
-    fs::remove_file(yard.path("context/T001.md")).unwrap();
+    fs::remove_file(project.path("context/T001.md")).unwrap();
     watched.hear("context/T001.md").await;
     assert!(watched.quiet().await.contains(&Change::ResourceList));
-    yard.counter.background.as_ref().unwrap().stop().await;
-    yard.put("task.md", "- [ ] a #T001\n");
+    project.counter.background.as_ref().unwrap().stop().await;
+    project.put("task.md", "- [ ] a #T001\n");
     assert!(watched.quiet().await.is_empty());
 }
 
 #[tokio::test]
-async fn a_call_is_not_announced_twice_and_others_calls_are() {
-    let watched = Watched::start(Yard::with("- [ ] a #T001\n")).await;
+async fn own_calls_are_announced_once_and_calls_of_other_processes_too() {
+    let watched = Watched::start(TestProject::with("- [ ] a #T001\n")).await;
     watched.quiet().await;
     watched
-        .yard
+        .project
         .ok("update_task", json!({"task_id": "T001", "status": "done"}))
         .await;
-    watched.yard.ok("create_task", json!({"title": "x"})).await;
+    watched
+        .project
+        .ok("create_task", json!({"title": "x"}))
+        .await;
     let heard = watched.quiet().await;
     let resources: Vec<&Change> = heard
         .iter()
         .filter(|change| matches!(change, Change::Resource(_)))
         .collect();
     assert!(resources.is_empty(), "{resources:?}");
-    let other = Yard::at(&watched.yard.root);
+    let other = TestProject::at(&watched.project.root);
     other
         .ok("update_task", json!({"task_id": "T001", "status": "todo"}))
         .await;
     watched.hear("task.md").await;
     watched
-        .yard
+        .project
         .counter
         .background
         .as_ref()
@@ -108,21 +112,21 @@ async fn a_call_is_not_announced_twice_and_others_calls_are() {
 }
 
 #[tokio::test]
-async fn a_directory_that_comes_later_is_watched_too() {
-    let watched = Watched::start(Yard::bare()).await;
-    watched.yard.put("task.md", "- [ ] a #T001\n");
+async fn a_directory_created_later_is_watched_too() {
+    let watched = Watched::start(TestProject::bare()).await;
+    watched.project.put("task.md", "- [ ] a #T001\n");
     watched.hear("task.md").await;
     watched.quiet().await;
-    fs::remove_dir_all(watched.yard.path("")).unwrap();
+    fs::remove_dir_all(watched.project.path("")).unwrap();
     tokio::time::sleep(Duration::from_millis(200)).await;
     watched.quiet().await;
-    watched.yard.put("task.md", "- [ ] b #T001\n");
+    watched.project.put("task.md", "- [ ] b #T001\n");
     watched.hear("task.md").await;
     watched.quiet().await;
-    watched.yard.put("task.md", "- [ ] c #T001\n");
+    watched.project.put("task.md", "- [ ] c #T001\n");
     watched.hear("task.md").await;
     watched
-        .yard
+        .project
         .counter
         .background
         .as_ref()
@@ -132,17 +136,17 @@ async fn a_directory_that_comes_later_is_watched_too() {
 }
 
 #[tokio::test]
-async fn search_follows_what_is_watched() {
-    let watched = Watched::start(Yard::with("")).await;
-    let yard = &watched.yard;
+async fn search_sees_watched_changes() {
+    let watched = Watched::start(TestProject::with("")).await;
+    let project = &watched.project;
     let count = async |query: &str| {
-        let answer = yard.ok("search_contexts", json!({"query": query})).await;
+        let answer = project.ok("search_contexts", json!({"query": query})).await;
         answer["total_matches"].as_i64().unwrap()
     };
-    yard.put("notes/a.md", "alpha");
+    project.put("notes/a.md", "alpha");
     assert_eq!(count("alpha").await, 1);
     for (text, query) in [("beta", "beta"), ("gamma", "gamma")] {
-        yard.put("notes/a.md", text);
+        project.put("notes/a.md", text);
         let mut seen = 0;
         for _ in 0..200 {
             seen = count(query).await;
@@ -153,9 +157,9 @@ async fn search_follows_what_is_watched() {
         }
         assert_eq!(seen, 1, "{query}");
     }
-    fs::create_dir_all(yard.path("new")).unwrap();
-    yard.put("new/b.md", "delta");
+    fs::create_dir_all(project.path("new")).unwrap();
+    project.put("new/b.md", "delta");
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(count("delta").await, 1);
-    yard.counter.background.as_ref().unwrap().stop().await;
+    project.counter.background.as_ref().unwrap().stop().await;
 }

@@ -1,5 +1,5 @@
-//! A project for a test: a fresh directory, and a clock that stands at ten in
-//! the morning.
+//! A project for a test: a new directory, and a clock fixed at ten in the
+//! morning.
 
 use std::{
     fs,
@@ -13,11 +13,11 @@ use tempfile::TempDir;
 
 pub const TEN_O_CLOCK: &str = "2026-11-15T10:00:00+09:00";
 
-pub struct Yard {
+pub struct TestProject {
     pub counter: Counter,
     pub context: Context,
     pub root: PathBuf,
-    /// Removed at the end.
+    /// Deleted when dropped.
     _directory: Option<TempDir>,
 }
 
@@ -34,7 +34,7 @@ pub fn context(caller: &str) -> Context {
     Context::new(Caller::new(caller, caller), clock, Arc::new(NoClient))
 }
 
-impl Yard {
+impl TestProject {
     /// A project without a `.todo/`.
     pub fn bare() -> Self {
         let directory = TempDir::new().unwrap();
@@ -59,9 +59,9 @@ impl Yard {
 
     /// A project with this `task.md`.
     pub fn with(tasks: &str) -> Self {
-        let yard = Self::bare();
-        yard.put("task.md", tasks);
-        yard
+        let project = Self::bare();
+        project.put("task.md", tasks);
+        project
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -141,7 +141,7 @@ impl Yard {
         self.refused(tool, arguments).await.code.into_owned()
     }
 
-    /// Adds a task and gives its id.
+    /// Creates a task and returns its id.
     pub async fn task(&self, title: &str) -> String {
         let made = self.ok("create_task", json!({ "title": title })).await;
         made["task_id"].as_str().unwrap().to_owned()

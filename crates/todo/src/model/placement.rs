@@ -1,4 +1,4 @@
-//! Where a block of lines can go, and how blank lines around it behave.
+//! Inserts and removes blocks of lines, with the blank lines around them.
 
 use std::ops::Range;
 
@@ -10,16 +10,30 @@ use super::{
 };
 
 #[derive(Debug, Clone, Copy)]
-pub enum Place<'a> {
+pub enum Destination<'a> {
     Before(&'a Task),
     After(&'a Task),
     /// The end of a category, which need not exist yet.
     EndOf(&'a str),
 }
 
-/// The edit that puts `block` (lines without a last line ending) there. `apart`
-/// adds a blank line below, where what follows would otherwise read as part of it.
-pub fn insert(board: &Board, place: Place<'_>, block: &str, apart: bool) -> Edit {
+impl<'a> Destination<'a> {
+    /// The same destination in another version of the board.
+    pub fn map<'b>(self, same: impl Fn(&Task) -> Option<&'b Task>) -> Option<Destination<'b>>
+    where
+        'a: 'b,
+    {
+        match self {
+            Destination::Before(other) => same(other).map(Destination::Before),
+            Destination::After(other) => same(other).map(Destination::After),
+            Destination::EndOf(category) => Some(Destination::EndOf(category)),
+        }
+    }
+}
+
+/// The edit that inserts `block`, which has no final line ending. `apart` adds
+/// a blank line below it.
+pub fn insert(board: &Board, place: Destination<'_>, block: &str, apart: bool) -> Edit {
     let mut edit = insert_at(board, place, block);
     if apart {
         edit.text.push_str(eol_at(&board.text, &board.lines, None));
@@ -27,25 +41,25 @@ pub fn insert(board: &Board, place: Place<'_>, block: &str, apart: bool) -> Edit
     edit
 }
 
-fn insert_at(board: &Board, place: Place<'_>, block: &str) -> Edit {
+fn insert_at(board: &Board, place: Destination<'_>, block: &str) -> Edit {
     match place {
-        Place::Before(task) => {
+        Destination::Before(task) => {
             let line = task.lines.start;
             let eol = eol_at(&board.text, &board.lines, Some(line));
             let gap = if is_loose(board, task) { eol } else { "" };
             let at = board.start_of(line);
             Edit::new(at..at, format!("{block}{eol}{gap}"))
         }
-        Place::After(task) => {
+        Destination::After(task) => {
             let gap = is_loose(board, task);
             after_line(board, task.lines.end.saturating_sub(1), gap, block)
         }
-        Place::EndOf(category) => at_end_of(board, category, block),
+        Destination::EndOf(category) => at_end_of(board, category, block),
     }
 }
 
-/// The edit that takes a block out. One blank line goes with it where two would
-/// stand side by side.
+/// The edit that removes a block. It also removes a blank line if two would
+/// become adjacent.
 pub fn remove(board: &Board, lines: &Range<usize>) -> Edit {
     let blank = |line: usize| {
         board
@@ -56,8 +70,8 @@ pub fn remove(board: &Board, lines: &Range<usize>) -> Edit {
     let blank_before = lines.start.checked_sub(1).is_none_or(blank);
     let at_end = lines.end >= board.lines.len();
     if at_end {
-        // The line above becomes the last; it keeps or lacks its line ending
-        // as the block did.
+        // The line above becomes the last one. It gets a final line
+        // ending only if the block had one.
         let block_ends = lines
             .end
             .checked_sub(1)
@@ -84,7 +98,7 @@ pub fn remove(board: &Board, lines: &Range<usize>) -> Edit {
     Edit::new(board.start_of(lines.start)..board.start_of(end), "")
 }
 
-/// Whether blank lines keep the tasks around this one apart.
+/// Whether blank lines separate this task from its neighbours.
 fn is_loose(board: &Board, task: &Task) -> bool {
     let gap = |from: usize, to: usize| {
         from < to
@@ -117,7 +131,7 @@ fn after_line(board: &Board, line: usize, gap: bool, block: &str) -> Edit {
 fn at_end_of(board: &Board, category: &str, block: &str) -> Edit {
     let last = board.in_category(category).last();
     if let Some(last) = last {
-        return insert_at(board, Place::After(last), block);
+        return insert_at(board, Destination::After(last), block);
     }
     let section = board
         .sections
@@ -134,7 +148,7 @@ fn at_end_of(board: &Board, category: &str, block: &str) -> Edit {
             .is_some_and(|block| block.kind != Kind::Blank)
     });
     let line = content.unwrap_or(section.lines.start);
-    // A list right below a paragraph reads badly; below the heading it is fine.
+    // Separates the list from a paragraph, but not from the heading.
     let gap = section.heading != Some(line);
     after_line(board, line, gap, block)
 }
@@ -167,7 +181,7 @@ fn new_category(board: &Board, category: &str, block: &str) -> Edit {
     Edit::new(end..end, text)
 }
 
-/// A category that reads back as it was given, or none.
+/// The category's name, if it would be parsed as given.
 pub fn readable_category(name: &str) -> Option<String> {
     let trimmed = name.trim();
     let one_line =
@@ -179,7 +193,7 @@ pub fn readable_category(name: &str) -> Option<String> {
     (one_line && reads && !trimmed.is_empty()).then(|| trimmed.to_owned())
 }
 
-/// The category a new task goes to when none is named.
+/// The category of a new task if the caller names none.
 pub fn default_category() -> &'static str {
     DEFAULT_CATEGORY
 }

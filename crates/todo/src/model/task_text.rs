@@ -1,4 +1,4 @@
-//! The words of a task's line: `要件定義を作成 #T001 due:2026-12-01 after:#T002`.
+//! The text of a task's line: `要件定義を作成 #T001 due:2026-12-01 after:#T002`.
 //!
 //! | words | meaning |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `see:#T005` | these belong with it |
 //! | `adr:001` | decided by this ADR |
 //!
-//! Everything else is the title. What stands in `code` is never one of these.
+//! Everything else is the title. A tag inside `code` does not count.
 
 use std::ops::Range;
 
@@ -58,7 +58,7 @@ impl Link {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Word {
+pub enum Tag {
     Id(TaskId),
     Due(Date),
     Links(Link, Vec<u16>),
@@ -67,17 +67,17 @@ pub enum Word {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     pub range: Range<usize>,
-    pub word: Word,
+    pub tag: Tag,
 }
 
-/// A line's text after its checkbox, taken apart.
+/// A line's text after its checkbox, parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct TaskText {
     pub title: String,
     pub tokens: Vec<Token>,
 }
 
-impl Entry {
+impl TaskText {
     pub fn parse(rest: &str) -> Self {
         let tokens = tokens(rest);
         Self {
@@ -87,15 +87,15 @@ impl Entry {
     }
 
     pub fn id(&self) -> Option<TaskId> {
-        self.tokens.iter().find_map(|token| match token.word {
-            Word::Id(id) => Some(id),
+        self.tokens.iter().find_map(|token| match token.tag {
+            Tag::Id(id) => Some(id),
             _ => None,
         })
     }
 
     pub fn due(&self) -> Option<Date> {
-        self.tokens.iter().find_map(|token| match token.word {
-            Word::Due(date) => Some(date),
+        self.tokens.iter().find_map(|token| match token.tag {
+            Tag::Due(date) => Some(date),
             _ => None,
         })
     }
@@ -103,8 +103,8 @@ impl Entry {
     pub fn links(&self, wanted: Link) -> impl Iterator<Item = u16> + '_ {
         self.tokens
             .iter()
-            .flat_map(move |token| match &token.word {
-                Word::Links(link, targets) if *link == wanted => targets.as_slice(),
+            .flat_map(move |token| match &token.tag {
+                Tag::Links(link, targets) if *link == wanted => targets.as_slice(),
                 _ => &[],
             })
             .copied()
@@ -112,7 +112,7 @@ impl Entry {
 }
 
 fn tokens(rest: &str) -> Vec<Token> {
-    // Most lines have neither; looking for the signs first is the quick way.
+    // Most lines have neither, so this check saves time.
     let hash = rest.contains('#');
     let colon = rest.contains(':');
     if !hash && !colon {
@@ -124,11 +124,11 @@ fn tokens(rest: &str) -> Vec<Token> {
     if colon {
         for (at, word) in words(rest) {
             if !in_code(at)
-                && let Some(word_is) = keyed(word)
+                && let Some(tag) = keyed(word)
             {
                 tokens.push(Token {
                     range: at..at + word.len(),
-                    word: word_is,
+                    tag,
                 });
             }
         }
@@ -140,8 +140,8 @@ fn tokens(rest: &str) -> Vec<Token> {
     tokens
 }
 
-/// The id, when several ids stand in the line: the one it begins with, else the
-/// last. The others are mentions in the title.
+/// The task's id. If the line has several ids, it is the one at its start, else
+/// the last one. The others belong to the title.
 fn id_token(rest: &str, in_code: &impl Fn(usize) -> bool) -> Option<Token> {
     let found: Vec<Token> = rest
         .match_indices('#')
@@ -154,7 +154,7 @@ fn id_token(rest: &str, in_code: &impl Fn(usize) -> bool) -> Option<Token> {
                 before.is_none_or(|c| !matches!(c, ':' | '#' | '&' | '/' | ',' | '=' | '\\'));
             (free(before) && free(after) && apart && id.0 > 0 && !in_code(at)).then_some(Token {
                 range: at..at + 5,
-                word: Word::Id(id),
+                tag: Tag::Id(id),
             })
         })
         .collect();
@@ -168,9 +168,9 @@ fn id_token(rest: &str, in_code: &impl Fn(usize) -> bool) -> Option<Token> {
     }
 }
 
-fn keyed(word: &str) -> Option<Word> {
+fn keyed(word: &str) -> Option<Tag> {
     if let Some(date) = word.strip_prefix("due:") {
-        return date_of(date).map(Word::Due);
+        return date_of(date).map(Tag::Due);
     }
     Link::ALL.into_iter().find_map(|link| {
         let targets = word.strip_prefix(link.key())?;
@@ -178,11 +178,11 @@ fn keyed(word: &str) -> Option<Word> {
             .split(',')
             .map(|target| link.read_target(target))
             .collect::<Option<Vec<u16>>>()
-            .map(|targets| Word::Links(link, targets))
+            .map(|targets| Tag::Links(link, targets))
     })
 }
 
-/// `2026-12-01`, and nothing looser.
+/// Parses `2026-12-01` and no other format.
 pub fn date_of(text: &str) -> Option<Date> {
     (text.len() == 10).then(|| text.parse().ok()).flatten()
 }
@@ -193,7 +193,8 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
 }
 
-/// Where `code` is: a run of backticks up to the next run of the same length.
+/// The ranges of `code`: a run of backticks up to the next run of the same
+/// length.
 fn code_spans(text: &str) -> Vec<Range<usize>> {
     if !text.contains('`') {
         return Vec::new();
@@ -232,7 +233,7 @@ fn title(rest: &str, tokens: &[Token]) -> String {
     title
 }
 
-/// White space on both sides of a word that was taken out is white space once.
+/// Leaves only one of the spaces around a tag that was cut out.
 fn push(title: &mut String, part: &str) {
     let spaced = title.is_empty() || title.ends_with(char::is_whitespace);
     title.push_str(if spaced { part.trim_start() } else { part });
@@ -243,12 +244,12 @@ mod tests {
     use super::*;
 
     fn parts(rest: &str) -> (String, Option<u16>) {
-        let entry = Entry::parse(rest);
-        (entry.title.clone(), entry.id().map(|id| id.0))
+        let parsed = TaskText::parse(rest);
+        (parsed.title.clone(), parsed.id().map(|id| id.0))
     }
 
     #[test]
-    fn ids_anywhere_in_the_line() {
+    fn ids_are_found_anywhere_in_the_line() {
         for (rest, title, id) in [
             ("要件定義を作成 #T001", "要件定義を作成", Some(1)),
             ("#T001 first", "first", Some(1)),
@@ -269,13 +270,13 @@ mod tests {
     }
 
     #[test]
-    fn words_of_ours() {
-        let entry =
-            Entry::parse("do it #T001 due:2026-12-01 after:#T002,#T003 adr:7 see:x due:soon");
-        assert_eq!(entry.title, "do it see:x due:soon");
-        assert_eq!(entry.due().unwrap().to_string(), "2026-12-01");
-        assert_eq!(entry.links(Link::After).collect::<Vec<_>>(), [2, 3]);
-        assert_eq!(entry.links(Link::Adr).collect::<Vec<_>>(), [7]);
-        assert_eq!(Entry::parse("`due:2026-12-01`").due(), None);
+    fn tags_are_parsed_and_removed_from_the_title() {
+        let parsed =
+            TaskText::parse("do it #T001 due:2026-12-01 after:#T002,#T003 adr:7 see:x due:soon");
+        assert_eq!(parsed.title, "do it see:x due:soon");
+        assert_eq!(parsed.due().unwrap().to_string(), "2026-12-01");
+        assert_eq!(parsed.links(Link::After).collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(parsed.links(Link::Adr).collect::<Vec<_>>(), [7]);
+        assert_eq!(TaskText::parse("`due:2026-12-01`").due(), None);
     }
 }
