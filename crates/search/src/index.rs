@@ -77,9 +77,7 @@ impl Index {
         let mapped = MmapDirectory::open(directory).map_err(tantivy::TantivyError::from)?;
         if !directory.join(META).exists() {
             if has_segments(directory)? {
-                return Err(OpenError::Damaged(
-                    "meta.json is missing".into(),
-                ));
+                return Err(OpenError::Damaged("meta.json is missing".into()));
             }
             create(&fields, mapped.clone())?;
         }

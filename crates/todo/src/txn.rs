@@ -3,6 +3,7 @@
 
 mod commit;
 mod numbers;
+mod reserved;
 mod retry;
 mod revert;
 
@@ -16,7 +17,7 @@ use std::{
 use jiff::Zoned;
 use kit::{Context, Result, context::Change};
 
-use self::numbers::ReservedNumbers;
+use self::reserved::ReservedNumbers;
 use crate::{
     addresses, errors,
     files::{

@@ -15,44 +15,6 @@ use crate::{
     task_ids::live,
 };
 
-/// Numbers issued to an attempt, for use by the next attempt.
-#[derive(Default)]
-pub(super) struct ReservedNumbers {
-    tasks: Reserved,
-    adrs: Reserved,
-}
-
-#[derive(Default)]
-struct Reserved {
-    numbers: Vec<u16>,
-    used: usize,
-}
-
-impl ReservedNumbers {
-    pub fn for_next_attempt(mut self) -> Self {
-        self.tasks.used = 0;
-        self.adrs.used = 0;
-        self
-    }
-}
-
-impl Reserved {
-    /// A number of an earlier attempt, if nobody else uses it by now.
-    fn reuse(&mut self, live: &NumberSet) -> Option<u16> {
-        let number = self.numbers.get(self.used).copied()?;
-        if live.contains(number) {
-            return None;
-        }
-        self.used += 1;
-        Some(number)
-    }
-
-    fn add(&mut self, number: u16) {
-        self.numbers.push(number);
-        self.used = self.numbers.len();
-    }
-}
-
 impl Txn<'_> {
     pub fn new_task_id(&mut self) -> Result<TaskId> {
         let board = self.board()?;
