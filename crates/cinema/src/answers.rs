@@ -38,36 +38,20 @@ impl From<&Show> for ScheduleInfo {
 /// A screening with its counts of seats.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Schedule {
-    pub schedule_id: String,
-    pub movie_id: String,
-    /// The programme's day, YYYY-MM-DD.
-    pub date: String,
-    /// HH:MM; 25:30 is 01:30 of the next day.
-    pub start_time: String,
-    pub end_time: String,
-    pub theater_id: String,
-    pub theater_name: String,
-    pub movie_title: String,
-    pub available_seats_count: i64,
-    pub total_seats_count: i64,
+    #[serde(flatten)]
+    info: ScheduleInfo,
+    available_seats_count: i64,
+    total_seats_count: i64,
     /// False once it has begun or is full.
-    pub bookable: bool,
+    bookable: bool,
 }
 
 impl Schedule {
     pub fn of(listing: &Listing, now: i64) -> Self {
-        let show = &listing.show;
         Self {
-            schedule_id: show.id.clone(),
-            movie_id: show.film_id.clone(),
-            date: show.date.clone(),
-            start_time: show.start.to_string(),
-            end_time: show.end.to_string(),
-            theater_id: show.theater_id.clone(),
-            theater_name: show.theater_name.clone(),
-            movie_title: show.film_title.clone(),
+            info: ScheduleInfo::from(&listing.show),
             available_seats_count: listing.free,
-            total_seats_count: show.seat_count,
+            total_seats_count: listing.show.seat_count,
             bookable: listing.can_be_booked(now),
         }
     }

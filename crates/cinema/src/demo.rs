@@ -17,15 +17,15 @@ use kit::{
 };
 
 use crate::{
-    house::House,
     model::{
         Status,
         hall::Hall,
         seat::{Seat, join},
     },
-    store::{CHUNK, save_hall},
+    state::CounterState,
+    store::{insert_rows, save_hall},
 };
-use timetable::Planned;
+use timetable::PlannedShow;
 
 /// The programme reaches this many days past today. One more than people see,
 /// so that a week ahead is complete at any hour.
@@ -34,23 +34,23 @@ const DAYS_AHEAD: i64 = 8;
 const CALLER: &str = "demo";
 
 pub struct DemoData {
-    house: Arc<House>,
+    state: Arc<CounterState>,
     store: Arc<dyn Store>,
 }
 
 impl DemoData {
-    pub fn new(house: &Arc<House>, store: &Arc<dyn Store>) -> Self {
+    pub fn new(state: &Arc<CounterState>, store: &Arc<dyn Store>) -> Self {
         Self {
-            house: Arc::clone(house),
+            state: Arc::clone(state),
             store: Arc::clone(store),
         }
     }
 
     /// Writes the programme from `from` on, as far as it reaches.
     async fn fill(&self, context: &Context, from: Date, with_films: bool) -> Result<Filled> {
-        let house = Arc::clone(&self.house);
-        let until = last_day(self.house.today(context))?;
-        let now = self.house.now(context);
+        let state = Arc::clone(&self.state);
+        let until = last_day(self.state.today(context))?;
+        let now = self.state.now(context);
         let filled = self
             .store
             .transaction(Budget::default(), move |sql| {
@@ -59,7 +59,7 @@ impl DemoData {
                 }
                 let mut shows = 0;
                 for date in from.series(1.day()).take_while(|date| *date <= until) {
-                    shows += write_day(&house, sql, date, now)?;
+                    shows += write_day(&state, sql, date, now)?;
                 }
                 Ok(Filled { shows, until })
             })
@@ -77,7 +77,7 @@ struct Filled {
 impl Demo for DemoData {
     fn load<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<String>> {
         Box::pin(async move {
-            let today = self.house.today(context);
+            let today = self.state.today(context);
             let Filled { shows, until } = self.fill(context, today, true).await?;
             Ok(format!(
                 "Loaded {} films, {} halls and {shows} screenings from {today} to {until}.",
@@ -132,7 +132,7 @@ impl Demo for DemoData {
                 return Ok(());
             };
             let last: Date = last.parse().map_err(Error::internal)?;
-            let today = self.house.today(context);
+            let today = self.state.today(context);
             if last < last_day(today)? {
                 let from = last.tomorrow().map_err(Error::internal)?.max(today);
                 self.fill(context, from, false).await?;
@@ -219,7 +219,7 @@ fn write_films(sql: &mut dyn Sql) -> Result<()> {
 
 /// Writes one day and returns how many screenings are new. Another process may
 /// be doing the same; only whoever wrote a screening adds its reservations.
-fn write_day(house: &House, sql: &mut dyn Sql, date: Date, now: i64) -> Result<usize> {
+fn write_day(state: &CounterState, sql: &mut dyn Sql, date: Date, now: i64) -> Result<usize> {
     let day = date.to_string();
     let programme = timetable::programme(date);
     let mut params = Vec::new();
@@ -231,7 +231,7 @@ fn write_day(house: &House, sql: &mut dyn Sql, date: Date, now: i64) -> Result<u
             Param::Text(&day),
             Param::Int(planned.start.minutes()),
             Param::Int(planned.end.minutes()),
-            Param::Int(house.instant(date, planned.start)?),
+            Param::Int(state.instant(date, planned.start)?),
             Param::Int(1),
         ]);
     }
@@ -260,7 +260,7 @@ struct Party<'a> {
     seats: Vec<Seat>,
 }
 
-fn parties<'a>(planned: &'a Planned, hall: &Hall) -> Vec<Party<'a>> {
+fn parties<'a>(planned: &'a PlannedShow, hall: &Hall) -> Vec<Party<'a>> {
     timetable::parties(planned, hall)
         .into_iter()
         .map(|seats| Party {
@@ -272,11 +272,12 @@ fn parties<'a>(planned: &'a Planned, hall: &Hall) -> Vec<Party<'a>> {
 }
 
 fn write_parties(sql: &mut dyn Sql, parties: &[Party<'_>], now: i64) -> Result<()> {
-    for chunk in parties.chunks(CHUNK) {
-        let names: Vec<String> = chunk.iter().map(|party| join(&party.seats)).collect();
-        let mut params = Vec::new();
-        for (party, names) in chunk.iter().zip(&names) {
-            params.extend([
+    let names: Vec<String> = parties.iter().map(|party| join(&party.seats)).collect();
+    let reservations: Vec<[Param<'_>; 7]> = parties
+        .iter()
+        .zip(&names)
+        .map(|(party, names)| {
+            [
                 Param::Text(&party.reservation_id),
                 Param::Text(party.show_id),
                 Param::Text(names),
@@ -284,43 +285,26 @@ fn write_parties(sql: &mut dyn Sql, parties: &[Party<'_>], now: i64) -> Result<(
                 Param::Text(CALLER),
                 Param::Int(now),
                 Param::Int(1),
-            ]);
-        }
-        sql.execute(
-            &format!(
-                "INSERT INTO cinema_reservations \
-                 (id, show_id, seats, status, caller, created_at, is_demo) VALUES {}",
-                values(chunk.len(), 7)
-            ),
-            &params,
-        )?;
-    }
-    let taken: Vec<(&Party<'_>, &Seat)> = parties
+            ]
+        })
+        .collect();
+    let columns = "id, show_id, seats, status, caller, created_at, is_demo";
+    let table = format!("cinema_reservations ({columns})");
+    insert_rows(sql, &table, &reservations)?;
+    let taken: Vec<[Param<'_>; 4]> = parties
         .iter()
         .flat_map(|party| party.seats.iter().map(move |seat| (party, seat)))
+        .map(|(party, seat)| {
+            [
+                Param::Text(party.show_id),
+                Param::Text(&seat.row),
+                Param::Int(i64::from(seat.number)),
+                Param::Text(&party.reservation_id),
+            ]
+        })
         .collect();
-    for chunk in taken.chunks(CHUNK) {
-        let params: Vec<Param<'_>> = chunk
-            .iter()
-            .flat_map(|(party, seat)| {
-                [
-                    Param::Text(party.show_id),
-                    Param::Text(&seat.row),
-                    Param::Int(i64::from(seat.number)),
-                    Param::Text(&party.reservation_id),
-                ]
-            })
-            .collect();
-        sql.execute(
-            &format!(
-                "INSERT INTO cinema_taken_seats \
-                 (show_id, seat_row, seat_number, reservation_id) VALUES {}",
-                values(chunk.len(), 4)
-            ),
-            &params,
-        )?;
-    }
-    Ok(())
+    let table = "cinema_taken_seats (show_id, seat_row, seat_number, reservation_id)";
+    insert_rows(sql, table, &taken)
 }
 
 /// Returns how many real reservations went with the demo's screenings: a

@@ -9,7 +9,7 @@ use crate::{
         Listing, Show,
         hall::{Hall, SeatMap},
         seat::{Seat, join},
-        titles::Name,
+        titles::FilmName,
     },
 };
 
@@ -58,7 +58,7 @@ pub fn no_seats() -> Error {
     Error::new(NO_SEATS, NO_SEATS_MESSAGE)
 }
 
-pub fn movie_not_found(nearest: &[&Name]) -> Error {
+pub fn movie_not_found(nearest: &[&FilmName]) -> Error {
     let next = if nearest.is_empty() {
         "See what is showing with get_movie_list."
     } else {
@@ -73,13 +73,13 @@ pub fn movie_not_found(nearest: &[&Name]) -> Error {
 pub const NO_FILMS: &str = "The cinema has no films yet. `madoguchi demo load cinema` loads sample \
      films into the same data directory (`--data`).";
 
-pub fn movie_ambiguous(found: &[&Name]) -> Error {
+pub fn movie_ambiguous(found: &[&FilmName]) -> Error {
     Error::new("MOVIE_AMBIGUOUS", "Several films match this title.")
         .next("Ask which one is meant and give its movie_id.")
         .details(json!({ "candidates": films(found) }))
 }
 
-fn films(names: &[&Name]) -> Value {
+fn films(names: &[&FilmName]) -> Value {
     names
         .iter()
         .map(|film| json!({ "movie_id": film.id, "title": film.title }))

@@ -7,12 +7,12 @@ use kit::{Context, Error, Result, Sql};
 
 use crate::{
     errors,
-    house::House,
     model::{
         Listing, Show,
-        titles::{self, Found, Name},
+        titles::{self, FilmName, TitleMatch},
         when::{DAY, HouseTime},
     },
+    state::CounterState,
     store::{self, Filter},
 };
 
@@ -22,12 +22,12 @@ const CANDIDATES: usize = 20;
 const MOST_PER_DAY: usize = 1_000;
 
 /// The film that an id or a title names.
-pub fn film(sql: &mut dyn Sql, wanted: &str) -> Result<Name> {
+pub fn film(sql: &mut dyn Sql, wanted: &str) -> Result<FilmName> {
     let films = store::film_names(sql)?;
     match titles::find(wanted, &films) {
-        Found::One(film) => Ok(film.clone()),
-        Found::Several(found) => Err(errors::movie_ambiguous(&found)),
-        Found::None(nearest) => Err(explained(sql, errors::movie_not_found(&nearest))?),
+        TitleMatch::One(film) => Ok(film.clone()),
+        TitleMatch::Several(found) => Err(errors::movie_ambiguous(&found)),
+        TitleMatch::None(nearest) => Err(explained(sql, errors::movie_not_found(&nearest))?),
     }
 }
 
@@ -41,7 +41,7 @@ fn explained(sql: &mut dyn Sql, error: Error) -> Result<Error> {
 
 /// What arguments say about a screening.
 #[derive(Debug, Default)]
-pub struct Wanted<'a> {
+pub struct ScreeningQuery<'a> {
     pub schedule_id: Option<&'a str>,
     pub movie_title: Option<&'a str>,
     pub date: Option<&'a str>,
@@ -49,18 +49,18 @@ pub struct Wanted<'a> {
 }
 
 pub fn screening(
-    house: &House,
+    state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
-    wanted: &Wanted<'_>,
+    wanted: &ScreeningQuery<'_>,
 ) -> Result<Show> {
     let date = given(wanted.date)
-        .map(|text| house.read_date(text))
+        .map(|text| state.read_date(text))
         .transpose()?;
     let time = given(wanted.start_time)
         .map(|text| HouseTime::parse(text).ok_or_else(errors::invalid_time))
         .transpose()?;
-    let now = house.now(context);
+    let now = state.now(context);
     if let Some(id) = given(wanted.schedule_id) {
         let Some(show) = store::show(sql, id)? else {
             let coming = Filter {
@@ -70,7 +70,7 @@ pub fn screening(
             let candidates = store::listings(sql, &coming, now, CANDIDATES)?;
             return Err(explained(sql, errors::schedule_not_found(&candidates))?);
         };
-        return agreeing(house, show, wanted, date, time);
+        return agreeing(state, show, wanted, date, time);
     }
 
     let names = match given(wanted.movie_title) {
@@ -79,9 +79,9 @@ pub fn screening(
     };
     let films: Vec<&str> = match given(wanted.movie_title).map(|t| titles::find(t, &names)) {
         None => Vec::new(),
-        Some(Found::One(film)) => vec![film.id.as_str()],
-        Some(Found::Several(films)) => films.iter().map(|film| film.id.as_str()).collect(),
-        Some(Found::None(nearest)) => {
+        Some(TitleMatch::One(film)) => vec![film.id.as_str()],
+        Some(TitleMatch::Several(films)) => films.iter().map(|film| film.id.as_str()).collect(),
+        Some(TitleMatch::None(nearest)) => {
             return Err(explained(sql, errors::movie_not_found(&nearest))?);
         }
     };
@@ -94,7 +94,7 @@ pub fn screening(
         (Some(date), Some(time)) => {
             let filter = Filter {
                 films: films.clone(),
-                at: Some(house.instant(date, time)?),
+                at: Some(state.instant(date, time)?),
                 ..Filter::default()
             };
             store::listings(sql, &filter, now, CANDIDATES)?
@@ -159,9 +159,9 @@ fn of_the_day(sql: &mut dyn Sql, films: &[&str], date: Date, now: i64) -> Result
 /// A schedule id decides; but title, date and time, where they are given too,
 /// must not speak of something else.
 fn agreeing(
-    house: &House,
+    state: &CounterState,
     show: Show,
-    wanted: &Wanted<'_>,
+    wanted: &ScreeningQuery<'_>,
     date: Option<Date>,
     time: Option<HouseTime>,
 ) -> Result<Show> {
@@ -169,7 +169,7 @@ fn agreeing(
         title == show.film_id || kit::text::fold(&show.film_title).contains(&kit::text::fold(title))
     });
     let time_fits = match (date, time) {
-        (Some(date), Some(time)) => house.instant(date, time)? == show.starts_at,
+        (Some(date), Some(time)) => state.instant(date, time)? == show.starts_at,
         (Some(date), None) => {
             let night_before = date.yesterday().unwrap_or(date).to_string();
             let late = show.start.minutes() >= DAY;

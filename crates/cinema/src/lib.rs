@@ -9,13 +9,14 @@ mod answers;
 mod demo;
 mod errors;
 mod find;
-mod house;
 mod model;
 mod prompts;
 mod resources;
 mod settings;
+mod state;
 mod store;
 mod tools;
+mod uris;
 
 use std::sync::Arc;
 
@@ -51,21 +52,21 @@ const ABOUT: About = About {
 
 /// The counter, ready to be served on `store`.
 pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Counter {
-    let house = Arc::new(house::House::new(settings));
+    let state = Arc::new(state::CounterState::new(settings));
     Counter {
         about: ABOUT,
-        time_zone: house.zone.clone(),
+        time_zone: state.zone.clone(),
         tools: vec![
-            Arc::new(tools::get_movie_list::tool(&house)),
-            Arc::new(tools::get_show_schedule::tool(&house)),
-            Arc::new(tools::get_seat_availability::tool(&house)),
-            Arc::new(tools::reserve_seats::tool(&house)),
-            Arc::new(tools::get_reservation_details::tool(&house)),
+            Arc::new(tools::get_movie_list::tool(&state)),
+            Arc::new(tools::get_show_schedule::tool(&state)),
+            Arc::new(tools::get_seat_availability::tool(&state)),
+            Arc::new(tools::reserve_seats::tool(&state)),
+            Arc::new(tools::get_reservation_details::tool(&state)),
         ],
-        prompts: vec![Arc::new(prompts::box_office_clerk(&house))],
-        resources: Some(Arc::new(resources::Shelf::new(&house, &store))),
+        prompts: vec![Arc::new(prompts::box_office_clerk(&state))],
+        resources: Some(Arc::new(resources::CinemaResources::new(&state, &store))),
         files: None,
-        demo: Some(Arc::new(demo::DemoData::new(&house, &store))),
+        demo: Some(Arc::new(demo::DemoData::new(&state, &store))),
         import: None,
         background: None,
         store: Some(store),

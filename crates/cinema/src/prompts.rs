@@ -10,12 +10,12 @@ use kit::{
 };
 use serde_json::{Map, Value};
 
-use crate::{house::House, model::when::tidy_date};
+use crate::{model::when::tidy_date, state::CounterState};
 
 pub const CLERK: &str = "box_office_clerk";
 
-pub fn box_office_clerk(house: &Arc<House>) -> Prompt {
-    let house = Arc::clone(house);
+pub fn box_office_clerk(state: &Arc<CounterState>) -> Prompt {
+    let state = Arc::clone(state);
     Prompt {
         name: CLERK,
         title: "Box-office clerk",
@@ -35,30 +35,34 @@ pub fn box_office_clerk(house: &Arc<House>) -> Prompt {
             "reserve_seats",
         ],
         render: Arc::new(move |context, arguments| {
-            let rendered = render(&house, &context, &arguments);
+            let rendered = render(&state, &context, &arguments);
             Box::pin(std::future::ready(rendered))
         }),
     }
 }
 
 /// Values for the prompt's arguments that change from day to day.
-pub fn complete(house: &House, context: &Context, argument: &str) -> Vec<String> {
+pub fn complete(state: &CounterState, context: &Context, argument: &str) -> Vec<String> {
     match argument {
         "date" => (0..8)
-            .filter_map(|days: i64| house.today(context).checked_add(days.days()).ok())
+            .filter_map(|days: i64| state.today(context).checked_add(days.days()).ok())
             .map(|date| date.to_string())
             .collect(),
         _ => Vec::new(),
     }
 }
 
-fn render(house: &House, context: &Context, arguments: &Map<String, Value>) -> Result<Rendered> {
+fn render(
+    state: &CounterState,
+    context: &Context,
+    arguments: &Map<String, Value>,
+) -> Result<Rendered> {
     let language = prompt::language(context, arguments)?;
     let date = prompt::given(arguments, "date")
-        .map(|text| house.read_date(&tidy_date(text, house.today(context)).unwrap_or_default()))
+        .map(|text| state.read_date(&tidy_date(text, state.today(context)).unwrap_or_default()))
         .transpose()?;
-    let today = house.today(context);
-    let zone = &house.settings.time_zone;
+    let today = state.today(context);
+    let zone = &state.settings.time_zone;
     let text = match language {
         Language::English => english(today, zone, date),
         Language::Japanese => japanese(today, zone, date),

@@ -6,22 +6,19 @@ use std::sync::Arc;
 use kit::{
     BoxFuture, Context, Result, Sql, Store,
     page::{Page, unknown_cursor},
-    resource::{
-        Body, Contents, Question, Reference, Resource, Resources, Shows, Template, escape, unescape,
-    },
+    resource::{Body, Contents, Question, Reference, Resource, Resources, Shows, Template},
 };
 use serde::Serialize;
 
 use crate::{
-    house::House,
     model::Show,
     prompts,
+    state::CounterState,
     store::{self, ListFrom},
     tools::{get_movie_list, get_seat_availability},
+    uris,
 };
 
-const FILMS: &str = "cinema://films";
-const SEATS_TEMPLATE: &str = "cinema://shows/{schedule_id}/seats";
 const JSON: &str = "application/json";
 const FILM_DATA: Shows = Shows::data_of(&["get_movie_list"]);
 /// An entry in the list names film, day and time, as the schedule does.
@@ -34,27 +31,15 @@ const PAGE: usize = 50;
 const LOOKED_THROUGH: usize = 2_000;
 const COMPLETIONS: usize = 100;
 
-/// The address of a screening's seat map.
-pub fn seats_uri(schedule_id: &str) -> String {
-    format!("cinema://shows/{}/seats", encode(schedule_id))
-}
-
-fn schedule_of(uri: &str) -> Option<String> {
-    decode(
-        uri.strip_prefix("cinema://shows/")?
-            .strip_suffix("/seats")?,
-    )
-}
-
-pub struct Shelf {
-    house: Arc<House>,
+pub struct CinemaResources {
+    state: Arc<CounterState>,
     store: Arc<dyn Store>,
 }
 
-impl Shelf {
-    pub fn new(house: &Arc<House>, store: &Arc<dyn Store>) -> Self {
+impl CinemaResources {
+    pub fn new(state: &Arc<CounterState>, store: &Arc<dyn Store>) -> Self {
         Self {
-            house: Arc::clone(house),
+            state: Arc::clone(state),
             store: Arc::clone(store),
         }
     }
@@ -62,22 +47,22 @@ impl Shelf {
     async fn query<T: Send + 'static>(
         &self,
         context: &Context,
-        job: impl FnOnce(&House, &Context, &mut dyn Sql) -> Result<T> + Send + 'static,
+        job: impl FnOnce(&CounterState, &Context, &mut dyn Sql) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let (house, context) = (Arc::clone(&self.house), context.clone());
+        let (state, context) = (Arc::clone(&self.state), context.clone());
         let budget = context.budget();
         self.store
-            .query(budget, move |sql| job(&house, &context, sql))
+            .query(budget, move |sql| job(&state, &context, sql))
             .await
     }
 }
 
-impl Resources for Shelf {
+impl Resources for CinemaResources {
     fn shows(&self, uri: &str) -> Option<Shows> {
-        if uri == FILMS {
+        if uri == uris::FILMS {
             return Some(FILM_DATA);
         }
-        schedule_of(uri).map(|_| SEAT_DATA)
+        uris::schedule_id(uri).map(|_| SEAT_DATA)
     }
 
     fn list<'a>(
@@ -90,7 +75,7 @@ impl Resources for Shelf {
             let from = match cursor {
                 Some(cursor) => read_cursor(cursor).ok_or_else(unknown_cursor)?,
                 None => ListFrom {
-                    starts_at: self.house.start_of(self.house.today(context))?,
+                    starts_at: self.state.start_of(self.state.today(context))?,
                     id: String::new(),
                 },
             };
@@ -115,7 +100,7 @@ impl Resources for Shelf {
 
     fn templates(&self) -> Vec<Template> {
         vec![Template {
-            uri_template: SEATS_TEMPLATE,
+            uri_template: uris::SEATS_TEMPLATE,
             name: "seats",
             title: "Seats of a screening",
             description: "Free and taken seats, as get_seat_availability answers them.",
@@ -130,17 +115,17 @@ impl Resources for Shelf {
         uri: &'a str,
     ) -> BoxFuture<'a, Result<Option<Contents>>> {
         Box::pin(async move {
-            if uri == FILMS {
+            if uri == uris::FILMS {
                 let films = self.query(context, get_movie_list::all).await?;
                 return json(&films).map(Some);
             }
-            let Some(id) = schedule_of(uri) else {
+            let Some(id) = uris::schedule_id(uri) else {
                 return Ok(None);
             };
             let seats = self
-                .query(context, move |house, context, sql| {
+                .query(context, move |state, context, sql| {
                     store::show(sql, &id)?
-                        .map(|show| get_seat_availability::seats_of(house, context, sql, &show))
+                        .map(|show| get_seat_availability::seats_of(state, context, sql, &show))
                         .transpose()
                 })
                 .await?;
@@ -155,15 +140,17 @@ impl Resources for Shelf {
     ) -> BoxFuture<'a, Result<Vec<String>>> {
         Box::pin(async move {
             let values = match (&question.about, question.argument.as_str()) {
-                (Reference::Template(template), "schedule_id") if template == SEATS_TEMPLATE => {
-                    self.query(context, |house, context, sql| {
-                        let from = house.start_of(house.today(context))?;
+                (Reference::Template(template), "schedule_id")
+                    if template == uris::SEATS_TEMPLATE =>
+                {
+                    self.query(context, |state, context, sql| {
+                        let from = state.start_of(state.today(context))?;
                         store::coming_ids(sql, from, LOOKED_THROUGH)
                     })
                     .await?
                 }
                 (Reference::Prompt(prompt), argument) if prompt == prompts::CLERK => {
-                    prompts::complete(&self.house, context, argument)
+                    prompts::complete(&self.state, context, argument)
                 }
                 _ => Vec::new(),
             };
@@ -183,7 +170,7 @@ impl Resources for Shelf {
 
 fn films_resource() -> Resource {
     Resource {
-        uri: FILMS.into(),
+        uri: uris::FILMS.into(),
         name: "films".into(),
         title: Some("Movies now showing".into()),
         description: None,
@@ -193,7 +180,7 @@ fn films_resource() -> Resource {
 
 fn seats_resource(show: &Show) -> Resource {
     Resource {
-        uri: seats_uri(&show.id),
+        uri: uris::seats(&show.id),
         name: format!("seats {}", show.id),
         title: Some(format!("{} {} {}", show.date, show.start, show.film_title)),
         description: Some(format!("Seat map, {}", show.theater_name)),
@@ -222,35 +209,9 @@ fn read_cursor(cursor: &str) -> Option<ListFrom> {
     })
 }
 
-/// Imported ids may hold anything.
-fn encode(id: &str) -> String {
-    escape(id, "")
-}
-
-fn decode(encoded: &str) -> Option<String> {
-    let is_one_part = !encoded.is_empty() && !encoded.contains('/');
-    unescape(encoded).filter(|_| is_one_part)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses_go_there_and_back() {
-        for id in ["S20261115-T1-1", "a b/c", "上映%1"] {
-            assert_eq!(schedule_of(&seats_uri(id)).as_deref(), Some(id));
-        }
-        assert_eq!(seats_uri("S1"), "cinema://shows/S1/seats");
-        for uri in [
-            "cinema://shows//seats",
-            "cinema://shows/a/b/seats",
-            "cinema://shows/%4/seats",
-            "x",
-        ] {
-            assert_eq!(schedule_of(uri), None, "{uri}");
-        }
-    }
 
     #[test]
     fn foreign_cursors_are_refused() {

@@ -5,12 +5,11 @@
 mod bookings;
 mod films;
 mod halls;
+mod insert;
 mod shows;
 
 pub use bookings::{NewReservation, book, lock_show, reservation, seats_of_caller, taken_seats};
 pub use films::{Film, Showing, film_names, films, has_films};
 pub use halls::{hall, save_hall};
+pub use insert::insert_rows;
 pub use shows::{Filter, ListFrom, coming_ids, listings, show, shows_from};
-
-/// Rows of one multi-row `INSERT`: far below what either engine allows.
-pub const CHUNK: usize = 200;

@@ -7,15 +7,5 @@ pub mod get_seat_availability;
 pub mod get_show_schedule;
 pub mod reserve_seats;
 
-use kit::Hints;
-
-/// A tool that only looks.
-const LOOKS: Hints = Hints {
-    read_only: true,
-    destructive: false,
-    idempotent: true,
-    open_world: false,
-};
-
 const DATE_PATTERN: &str = r"^\d{4}-\d{2}-\d{2}$";
 const TIME_PATTERN: &str = r"^\d{2}:\d{2}$";

@@ -2,7 +2,7 @@
 //! nobody owns any more.
 
 use crate::model::{
-    hall::{GENERAL, Hall, Place},
+    hall::{GENERAL, Hall, HallSeat},
     seat::Seat,
 };
 
@@ -217,7 +217,7 @@ impl DemoHall {
         let last = self.rows.len().saturating_sub(1);
         let places = self.rows.iter().enumerate().zip('A'..='Z');
         let places = places.flat_map(|((index, size), row)| {
-            (1..=*size).map(move |number| Place {
+            (1..=*size).map(move |number| HallSeat {
                 seat: Seat {
                     row: row.to_string(),
                     number,

@@ -18,7 +18,7 @@ const ROUNDS: usize = 3;
 const LATE_SHOW: i64 = 25 * 60 + 10;
 
 #[derive(Debug)]
-pub struct Planned {
+pub struct PlannedShow {
     pub id: String,
     pub film: &'static DemoFilm,
     pub hall: &'static DemoHall,
@@ -30,7 +30,7 @@ pub struct Planned {
 
 /// A day's screenings. Each hall plays two films in turn; the pairs move on
 /// one hall a day, and the first pair's hall has a late show.
-pub fn programme(day: Date) -> Vec<Planned> {
+pub fn programme(day: Date) -> Vec<PlannedShow> {
     let days = usize::try_from(day.duration_since(date(2026, 1, 1)).as_hours() / 24).unwrap_or(0);
     let mut planned = Vec::new();
     for (index, hall) in HALLS.iter().enumerate() {
@@ -59,8 +59,8 @@ fn plan(
     hall: &'static DemoHall,
     slot: usize,
     start: i64,
-) -> Planned {
-    Planned {
+) -> PlannedShow {
+    PlannedShow {
         id: format!("S{}-{}-{slot}", day.strftime("%Y%m%d"), hall.id),
         film,
         hall,
@@ -76,8 +76,8 @@ fn next_five(minutes: i64) -> i64 {
 
 /// The sold seats of a screening, party by party. The third screening in the
 /// smallest hall is always sold out, so that one can see what happens then.
-pub fn parties(planned: &Planned, hall: &Hall) -> Vec<Vec<Seat>> {
-    let all: Vec<Seat> = hall.places().map(|place| place.seat.clone()).collect();
+pub fn parties(planned: &PlannedShow, hall: &Hall) -> Vec<Vec<Seat>> {
+    let all: Vec<Seat> = hall.seats().map(|place| place.seat.clone()).collect();
     let smallest = HALLS.last().is_some_and(|last| last.id == planned.hall.id);
     if smallest && planned.slot == ROUNDS {
         return all
@@ -103,7 +103,7 @@ pub fn parties(planned: &Planned, hall: &Hall) -> Vec<Vec<Seat>> {
         let free = party.iter().all(|seat| {
             map.is_free(seat)
                 && hall
-                    .place(seat)
+                    .seat(seat)
                     .is_some_and(|place| place.seat_type == GENERAL)
         });
         if one_row && free {
@@ -163,9 +163,9 @@ mod tests {
                 plan.seat_count()
             );
             for seat_type in ["カップル", "車椅子", GENERAL] {
-                assert!(plan.places().any(|place| place.seat_type == seat_type));
+                assert!(plan.seats().any(|place| place.seat_type == seat_type));
             }
-            let couple = plan.places().filter(|place| place.seat_type == "カップル");
+            let couple = plan.seats().filter(|place| place.seat_type == "カップル");
             assert_eq!(couple.count() % 2, 0, "couples come in pairs");
         }
     }
@@ -220,7 +220,7 @@ mod tests {
             let sold: Vec<Seat> = parties(&planned, &hall).concat();
             let unique: HashSet<&Seat> = sold.iter().collect();
             assert_eq!(unique.len(), sold.len(), "{}", planned.id);
-            assert!(sold.iter().all(|seat| hall.place(seat).is_some()));
+            assert!(sold.iter().all(|seat| hall.seat(seat).is_some()));
             assert_eq!(sold, parties(&planned, &hall).concat());
             assert_eq!(
                 sold.len() == hall.seat_count(),

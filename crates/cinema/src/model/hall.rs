@@ -8,7 +8,7 @@ use super::seat::{Seat, row_order};
 pub const GENERAL: &str = "一般";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct HallSeat {
     pub seat: Seat,
     /// 一般, カップル, 車椅子 and so on.
     pub seat_type: String,
@@ -17,21 +17,21 @@ pub struct Place {
 /// A hall's seats, row by row from the screen backwards.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hall {
-    rows: Vec<Vec<Place>>,
+    rows: Vec<Vec<HallSeat>>,
 }
 
 impl Hall {
-    pub fn new(mut places: Vec<Place>) -> Self {
+    pub fn new(mut places: Vec<HallSeat>) -> Self {
         places.sort_by(|a, b| a.seat.cmp(&b.seat));
         places.dedup_by(|a, b| a.seat == b.seat);
         let rows = places
             .chunk_by(|a, b| a.seat.row == b.seat.row)
-            .map(<[Place]>::to_vec)
+            .map(<[HallSeat]>::to_vec)
             .collect();
         Self { rows }
     }
 
-    pub fn places(&self) -> impl Iterator<Item = &Place> {
+    pub fn seats(&self) -> impl Iterator<Item = &HallSeat> {
         self.rows.iter().flatten()
     }
 
@@ -39,7 +39,7 @@ impl Hall {
         self.rows.iter().map(Vec::len).sum()
     }
 
-    pub fn place(&self, seat: &Seat) -> Option<&Place> {
+    pub fn seat(&self, seat: &Seat) -> Option<&HallSeat> {
         let row = self.rows.get(self.row_index(&seat.row)?)?;
         let at = row
             .binary_search_by(|place| place.seat.number.cmp(&seat.number))
@@ -71,7 +71,7 @@ impl Hall {
     /// that a copy in memory can be told apart from what is stored.
     pub fn digest(&self) -> i64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for place in self.places() {
+        for place in self.seats() {
             for byte in format!("{}={};", place.seat, place.seat_type).bytes() {
                 hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
             }
@@ -103,7 +103,7 @@ impl<'a> SeatMap<'a> {
 
     pub fn free_count(&self) -> usize {
         self.hall
-            .places()
+            .seats()
             .filter(|place| self.is_free(&place.seat))
             .count()
     }
@@ -129,7 +129,7 @@ impl<'a> SeatMap<'a> {
     pub fn text(&self) -> String {
         let numbers: BTreeMap<u32, ()> = self
             .hall
-            .places()
+            .seats()
             .map(|place| (place.seat.number, ()))
             .collect();
         let mut text = String::from("  ");
@@ -160,7 +160,7 @@ impl<'a> SeatMap<'a> {
     pub fn nearest_block(&self, wanted: &[Seat]) -> Option<Vec<Seat>> {
         let types: HashSet<&str> = wanted
             .iter()
-            .filter_map(|seat| self.hall.place(seat))
+            .filter_map(|seat| self.hall.seat(seat))
             .map(|place| place.seat_type.as_str())
             .collect();
         let wanted_row: i64 = wanted
@@ -173,7 +173,7 @@ impl<'a> SeatMap<'a> {
         if size == 0 {
             return None;
         }
-        let mut best: Option<(i64, &[Place])> = None;
+        let mut best: Option<(i64, &[HallSeat])> = None;
         for (index, row) in self.hall.rows.iter().enumerate() {
             for block in row.windows(size) {
                 let fits = block.iter().all(|place| {
@@ -196,7 +196,7 @@ impl<'a> SeatMap<'a> {
     }
 }
 
-fn side_by_side(block: &[Place]) -> bool {
+fn side_by_side(block: &[HallSeat]) -> bool {
     block
         .iter()
         .zip(block.iter().skip(1))
@@ -213,7 +213,7 @@ mod tests {
 
     fn hall(rows: &[(&str, &[u32])]) -> Hall {
         let places = rows.iter().flat_map(|(row, numbers)| {
-            numbers.iter().map(move |number| Place {
+            numbers.iter().map(move |number| HallSeat {
                 seat: Seat {
                     row: (*row).to_owned(),
                     number: *number,
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn special_seats_are_not_proposed_unasked() {
-        let mut places: Vec<Place> = hall(&[("A", &[1, 2])]).places().cloned().collect();
+        let mut places: Vec<HallSeat> = hall(&[("A", &[1, 2])]).seats().cloned().collect();
         places[0].seat_type = "車椅子".into();
         let hall = Hall::new(places);
         let map = SeatMap::new(&hall, seats(&["A2"]));
@@ -302,11 +302,11 @@ mod tests {
             let hall = hall(&rows);
             let share = dice.roll(100);
             let taken: Vec<Seat> = hall
-                .places()
+                .seats()
                 .filter(|_| dice.roll(100) < share)
                 .map(|place| place.seat.clone())
                 .collect();
-            let all: Vec<Seat> = hall.places().map(|place| place.seat.clone()).collect();
+            let all: Vec<Seat> = hall.seats().map(|place| place.seat.clone()).collect();
             let start = dice.roll(all.len() as u64) as usize;
             let wanted: Vec<Seat> = all[start..]
                 .iter()

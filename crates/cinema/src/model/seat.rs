@@ -57,12 +57,12 @@ pub fn row_order(a: &str, b: &str) -> Ordering {
 /// A seat as an argument names it, perhaps with the screening it is in
 /// (`SCHEDULE_ID:A5`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
+pub struct SeatReference {
     pub schedule_id: Option<String>,
     pub seat: Seat,
 }
 
-impl Named {
+impl SeatReference {
     pub fn parse(text: &str) -> Option<Self> {
         let text = kit::text::narrow(text);
         let (schedule_id, seat) = match text.rsplit_once(':') {
@@ -76,7 +76,7 @@ impl Named {
     }
 }
 
-impl fmt::Display for Named {
+impl fmt::Display for SeatReference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.schedule_id {
             Some(schedule_id) => write!(f, "{schedule_id}:{}", self.seat),
@@ -150,11 +150,11 @@ mod tests {
 
     #[test]
     fn a_seat_can_carry_its_screening() {
-        let named = Named::parse("S20261115-T1-1:Ａ列５番").unwrap();
+        let named = SeatReference::parse("S20261115-T1-1:Ａ列５番").unwrap();
         assert_eq!(named.schedule_id.as_deref(), Some("S20261115-T1-1"));
         assert_eq!(named.to_string(), "S20261115-T1-1:A5");
-        assert_eq!(Named::parse("a-5").unwrap().to_string(), "A5");
-        assert_eq!(Named::parse(":A5").unwrap().schedule_id, None);
+        assert_eq!(SeatReference::parse("a-5").unwrap().to_string(), "A5");
+        assert_eq!(SeatReference::parse(":A5").unwrap().schedule_id, None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use kit::text::{fold, similarity};
 
 /// A film as far as finding it goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name {
+pub struct FilmName {
     pub id: String,
     pub title: String,
     pub folded: String,
@@ -18,22 +18,22 @@ const WORTH_PROPOSING: f64 = 0.25;
 const PROPOSALS: usize = 5;
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found<'a> {
-    One(&'a Name),
-    Several(Vec<&'a Name>),
+pub enum TitleMatch<'a> {
+    One(&'a FilmName),
+    Several(Vec<&'a FilmName>),
     /// Nothing fits; these come nearest.
-    None(Vec<&'a Name>),
+    None(Vec<&'a FilmName>),
 }
 
 /// An id, else a whole title, else a part of a title. Misspellings are
 /// proposed, not assumed: the caller may be about to book.
-pub fn find<'a>(wanted: &str, films: &'a [Name]) -> Found<'a> {
+pub fn find<'a>(wanted: &str, films: &'a [FilmName]) -> TitleMatch<'a> {
     let narrow = kit::text::narrow(wanted);
     if let Some(film) = films.iter().find(|film| film.id == narrow) {
-        return Found::One(film);
+        return TitleMatch::One(film);
     }
     let folded = fold(wanted);
-    let by_title = |fits: &dyn Fn(&str) -> bool| -> Vec<&'a Name> {
+    let by_title = |fits: &dyn Fn(&str) -> bool| -> Vec<&'a FilmName> {
         films.iter().filter(|film| fits(&film.folded)).collect()
     };
     let mut found = by_title(&|title| title == folded);
@@ -47,14 +47,14 @@ pub fn find<'a>(wanted: &str, films: &'a [Name]) -> Found<'a> {
             .collect();
     }
     match found.as_slice() {
-        [] => Found::None(nearest(&folded, films)),
-        [one] => Found::One(one),
-        _ => Found::Several(found),
+        [] => TitleMatch::None(nearest(&folded, films)),
+        [one] => TitleMatch::One(one),
+        _ => TitleMatch::Several(found),
     }
 }
 
-fn nearest<'a>(folded: &str, films: &'a [Name]) -> Vec<&'a Name> {
-    let mut scored: Vec<(f64, &Name)> = films
+fn nearest<'a>(folded: &str, films: &'a [FilmName]) -> Vec<&'a FilmName> {
+    let mut scored: Vec<(f64, &FilmName)> = films
         .iter()
         .map(|film| (nearness(folded, &film.folded), film))
         .filter(|(score, _)| *score >= WORTH_PROPOSING)
@@ -88,7 +88,7 @@ fn nearness(folded: &str, title: &str) -> f64 {
 mod tests {
     use super::*;
 
-    fn films() -> Vec<Name> {
+    fn films() -> Vec<FilmName> {
         [
             ("M001", "銀河鉄道の夜"),
             ("M002", "シャーロック・ホームズ：霧の埠頭"),
@@ -97,7 +97,7 @@ mod tests {
             ("M005", "霧"),
         ]
         .into_iter()
-        .map(|(id, title)| Name {
+        .map(|(id, title)| FilmName {
             id: id.into(),
             title: title.into(),
             folded: fold(title),
@@ -121,7 +121,7 @@ mod tests {
             ("霧", "M005"),
         ] {
             assert!(
-                matches!(find(wanted, &films), Found::One(film) if film.id == id),
+                matches!(find(wanted, &films), TitleMatch::One(film) if film.id == id),
                 "{wanted}"
             );
         }
@@ -130,13 +130,15 @@ mod tests {
     #[test]
     fn several_and_none() {
         let films = films();
-        assert!(matches!(find("シャーロック", &films), Found::Several(found) if found.len() == 2));
-        let Found::None(near) = find("銀河鉄通の夜", &films) else {
+        assert!(
+            matches!(find("シャーロック", &films), TitleMatch::Several(found) if found.len() == 2)
+        );
+        let TitleMatch::None(near) = find("銀河鉄通の夜", &films) else {
             panic!("a misspelling was taken for a title")
         };
         assert_eq!(near[0].id, "M001");
-        assert_eq!(find("zzzzzz", &films), Found::None(vec![]));
-        assert_eq!(find("", &films), Found::None(vec![]));
+        assert_eq!(find("zzzzzz", &films), TitleMatch::None(vec![]));
+        assert_eq!(find("", &films), TitleMatch::None(vec![]));
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use jiff::civil::Date;
 use kit::{Param, Result, Row, Sql};
 
-use crate::model::{titles::Name, when::DAY};
+use crate::model::{titles::FilmName, when::DAY};
 
 #[derive(Debug, Clone)]
 pub struct Film {
-    pub name: Name,
+    pub name: FilmName,
     pub genre: String,
     pub duration_minutes: i64,
     pub rating: f64,
@@ -66,7 +66,7 @@ pub fn has_films(sql: &mut dyn Sql) -> Result<bool> {
 }
 
 /// What is needed to find a film by its name.
-pub fn film_names(sql: &mut dyn Sql) -> Result<Vec<Name>> {
+pub fn film_names(sql: &mut dyn Sql) -> Result<Vec<FilmName>> {
     sql.query(
         "SELECT id, title, title_folded FROM cinema_films ORDER BY id",
         &[],
@@ -76,8 +76,8 @@ pub fn film_names(sql: &mut dyn Sql) -> Result<Vec<Name>> {
     .collect()
 }
 
-fn name(row: &Row) -> Result<Name> {
-    Ok(Name {
+fn name(row: &Row) -> Result<FilmName> {
+    Ok(FilmName {
         id: row.text(0)?,
         title: row.text(1)?,
         folded: row.text(2)?,

@@ -1,10 +1,10 @@
 //! Halls and their seat plans.
 
-use kit::{Error, Param, Result, Sql, sql::values};
+use kit::{Error, Param, Result, Sql};
 
-use super::CHUNK;
+use super::insert::insert_rows;
 use crate::model::{
-    hall::{Hall, Place},
+    hall::{Hall, HallSeat},
     seat::Seat,
 };
 
@@ -13,10 +13,10 @@ pub fn hall(sql: &mut dyn Sql, theater_id: &str) -> Result<Hall> {
         "SELECT seat_row, seat_number, seat_type FROM cinema_seats WHERE theater_id = $1",
         &[Param::Text(theater_id)],
     )?;
-    let places: Result<Vec<Place>> = rows
+    let places: Result<Vec<HallSeat>> = rows
         .iter()
         .map(|row| {
-            Ok(Place {
+            Ok(HallSeat {
                 seat: Seat {
                     row: row.text(0)?,
                     number: row.int(1)?.try_into().map_err(Error::internal)?,
@@ -42,26 +42,17 @@ pub fn save_hall(sql: &mut dyn Sql, id: &str, name: &str, hall: &Hall, demo: boo
             Param::Int(i64::from(demo)),
         ],
     )?;
-    let places: Vec<&Place> = hall.places().collect();
-    for chunk in places.chunks(CHUNK) {
-        let params: Vec<Param<'_>> = chunk
-            .iter()
-            .flat_map(|place| {
-                [
-                    Param::Text(id),
-                    Param::Text(&place.seat.row),
-                    Param::Int(i64::from(place.seat.number)),
-                    Param::Text(&place.seat_type),
-                ]
-            })
-            .collect();
-        sql.execute(
-            &format!(
-                "INSERT INTO cinema_seats (theater_id, seat_row, seat_number, seat_type) VALUES {}",
-                values(chunk.len(), 4)
-            ),
-            &params,
-        )?;
-    }
-    Ok(())
+    let rows: Vec<[Param<'_>; 4]> = hall
+        .seats()
+        .map(|place| {
+            [
+                Param::Text(id),
+                Param::Text(&place.seat.row),
+                Param::Int(i64::from(place.seat.number)),
+                Param::Text(&place.seat_type),
+            ]
+        })
+        .collect();
+    let table = "cinema_seats (theater_id, seat_row, seat_number, seat_type)";
+    insert_rows(sql, table, &rows)
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 pub use kit::arguments::{Arguments, integer, narrow, text};
 
 use crate::model::{
-    seat::{self, Named},
+    seat::{self, SeatReference},
     when::{tidy_date, tidy_time},
 };
 
@@ -38,10 +38,12 @@ pub fn seats(arguments: &mut Arguments, name: &str) {
             }
             _ => return None,
         };
-        let canonical = parts.into_iter().map(|part| match Named::parse(&part) {
-            Some(named) => Value::String(named.to_string()),
-            None => Value::String(part),
-        });
+        let canonical = parts
+            .into_iter()
+            .map(|part| match SeatReference::parse(&part) {
+                Some(named) => Value::String(named.to_string()),
+                None => Value::String(part),
+            });
         Some(Value::Array(canonical.collect()))
     });
 }

@@ -2,63 +2,44 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Run, Sql, Tool, context::Language, page, text::fold};
+use kit::{
+    Context, Definition, Effect, Handler, Hints, Result, Sql, Tool, context::Language, page,
+    text::fold,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{LOOKS, arguments};
+use super::{DATE_PATTERN, arguments};
 use crate::{
     errors,
     find::given,
-    house::House,
     model::titles::is_near,
+    state::CounterState,
     store::{self, Film, Showing},
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("required" = []))]
 pub struct Input {
+    /// Screening date in YYYY-MM-DD format. If not specified, returns all currently showing movies; today, tomorrow and 2026/11/15 work too
+    #[schemars(regex(pattern = DATE_PATTERN))]
     date: Option<String>,
+    /// Keyword for partial movie title search
     search_query: Option<String>,
+    /// Filter by genre
     genre: Option<String>,
-    limit: Option<usize>,
+    /// How many movies to return at most
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = MAX_LIMIT))]
+    limit: usize,
+    /// next_cursor of the answer before, to go on from there
     cursor: Option<String>,
 }
 
-const DEFAULT_LIMIT: usize = 50;
 const MAX_LIMIT: usize = 200;
 
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "date": {
-                "type": "string",
-                "description": "Screening date in YYYY-MM-DD format. If not specified, returns all currently showing movies; today, tomorrow and 2026/11/15 work too",
-                "pattern": "^\\d{4}-\\d{2}-\\d{2}$"
-            },
-            "search_query": {
-                "type": "string",
-                "description": "Keyword for partial movie title search"
-            },
-            "genre": {
-                "type": "string",
-                "description": "Filter by genre"
-            },
-            "limit": {
-                "type": "integer",
-                "description": "How many movies to return at most",
-                "minimum": 1,
-                "maximum": MAX_LIMIT,
-                "default": DEFAULT_LIMIT
-            },
-            "cursor": {
-                "type": "string",
-                "description": "next_cursor of the answer before, to go on from there"
-            }
-        },
-        "required": []
-    })
+fn default_limit() -> usize {
+    50
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -109,39 +90,38 @@ impl From<Film> for Movie {
     }
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    Tool {
-        name: "get_movie_list",
-        aliases: &[],
-        title: "Movies now showing",
-        description: "Get a list of currently showing movies. Supports filtering by date and \
-            partial search by movie title.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[errors::DATE_PATTERN, errors::DATE_TYPE],
-        normalise: |context, arguments| {
-            arguments::date(context, arguments, "date");
-            arguments::text(arguments, "search_query");
-            arguments::text(arguments, "genre");
-            arguments::integer(arguments, "limit");
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "get_movie_list",
+            title: "Movies now showing",
+            description: "Get a list of currently showing movies. Supports filtering by date and \
+                partial search by movie title.",
+            hints: Hints::READS,
+            effect: Effect::Read,
         },
-        meta: None,
-        personal: &["search_query"],
-        card: None,
-        inner_calls: None,
-        run: Run::query(house, handle),
-    }
+        Handler::query(state, handle),
+    )
+    .rules(&[errors::DATE_PATTERN, errors::DATE_TYPE])
+    .normalise(|context, arguments| {
+        arguments::date(context, arguments, "date");
+        arguments::text(arguments, "search_query");
+        arguments::text(arguments, "genre");
+        arguments::integer(arguments, "limit");
+    })
+    .personal(&["search_query"])
 }
 
-fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Output> {
     let has_date = input.date.is_some();
     let showing = match input.date {
-        Some(date) => Showing::On(house.read_date(&date)?),
-        None => Showing::From(house.programme_day(context)),
+        Some(date) => Showing::On(state.read_date(&date)?),
+        None => Showing::From(state.programme_day(context)),
     };
     let mut films = store::films(sql, &showing)?;
     if let Some(genre) = given(input.genre.as_deref()).map(fold) {
@@ -159,8 +139,7 @@ fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> 
         true => Some(why_empty(sql, is_filtered, context.language)?),
         false => None,
     };
-    let limit = input.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
-    let page = page::slice(&movies, given(input.cursor.as_deref()), limit)?;
+    let page = page::slice(&movies, given(input.cursor.as_deref()), input.limit)?;
     Ok(Output {
         movies: page.items,
         approximate,
@@ -209,8 +188,8 @@ fn search(films: Vec<Film>, query: &str) -> (Vec<Film>, Option<bool>) {
 }
 
 /// What the films resource shows: everything that is showing.
-pub fn all(house: &House, context: &Context, sql: &mut dyn Sql) -> Result<Output> {
-    let films = store::films(sql, &Showing::From(house.programme_day(context)))?;
+pub fn all(state: &CounterState, context: &Context, sql: &mut dyn Sql) -> Result<Output> {
+    let films = store::films(sql, &Showing::From(state.programme_day(context)))?;
     Ok(Output {
         movies: films.into_iter().map(Movie::from).collect(),
         approximate: None,

@@ -2,41 +2,28 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Run, Sql, Tool};
+use kit::{Context, Definition, Effect, Handler, Hints, Result, Sql, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{LOOKS, arguments};
+use super::arguments;
 use crate::{
     answers::{Reservation, ScheduleInfo},
     errors,
-    house::House,
     model::{
         Status,
         hall::{GENERAL, Hall},
         seat::Seat,
         when::rfc3339,
     },
+    state::CounterState,
     store,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// Reservation ID
     reservation_id: String,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "reservation_id": {
-                "type": "string",
-                "description": "Reservation ID"
-            }
-        },
-        "required": ["reservation_id"]
-    })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -58,7 +45,7 @@ struct SeatDetail {
 impl SeatDetail {
     fn of(seat: &Seat, hall: &Hall) -> Self {
         // A hall that was rebuilt may have lost the seat since.
-        let seat_type = hall.place(seat).map_or(GENERAL, |place| &place.seat_type);
+        let seat_type = hall.seat(seat).map_or(GENERAL, |place| &place.seat_type);
         Self {
             seat_id: seat.to_string(),
             row: seat.row.clone(),
@@ -68,43 +55,38 @@ impl SeatDetail {
     }
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    Tool {
-        name: "get_reservation_details",
-        aliases: &[],
-        title: "Reservation details",
-        description: "Get detailed information for a reservation by reservation ID.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[],
-        normalise: |_, arguments| {
-            arguments::narrow(arguments, "reservation_id");
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "get_reservation_details",
+            title: "Reservation details",
+            description: "Get detailed information for a reservation by reservation ID.",
+            hints: Hints::READS,
+            effect: Effect::Read,
         },
-        meta: None,
-        personal: &[],
-        card: None,
-        inner_calls: None,
-        run: Run::query(house, handle),
-    }
+        Handler::query(state, handle),
+    )
+    .normalise(|_, arguments| arguments::narrow(arguments, "reservation_id"))
 }
 
-fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
-    let found = store::reservation(sql, &input.reservation_id, house.now(context))?
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Output> {
+    let found = store::reservation(sql, &input.reservation_id, state.now(context))?
         .ok_or_else(errors::reservation_not_found)?;
-    let hall = house.hall(sql, &found.show)?;
+    let hall = state.hall(sql, &found.show)?;
     let held_until = found.expires_at.filter(|_| found.status == Status::Held);
     Ok(Output {
         reservation: Reservation {
             reservation_id: input.reservation_id,
             schedule_id: found.show.id.clone(),
             seat_ids: found.seats.iter().map(Seat::to_string).collect(),
-            reservation_time: rfc3339(found.created_at, &house.zone),
+            reservation_time: rfc3339(found.created_at, &state.zone),
             status: found.status.as_str().into(),
-            expires_at: held_until.map(|at| rfc3339(at, &house.zone)),
+            expires_at: held_until.map(|at| rfc3339(at, &state.zone)),
         },
         schedule_info: ScheduleInfo::from(&found.show),
         seat_details: found

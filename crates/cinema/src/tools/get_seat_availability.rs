@@ -2,57 +2,36 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Run, Sql, Tool};
+use kit::{Context, Definition, Effect, Handler, Hints, Result, Sql, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{LOOKS, arguments};
+use super::{DATE_PATTERN, TIME_PATTERN, arguments};
 use crate::{
     answers::ScheduleInfo,
     errors,
-    find::{self, Wanted},
-    house::House,
+    find::{self, ScreeningQuery},
     model::{
         Show,
         hall::{GENERAL, SeatMap},
     },
+    state::CounterState,
     store,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("required" = []))]
 pub struct Input {
+    /// Schedule ID; movie title, date and start time can be given instead
     schedule_id: Option<String>,
+    /// Movie title (can be used as alternative to schedule_id)
     movie_title: Option<String>,
+    /// Screening date in YYYY-MM-DD format; today, tomorrow and 2026/11/15 work too
+    #[schemars(regex(pattern = DATE_PATTERN))]
     date: Option<String>,
+    /// Start time in HH:MM format; 7:30 pm and 19時半 work too
+    #[schemars(regex(pattern = TIME_PATTERN))]
     start_time: Option<String>,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "schedule_id": {
-                "type": "string",
-                "description": "Schedule ID; movie title, date and start time can be given instead"
-            },
-            "movie_title": {
-                "type": "string",
-                "description": "Movie title (can be used as alternative to schedule_id)"
-            },
-            "date": {
-                "type": "string",
-                "description": "Screening date in YYYY-MM-DD format; today, tomorrow and 2026/11/15 work too",
-                "pattern": "^\\d{4}-\\d{2}-\\d{2}$"
-            },
-            "start_time": {
-                "type": "string",
-                "description": "Start time in HH:MM format; 7:30 pm and 19時半 work too",
-                "pattern": "^\\d{2}:\\d{2}$"
-            }
-        },
-        "required": []
-    })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -89,61 +68,59 @@ struct SpecialSeat {
     seat_type: String,
 }
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    Tool {
-        name: "get_seat_availability",
-        aliases: &[],
-        title: "Seats of a screening",
-        description: "Get detailed seat availability for a specified screening session.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[
-            errors::DATE_PATTERN,
-            errors::DATE_TYPE,
-            errors::TIME_PATTERN,
-            errors::TIME_TYPE,
-        ],
-        normalise: |context, arguments| {
-            arguments::narrow(arguments, "schedule_id");
-            arguments::text(arguments, "movie_title");
-            arguments::date(context, arguments, "date");
-            arguments::time(arguments, "start_time");
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "get_seat_availability",
+            title: "Seats of a screening",
+            description: "Get detailed seat availability for a specified screening session.",
+            hints: Hints::READS,
+            effect: Effect::Read,
         },
-        meta: None,
-        personal: &[],
-        card: None,
-        inner_calls: None,
-        run: Run::query(house, handle),
-    }
+        Handler::query(state, handle),
+    )
+    .rules(&[
+        errors::DATE_PATTERN,
+        errors::DATE_TYPE,
+        errors::TIME_PATTERN,
+        errors::TIME_TYPE,
+    ])
+    .normalise(|context, arguments| {
+        arguments::narrow(arguments, "schedule_id");
+        arguments::text(arguments, "movie_title");
+        arguments::date(context, arguments, "date");
+        arguments::time(arguments, "start_time");
+    })
 }
 
-fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
-    let wanted = Wanted {
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Output> {
+    let wanted = ScreeningQuery {
         schedule_id: input.schedule_id.as_deref(),
         movie_title: input.movie_title.as_deref(),
         date: input.date.as_deref(),
         start_time: input.start_time.as_deref(),
     };
-    let show = find::screening(house, context, sql, &wanted)?;
-    seats_of(house, context, sql, &show)
+    let show = find::screening(state, context, sql, &wanted)?;
+    seats_of(state, context, sql, &show)
 }
 
 pub fn seats_of(
-    house: &House,
+    state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
     show: &Show,
 ) -> Result<Output> {
-    let hall = house.hall(sql, show)?;
-    let taken = store::taken_seats(sql, &show.id, house.now(context), None)?;
+    let hall = state.hall(sql, show)?;
+    let taken = store::taken_seats(sql, &show.id, state.now(context), None)?;
     let map = SeatMap::new(&hall, taken);
     let available_seats = map.rows(true).into_iter();
     let occupied_seats = map.rows(false).into_iter();
-    let special_seats = hall.places().filter(|place| place.seat_type != GENERAL);
+    let special_seats = hall.seats().filter(|place| place.seat_type != GENERAL);
     Ok(Output {
         schedule_info: ScheduleInfo::from(show),
         available_seats: available_seats

@@ -2,48 +2,29 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Error, Result, Run, Sql, Tool};
+use kit::{Context, Definition, Effect, Error, Handler, Hints, Result, Sql, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{LOOKS, arguments};
+use super::{DATE_PATTERN, arguments};
 use crate::{
     answers::Schedule,
     errors,
     find::{self, given},
-    house::House,
     model::Listing,
+    state::CounterState,
     store::{self, Filter},
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    movie_id: Option<String>,
+    /// Movie ID; a title works too
+    movie_id: String,
+    /// Movie title (can be used as alternative to movie_id)
     movie_title: Option<String>,
+    /// Screening date in YYYY-MM-DD format; today, tomorrow and 2026/11/15 work too
+    #[schemars(regex(pattern = DATE_PATTERN))]
     date: String,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "movie_id": {
-                "type": "string",
-                "description": "Movie ID; a title works too"
-            },
-            "movie_title": {
-                "type": "string",
-                "description": "Movie title (can be used as alternative to movie_id)"
-            },
-            "date": {
-                "type": "string",
-                "description": "Screening date in YYYY-MM-DD format; today, tomorrow and 2026/11/15 work too",
-                "pattern": "^\\d{4}-\\d{2}-\\d{2}$"
-            }
-        },
-        "required": ["movie_id", "date"]
-    })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -60,45 +41,43 @@ const ALTERNATIVES: usize = 5;
 /// How many of the next screenings are looked at for free seats.
 const LOOK_AHEAD: usize = 60;
 
-pub fn tool(house: &Arc<House>) -> Tool {
-    Tool {
-        name: "get_show_schedule",
-        aliases: &[],
-        title: "Screenings of a movie",
-        description: "Get screening schedule for a specified movie. Also returns seat \
-            availability information.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[
-            errors::DATE_PATTERN,
-            errors::DATE_TYPE,
-            errors::MOVIE_REQUIRED,
-        ],
-        normalise: |context, arguments| {
-            arguments::text(arguments, "movie_id");
-            arguments::text(arguments, "movie_title");
-            arguments::date(context, arguments, "date");
-            // The schema asks for movie_id; a title is as good.
-            let nameless = arguments.get("movie_id").is_none_or(|id| id == "");
-            if let (true, Some(title)) = (nameless, arguments.get("movie_title").cloned()) {
-                arguments.insert("movie_id".into(), title);
-            }
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "get_show_schedule",
+            title: "Screenings of a movie",
+            description: "Get screening schedule for a specified movie. Also returns seat \
+                availability information.",
+            hints: Hints::READS,
+            effect: Effect::Read,
         },
-        meta: None,
-        personal: &[],
-        card: None,
-        inner_calls: None,
-        run: Run::query(house, handle),
-    }
+        Handler::query(state, handle),
+    )
+    .rules(&[
+        errors::DATE_PATTERN,
+        errors::DATE_TYPE,
+        errors::MOVIE_REQUIRED,
+    ])
+    .normalise(|context, arguments| {
+        arguments::text(arguments, "movie_id");
+        arguments::text(arguments, "movie_title");
+        arguments::date(context, arguments, "date");
+        // The schema requires movie_id; a title alone is accepted as well.
+        let has_no_id = arguments.get("movie_id").is_none_or(|id| id == "");
+        if let (true, Some(title)) = (has_no_id, arguments.get("movie_title").cloned()) {
+            arguments.insert("movie_id".into(), title);
+        }
+    })
 }
 
-fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
-    let date = house.read_date(&input.date)?;
-    let now = house.now(context);
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Output> {
+    let date = state.read_date(&input.date)?;
+    let now = state.now(context);
     let film = film(sql, &input)?;
     let of_the_day = Filter {
         films: vec![&film],
@@ -110,7 +89,7 @@ fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> 
         None
     } else {
         // From that day on; or, when it lies beyond the programme, from now on.
-        let from = house.start_of(date)?.max(now);
+        let from = state.start_of(date)?.max(now);
         let mut next = bookable(sql, &film, from, now)?;
         if next.is_empty() && from > now {
             next = bookable(sql, &film, now, now)?;
@@ -128,7 +107,7 @@ fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> 
 
 /// The film's id. An id that is none may come with a title that is one.
 fn film(sql: &mut dyn Sql, input: &Input) -> Result<String> {
-    let id = given(input.movie_id.as_deref());
+    let id = given(Some(&input.movie_id));
     let title = given(input.movie_title.as_deref());
     let wanted = id
         .or(title)

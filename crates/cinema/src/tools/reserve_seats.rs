@@ -14,16 +14,16 @@ use super::{DATE_PATTERN, TIME_PATTERN, arguments};
 use crate::{
     answers::{Reservation, ScheduleInfo},
     errors,
-    find::{self, Wanted, given},
-    house::House,
+    find::{self, ScreeningQuery, given},
     model::{
         Show, Status,
         hall::SeatMap,
-        seat::{Named, Seat, join},
+        seat::{Seat, SeatReference, join},
         when::rfc3339,
     },
-    resources,
+    state::CounterState,
     store::{self, NewReservation},
+    uris,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -57,7 +57,7 @@ pub struct Output {
 /// 130 bits: nobody finds one by trying.
 const ID_LENGTH: usize = 26;
 
-pub fn tool(house: &Arc<House>) -> Tool {
+pub fn tool(state: &Arc<CounterState>) -> Tool {
     Tool::new(
         Definition {
             name: "reserve_seats",
@@ -66,7 +66,7 @@ pub fn tool(house: &Arc<House>) -> Tool {
             hints: Hints::ADDS,
             effect: Effect::Write,
         },
-        Handler::transaction(house, handle),
+        Handler::transaction(state, handle),
     )
     .idempotency_key("idempotency_key")
     .rules(&[
@@ -81,26 +81,31 @@ pub fn tool(house: &Arc<House>) -> Tool {
         arguments::seats(arguments, "seat_ids");
         arguments::text(arguments, "movie_title");
     })
-    .card(card(house))
+    .card(card(state))
 }
 
-fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
-    let (seats, show) = named(house, context, sql, &input)?;
-    let now = house.now(context);
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Output> {
+    let (seats, show) = named(state, context, sql, &input)?;
+    let now = state.now(context);
     if show.has_begun(now) {
         return Err(errors::show_started(&show));
     }
-    let hall = house.hall(sql, &show)?;
+    let hall = state.hall(sql, &show)?;
     let missing: Vec<Seat> = seats
         .iter()
-        .filter(|seat| hall.place(seat).is_none())
+        .filter(|seat| hall.seat(seat).is_none())
         .cloned()
         .collect();
     if !missing.is_empty() {
         return Err(errors::seat_not_found(&missing, &show, &hall));
     }
 
-    check_limit(house, context, sql, &show, seats.len())?;
+    check_limit(state, context, sql, &show, seats.len())?;
     let id = kit::ids::random("rsv_", ID_LENGTH);
     let new = NewReservation {
         id: &id,
@@ -121,14 +126,14 @@ fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> 
             .collect();
         return Err(errors::seats_taken(&taken, &seats, &map));
     }
-    context.changed(Change::Resource(resources::seats_uri(&show.id)));
+    context.changed(Change::Resource(uris::seats(&show.id)));
     Ok(Output {
         message: message(context.language, &seats),
         reservation: Reservation {
             reservation_id: id,
             schedule_id: show.id.clone(),
             seat_ids: seats.iter().map(Seat::to_string).collect(),
-            reservation_time: rfc3339(now, &house.zone),
+            reservation_time: rfc3339(now, &state.zone),
             status: Status::Confirmed.as_str().into(),
             expires_at: None,
         },
@@ -138,18 +143,18 @@ fn handle(house: &House, context: &Context, sql: &mut dyn Sql, input: Input) -> 
 
 /// Refuses what is more than one caller may have of a screening.
 fn check_limit(
-    house: &House,
+    state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
     show: &Show,
     requested: usize,
 ) -> Result<()> {
-    let most = i64::from(house.settings.max_seats_per_caller);
+    let most = i64::from(state.settings.max_seats_per_caller);
     if most == 0 {
         return Ok(());
     }
     store::lock_show(sql, &show.id)?;
-    let reserved = store::seats_of_caller(sql, &show.id, &context.caller.id, house.now(context))?;
+    let reserved = store::seats_of_caller(sql, &show.id, &context.caller.id, state.now(context))?;
     if reserved.saturating_add_unsigned(requested as u64) > most {
         return Err(errors::seat_limit_reached(reserved, requested, most));
     }
@@ -158,14 +163,14 @@ fn check_limit(
 
 /// The seats and the screening that the arguments mean.
 fn named(
-    house: &House,
+    state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
     input: &Input,
 ) -> Result<(Vec<Seat>, Show)> {
     let (seats, carried) = read_seats(
         &input.seat_ids,
-        house.settings.max_seats_per_booking.get().into(),
+        state.settings.max_seats_per_booking.get().into(),
     )?;
     let schedule_id = given(input.schedule_id.as_deref());
     if let (Some(one), Some(other)) = (schedule_id, carried.as_deref())
@@ -173,25 +178,25 @@ fn named(
     {
         return Err(several_screenings());
     }
-    let wanted = Wanted {
+    let wanted = ScreeningQuery {
         schedule_id: schedule_id.or(carried.as_deref()),
         movie_title: input.movie_title.as_deref(),
         date: input.date.as_deref(),
         start_time: input.start_time.as_deref(),
     };
-    let show = find::screening(house, context, sql, &wanted)?;
+    let show = find::screening(state, context, sql, &wanted)?;
     Ok((seats, show))
 }
 
 /// For a person who is asked: which film, when, where, which seats.
-fn card(house: &Arc<House>) -> Describe {
-    let house = Arc::clone(house);
+fn card(state: &Arc<CounterState>) -> Describe {
+    let state = Arc::clone(state);
     Arc::new(move |context, sql, arguments| {
         let input = kit::handler::typed(arguments.clone())?;
-        let (seats, show) = named(&house, context, sql, &input)?;
+        let (seats, show) = named(&state, context, sql, &input)?;
         let (count, names) = (seats.len(), join(&seats));
-        let starts = rfc3339(show.starts_at, &house.zone);
-        let starts = format!("{starts} ({})", house.zone.iana_name().unwrap_or("UTC"));
+        let starts = rfc3339(show.starts_at, &state.zone);
+        let starts = format!("{starts} ({})", state.zone.iana_name().unwrap_or("UTC"));
         let (summary, labels) = match context.language {
             Language::English => (
                 format!("Reserve {count} seat(s) for {}", show.film_title),
@@ -218,7 +223,7 @@ fn read_seats(seat_ids: &[String], most: usize) -> Result<(Vec<Seat>, Option<Str
     let mut seats: Vec<Seat> = Vec::with_capacity(seat_ids.len());
     let mut carried: Option<String> = None;
     for text in seat_ids {
-        let named = Named::parse(text).ok_or_else(|| errors::invalid_seat_id(text))?;
+        let named = SeatReference::parse(text).ok_or_else(|| errors::invalid_seat_id(text))?;
         match (&carried, named.schedule_id) {
             (Some(one), Some(other)) if *one != other => return Err(several_screenings()),
             (None, Some(schedule_id)) => carried = Some(schedule_id),

@@ -9,16 +9,17 @@ use jiff::{ToSpan, civil::Date, tz::TimeZone};
 use kit::{Context, Result, Sql};
 
 use crate::{
-    Settings, errors,
+    errors,
     model::{
         Show,
         hall::Hall,
         when::{self, HouseTime},
     },
+    settings::Settings,
     store,
 };
 
-pub struct House {
+pub struct CounterState {
     pub settings: Settings,
     pub zone: TimeZone,
     /// Seat plans by hall. A plan hardly ever changes and every booking needs
@@ -26,7 +27,7 @@ pub struct House {
     plans: Mutex<HashMap<String, (i64, Arc<Hall>)>>,
 }
 
-impl House {
+impl CounterState {
     pub fn new(settings: Settings) -> Self {
         Self {
             zone: settings.zone(),
