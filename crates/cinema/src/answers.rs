@@ -1,4 +1,4 @@
-//! The pieces that several tools answer with.
+//! Parts of answers that several tools share.
 
 use schemars::JsonSchema;
 use serde::Serialize;

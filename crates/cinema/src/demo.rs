@@ -1,7 +1,8 @@
 //! Sample data: a cinema with a programme for today and the coming days.
 //!
 //! What it shows is in [`data`], when and where in [`timetable`]; this file
-//! keeps it in the store. All of it is marked, and goes again without a trace.
+//! keeps it in the store. Every row is marked as demo data, so that it can be
+//! removed completely.
 
 mod data;
 mod timetable;
@@ -27,10 +28,10 @@ use crate::{
 };
 use timetable::PlannedShow;
 
-/// The programme reaches this many days past today. One more than people see,
-/// so that a week ahead is complete at any hour.
+/// How many days past today the programme reaches: one more than a week, so that
+/// the week ahead is complete at any hour.
 const DAYS_AHEAD: i64 = 8;
-/// Whose name the sample reservations bear.
+/// The caller of the sample reservations.
 const CALLER: &str = "demo";
 
 pub struct DemoData {
@@ -46,7 +47,7 @@ impl DemoData {
         }
     }
 
-    /// Writes the programme from `from` on, as far as it reaches.
+    /// Writes the programme from `from` to its last day.
     async fn fill(&self, context: &Context, from: Date, with_films: bool) -> Result<Filled> {
         let state = Arc::clone(&self.state);
         let until = last_day(self.state.today(context))?;
@@ -94,8 +95,8 @@ impl Demo for DemoData {
             Ok(match real {
                 0 => "Removed the demo films, halls, screenings and reservations.".to_owned(),
                 count => format!(
-                    "Removed the demo films, halls, screenings and reservations, and with the \
-                     screenings {count} reservation(s) that were made on them."
+                    "Removed the demo films, halls, screenings and reservations, and {count} \
+                     real reservation(s) for those screenings."
                 ),
             })
         })
@@ -164,13 +165,14 @@ fn write_films_and_halls(sql: &mut dyn Sql) -> Result<()> {
             ids,
         )?;
         if let Some(row) = foreign.first() {
-            let message = format!("Data of your own already uses the id {}.", row.text(0)?);
-            return Err(Error::new("DEMO_CONFLICT", message)
-                .next("Load the demo into a store that is empty."));
+            let message = format!("Your own data already uses the id {}.", row.text(0)?);
+            return Err(
+                Error::new("DEMO_CONFLICT", message).next("Load the demo into an empty store.")
+            );
         }
     }
     write_films(sql)?;
-    // Halls that real screenings are held in outlive the demo's removal.
+    // A hall stays when the demo is removed if real screenings use it.
     let there = sql.query("SELECT id FROM cinema_theaters", &[])?;
     let there: Vec<String> = there.iter().map(|row| row.text(0)).collect::<Result<_>>()?;
     for hall in data::HALLS {
@@ -218,7 +220,7 @@ fn write_films(sql: &mut dyn Sql) -> Result<()> {
 }
 
 /// Writes one day and returns how many screenings are new. Another process may
-/// be doing the same; only whoever wrote a screening adds its reservations.
+/// do the same: only the one that wrote a screening adds its reservations.
 fn write_day(state: &CounterState, sql: &mut dyn Sql, date: Date, now: i64) -> Result<usize> {
     let day = date.to_string();
     let programme = timetable::programme(date);
@@ -307,9 +309,8 @@ fn write_parties(sql: &mut dyn Sql, parties: &[Party<'_>], now: i64) -> Result<(
     insert_rows(sql, table, &taken)
 }
 
-/// Returns how many real reservations went with the demo's screenings: a
-/// reservation for a show that is not given is of no use to anybody. Films and
-/// halls that real screenings use stay.
+/// Removes the demo data. Returns how many real reservations of demo screenings
+/// were removed with them. Films and halls that real screenings use stay.
 fn remove(sql: &mut dyn Sql) -> Result<i64> {
     let of_demo_shows = "show_id IN (SELECT id FROM cinema_shows WHERE is_demo = 1)";
     let real = sql.query_one(

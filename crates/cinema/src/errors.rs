@@ -1,4 +1,4 @@
-//! How the counter says no: every code it has, in one place.
+//! Every error of the counter.
 
 use kit::{Error, Rule};
 use serde_json::{Value, json};
@@ -62,14 +62,14 @@ pub fn movie_not_found(nearest: &[&FilmName]) -> Error {
     let next = if nearest.is_empty() {
         "See what is showing with get_movie_list."
     } else {
-        "Take one of details.candidates, or see what is showing with get_movie_list."
+        "Choose one of details.candidates, or see what is showing with get_movie_list."
     };
     Error::new("MOVIE_NOT_FOUND", "Movie not found.")
         .next(next)
         .details(json!({ "candidates": films(nearest) }))
 }
 
-/// What helps where the cinema has no films at all.
+/// Advice for a cinema without any films.
 pub const NO_FILMS: &str = "The cinema has no films yet. `madoguchi demo load cinema` loads sample \
      films into the same data directory (`--data`).";
 
@@ -102,7 +102,7 @@ fn choose(candidates: &[Listing]) -> &'static str {
     if candidates.is_empty() {
         "Find screenings with get_show_schedule."
     } else {
-        "Take the schedule_id of one of details.candidates, or find others with get_show_schedule."
+        "Use the schedule_id of one of details.candidates, or find others with get_show_schedule."
     }
 }
 
@@ -110,16 +110,16 @@ fn screenings(candidates: &[Listing]) -> Vec<Candidate<'_>> {
     candidates.iter().map(Candidate::from).collect()
 }
 
-/// The arguments name a screening and contradict it.
+/// The other arguments contradict the schedule id.
 pub fn schedule_mismatch(show: &Show) -> Error {
     Error::new(
         "SCHEDULE_MISMATCH",
         format!(
-            "Screening {} is {} on {} at {}, not what the other arguments say.",
+            "Screening {} is {} on {} at {}; the other arguments say something else.",
             show.id, show.film_title, show.date, show.start
         ),
     )
-    .next("Settle which screening is meant and give its schedule_id alone.")
+    .next("Find out which screening is meant and give only its schedule_id.")
 }
 
 pub fn show_started(show: &Show) -> Error {
@@ -130,12 +130,12 @@ pub fn show_started(show: &Show) -> Error {
             show.date, show.start
         ),
     )
-    .next("Offer a later one from get_show_schedule.")
+    .next("Offer a later screening from get_show_schedule.")
 }
 
 pub fn invalid_seat_id(text: &str) -> Error {
     Error::new("INVALID_SEAT_ID", format!("`{text}` is not a seat id."))
-        .next("Write the row's letter and the number, such as A5.")
+        .next("Write the row letter and the seat number, such as A5.")
 }
 
 /// `details`: `{reserved, requested, most}`.
@@ -143,8 +143,8 @@ pub fn seat_limit_reached(reserved: i64, requested: usize, most: i64) -> Error {
     Error::new(
         "SEAT_LIMIT_REACHED",
         format!(
-            "Nothing was reserved: you have {reserved} seats of this screening, and one caller \
-             may have {most}."
+            "Nothing was reserved: you already have {reserved} seats for this screening, and one \
+             caller may have {most}."
         ),
     )
     .next("Ask for fewer seats, or choose another screening.")
@@ -154,7 +154,7 @@ pub fn seat_limit_reached(reserved: i64, requested: usize, most: i64) -> Error {
 pub fn too_many_seats(asked: usize, most: usize) -> Error {
     Error::new(
         "TOO_MANY_SEATS",
-        format!("{asked} seats were asked for; one reservation may have {most}."),
+        format!("{asked} seats were requested; one reservation may have at most {most}."),
     )
     .next("Make several reservations.")
 }
@@ -209,15 +209,14 @@ pub fn seats_taken(taken: &[Seat], wanted: &[Seat], map: &SeatMap<'_>) -> Error 
 
 pub fn reservation_not_found() -> Error {
     Error::new("RESERVATION_NOT_FOUND", "Reservation not found.")
-        .next("Check the reservation_id that reserve_seats answered with.")
+        .next("Check the reservation_id that reserve_seats returned.")
 }
 
 fn names(seats: &[Seat]) -> Vec<String> {
     seats.iter().map(Seat::to_string).collect()
 }
 
-fn plural(of: &[Seat], one: Words, many: Words) -> Words {
-    if of.len() == 1 { one } else { many }
+/// The noun and the verb for one seat or for several.
+fn plural<T>(seats: &[Seat], one: T, many: T) -> T {
+    if seats.len() == 1 { one } else { many }
 }
-
-type Words = (&'static str, &'static str);

@@ -1,6 +1,6 @@
-//! Which film or screening a caller means. An id, or words that fit exactly
-//! one; anything else is answered with candidates. Never a guess, and never
-//! what was looked at last.
+//! Which film or screening a caller means: an id, or words that fit exactly one.
+//! Anything else is refused with candidates. Nothing is guessed, and what was
+//! viewed last does not count.
 
 use jiff::civil::Date;
 use kit::{Context, Error, Result, Sql};
@@ -31,7 +31,7 @@ pub fn film(sql: &mut dyn Sql, wanted: &str) -> Result<FilmName> {
     }
 }
 
-/// Where there are no films at all, the error says what helps.
+/// The error, with advice for the operator if the cinema has no films at all.
 fn explained(sql: &mut dyn Sql, error: Error) -> Result<Error> {
     Ok(match store::has_films(sql)? {
         true => error,
@@ -39,7 +39,7 @@ fn explained(sql: &mut dyn Sql, error: Error) -> Result<Error> {
     })
 }
 
-/// What arguments say about a screening.
+/// What the arguments say about a screening.
 #[derive(Debug, Default)]
 pub struct ScreeningQuery<'a> {
     pub schedule_id: Option<&'a str>,
@@ -52,90 +52,90 @@ pub fn screening(
     state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
-    wanted: &ScreeningQuery<'_>,
+    query: &ScreeningQuery<'_>,
 ) -> Result<Show> {
-    let date = given(wanted.date)
+    let date = given(query.date)
         .map(|text| state.read_date(text))
         .transpose()?;
-    let time = given(wanted.start_time)
+    let time = given(query.start_time)
         .map(|text| HouseTime::parse(text).ok_or_else(errors::invalid_time))
         .transpose()?;
     let now = state.now(context);
-    if let Some(id) = given(wanted.schedule_id) {
+    if let Some(id) = given(query.schedule_id) {
         let Some(show) = store::show(sql, id)? else {
-            let coming = Filter {
-                from: Some(now),
-                ..Filter::default()
-            };
-            let candidates = store::listings(sql, &coming, now, CANDIDATES)?;
+            let candidates = store::listings(sql, &coming(&[], now), now, CANDIDATES)?;
             return Err(explained(sql, errors::schedule_not_found(&candidates))?);
         };
-        return agreeing(state, show, wanted, date, time);
+        return agreeing(state, show, query, date, time);
     }
 
-    let names = match given(wanted.movie_title) {
-        Some(_) => store::film_names(sql)?,
-        None => Vec::new(),
-    };
-    let films: Vec<&str> = match given(wanted.movie_title).map(|t| titles::find(t, &names)) {
-        None => Vec::new(),
-        Some(TitleMatch::One(film)) => vec![film.id.as_str()],
-        Some(TitleMatch::Several(films)) => films.iter().map(|film| film.id.as_str()).collect(),
-        Some(TitleMatch::None(nearest)) => {
-            return Err(explained(sql, errors::movie_not_found(&nearest))?);
-        }
-    };
-    let coming = Filter {
-        films: films.clone(),
-        from: Some(now),
-        ..Filter::default()
-    };
+    let films = film_ids(sql, query.movie_title)?;
+    let films: Vec<&str> = films.iter().map(String::as_str).collect();
     let found = match (date, time) {
-        (Some(date), Some(time)) => {
-            let filter = Filter {
-                films: films.clone(),
-                at: Some(state.instant(date, time)?),
-                ..Filter::default()
-            };
-            store::listings(sql, &filter, now, CANDIDATES)?
-        }
         (Some(date), None) => of_the_day(sql, &films, date, now)?,
-        (None, Some(time)) => {
-            let filter = Filter {
-                times: std::iter::once(time).chain(time.other_name()).collect(),
-                ..coming.clone()
-            };
+        (date, time) => {
+            let mut filter = coming(&films, now);
+            match (date, time) {
+                (Some(date), Some(time)) => {
+                    filter.from = None;
+                    filter.at = Some(state.instant(date, time)?);
+                }
+                (_, Some(time)) => {
+                    filter.times = std::iter::once(time).chain(time.other_name()).collect();
+                }
+                _ => {}
+            }
             store::listings(sql, &filter, now, CANDIDATES)?
         }
-        (None, None) => store::listings(sql, &coming, now, CANDIDATES)?,
     };
     let nothing_given = films.is_empty() && date.is_none() && time.is_none();
     match found.as_slice() {
         [one] if !nothing_given => Ok(one.show.clone()),
         [] => {
-            // Something near: the rest of that day, else whatever comes next.
+            // Propose the rest of that day, or else the next screenings.
             let mut near = match date {
                 Some(date) => of_the_day(sql, &films, date, now)?,
                 None => Vec::new(),
             };
             if near.is_empty() {
-                near = store::listings(sql, &coming, now, CANDIDATES)?;
+                near = store::listings(sql, &coming(&films, now), now, CANDIDATES)?;
             }
             Err(explained(sql, errors::schedule_not_found(&near))?)
         }
-        _ if nothing_given => Err(errors::schedule_ambiguous(
-            "No screening was named.",
-            &found,
-        )),
-        _ => Err(errors::schedule_ambiguous(
-            "Several screenings match.",
-            &found,
-        )),
+        _ => {
+            let message = match nothing_given {
+                true => "No screening was named.",
+                false => "Several screenings match.",
+            };
+            Err(errors::schedule_ambiguous(message, &found))
+        }
+    }
+}
+
+/// The films that a title may mean; none where there is no title.
+fn film_ids(sql: &mut dyn Sql, title: Option<&str>) -> Result<Vec<String>> {
+    let Some(title) = given(title) else {
+        return Ok(Vec::new());
+    };
+    let names = store::film_names(sql)?;
+    match titles::find(title, &names) {
+        TitleMatch::One(film) => Ok(vec![film.id.clone()]),
+        TitleMatch::Several(films) => Ok(films.iter().map(|film| film.id.clone()).collect()),
+        TitleMatch::None(nearest) => Err(explained(sql, errors::movie_not_found(&nearest))?),
+    }
+}
+
+/// Screenings that have not begun.
+fn coming<'a>(films: &[&'a str], now: i64) -> Filter<'a> {
+    Filter {
+        films: films.to_vec(),
+        from: Some(now),
+        ..Filter::default()
     }
 }
 
 /// The day's screenings. Those that have begun are left out while others are
-/// still to come, and those of the night before count when the day itself has none.
+/// still to come. A day without any has the late shows of the night before.
 fn of_the_day(sql: &mut dyn Sql, films: &[&str], date: Date, now: i64) -> Result<Vec<Listing>> {
     let on = |date: Date| Filter {
         films: films.to_vec(),
@@ -156,16 +156,15 @@ fn of_the_day(sql: &mut dyn Sql, films: &[&str], date: Date, now: i64) -> Result
     Ok(found)
 }
 
-/// A schedule id decides; but title, date and time, where they are given too,
-/// must not speak of something else.
+/// The screening that a schedule id names, unless title, date or time contradict it.
 fn agreeing(
     state: &CounterState,
     show: Show,
-    wanted: &ScreeningQuery<'_>,
+    query: &ScreeningQuery<'_>,
     date: Option<Date>,
     time: Option<HouseTime>,
 ) -> Result<Show> {
-    let title_fits = given(wanted.movie_title).is_none_or(|title| {
+    let title_fits = given(query.movie_title).is_none_or(|title| {
         title == show.film_id || kit::text::fold(&show.film_title).contains(&kit::text::fold(title))
     });
     let time_fits = match (date, time) {
@@ -185,7 +184,7 @@ fn agreeing(
     }
 }
 
-/// Models send `""` for what they do not know.
+/// The text, unless it is empty: models send `""` for what they do not know.
 pub fn given(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.is_empty())
 }

@@ -1,5 +1,5 @@
 //! The nouns of a cinema and the rules about them, without any I/O: [`seat`]
-//! (how a seat is written), [`hall`] (which seats there are, which are free),
+//! (how a seat is written), [`hall`] (the seat plan and the free seats),
 //! [`when`] (dates and house times), [`titles`] (which film somebody means).
 
 pub mod hall;
@@ -10,7 +10,7 @@ pub mod when;
 /// Where a reservation stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// Kept for somebody until a moment, then free again.
+    /// Kept for somebody until it expires.
     Held,
     Confirmed,
     Cancelled,
@@ -27,8 +27,8 @@ impl Status {
         }
     }
 
-    /// What a stored status means now: a hold whose time has passed has
-    /// expired, whether or not anybody has written that down yet.
+    /// The status now. A hold whose time has passed is expired, even if the row
+    /// still says `held`.
     pub fn read(stored: &str, expires_at: Option<i64>, now: i64) -> Option<Self> {
         Some(match stored {
             "held" if expires_at.is_some_and(|at| at <= now) => Self::Expired,
@@ -50,9 +50,9 @@ pub struct Show {
     pub theater_id: String,
     pub theater_name: String,
     pub seat_count: i64,
-    /// Names the hall's seat plan: equal digests, equal plans.
+    /// Identifies the hall's seat plan: equal digests mean equal plans.
     pub layout_digest: i64,
-    /// The day on the programme, which a show after midnight still belongs to.
+    /// The day of the programme. A show after midnight belongs to the day before.
     pub date: String,
     pub start: when::HouseTime,
     pub end: when::HouseTime,

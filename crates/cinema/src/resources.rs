@@ -21,13 +21,13 @@ use crate::{
 
 const JSON: &str = "application/json";
 const FILM_DATA: Shows = Shows::data_of(&["get_movie_list"]);
-/// An entry in the list names film, day and time, as the schedule does.
+/// An entry of the list shows film, day and time, which are data of the schedule.
 const SEAT_DATA: Shows = Shows {
     read: &["get_seat_availability"],
     listed: &["get_show_schedule"],
 };
 const PAGE: usize = 50;
-/// Completion answers at most a hundred values; this many are looked through.
+/// How many ids a completion looks through for its values.
 const LOOKED_THROUGH: usize = 2_000;
 const COMPLETIONS: usize = 100;
 
@@ -195,8 +195,8 @@ fn json(value: &impl Serialize) -> Result<Contents> {
     })
 }
 
-/// Start and id of the last screening of a page: it stays right when others
-/// are added or taken out meanwhile.
+/// Start and id of the last screening of a page. It stays valid when screenings are
+/// added or removed.
 fn write_cursor(last: &Show) -> String {
     format!("s{}:{}", last.starts_at, last.id)
 }

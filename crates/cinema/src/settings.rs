@@ -30,8 +30,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// A configuration with an unknown zone is refused when it is read, so the
-    /// fallback is only met by settings that were put together in code.
+    /// An unknown zone in a configuration is refused when it is read. Only settings
+    /// made in code can need the fallback.
     pub(crate) fn zone(&self) -> TimeZone {
         kit::time::zone(&self.time_zone).unwrap_or(TimeZone::UTC)
     }

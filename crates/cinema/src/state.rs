@@ -1,4 +1,4 @@
-//! What all handlers share: the settings, the zone, and seat plans already read.
+//! What all handlers share: the settings, the time zone, and a cache of seat plans.
 
 use std::{
     collections::HashMap,
@@ -22,8 +22,8 @@ use crate::{
 pub struct CounterState {
     pub settings: Settings,
     pub zone: TimeZone,
-    /// Seat plans by hall. A plan hardly ever changes and every booking needs
-    /// it; the digest that comes with each show says whether ours still holds.
+    /// Seat plans by hall. A plan rarely changes and every booking needs it; the
+    /// digest that comes with each show says whether ours is still valid.
     plans: Mutex<HashMap<String, (i64, Arc<Hall>)>>,
 }
 
@@ -59,8 +59,8 @@ impl CounterState {
         context.clock.now_in(&self.zone).date()
     }
 
-    /// The day whose programme is running: until five in the morning, when the
-    /// last late show is long over, that is still yesterday's.
+    /// The day whose programme is running. Until five in the morning, when the last
+    /// late show is over, that is yesterday.
     pub fn programme_day(&self, context: &Context) -> Date {
         let now = context.clock.now_in(&self.zone);
         now.checked_sub(5.hours())

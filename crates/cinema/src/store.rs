@@ -1,6 +1,6 @@
-//! The rows: one SQL text for both engines, and as few statements as the work
-//! allows. `films` and `shows` read the programme; `bookings` is where seats
-//! change hands; `halls` keeps seat plans.
+//! The rows: one SQL text for both engines, with as few statements as possible.
+//! `films` and `shows` read the programme, `bookings` reserves seats, `halls` keeps
+//! seat plans.
 
 mod bookings;
 mod films;

@@ -1,5 +1,5 @@
-//! The films and halls of the sample cinema. All invented, or told after works
-//! nobody owns any more.
+//! The films and halls of the sample cinema. All are invented or based on works in
+//! the public domain.
 
 use crate::model::{
     hall::{GENERAL, Hall, HallSeat},
@@ -19,7 +19,7 @@ pub struct DemoFilm {
     pub release_date: &'static str,
 }
 
-/// Two neighbours share a hall for a day; see `timetable`.
+/// Each pair of neighbours shares a hall for a day; see `timetable`.
 pub const FILMS: &[DemoFilm] = &[
     DemoFilm {
         id: "M001",

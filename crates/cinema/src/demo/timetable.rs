@@ -1,5 +1,5 @@
-//! When the sample cinema shows what, and which seats are already sold. The
-//! same day always looks the same.
+//! The timetable of the sample cinema, and its sold seats. The same day always
+//! gives the same result.
 
 use jiff::civil::{Date, date};
 
@@ -11,9 +11,9 @@ use crate::model::{
 };
 
 const OPENING: i64 = 9 * 60;
-/// Between two screenings in one hall.
+/// Minutes between two screenings in one hall.
 const CLEANING: i64 = 20;
-/// How often each film runs on a day, the late show aside.
+/// How often each film runs on a day, without the late show.
 const ROUNDS: usize = 3;
 const LATE_SHOW: i64 = 25 * 60 + 10;
 
@@ -22,14 +22,14 @@ pub struct PlannedShow {
     pub id: String,
     pub film: &'static DemoFilm,
     pub hall: &'static DemoHall,
-    /// Its place in the hall's day, from 1.
+    /// Its number in the hall's day, from 1.
     pub slot: usize,
     pub start: HouseTime,
     pub end: HouseTime,
 }
 
-/// A day's screenings. Each hall plays two films in turn; the pairs move on
-/// one hall a day, and the first pair's hall has a late show.
+/// A day's screenings. Each hall shows two films in turn. The pairs move on by one
+/// hall every day, and the hall of the first pair has a late show.
 pub fn programme(day: Date) -> Vec<PlannedShow> {
     let days = usize::try_from(day.duration_since(date(2026, 1, 1)).as_hours() / 24).unwrap_or(0);
     let mut planned = Vec::new();
@@ -38,7 +38,7 @@ pub fn programme(day: Date) -> Vec<PlannedShow> {
         let Some([first, second]) = FILMS.chunks_exact(2).nth(pair) else {
             continue;
         };
-        // Halls open one after the other, so that not all doors open at once.
+        // Halls start at different times.
         let mut start = OPENING + 10 * i64::try_from(index).unwrap_or(0);
         let turns = [first, second].into_iter().cycle().take(2 * ROUNDS);
         for (slot, film) in (1..).zip(turns) {
@@ -75,7 +75,7 @@ fn next_five(minutes: i64) -> i64 {
 }
 
 /// The sold seats of a screening, party by party. The third screening in the
-/// smallest hall is always sold out, so that one can see what happens then.
+/// smallest hall is always sold out, as an example.
 pub fn parties(planned: &PlannedShow, hall: &Hall) -> Vec<Vec<Seat>> {
     let all: Vec<Seat> = hall.seats().map(|place| place.seat.clone()).collect();
     let smallest = HALLS.last().is_some_and(|last| last.id == planned.hall.id);
@@ -91,7 +91,7 @@ pub fn parties(planned: &PlannedShow, hall: &Hall) -> Vec<Vec<Seat>> {
     let mut parties = Vec::new();
     for _ in 0..dice.roll(8) {
         let size = 1 + dice.roll(4);
-        // Towards the back, where people like to sit.
+        // In the back two thirds, where people like to sit.
         let at = all.len() / 3 + dice.roll(all.len() * 2 / 3);
         let Some(party) = all.get(at..at + size) else {
             continue;
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cinema_has_the_size_it_should() {
+    fn the_sample_cinema_is_large_enough() {
         assert!(FILMS.len() >= 12);
         assert!(HALLS.len() >= 4);
         let unique: HashSet<&str> = FILMS.iter().map(|film| film.id).collect();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_screenings_meet_in_a_hall() {
+    fn screenings_in_a_hall_do_not_overlap() {
         for day in days() {
             let mut by_hall: HashMap<&str, Vec<(i64, i64)>> = HashMap::new();
             for planned in programme(day) {

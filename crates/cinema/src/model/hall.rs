@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::seat::{Seat, row_order};
 
-/// The type of a seat that has nothing special about it.
+/// The type of an ordinary seat.
 pub const GENERAL: &str = "一般";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Hall {
             .ok()
     }
 
-    /// `A1-A10, B1-B12`: what to tell somebody who named a seat that is not there.
+    /// `A1-A10, B1-B12`, for a caller who named a seat that does not exist.
     pub fn rows_in_words(&self) -> String {
         let rows: Vec<String> = self
             .rows
@@ -67,8 +67,8 @@ impl Hall {
         rows.join(", ")
     }
 
-    /// A number that differs when the plan differs (FNV-1a over the plan), so
-    /// that a copy in memory can be told apart from what is stored.
+    /// A hash of the plan (FNV-1a). It tells whether a cached plan is still the
+    /// stored one.
     pub fn digest(&self) -> i64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for place in self.seats() {
@@ -83,7 +83,7 @@ impl Hall {
 /// A row and some of its numbers.
 pub type RowNumbers = Vec<(String, Vec<u32>)>;
 
-/// One screening's hall with the seats that are taken.
+/// A hall at one screening, with the seats that are taken.
 pub struct SeatMap<'a> {
     hall: &'a Hall,
     taken: HashSet<Seat>,
@@ -108,7 +108,8 @@ impl<'a> SeatMap<'a> {
             .count()
     }
 
-    /// Rows with their free numbers (`free`) or taken ones; rows without any are left out.
+    /// Rows with their free numbers (`free`) or their taken ones. Rows without any are
+    /// left out.
     pub fn rows(&self, free: bool) -> RowNumbers {
         let mut found = Vec::new();
         for row in &self.hall.rows {
@@ -154,9 +155,9 @@ impl<'a> SeatMap<'a> {
         text
     }
 
-    /// As many free seats side by side as are wanted, nearest to the wanted
-    /// ones. A row nearer or farther counts like two seats sideways. Seats of a
-    /// type nobody asked for (a wheelchair place, say) are not proposed.
+    /// As many free seats side by side as were wanted, nearest to the wanted ones. A
+    /// row nearer or farther counts like two seats sideways. Only seats of the wanted
+    /// types are proposed: nobody gets a wheelchair space unasked.
     pub fn nearest_block(&self, wanted: &[Seat]) -> Option<Vec<Seat>> {
         let types: HashSet<&str> = wanted
             .iter()
@@ -275,7 +276,7 @@ mod tests {
         assert_eq!(map.nearest_block(&seats(&["A1"])), Some(seats(&["A1"])));
     }
 
-    /// A small generator, so that a failure repeats.
+    /// Pseudo-random numbers, so that a failure can be repeated.
     struct Dice(u64);
     impl Dice {
         fn roll(&mut self, sides: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! A seat and the ways people write it.
+//! A seat, and how people write it.
 
 use std::{cmp::Ordering, fmt};
 
@@ -85,7 +85,7 @@ impl fmt::Display for SeatReference {
     }
 }
 
-/// Takes a list such as `A1, A2`, `A1、A2`, `A1 A2` or `A1とA2` apart.
+/// Splits a list such as `A1, A2`, `A1、A2`, `A1 A2` or `A1とA2`.
 pub fn split_list(text: &str) -> Vec<String> {
     let text = kit::text::narrow(text);
     let mut found: Vec<String> = Vec::new();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_come_apart() {
+    fn lists_are_split() {
         for list in [
             "A1,A2",
             "A1, A2",

@@ -1,8 +1,8 @@
-//! Which film somebody means by a title, an id, or something near it.
+//! Which film an id, a title or a similar text means.
 
 use kit::text::{fold, similarity};
 
-/// A film as far as finding it goes.
+/// What is needed to find a film.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilmName {
     pub id: String,
@@ -10,10 +10,10 @@ pub struct FilmName {
     pub folded: String,
 }
 
-/// From here on a title counts as a misspelling of another: one wrong letter
-/// in three.
+/// From this similarity on, a text counts as a misspelling of a title: one wrong
+/// letter in three.
 const NEAR: f64 = 0.65;
-/// What is worth proposing to somebody whose film is unknown.
+/// From this similarity on, a film is proposed when nothing matches.
 const WORTH_PROPOSING: f64 = 0.25;
 const PROPOSALS: usize = 5;
 
@@ -69,7 +69,7 @@ pub fn is_near(folded: &str, title_folded: &str) -> bool {
     nearness(folded, title_folded) >= NEAR
 }
 
-/// How near a folded text is to a title or to a stretch of it, 0 to 1.
+/// How similar a folded text is to a title or to a part of it, 0 to 1.
 fn nearness(folded: &str, title: &str) -> f64 {
     let whole = similarity(folded, title);
     let length = folded.chars().count();
@@ -134,7 +134,7 @@ mod tests {
             matches!(find("シャーロック", &films), TitleMatch::Several(found) if found.len() == 2)
         );
         let TitleMatch::None(near) = find("銀河鉄通の夜", &films) else {
-            panic!("a misspelling was taken for a title")
+            panic!("a misspelling was accepted as a title")
         };
         assert_eq!(near[0].id, "M001");
         assert_eq!(find("zzzzzz", &films), TitleMatch::None(vec![]));

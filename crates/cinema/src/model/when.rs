@@ -8,7 +8,7 @@ use std::fmt;
 use jiff::{Span, Timestamp, ToSpan, civil::Date, tz::TimeZone};
 
 pub const DAY: i64 = 24 * 60;
-/// The last house time is 29:59; at 30:00 the next day has begun for everybody.
+/// House times end at 29:59; 30:00 belongs to the next day.
 const LATEST: i64 = 30 * 60;
 
 /// Minutes since midnight of the programme's day, past 24:00 for late shows.
@@ -48,7 +48,7 @@ impl fmt::Display for HouseTime {
     }
 }
 
-/// The instant at which `time` on the programme of `date` comes, in milliseconds.
+/// The instant of `time` on the programme of `date`, in milliseconds since 1970.
 pub fn instant(date: Date, time: HouseTime, zone: &TimeZone) -> Option<i64> {
     let civil = date
         .at(0, 0, 0, 0)
@@ -79,8 +79,8 @@ pub fn read_date(text: &str) -> Option<Date> {
 }
 
 /// Turns `2026/11/15`, `2026.11.15`, `2026年11月15日`, full-width digits and
-/// 今日/today, 明日/tomorrow, 明後日 into what [`read_date`] reads. `None`
-/// leaves the text to be refused.
+/// 今日/today, 明日/tomorrow, 明後日 into what [`read_date`] reads. `None` where the
+/// text is not understood.
 pub fn tidy_date(text: &str, today: Date) -> Option<String> {
     let text = kit::text::narrow(text).to_lowercase();
     let days = match text.as_str() {

@@ -15,16 +15,16 @@ pub struct NewReservation<'a> {
     pub status: Status,
     pub caller: &'a str,
     pub created_at: i64,
-    /// Until when the seats are held; `None` for good.
+    /// Until when the seats are held; `None`: without end.
     pub expires_at: Option<i64>,
 }
 
-/// Writes the reservation and takes its seats. `false` when one of them has
-/// an owner: then the caller must let the transaction fail.
+/// Writes the reservation and takes its seats. `false` when one of them has an
+/// owner: then the caller must let the transaction fail.
 ///
-/// There is no look before the leap. The seats' primary key decides who is
-/// first; a seat whose hold has run out changes hands in the same statement.
-/// Sorted seats mean that two transactions never wait for each other in a ring.
+/// Nothing is checked beforehand: the seats' primary key decides who is first. A
+/// seat whose hold has expired gets its new owner in the same statement. The seats
+/// are sorted so that two transactions never wait for each other.
 pub fn book(sql: &mut dyn Sql, new: &NewReservation<'_>, now: i64) -> Result<bool> {
     let mut seats: Vec<&Seat> = new.seats.iter().collect();
     seats.sort();
@@ -73,8 +73,8 @@ pub fn book(sql: &mut dyn Sql, new: &NewReservation<'_>, now: i64) -> Result<boo
     Ok(usize::try_from(taken).is_ok_and(|taken| taken == seats.len()))
 }
 
-/// Lets bookings of one screening happen one after the other, so that what is
-/// counted stays true until the transaction ends. Taken before any seat.
+/// Locks the screening, so that its seats can be counted reliably until the
+/// transaction ends. Called before any seat is taken.
 pub fn lock_show(sql: &mut dyn Sql, show_id: &str) -> Result<()> {
     sql.execute(
         "UPDATE cinema_shows SET id = id WHERE id = $1",
@@ -95,8 +95,8 @@ pub fn seats_of_caller(sql: &mut dyn Sql, show_id: &str, caller: &str, now: i64)
     count.map_or(Ok(0), |row| row.int(0))
 }
 
-/// The seats of a screening that somebody owns or holds now, except for one
-/// reservation's.
+/// The seats of a screening that are owned or held now, without those of one
+/// reservation.
 pub fn taken_seats(
     sql: &mut dyn Sql,
     show_id: &str,

@@ -17,12 +17,11 @@ pub struct Film {
     pub release_date: String,
 }
 
-/// Which films are meant by "showing".
+/// Which films count as showing.
 pub enum Showing {
-    /// With a screening on this day, be it after the midnight that begins it.
+    /// With a screening on this day, or a late show of the day before.
     On(Date),
-    /// With a screening on this day or later. A film for which no screening
-    /// was ever entered counts too: nothing says that it is over.
+    /// With a screening on this day or later, or with no screening at all.
     From(Date),
 }
 

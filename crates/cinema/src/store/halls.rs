@@ -28,8 +28,8 @@ pub fn hall(sql: &mut dyn Sql, theater_id: &str) -> Result<Hall> {
     Ok(Hall::new(places?))
 }
 
-/// Writes a hall that is not there yet. The only way to write seats, so that
-/// the count and the digest beside the hall's name stay true.
+/// Writes a new hall. Seats are written nowhere else, so the count and the digest
+/// in the hall's row stay correct.
 pub fn save_hall(sql: &mut dyn Sql, id: &str, name: &str, hall: &Hall, demo: bool) -> Result<()> {
     sql.execute(
         "INSERT INTO cinema_theaters (id, name, seat_count, layout_digest, is_demo) \

@@ -36,7 +36,7 @@ pub fn show(sql: &mut dyn Sql, id: &str) -> Result<Option<Show>> {
     .transpose()
 }
 
-/// Which screenings to list. What is `None` does not narrow the list.
+/// Which screenings to list. Empty fields do not narrow the list.
 #[derive(Debug, Clone, Default)]
 pub struct Filter<'a> {
     /// Any of these films.
@@ -51,8 +51,8 @@ pub struct Filter<'a> {
     pub from: Option<i64>,
 }
 
-/// Screenings in the order of their start, each with its free seats, in one
-/// statement. Seats whose hold has run out by `now` are free.
+/// Screenings in the order of their start, each with its number of free seats, in
+/// one statement. Seats whose hold has expired by `now` are free.
 pub fn listings(
     sql: &mut dyn Sql,
     filter: &Filter<'_>,
@@ -119,17 +119,17 @@ pub fn listings(
         .collect()
 }
 
-/// Where a list of screenings goes on: after this start and id.
+/// Where a list of screenings continues: after this start and id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListFrom {
     pub starts_at: i64,
     pub id: String,
 }
 
-/// Screenings after a place in the list of all of them.
+/// The screenings that follow.
 pub fn shows_from(sql: &mut dyn Sql, from: &ListFrom, limit: usize) -> Result<Vec<Show>> {
-    // The first condition is what the index understands; the second one drops
-    // the few that start at the same moment and were already listed.
+    // The first condition uses the index. The second one drops the few that start
+    // at the same time and were already listed.
     sql.query(
         &format!(
             "SELECT {COLUMNS} FROM {TABLES} WHERE s.starts_at >= $1 \

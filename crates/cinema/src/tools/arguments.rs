@@ -1,5 +1,5 @@
 //! What people and models really send, turned into what the schemas say. What
-//! is not understood stays as it is, and is refused by the schema.
+//! is not understood stays as it is, and the schema refuses it.
 
 use kit::{Context, arguments::change};
 use serde_json::Value;
@@ -23,7 +23,8 @@ pub fn time(arguments: &mut Arguments, name: &str) {
     });
 }
 
-/// A list of seats: an array, a JSON array in a string, or a list in words.
+/// A list of seats: an array, a JSON array in a string, or a list in words. `null`
+/// and `""` in it count as not given.
 pub fn seats(arguments: &mut Arguments, name: &str) {
     change(arguments, name, |value| {
         let parsed = value
@@ -33,7 +34,8 @@ pub fn seats(arguments: &mut Arguments, name: &str) {
         let parts = match parsed.as_ref().unwrap_or(value) {
             Value::String(list) => seat::split_list(list),
             Value::Array(items) => {
-                let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+                let given = items.iter().filter(|item| !item.is_null());
+                let texts: Option<Vec<&str>> = given.map(Value::as_str).collect();
                 texts?.into_iter().flat_map(seat::split_list).collect()
             }
             _ => return None,
@@ -70,6 +72,7 @@ mod tests {
             json!("A1 A2"),
             json!("[\"A1\", \"A2\"]"),
             json!(["A1,A2"]),
+            json!(["", "A1", null, "A2", " "]),
         ] {
             assert_eq!(after(seats, list.clone()), json!(["A1", "A2"]), "{list}");
         }

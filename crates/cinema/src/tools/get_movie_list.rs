@@ -163,8 +163,8 @@ fn why_empty(sql: &mut dyn Sql, is_filtered: bool, language: Language) -> Result
             "該当する映画がありません。date、genre、search_queryを外すと上映中の全作品を表示します。"
         }
         (true, false, Language::English) => {
-            "Nothing is showing: all screenings are over. `madoguchi demo load cinema` brings new \
-             sample ones."
+            "Nothing is showing: all screenings are over. `madoguchi demo load cinema` loads new \
+             sample screenings."
         }
         (true, false, Language::Japanese) => {
             "上映中の映画がありません。すべての上映が終了しました。\
@@ -187,7 +187,7 @@ fn search(films: Vec<Film>, query: &str) -> (Vec<Film>, Option<bool>) {
     (near, approximate)
 }
 
-/// What the films resource shows: everything that is showing.
+/// All films that are showing, for the films resource.
 pub fn all(state: &CounterState, context: &Context, sql: &mut dyn Sql) -> Result<Output> {
     let films = store::films(sql, &Showing::From(state.programme_day(context)))?;
     Ok(Output {

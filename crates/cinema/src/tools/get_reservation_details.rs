@@ -1,4 +1,4 @@
-//! `get_reservation_details`: what a reservation holds.
+//! `get_reservation_details`: a reservation by its id.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ struct SeatDetail {
 
 impl SeatDetail {
     fn of(seat: &Seat, hall: &Hall) -> Self {
-        // A hall that was rebuilt may have lost the seat since.
+        // The hall may have been rebuilt without this seat.
         let seat_type = hall.seat(seat).map_or(GENERAL, |place| &place.seat_type);
         Self {
             seat_id: seat.to_string(),

@@ -35,10 +35,10 @@ pub struct Output {
     alternatives: Option<Vec<Schedule>>,
 }
 
-/// More often than any cinema shows one film in a day.
+/// More than any cinema shows one film in a day.
 const MOST_PER_DAY: usize = 200;
 const ALTERNATIVES: usize = 5;
-/// How many of the next screenings are looked at for free seats.
+/// How many of the next screenings are checked for free seats.
 const LOOK_AHEAD: usize = 60;
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
@@ -88,7 +88,7 @@ fn handle(
     let alternatives = if found.iter().any(|listing| listing.can_be_booked(now)) {
         None
     } else {
-        // From that day on; or, when it lies beyond the programme, from now on.
+        // From that day on, or from now on if that day is beyond the programme.
         let from = state.start_of(date)?.max(now);
         let mut next = bookable(sql, &film, from, now)?;
         if next.is_empty() && from > now {
@@ -105,7 +105,7 @@ fn handle(
     })
 }
 
-/// The film's id. An id that is none may come with a title that is one.
+/// The film's id. Falls back to the title if the id is unknown.
 fn film(sql: &mut dyn Sql, input: &Input) -> Result<String> {
     let id = given(Some(&input.movie_id));
     let title = given(input.movie_title.as_deref());

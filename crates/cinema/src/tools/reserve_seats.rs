@@ -54,7 +54,7 @@ pub struct Output {
     message: String,
 }
 
-/// 130 bits: nobody finds one by trying.
+/// 130 bits, so that ids cannot be guessed.
 const ID_LENGTH: usize = 26;
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
@@ -141,7 +141,7 @@ fn handle(
     })
 }
 
-/// Refuses what is more than one caller may have of a screening.
+/// Refuses more seats of a screening than one caller may have.
 fn check_limit(
     state: &CounterState,
     context: &Context,
@@ -188,7 +188,7 @@ fn named(
     Ok((seats, show))
 }
 
-/// For a person who is asked: which film, when, where, which seats.
+/// What an approver sees: film, time, hall and seats.
 fn card(state: &Arc<CounterState>) -> Describe {
     let state = Arc::clone(state);
     Arc::new(move |context, sql, arguments| {
@@ -217,8 +217,8 @@ fn card(state: &Arc<CounterState>) -> Describe {
     })
 }
 
-/// The seats in the order in which they were named, each once, and the
-/// screening they carry, if any does.
+/// The seats in the order in which they were named, each once, and the screening
+/// that they name, if any does.
 fn read_seats(seat_ids: &[String], most: usize) -> Result<(Vec<Seat>, Option<String>)> {
     let mut seats: Vec<Seat> = Vec::with_capacity(seat_ids.len());
     let mut carried: Option<String> = None;

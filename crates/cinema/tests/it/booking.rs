@@ -24,10 +24,7 @@ async fn seats_in_every_spelling() {
                 .replace('%', &row.to_string())
                 .parse()
                 .unwrap();
-            // Nobody else may sit there for this test.
-            cinema
-                .sql("DELETE FROM cinema_taken_seats WHERE show_id = 'S20261116-T4-4' RETURNING 1")
-                .await;
+            cinema.clear(SHOW).await;
             let mut arguments = json!({"seat_ids": seats});
             if date.is_none() {
                 arguments["schedule_id"] = SHOW.into();
@@ -90,9 +87,7 @@ async fn by_title_date_and_time() {
 #[tokio::test]
 async fn taken_seats_are_named_and_others_proposed() {
     for cinema in both().await {
-        cinema
-            .sql("DELETE FROM cinema_taken_seats WHERE show_id = 'S20261116-T4-4' RETURNING 1")
-            .await;
+        cinema.clear(SHOW).await;
         let reserve = async |seats: Value| {
             cinema
                 .call(
@@ -213,9 +208,7 @@ async fn what_cannot_be_reserved() {
 #[tokio::test]
 async fn details_name_the_seat_types() {
     for cinema in both().await {
-        cinema
-            .sql("DELETE FROM cinema_taken_seats WHERE show_id = 'S20261116-T4-4' RETURNING 1")
-            .await;
+        cinema.clear(SHOW).await;
         let answer = cinema
             .ok(
                 "reserve_seats",

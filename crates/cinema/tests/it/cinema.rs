@@ -1,5 +1,5 @@
-//! A cinema for a test: a fresh database, the sample data, and a clock that
-//! stands at ten in the morning.
+//! A cinema for a test: a fresh database, the sample data, and a clock stopped at
+//! ten in the morning.
 
 use std::sync::Arc;
 
@@ -118,6 +118,17 @@ impl Cinema {
     pub async fn count(&self, what: &'static str) -> i64 {
         let statement: &'static str = format!("SELECT COUNT(*) FROM {what}").leak();
         self.sql(statement).await[0].int(0).unwrap()
+    }
+
+    /// Frees every seat of a screening.
+    pub async fn clear(&self, show: &'static str) {
+        self.store
+            .transaction(Budget::default(), move |sql| {
+                let statement = "DELETE FROM cinema_taken_seats WHERE show_id = $1";
+                sql.execute(statement, &[Param::Text(show)])
+            })
+            .await
+            .unwrap();
     }
 
     pub fn set_clock(&self, time: &str) {

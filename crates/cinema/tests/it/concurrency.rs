@@ -10,14 +10,12 @@ use crate::cinema::{both, details};
 
 const SHOW: &str = "S20261116-T1-4";
 
-/// Overlapping pairs in both orders: each seat gets one owner, each booking all
-/// its seats or none, and nobody waits for ever.
+/// Overlapping pairs in both orders: each seat gets one owner, each booking gets all
+/// its seats or none, and there is no deadlock.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn never_two_owners_of_a_seat() {
+async fn a_seat_never_has_two_owners() {
     for cinema in both().await {
-        cinema
-            .sql("DELETE FROM cinema_taken_seats WHERE show_id = 'S20261116-T1-4' RETURNING 1")
-            .await;
+        cinema.clear(SHOW).await;
         cinema.hold(SHOW, "D", 3, "2026-11-15T09:00:00+09:00").await;
         let cinema = Arc::new(cinema);
         let calls = (0..200).map(|index| {
@@ -74,13 +72,11 @@ async fn never_two_owners_of_a_seat() {
     }
 }
 
-/// Bookings of different seats all succeed, each with an id of its own.
+/// Each with its own id.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn neighbours_do_not_disturb_each_other() {
+async fn bookings_of_different_seats_all_succeed() {
     for cinema in both().await {
-        cinema
-            .sql("DELETE FROM cinema_taken_seats WHERE show_id = 'S20261116-T1-4' RETURNING 1")
-            .await;
+        cinema.clear(SHOW).await;
         let seats: Vec<String> = ('B'..='I')
             .flat_map(|row| (1..=15).map(move |n| format!("{row}{n}")))
             .collect();
@@ -107,11 +103,9 @@ async fn neighbours_do_not_disturb_each_other() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_caller_gets_no_more_seats_of_a_screening_than_it_may() {
+async fn one_caller_gets_at_most_max_seats_per_caller() {
     for mut cinema in both().await {
-        cinema
-            .sql("DELETE FROM cinema_taken_seats WHERE show_id = 'S20261116-T1-4' RETURNING 1")
-            .await;
+        cinema.clear(SHOW).await;
         let settings = cinema::Settings {
             max_seats_per_caller: 6,
             ..cinema::Settings::default()

@@ -1,11 +1,11 @@
-//! The sample data comes, keeps up with the calendar, and goes.
+//! The sample data: loading, refreshing, removing.
 
 use serde_json::json;
 
 use crate::cinema::{both, both_empty};
 
 #[tokio::test]
-async fn it_comes_and_goes() {
+async fn demo_data_is_loaded_and_removed() {
     for cinema in both_empty().await {
         let demo = cinema.counter.demo.clone().unwrap();
         let context = &cinema.context;
@@ -56,7 +56,7 @@ async fn it_comes_and_goes() {
 }
 
 #[tokio::test]
-async fn it_leaves_real_data_alone() {
+async fn removing_demo_data_leaves_real_data() {
     for cinema in both().await {
         let demo = cinema.counter.demo.clone().unwrap();
         cinema
@@ -81,7 +81,7 @@ async fn it_leaves_real_data_alone() {
         assert_eq!(cinema.count("cinema_films").await, 1);
         assert_eq!(cinema.count("cinema_shows").await, 1);
         assert_eq!(cinema.count("cinema_reservations").await, 1);
-        // Its hall is needed, and comes back to the demo when that is loaded again.
+        // Its hall stays, and the demo uses it again when it is loaded.
         let seats = cinema
             .ok("get_seat_availability", json!({"schedule_id": "R1-1"}))
             .await;
@@ -102,7 +102,7 @@ async fn it_leaves_real_data_alone() {
 }
 
 #[tokio::test]
-async fn it_keeps_up_with_the_calendar() {
+async fn refreshing_extends_the_programme() {
     for cinema in both().await {
         let demo = cinema.counter.demo.clone().unwrap();
         demo.refresh(&cinema.context).await.unwrap();

@@ -73,7 +73,7 @@ async fn films_by_title_genre_and_page() {
             .ok("get_movie_list", json!({"date": "2027-11-15"}))
             .await;
         assert_eq!(far["movies"], json!([]));
-        // Nothing runs any more once the programme is over.
+        // The list is empty after the last screening.
         cinema.set_clock("2027-01-01T00:00:00Z");
         let over = cinema.ok("get_movie_list", json!({})).await;
         assert_eq!(over["movies"], json!([]));
@@ -211,9 +211,19 @@ async fn a_screening_by_what_is_known_of_it() {
             let answer = cinema.ok("get_seat_availability", arguments.clone()).await;
             assert_eq!(answer, by_id, "{arguments}");
         }
-        // A subset that fits one screening is enough; one that fits several is not.
+        // Less is enough if it fits only one screening.
         let late = json!({"start_time": "25:10", "date": TODAY});
         cinema.ok("get_seat_availability", late).await;
+    }
+}
+
+#[tokio::test]
+async fn what_fits_no_screening_or_several_gets_candidates() {
+    for cinema in both().await {
+        let tomorrow = json!({"movie_id": "M005", "date": "2026-11-16"});
+        let schedules = cinema.ok("get_show_schedule", tomorrow).await["schedules"].clone();
+        let schedule = &schedules[1];
+        let date = &schedule["date"];
         let error = cinema
             .refused(
                 "get_seat_availability",

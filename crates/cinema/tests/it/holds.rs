@@ -8,11 +8,9 @@ const SHOW: &str = "S20261116-T4-4";
 const UNTIL: &str = "2026-11-15T10:10:00+09:00";
 
 #[tokio::test]
-async fn a_hold_counts_until_it_runs_out() {
+async fn a_held_seat_is_taken_until_the_hold_expires() {
     for cinema in both().await {
-        cinema
-            .sql("DELETE FROM cinema_taken_seats WHERE show_id = 'S20261116-T4-4' RETURNING 1")
-            .await;
+        cinema.clear(SHOW).await;
         cinema.hold(SHOW, "C", 5, UNTIL).await;
         let free = async || {
             let seats = cinema
