@@ -2,7 +2,7 @@
 
 use kit::schema::Nullable;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{money::Yen, terms::Terms},
@@ -28,8 +28,8 @@ pub struct ProductView {
     pub price_with_tax_jpy: Option<Yen>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inventory_count: Option<i64>,
-    // Clients read these without asking whether they are there, as their
-    // document has it; only their value may be missing.
+    // Clients of the document expect these fields to be present; their value may
+    // be null.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<Nullable<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,42 +40,47 @@ pub struct ProductView {
     pub refund_period_days: Option<i64>,
 }
 
-/// The names `fields` may hold.
-pub const FIELDS: [&str; 12] = [
-    "id",
-    "sku",
-    "name",
-    "description",
-    "price_cents",
-    "price_jpy",
-    "price_with_tax_jpy",
-    "inventory_count",
-    "category",
-    "brand",
-    "image_url",
-    "refund_period_days",
-];
+// What `fields` may name. No doc comment: it would be published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProductField {
+    Id,
+    Sku,
+    Name,
+    Description,
+    PriceCents,
+    PriceJpy,
+    PriceWithTaxJpy,
+    InventoryCount,
+    Category,
+    Brand,
+    ImageUrl,
+    RefundPeriodDays,
+}
 
 impl ProductView {
     /// With all fields, or only those that are named.
-    pub fn new(product: Product, terms: &Terms, fields: &[String]) -> Self {
-        let wants = |name: &str| fields.is_empty() || fields.iter().any(|field| field == name);
+    pub fn new(product: Product, terms: &Terms, fields: &[ProductField]) -> Self {
+        let wants = |field| fields.is_empty() || fields.contains(&field);
         let price = Yen::new(product.price_yen).ok();
         Self {
             id: product.id,
-            sku: wants("sku").then_some(product.sku),
-            name: wants("name").then_some(product.name),
-            description: wants("description").then_some(product.description),
-            price_cents: price.filter(|_| wants("price_cents")).map(Yen::cents),
-            price_jpy: price.filter(|_| wants("price_jpy")),
+            sku: wants(ProductField::Sku).then_some(product.sku),
+            name: wants(ProductField::Name).then_some(product.name),
+            description: wants(ProductField::Description).then_some(product.description),
+            price_cents: price
+                .filter(|_| wants(ProductField::PriceCents))
+                .map(Yen::cents),
+            price_jpy: price.filter(|_| wants(ProductField::PriceJpy)),
             price_with_tax_jpy: price
-                .filter(|_| wants("price_with_tax_jpy"))
+                .filter(|_| wants(ProductField::PriceWithTaxJpy))
                 .and_then(|price| terms.with_tax(price)),
-            inventory_count: wants("inventory_count").then_some(product.stock),
-            category: wants("category").then_some(product.category.into()),
-            brand: wants("brand").then_some(product.brand.into()),
-            image_url: wants("image_url").then_some(product.image_url.into()),
-            refund_period_days: wants("refund_period_days").then_some(product.refund_period_days),
+            inventory_count: wants(ProductField::InventoryCount).then_some(product.stock),
+            category: wants(ProductField::Category).then_some(product.category.into()),
+            brand: wants(ProductField::Brand).then_some(product.brand.into()),
+            image_url: wants(ProductField::ImageUrl).then_some(product.image_url.into()),
+            refund_period_days: wants(ProductField::RefundPeriodDays)
+                .then_some(product.refund_period_days),
         }
     }
 }

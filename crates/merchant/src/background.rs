@@ -1,5 +1,5 @@
-//! What goes on beside the calls: search engines are kept in step, carts that
-//! ended are forgotten.
+//! Work beside the calls: keeps the search engines up to date and deletes expired
+//! carts.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,56 +12,60 @@ use kit::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::{shop::Shop, store};
+use crate::{state::CounterState, store};
 
 const EVERY: Duration = Duration::from_secs(60);
 
-pub struct Caretaker {
-    shop: Arc<Shop>,
+pub struct BackgroundWork {
+    state: Arc<CounterState>,
     stop: CancellationToken,
 }
 
-impl Caretaker {
-    pub fn new(shop: &Arc<Shop>) -> Self {
+impl BackgroundWork {
+    pub fn new(state: &Arc<CounterState>) -> Self {
         Self {
-            shop: Arc::clone(shop),
+            state: Arc::clone(state),
             stop: CancellationToken::new(),
         }
     }
 }
 
-impl Background for Caretaker {
+impl Background for BackgroundWork {
     fn start(&self, _: Announce) {
         let clock = Clock::system();
-        self.shop.finder.start(&clock);
-        tokio::spawn(forget(Arc::clone(&self.shop), clock, self.stop.clone()));
+        self.state.finder.start(&clock);
+        tokio::spawn(delete_expired(
+            Arc::clone(&self.state),
+            clock,
+            self.stop.clone(),
+        ));
     }
 
     fn stop(&self) -> BoxFuture<'_, ()> {
         self.stop.cancel();
-        Box::pin(self.shop.finder.stop())
+        Box::pin(self.state.finder.stop())
     }
 
     fn check(&self) -> BoxFuture<'_, Vec<(&'static str, Result<String>)>> {
-        Box::pin(self.shop.finder.check())
+        Box::pin(self.state.finder.check())
     }
 
     fn health(&self) -> Option<Value> {
-        Some(json!({ "search": self.shop.finder.health() }))
+        Some(json!({ "search": self.state.finder.health() }))
     }
 }
 
-async fn forget(shop: Arc<Shop>, clock: Clock, stop: CancellationToken) {
+async fn delete_expired(state: Arc<CounterState>, clock: Clock, stop: CancellationToken) {
     loop {
         let before = clock.now().as_millisecond();
-        let forgotten = shop
+        let deleted = state
             .store
             .transaction(Budget::default(), move |sql| {
                 store::drop_expired(sql, before, before - store::REMEMBERED_MS)
             })
             .await;
-        if let Err(error) = forgotten {
-            tracing::warn!(%error, cause = ?error.cause, "carts that ended could not be dropped");
+        if let Err(error) = deleted {
+            tracing::warn!(%error, cause = ?error.cause, "expired carts could not be deleted");
         }
         tokio::select! {
             () = tokio::time::sleep(EVERY) => {}

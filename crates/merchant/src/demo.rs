@@ -1,4 +1,5 @@
-//! Sample data: a small shop of goods in which the document's own examples hold.
+//! Sample data: a small shop in which the examples of the counter's document are
+//! true.
 
 mod data;
 
@@ -7,18 +8,18 @@ use std::sync::Arc;
 use kit::{BoxFuture, Context, Result, counter::Demo, sql::Budget};
 
 use crate::{
-    shop::Shop,
-    store::{self, Save},
+    state::CounterState,
+    store::{self, Owner},
 };
 
 pub struct DemoData {
-    shop: Arc<Shop>,
+    state: Arc<CounterState>,
 }
 
 impl DemoData {
-    pub fn new(shop: &Arc<Shop>) -> Self {
+    pub fn new(state: &Arc<CounterState>) -> Self {
         Self {
-            shop: Arc::clone(shop),
+            state: Arc::clone(state),
         }
     }
 }
@@ -27,13 +28,13 @@ impl Demo for DemoData {
     fn load<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<String>> {
         Box::pin(async move {
             let written = self
-                .shop
+                .state
                 .store
                 .transaction(Budget::default(), |sql| {
-                    store::save(sql, &data::products(), Save::Demo)
+                    store::save(sql, &data::products(), Owner::Demo)
                 })
                 .await?;
-            self.shop.finder.wake();
+            self.state.finder.wake();
             Ok(format!("Loaded {written} products."))
         })
     }
@@ -41,17 +42,17 @@ impl Demo for DemoData {
     fn remove<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<String>> {
         Box::pin(async move {
             let count = self
-                .shop
+                .state
                 .store
                 .transaction(Budget::default(), store::remove_demo)
                 .await?;
-            self.shop.finder.wake();
+            self.state.finder.wake();
             Ok(format!("Removed {count} demo products."))
         })
     }
 
     fn is_empty<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(self.shop.store.query(Budget::default(), store::is_empty))
+        Box::pin(self.state.store.query(Budget::default(), store::is_empty))
     }
 
     fn refresh<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<()>> {

@@ -1,15 +1,15 @@
-//! How the counter says no, beside what `model::errors` says about carts.
+//! The errors of the counter; those of carts are in `model::errors`.
 
 use jiff::Timestamp;
 use kit::{Error, Rule};
 use serde_json::{Value, json};
 
 use crate::{
-    model::errors::INVALID_PRODUCT_ID,
-    store::{Held, OpenCart, Product},
+    model::errors::{INVALID_ADDRESS, INVALID_CART_PLAN, INVALID_PRODUCT_ID},
+    store::{HeldProduct, OpenCart, Product},
 };
 
-/// Of the carts a caller could give up, a refusal names so many.
+/// How many of the caller's carts an error names.
 const MOST_NAMED: usize = 5;
 
 pub const IDS_TYPE: Rule = Rule {
@@ -19,6 +19,21 @@ pub const IDS_TYPE: Rule = Rule {
     message: "Product ids are integers. Give them as a list, such as [1, 2, 3].",
 };
 
+pub const CART_PLAN_TYPE: Rule = Rule {
+    field: "cart_plan",
+    keyword: "type",
+    code: INVALID_CART_PLAN,
+    message: "cart_plan is an object with a list of items, such as \
+        {\"items\": [{\"product_id\": 1, \"quantity\": 2}]}.",
+};
+
+pub const ADDRESS_SHAPE: Rule = Rule {
+    field: "shipping_address",
+    keyword: "*",
+    code: INVALID_ADDRESS,
+    message: "The fields of shipping_address are texts, and addressLine a list of texts.",
+};
+
 pub fn product_not_found(what: &str) -> Error {
     Error::new(
         "PRODUCT_NOT_FOUND",
@@ -26,10 +41,6 @@ pub fn product_not_found(what: &str) -> Error {
     )
     .next("Find products with search_products.")
 }
-
-/// What helps where the shop has no products at all.
-pub const NO_PRODUCTS: &str = "The shop has no products yet. `madoguchi demo load merchant` loads \
-     sample products; `madoguchi import merchant FILE` takes your own.";
 
 pub fn which_product() -> Error {
     Error::new(kit::error::INVALID_ARGUMENT, "Which product?").next("Give product_id or sku.")
@@ -43,15 +54,15 @@ pub fn product_mismatch(product: &Product) -> Error {
             product.id, product.sku
         ),
     )
-    .next("Give one of product_id and sku alone.")
+    .next("Give either product_id or sku.")
 }
 
 pub fn count_or_change() -> Error {
     Error::new(
         kit::error::INVALID_ARGUMENT,
-        "The new stock is either counted or changed by a number.",
+        "Give the new stock as a count or as a change, not both.",
     )
-    .next("Give one of inventory_count and change.")
+    .next("Give either inventory_count or change.")
 }
 
 pub fn stock_below_zero(stock: i64) -> Error {
@@ -74,7 +85,7 @@ pub fn stock_too_large(stock: i64, most: i64) -> Error {
 
 pub fn cart_not_found() -> Error {
     Error::new("CART_NOT_FOUND", "There is no such cart.")
-        .next("Check the id that build_cart_mandates answered with; carts are forgotten after they expire.")
+        .next("Check the id that build_cart_mandates returned; carts are deleted a day after they expire.")
 }
 
 pub fn cart_expired() -> Error {
@@ -92,9 +103,9 @@ pub fn not_your_cart() -> Error {
         .next("Only the caller that made a cart can cancel or replace it; it expires by itself.")
 }
 
-/// `open` are the caller's carts that hold goods, first those that expire first.
-/// `details`: `{open, most, free_at, carts: [{cart_id, expires_at}]}`, or no `carts`
-/// (null) when the caller must not know them.
+/// `open`: the caller's carts that hold goods, by expiry. `details`: `{open, most,
+/// free_at, carts: [{cart_id, expires_at}]}`; `carts` is null when the caller must
+/// not know them.
 pub fn too_many_carts(most: usize, open: &[OpenCart], may_name: bool) -> Error {
     let named = open
         .iter()
@@ -106,7 +117,7 @@ pub fn too_many_carts(most: usize, open: &[OpenCart], may_name: bool) -> Error {
     Error::new(
         "TOO_MANY_CARTS",
         format!(
-            "No cart was made: {} of your carts hold goods; {most} is the most.",
+            "No cart was made: {} of your carts hold goods; the limit is {most}.",
             open.len()
         ),
     )
@@ -122,16 +133,16 @@ pub fn too_many_reserved_lines(lines: i64, most: i64) -> Error {
     Error::new(
         "TOO_MUCH_RESERVED",
         format!(
-            "No cart was made: your carts would hold {lines} lines of goods; {most} is the most."
+            "No cart was made: your carts would hold {lines} lines of goods; the limit is {most}."
         ),
     )
     .next(RESERVE_LESS)
     .details(json!({ "lines": lines, "most": most }))
 }
 
-/// `scarce` are those in the new cart, of all that the caller mostly holds.
+/// `scarce`: the products in the new cart of which the caller would hold most.
 /// `details`: `{products: [{product_id, held, stock}], mostly_held, most}`.
-pub fn too_much_reserved(scarce: &[&Held], mostly_held: usize, most: usize) -> Error {
+pub fn too_much_reserved(scarce: &[&HeldProduct], mostly_held: usize, most: usize) -> Error {
     let products: Vec<Value> = scarce
         .iter()
         .map(|held| {
@@ -142,7 +153,7 @@ pub fn too_much_reserved(scarce: &[&Held], mostly_held: usize, most: usize) -> E
         "TOO_MUCH_RESERVED",
         format!(
             "No cart was made: your carts would hold more than half of the stock of \
-             {mostly_held} products; {most} is the most."
+             {mostly_held} products; the limit is {most}."
         ),
     )
     .next(RESERVE_LESS)
@@ -158,8 +169,8 @@ pub fn too_many_kept_carts(most: i64, free_at: i64) -> Error {
     Error::new(
         "TOO_MANY_CARTS",
         format!(
-            "No cart was made: as many of your carts as may be ({most}, of 4 kB on average) are \
-             kept; each is kept for a day after it ended."
+            "No cart was made: the limit of {most} kept carts (4 kB each on average) is reached; \
+             each is kept for a day after it ends."
         ),
     )
     .next(format!(

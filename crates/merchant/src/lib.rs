@@ -1,14 +1,15 @@
-//! The merchant counter: a shop in which an agent finds products, asks what is
-//! in stock and has carts written down as AP2 mandates.
+//! The merchant counter: a shop in which an agent finds products, checks the stock
+//! and builds carts as AP2 mandates.
 //!
 //! Which file to open: money, carts and mandates are in `model`, the rows in
-//! `store`, what one caller may hold in `open_carts`, which products somebody
-//! means in `finding`, how a catalogue comes in in `import`, and each tool in a
-//! file of its own under `tools`.
+//! `store`, what one caller may hold in `open_carts`, the search engines in
+//! `finding`, the import of a catalogue in `import`, and each tool in a file of its
+//! own under `tools`.
 
 mod answers;
 mod background;
 mod demo;
+mod empty_shop;
 mod errors;
 mod finding;
 mod import;
@@ -16,7 +17,7 @@ pub mod model;
 mod open_carts;
 mod prompts;
 mod settings;
-mod shop;
+mod state;
 mod store;
 mod tools;
 
@@ -26,8 +27,8 @@ use kit::{About, Counter, Result, Store, counter::Migrations, sql::Migration};
 
 pub use settings::{SEED_VARIABLES, Settings};
 
-/// The counter's tables. A table named `products` in the same database is
-/// somebody else's.
+/// The counter's tables. A table named `products` in the same database belongs to
+/// another program.
 pub const MIGRATIONS: Migrations = Migrations {
     owner: "merchant",
     steps: &[
@@ -48,7 +49,7 @@ const ABOUT: About = About {
     name: "merchant",
     server_name: "merchant_agent_mcp",
     version: "1.0.0",
-    title: "Shop",
+    title: "CounterState",
     summary: "Search products, check stock, build AP2 cart mandates.",
     description: "LangGraphエージェントにデータアクセスツールを提供するMCPサーバー",
     instructions: "You serve the customers of a shop. Find products with search_products (keywords \
@@ -65,25 +66,25 @@ const ABOUT: About = About {
 
 /// The counter, ready to be served on `store`.
 pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Result<Counter> {
-    let shop = Arc::new(shop::Shop::new(settings, &store)?);
+    let state = Arc::new(state::CounterState::new(settings, &store)?);
     Ok(Counter {
         about: ABOUT,
-        time_zone: shop.zone.clone(),
+        time_zone: state.zone.clone(),
         tools: vec![
-            Arc::new(tools::search_products::tool(&shop)),
-            Arc::new(tools::check_inventory::tool(&shop)),
-            Arc::new(tools::build_cart_mandates::tool(&shop)),
-            Arc::new(tools::get_product::tool(&shop)),
-            Arc::new(tools::get_cart_mandate::tool(&shop)),
-            Arc::new(tools::cancel_cart::tool(&shop)),
-            Arc::new(tools::update_inventory::tool(&shop)),
+            Arc::new(tools::search_products::tool(&state)),
+            Arc::new(tools::check_inventory::tool(&state)),
+            Arc::new(tools::build_cart_mandates::tool(&state)),
+            Arc::new(tools::get_product::tool(&state)),
+            Arc::new(tools::get_cart_mandate::tool(&state)),
+            Arc::new(tools::cancel_cart::tool(&state)),
+            Arc::new(tools::update_inventory::tool(&state)),
         ],
         prompts: vec![Arc::new(prompts::shop_assistant())],
         resources: None,
         files: None,
-        demo: Some(Arc::new(demo::DemoData::new(&shop))),
-        import: Some(Arc::new(import::Catalogue::new(&shop))),
-        background: Some(Arc::new(background::Caretaker::new(&shop))),
+        demo: Some(Arc::new(demo::DemoData::new(&state))),
+        import: Some(Arc::new(import::CatalogueImport::new(&state))),
+        background: Some(Arc::new(background::BackgroundWork::new(&state))),
         store: Some(store),
     })
 }

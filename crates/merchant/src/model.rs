@@ -1,19 +1,22 @@
-//! What a shop knows about money, carts and mandates, without asking anybody.
+//! Money, carts and mandates, without any I/O.
 //!
-//! A mandate comes to be in five steps: [`cart::CartPlan::parse`] reads what the
-//! agent wants, [`cart::CartPlan::lines`] puts the shop's own names and prices to
-//! it, [`terms::Terms::quote`] adds shipping and tax, [`mandate::Cart::new`] makes
-//! a cart of it that can be kept, and [`mandate::Cart::mandate`] writes that down
-//! in one of the [`formats`], signed or not. [`cart::price_warnings`] says where
-//! the prices the agent had in mind are not the shop's.
+//! A mandate is made in five steps: [`plan::CartPlan::parse`] reads what the agent
+//! wants, [`plan::CartPlan::lines`] adds the shop's own names and prices,
+//! [`terms::Terms::quote`] adds shipping and tax, [`cart::Cart::new`] makes a cart
+//! that can be stored, and [`cart::Cart::mandate`] writes it in one of the
+//! [`formats`], signed or not. [`price_warnings`] reports where the agent's prices
+//! differ from the shop's.
 
 pub mod address;
 pub mod canonical;
 pub mod cart;
+mod decimal;
 pub mod errors;
 pub mod formats;
 pub mod mandate;
 pub mod money;
+pub mod plan;
+pub mod price_warnings;
 pub mod signing;
 pub mod terms;
 

@@ -11,7 +11,7 @@ use crate::model::{
     terms::Terms,
 };
 
-/// The variables the counter's document names, and the keys they set.
+/// The environment variables of the counter's document, and the keys they set.
 pub const SEED_VARIABLES: &[(&str, &str)] = &[
     ("DATABASE_URL", "database_url"),
     ("MEILISEARCH_URL", "meilisearch_url"),
@@ -89,7 +89,7 @@ impl Default for Settings {
     }
 }
 
-/// Neither the key nor a password in the address is for a log.
+/// Shows neither the key nor a password in an address.
 impl std::fmt::Debug for Settings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Settings")
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn defaults_are_the_documents() {
+    fn defaults_are_those_of_the_document() {
         let read: Settings = serde_json::from_str("{}").unwrap();
         assert_eq!(read.meilisearch_master_key, "masterKey123");
         assert_eq!(read.merchant_id, "did:ap2:merchant:mugibo_merchant");

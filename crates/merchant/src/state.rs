@@ -1,5 +1,5 @@
-//! What all handlers share: the settings, the terms of sale, the way to find
-//! products and the key that mandates are signed with.
+//! What all handlers share: the settings, the terms of sale, the search engines and
+//! the signing key.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use jiff::tz::TimeZone;
 use kit::{Context, Error, Result, Store};
 
 use crate::{
-    Settings,
     finding::Finder,
     model::{
         signing::{self, Signer},
         terms::Terms,
     },
+    settings::Settings,
 };
 
-pub struct Shop {
+pub struct CounterState {
     pub settings: Settings,
     pub terms: Terms,
     pub finder: Finder,
@@ -24,7 +24,7 @@ pub struct Shop {
     pub zone: TimeZone,
 }
 
-impl Shop {
+impl CounterState {
     pub fn new(settings: Settings, store: &Arc<dyn Store>) -> Result<Self> {
         Ok(Self {
             terms: Terms {
@@ -74,5 +74,5 @@ fn signer(settings: &Settings) -> Result<Option<Signer>> {
     };
     Signer::from_pem(&pem, key_id, settings.signing_audience.clone())
         .map(Some)
-        .map_err(|_| refused("is no P-256 private key in PKCS#8 PEM".into()))
+        .map_err(|_| refused("is not a P-256 private key in PKCS#8 PEM".into()))
 }

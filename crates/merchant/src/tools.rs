@@ -4,19 +4,7 @@ mod arguments;
 pub mod build_cart_mandates;
 pub mod cancel_cart;
 pub mod check_inventory;
-mod cursor;
 pub mod get_cart_mandate;
 pub mod get_product;
 pub mod search_products;
 pub mod update_inventory;
-mod views;
-
-use kit::Hints;
-
-/// A tool that only looks.
-const LOOKS: Hints = Hints {
-    read_only: true,
-    destructive: false,
-    idempotent: true,
-    open_world: false,
-};

@@ -1,5 +1,5 @@
-//! The shop, from outside: its own port with real `curl`, its document's
-//! variables, LangGraph's adapter and the official clients, imports.
+//! The shop as its users see it: its own port with real `curl`, the environment
+//! variables of its document, LangGraph's adapter, the official clients, imports.
 
 use std::process::Command;
 
@@ -147,7 +147,7 @@ async fn the_documents_variables() {
 }
 
 #[tokio::test]
-async fn variables_that_make_no_sense_are_refused() {
+async fn invalid_variables_are_refused() {
     let place = Place::new();
     for (name, value) in [
         ("TAX_RATE", "10"),
@@ -174,10 +174,10 @@ async fn variables_that_make_no_sense_are_refused() {
     }
 }
 
-/// `DATABASE_URL` is the shop's alone: the rest stays in the data directory, and
-/// no sample data goes where the operator has a database of his own.
+/// `DATABASE_URL` moves only the shop: the rest stays in the data directory, and no
+/// sample data is written to the operator's own database.
 #[tokio::test]
-async fn the_shop_moves_alone() {
+async fn database_url_moves_only_the_shop() {
     let postgres = Postgres::shared().create_database();
     let place = Place::new();
     let file = place.path().join("shop.db");
@@ -211,7 +211,7 @@ async fn the_shop_moves_alone() {
 }
 
 #[tokio::test]
-async fn an_import_tells_what_it_skipped() {
+async fn an_import_reports_what_it_skipped() {
     let place = Place::new();
     let file = place.file(
         "shop.ndjson",
@@ -257,7 +257,7 @@ fn keys() -> String {
 }
 
 #[tokio::test]
-async fn only_the_shops_own_people_change_the_stock() {
+async fn only_staff_keys_change_the_stock() {
     let desk = Desk::setup().own_port(FLAG).config(&keys()).start().await;
     let body = json!({"name": "update_inventory", "arguments": {"product_id": 1, "change": 5}});
     let call = async |key: &str| {

@@ -1,5 +1,5 @@
-//! What one caller may reserve in the shop, and how it gives things back: from
-//! outside, on both engines, at several desks at once.
+//! What one caller may reserve in the shop, and how it releases carts: over the
+//! network, on both engines, at several desks at once.
 
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ async fn one_caller_cannot_reserve_all_stock_of_the_shop() {
         }
     }
     assert!(codes.contains(&json!("TOO_MUCH_RESERVED")), "{codes:?}");
-    // One of everything, as long as it goes.
+    // One of everything, up to the limit.
     let too_many = loop {
         let answer = call(&desk, "", "build_cart_mandates", cart(&[(30, 1)])).await;
         if answer["isError"] == true {
@@ -86,7 +86,7 @@ async fn one_caller_cannot_reserve_all_stock_of_the_shop() {
     let sold_out = left.iter().filter(|(_, count)| *count == 0).count();
     let before = shelf.iter().filter(|(_, count)| *count == 0).count();
     assert!(sold_out <= before + 10, "{left:?}");
-    // Somebody else still gets things.
+    // Another caller can still reserve goods.
     structured(&call(&desk, "alice", "build_cart_mandates", cart(&[(30, 1)])).await);
 }
 
@@ -97,7 +97,7 @@ async fn a_caller_cancels_and_replaces_its_own_carts() {
     let old = id_of(&call(&desk, "alice", "build_cart_mandates", last.clone()).await);
     let refusal = call(&desk, "alice", "build_cart_mandates", last.clone()).await;
     refused(&refusal, "INSUFFICIENT_STOCK");
-    // What the old cart holds is there for the one that replaces it.
+    // The new cart can have what the old one held.
     let mut replacing = last.clone();
     replacing["replaces"] = old.clone();
     let refusal = call(&desk, "bob", "build_cart_mandates", replacing.clone()).await;
@@ -143,7 +143,7 @@ async fn a_caller_cancels_and_replaces_its_own_carts() {
 }
 
 #[tokio::test]
-async fn a_keyed_caller_is_told_which_carts_it_could_give_up() {
+async fn a_caller_with_a_key_learns_which_carts_it_could_release() {
     let config = format!("{}[merchant]\nmax_reserving_carts = 6\n", keys());
     let desk = Desk::setup().own_port(FLAG).config(&config).start().await;
     let mut ids = Vec::new();
@@ -166,7 +166,7 @@ async fn a_keyed_caller_is_told_which_carts_it_could_give_up() {
 }
 
 #[tokio::test]
-async fn a_retry_with_the_same_key_takes_no_second_place() {
+async fn a_retry_with_the_same_key_makes_no_second_cart() {
     let config = "[merchant]\nmax_reserving_carts = 1\n";
     let desk = Desk::setup().own_port(FLAG).config(config).start().await;
     let mut keyed = cart(&[(9, 1)]);
@@ -179,7 +179,7 @@ async fn a_retry_with_the_same_key_takes_no_second_place() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_calls_at_once_at_two_desks_take_exactly_the_places_there_are() {
+async fn concurrent_calls_at_two_desks_respect_the_limit() {
     let one = Desk::setup().own_port(FLAG).start().await;
     let two = Desk::setup().own_port(FLAG).place(&one.place).start().await;
     race(&[one, two]).await;
@@ -192,7 +192,7 @@ async fn many_calls_at_once_at_two_desks_take_exactly_the_places_there_are() {
     race(&[one, two]).await;
 }
 
-/// Places taken, given back and replaced, all at once.
+/// Carts are built, cancelled and replaced at the same time.
 async fn race(desks: &[Desk]) {
     let reserve = |number: usize| {
         let desk = &desks[number % desks.len()];
@@ -209,7 +209,7 @@ async fn race(desks: &[Desk]) {
     assert_eq!(ids.len(), 20);
     assert_eq!(stock(&desks[0]).await[29], (30, 980));
 
-    // Everybody replaces the same cart: one place, whoever comes first.
+    // All replace the same cart: only the first succeeds.
     let replace = |number: usize| {
         let mut arguments = cart(&[(30, 1)]);
         arguments["replaces"] = ids[0].clone();
@@ -225,7 +225,7 @@ async fn race(desks: &[Desk]) {
     assert_eq!(replaced.count(), 1);
     assert_eq!(stock(&desks[0]).await[29], (30, 980));
 
-    // Everybody cancels all of the others.
+    // Each cart is cancelled by several calls at once.
     let cancel = |number: usize| {
         let cancel = json!({ "cart_id": ids[number % ids.len()] });
         call(&desks[number % desks.len()], "", "cancel_cart", cancel)

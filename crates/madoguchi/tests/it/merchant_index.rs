@@ -30,7 +30,7 @@ fn catalogue(place: &Place, length: usize) -> PathBuf {
     place.file("shop.ndjson", &rows)
 }
 
-/// `import`, with its log on the way to us.
+/// `import`, with its log in a pipe.
 fn import(place: &Place, file: &PathBuf) -> Child {
     place
         .command()
@@ -42,7 +42,7 @@ fn import(place: &Place, file: &PathBuf) -> Child {
         .unwrap()
 }
 
-/// Reads the log until it has said `what` so often.
+/// Reads the log until `what` has appeared this many times.
 fn says(child: &mut Child, what: &str, times: usize) {
     let lines = BufReader::new(child.stderr.as_mut().unwrap()).lines();
     let said = lines
@@ -70,8 +70,8 @@ fn is_last(answer: &Value, last: usize) {
     assert_eq!(answer["engine"], "embedded");
 }
 
-/// Killed in the middle of building the index: whoever comes next goes on from
-/// what was committed. Damaged later: it is built anew, and searches say so.
+/// Killed while building the index: the next process continues from what was
+/// committed. Damaged later: it is rebuilt, and searches say so.
 #[tokio::test]
 async fn an_index_survives_kill_9_and_damage() {
     let place = Place::new();
@@ -81,8 +81,8 @@ async fn an_index_survives_kill_9_and_damage() {
     importing.kill().unwrap();
     importing.wait().unwrap();
 
-    // The rows were in; the index was not. A call waits for it as long as it
-    // can, and what it has built by then stays.
+    // The rows were complete, the index was not. A call waits for it as long as it
+    // can, and what is built by then stays.
     let mut answer = called(&place);
     for _ in 0..20 {
         if answer["fallback"].is_null() {
@@ -122,13 +122,12 @@ async fn an_index_survives_kill_9_and_damage() {
     }
     assert!(fell_back, "searches do not wait for a large index");
     desk.logs("that it is damaged", |entry| {
-        entry["message"] == "the search index is damaged and will be built anew"
+        entry["message"] == "the search index is damaged and will be rebuilt"
     })
     .await;
 }
 
-/// A catalogue comes in while the desk serves: searches are answered all the
-/// while, and find what has come.
+/// Searches are answered during the import, and find what has been imported.
 #[tokio::test]
 async fn a_desk_serves_while_another_process_imports() {
     let desk = Desk::start().await;

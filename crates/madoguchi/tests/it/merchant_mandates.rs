@@ -1,14 +1,14 @@
-//! Cart mandates as others read them: the types the protocol published, and
-//! canonical JSON and signatures by libraries that are not ours. What is checked
-//! is in `clients/mandates.py`.
+//! Cart mandates as other programs read them: with the published types of the
+//! protocol, and with other libraries for canonical JSON and signatures. The checks
+//! are in `clients/mandates.py`.
 
 use jiff::{SignedDuration, Timestamp};
 use merchant::model::{
     address::Address,
-    cart::{Article, CartPlan},
+    cart::{Article, Cart, Merchant, PaymentMethod},
     formats::Format,
-    mandate::{Cart, Merchant, PaymentMethod},
     money::Yen,
+    plan::CartPlan,
     signing::{DEFAULT_AUDIENCE, Signer, default_key_id},
     terms::Terms,
 };
@@ -19,7 +19,8 @@ use crate::harness::{Place, clients};
 const SCRIPT: &str = "mandates.py";
 const MERCHANT_ID: &str = "did:ap2:merchant:mugibo_merchant";
 
-/// `quantity` calendars and, beyond one, a mug: one is not sent free.
+/// `quantity` calendars and, if more than one, a mug: a single calendar does not ship
+/// free.
 fn cart(quantity: i64, with_address: bool) -> Cart {
     let article = |id, name: &str, price, refund_days| Article {
         id,
@@ -75,7 +76,7 @@ async fn signer(place: &Place) -> Signer {
     .unwrap()
 }
 
-/// A mandate with all that is needed to check it.
+/// A mandate with everything needed to check it.
 fn mandate(cart: &Cart, format: Format, signer: Option<&Signer>) -> Value {
     json!({
         "mandate": cart.mandate(format, signer, Timestamp::now()).unwrap(),
@@ -86,7 +87,7 @@ fn mandate(cart: &Cart, format: Format, signer: Option<&Signer>) -> Value {
 }
 
 #[tokio::test]
-async fn every_mandate_is_what_it_says_it_is() {
+async fn other_libraries_accept_every_mandate() {
     let place = Place::new();
     let signer = signer(&place).await;
     let mut mandates = Vec::new();
@@ -105,7 +106,7 @@ async fn every_mandate_is_what_it_says_it_is() {
 }
 
 #[tokio::test]
-async fn what_was_tampered_with_is_found_out() {
+async fn a_tampered_mandate_is_detected() {
     let place = Place::new();
     let signer = signer(&place).await;
     let cart = cart(2, true);

@@ -1,45 +1,45 @@
-//! Keeps calls away from a server that does not answer, and tries it again now
-//! and then.
+//! A circuit breaker: keeps calls away from a server that does not answer, and
+//! tries it again after a pause.
 
 use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-/// So many failures in a row open it.
+/// This many failures in a row open it.
 const FAILURES: u32 = 3;
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
-pub struct Breaker(Mutex<State>);
+pub struct Breaker(Mutex<BreakerState>);
 
 #[derive(Default)]
-struct State {
+struct BreakerState {
     failures: u32,
-    /// Nobody is let through before then.
-    closed_until: Option<Instant>,
+    /// No call goes out before this time.
+    open_until: Option<Instant>,
 }
 
 impl Breaker {
-    /// Whether a call may go out now. After a pause one caller is let through
-    /// to try; the others wait for what becomes of it.
-    pub fn lets_through(&self, now: Instant) -> bool {
+    /// Whether a call may go out now. After a pause one caller may try; the others
+    /// wait for the result.
+    pub fn allows(&self, now: Instant) -> bool {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match state.closed_until {
+        match state.open_until {
             None => true,
             Some(until) if now < until => false,
             Some(_) => {
-                state.closed_until = Some(now + FIRST_PAUSE);
+                state.open_until = Some(now + FIRST_PAUSE);
                 true
             }
         }
     }
 
-    /// Returns whether calls were kept away until now.
+    /// Returns whether the breaker was open until now.
     pub fn succeeded(&self) -> bool {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *state).closed_until.is_some()
+        std::mem::take(&mut *state).open_until.is_some()
     }
 
     pub fn failed(&self, now: Instant) {
@@ -48,7 +48,7 @@ impl Breaker {
         if state.failures >= FAILURES {
             let doublings = (state.failures - FAILURES).min(8);
             let pause = FIRST_PAUSE * 2_u32.pow(doublings);
-            state.closed_until = Some(now + pause.min(LONGEST_PAUSE));
+            state.open_until = Some(now + pause.min(LONGEST_PAUSE));
         }
     }
 }
@@ -68,14 +68,14 @@ mod tests {
         for _ in 0..2 {
             breaker.failed(start);
         }
-        assert!(breaker.lets_through(start), "two failures are no pattern");
+        assert!(breaker.allows(start), "two failures are no pattern");
         breaker.failed(start);
-        assert!(!breaker.lets_through(start));
+        assert!(!breaker.allows(start));
         let later = start + FIRST_PAUSE;
-        assert!(breaker.lets_through(later), "one may try");
-        assert!(!breaker.lets_through(later), "and only one");
+        assert!(breaker.allows(later), "one may try");
+        assert!(!breaker.allows(later), "and only one");
         breaker.succeeded();
-        assert!(breaker.lets_through(later));
+        assert!(breaker.allows(later));
     }
 
     #[test]
@@ -86,7 +86,7 @@ mod tests {
             breaker.failed(start);
         }
         let soon = start + LONGEST_PAUSE - Duration::from_millis(1);
-        assert!(!breaker.lets_through(soon));
-        assert!(breaker.lets_through(start + LONGEST_PAUSE));
+        assert!(!breaker.allows(soon));
+        assert!(breaker.allows(start + LONGEST_PAUSE));
     }
 }

@@ -1,9 +1,8 @@
-//! The embedded index, kept in step with the database.
+//! The embedded index, kept up to date with the database.
 //!
-//! The index remembers up to which change it knows the catalogue, in the same
-//! commit as the documents. Whatever happens in between, a keeper goes on from
-//! there. A directory has one writer at a time, by its file lock; other
-//! processes read what it commits.
+//! The index stores the number of the last change it contains, in the same commit
+//! as the documents, so that updating always continues from there. A file lock
+//! allows one writer per directory; other processes read what it commits.
 
 mod directory;
 
@@ -21,70 +20,73 @@ use search::{Change, Document, Index};
 use tokio::sync::{Notify, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use super::index_work::IndexWork;
 use crate::store::{self, Changed, Product};
 
-/// How often the database is asked what others changed.
+/// How often the database is checked for changes by other processes.
 const EVERY: Duration = Duration::from_secs(1);
-/// An index that can't be used is tried again ever less often.
+/// The longest pause between attempts to use a broken index.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// Changes of one commit: enough to be quick in bulk, small enough to hold.
+/// Changes of one commit: enough to be fast, few enough to keep in memory.
 const BATCH: i64 = 10_000;
-/// After so many changes at once the index is put in one piece: it takes a
-/// quarter less memory then.
+/// After this many changes at once the index is compacted, which saves a quarter of
+/// its memory.
 const MANY: usize = 50_000;
-/// How long a search waits for an index that is only just being opened.
+/// How long a search waits for an index that is being opened.
 const FIRST_WAIT: Duration = Duration::from_millis(1_500);
-/// And how long in a process that ends with this call: what it does not wait
-/// for, nobody does later.
+/// The same in a process that makes only this call: no later call could profit from
+/// the index.
 const ONLY_CALL: Duration = Duration::from_secs(15);
-/// A catalogue of so many products is built within the first wait.
+/// An index of up to this many products is built within [`FIRST_WAIT`].
 const SOON_BUILT: u64 = 10_000;
-/// One search that fails may be to blame itself: files are read through again
-/// so often at most.
-const TRUSTED: Duration = Duration::from_secs(60);
+/// A failed search makes the index reopen and check its files, at most this often:
+/// the search itself may be at fault.
+const REOPEN_INTERVAL: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum State {
+pub enum IndexState {
     Opening,
     Building { done: u64, total: u64 },
     Ready,
     Failed,
 }
 
-pub struct Embedded {
+pub struct EmbeddedIndex {
     dir: PathBuf,
     store: Arc<dyn Store>,
-    open: Mutex<Option<Open>>,
-    state: watch::Sender<State>,
+    open: Mutex<Option<OpenIndex>>,
+    state: watch::Sender<IndexState>,
     wake: Notify,
-    /// Two rounds at once would be two writers.
+    /// Held during a round: two at once would be two writers.
     rounds: tokio::sync::Mutex<()>,
     is_started: AtomicBool,
-    /// This process goes on after the call that it answers.
+    /// Whether this process makes more than one call.
     goes_on: AtomicBool,
+    /// Opening, writing and compacting, one after the other.
+    writing: IndexWork,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
 
 #[derive(Clone)]
-struct Open {
+struct OpenIndex {
     catalogue: String,
     index: Index,
-    /// From this change on it knows the whole catalogue. It can be behind that
-    /// again: when another process builds it anew.
+    /// The index is complete from this change on. It can fall behind it again when
+    /// another process rebuilds it.
     goal: i64,
     since: Instant,
-    /// Something failed on it; it is opened again before it is next written.
-    is_doubtful: bool,
+    /// Something failed; reopen it before the next write.
+    needs_reopening: bool,
 }
 
-impl Open {
+impl OpenIndex {
     fn is_complete(&self) -> bool {
         position(&self.index) >= self.goal
     }
 }
 
-impl Embedded {
+impl EmbeddedIndex {
     pub fn new(
         dir: PathBuf,
         store: Arc<dyn Store>,
@@ -95,17 +97,18 @@ impl Embedded {
             dir,
             store,
             open: Mutex::default(),
-            state: watch::Sender::new(State::Opening),
+            state: watch::Sender::new(IndexState::Opening),
             wake: Notify::new(),
             rounds: tokio::sync::Mutex::default(),
             is_started: AtomicBool::new(false),
             goes_on: AtomicBool::new(false),
+            writing: IndexWork::new(1),
             stop,
             tasks,
         }
     }
 
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> IndexState {
         self.state.borrow().clone()
     }
 
@@ -113,24 +116,23 @@ impl Embedded {
         Some(self.current()?.index.documents())
     }
 
-    /// The index, once it knows the catalogue. A search that comes while it is
-    /// being opened waits a moment; one that comes while a large one is being
-    /// built does not.
-    pub async fn ready(self: &Arc<Self>) -> std::result::Result<Index, State> {
+    /// The index, once it is complete. Waits a moment while it is being opened, but
+    /// not while a large one is being built.
+    pub async fn ready(self: &Arc<Self>) -> std::result::Result<Index, IndexState> {
         self.start();
-        if let Some(open) = self.current().filter(Open::is_complete) {
+        if let Some(open) = self.current().filter(OpenIndex::is_complete) {
             return Ok(open.index);
         }
         let goes_on = self.goes_on.load(Ordering::Relaxed);
         let mut states = self.state.subscribe();
         let settled = states.wait_for(|state| match state {
-            State::Opening => false,
-            State::Building { total, .. } => goes_on && *total > SOON_BUILT,
-            State::Ready | State::Failed => true,
+            IndexState::Opening => false,
+            IndexState::Building { total, .. } => goes_on && *total > SOON_BUILT,
+            IndexState::Ready | IndexState::Failed => true,
         });
         let patience = if goes_on { FIRST_WAIT } else { ONLY_CALL };
         let _ = tokio::time::timeout(patience, settled).await;
-        match self.current().filter(Open::is_complete) {
+        match self.current().filter(OpenIndex::is_complete) {
             Some(open) => Ok(open.index),
             None => Err(self.state()),
         }
@@ -148,42 +150,42 @@ impl Embedded {
         self.start();
     }
 
-    /// Something was changed here: look at once.
+    /// Looks for changes at once, because this process made some.
     pub fn wake(&self) {
         self.wake.notify_one();
     }
 
-    /// One round, now. What fails is tried again by whoever opens it next.
+    /// One round, now. What fails is tried again when the index is next opened.
     pub async fn catch_up(&self) {
         if let Err(error) = self.round().await {
-            complain(&error);
+            log_failure(&error);
         }
     }
 
     /// A search ended in an error: the files may be damaged.
     pub fn search_failed(&self) {
-        let is_old = |open: &Open| open.since.elapsed() >= TRUSTED;
+        let is_old = |open: &OpenIndex| open.since.elapsed() >= REOPEN_INTERVAL;
         if self.current().is_some_and(|open| is_old(&open)) {
-            self.doubt();
+            self.mark_for_reopening();
             self.wake();
         }
     }
 
-    fn current(&self) -> Option<Open> {
+    fn current(&self) -> Option<OpenIndex> {
         self.open
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
 
-    fn change_current(&self, change: impl FnOnce(&mut Option<Open>)) {
+    fn change_current(&self, change: impl FnOnce(&mut Option<OpenIndex>)) {
         change(&mut self.open.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn doubt(&self) {
+    fn mark_for_reopening(&self) {
         self.change_current(|open| {
             if let Some(open) = open {
-                open.is_doubtful = true;
+                open.needs_reopening = true;
             }
         });
     }
@@ -195,11 +197,11 @@ impl Embedded {
                 Ok(()) => wait = EVERY,
                 Err(error) => {
                     if wait == EVERY {
-                        complain(&error);
+                        log_failure(&error);
                     }
                     wait = (wait * 2).min(LONGEST_PAUSE);
                     if !self.current().is_some_and(|open| open.is_complete()) {
-                        self.state.send_replace(State::Failed);
+                        self.state.send_replace(IndexState::Failed);
                     }
                 }
             }
@@ -211,7 +213,7 @@ impl Embedded {
         }
     }
 
-    /// Opens the index if need be and applies what it does not know yet.
+    /// Opens the index if necessary and applies the changes it lacks.
     async fn round(&self) -> Result<()> {
         let _one_at_a_time = self.rounds.lock().await;
         let (catalogue, newest) = self
@@ -220,20 +222,20 @@ impl Embedded {
                 Ok((store::catalogue_id(sql)?, store::newest_change(sql)?))
             })
             .await?;
-        // Before the first product there is nothing to find.
+        // `None` before the first product.
         let catalogue = catalogue.unwrap_or_default();
         let mut open = match self.current() {
-            Some(open) if open.catalogue == catalogue && !open.is_doubtful => open,
+            Some(open) if open.catalogue == catalogue && !open.needs_reopening => open,
             _ => self.open(catalogue, newest, false).await?,
         };
         if position(&open.index) > newest && self.is_ahead(&open).await? {
-            tracing::warn!("the search index is ahead of the database and will be built anew");
+            tracing::warn!("the search index is ahead of the database and will be rebuilt");
             open = self.open(open.catalogue, newest, true).await?;
         }
         self.apply_until(&open, newest).await
     }
 
-    async fn apply_until(&self, open: &Open, newest: i64) -> Result<()> {
+    async fn apply_until(&self, open: &OpenIndex, newest: i64) -> Result<()> {
         let goal = open.goal;
         let mut position = position(&open.index);
         let mut applied = 0;
@@ -245,7 +247,8 @@ impl Embedded {
         let building = |position: i64| {
             if position < goal {
                 let done = open.index.documents().min(total);
-                self.state.send_replace(State::Building { done, total });
+                self.state
+                    .send_replace(IndexState::Building { done, total });
                 tracing::info!(done, total, "building the search index");
             }
         };
@@ -257,11 +260,10 @@ impl Embedded {
                     store::changes_after(sql, position, BATCH)
                 })
                 .await?;
-            // Where later changes replaced all that bore the numbers in
-            // between, there is nothing to apply.
+            // Nothing to apply if later changes replaced all the numbers in between.
             let last = changes.last().map_or(newest, |(number, _)| *number);
             let count = changes.len();
-            match apply(&open.index, changes, last).await {
+            match self.apply(&open.index, changes, last).await {
                 Ok(Applied::Done) => {
                     position = last;
                     applied += count;
@@ -271,13 +273,13 @@ impl Embedded {
                     break;
                 }
                 Err(error) => {
-                    self.doubt();
+                    self.mark_for_reopening();
                     return Err(error);
                 }
             }
         }
         if position < goal {
-            // Another process builds it.
+            // Another process is building it.
             building(position);
             return Ok(());
         }
@@ -286,21 +288,43 @@ impl Embedded {
                 current.goal = current.goal.max(position);
             }
         });
-        self.state
-            .send_if_modified(|state| std::mem::replace(state, State::Ready) != State::Ready);
+        self.state.send_if_modified(|state| {
+            std::mem::replace(state, IndexState::Ready) != IndexState::Ready
+        });
         if applied >= MANY && !self.stop.is_cancelled() {
             let index = open.index.clone();
-            let compacted = blocking(move || index.compact().map_err(Error::internal)).await;
+            let compacted = self.writing.run(move || index.compact()).await;
             if let Err(error) = compacted {
-                tracing::debug!(%error, cause = ?error.cause, "the search index stays in pieces");
+                tracing::debug!(%error, cause = ?error.cause, "the search index was not compacted");
             }
         }
         Ok(())
     }
 
-    /// Whether it knows changes that the database does not: one that was put
-    /// back to an earlier state gives the same numbers to other changes.
-    async fn is_ahead(&self, open: &Open) -> Result<bool> {
+    async fn apply(
+        &self,
+        index: &Index,
+        changes: Vec<(i64, Changed)>,
+        last: i64,
+    ) -> Result<Applied> {
+        let index = index.clone();
+        let applied = move || {
+            let changes = changes.into_iter().map(|(_, change)| match change {
+                Changed::Put(product) => Change::Put(document(product)),
+                Changed::Removed(id) => Change::Remove(id),
+            });
+            match index.apply(changes, last.unsigned_abs()) {
+                Ok(()) => Ok(Applied::Done),
+                Err(search::Error::Busy) => Ok(Applied::AnotherWriter),
+                Err(error) => Err(error),
+            }
+        };
+        self.writing.run(applied).await
+    }
+
+    /// Whether the index contains changes that the database does not have. A database
+    /// restored from a backup gives the same numbers to other changes.
+    async fn is_ahead(&self, open: &OpenIndex) -> Result<bool> {
         let position = position(&open.index);
         let newest = self
             .store
@@ -309,26 +333,28 @@ impl Embedded {
         Ok(position > newest)
     }
 
-    async fn open(&self, catalogue: String, newest: i64, anew: bool) -> Result<Open> {
+    async fn open(&self, catalogue: String, newest: i64, anew: bool) -> Result<OpenIndex> {
         let index = if catalogue.is_empty() || self.dir.as_os_str().is_empty() {
             Index::in_memory()
         } else {
             let (dir, name) = (self.dir.clone(), catalogue.clone());
-            blocking(move || directory::open(&dir, &name, anew)).await?
+            self.writing
+                .run(move || directory::open(&dir, &name, anew))
+                .await?
         };
-        let open = Open {
+        let open = OpenIndex {
             catalogue,
             index,
             goal: newest,
             since: Instant::now(),
-            is_doubtful: false,
+            needs_reopening: false,
         };
         self.change_current(|current| *current = Some(open.clone()));
         Ok(open)
     }
 }
 
-fn complain(error: &Error) {
+fn log_failure(error: &Error) {
     tracing::warn!(%error, cause = ?error.cause, "the search index could not be brought up to date");
 }
 
@@ -339,22 +365,6 @@ fn position(index: &Index) -> i64 {
 enum Applied {
     Done,
     AnotherWriter,
-}
-
-async fn apply(index: &Index, changes: Vec<(i64, Changed)>, last: i64) -> Result<Applied> {
-    let index = index.clone();
-    blocking(move || {
-        let changes = changes.into_iter().map(|(_, change)| match change {
-            Changed::Put(product) => Change::Put(document(product)),
-            Changed::Removed(id) => Change::Remove(id),
-        });
-        match index.apply(changes, last.unsigned_abs()) {
-            Ok(()) => Ok(Applied::Done),
-            Err(search::Error::Busy) => Ok(Applied::AnotherWriter),
-            Err(error) => Err(Error::internal(error)),
-        }
-    })
-    .await
 }
 
 fn document(product: Product) -> Document {
@@ -369,12 +379,4 @@ fn document(product: Product) -> Document {
         price: product.price_yen,
         in_stock: product.stock > 0,
     }
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-) -> Result<T> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|error| Err(Error::internal(error)))
 }

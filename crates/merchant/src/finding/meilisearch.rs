@@ -1,5 +1,7 @@
-//! The few requests Meilisearch gets from us. What it answers is never shown to
-//! a caller: its texts are for the log, without anything secret in them.
+//! A client for Meilisearch. Its texts are never shown to a caller: they only go to
+//! the log, without secrets.
+
+mod documents;
 
 use std::{fmt, time::Duration};
 
@@ -11,6 +13,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::store::Product;
+pub use documents::quoted;
+use documents::{bodies, wanted_settings};
 
 /// The index, as the document names it.
 const INDEX: &str = "products";
@@ -18,25 +22,20 @@ const INDEX: &str = "products";
 const CONNECT: Duration = Duration::from_millis(200);
 /// A search that takes longer is answered by the embedded index.
 const SEARCH: Duration = Duration::from_millis(800);
-/// Documents are sent in the background, where nobody waits; but a lease must
-/// not run out meanwhile.
+/// For requests in the background. Short enough that the lease does not expire.
 const SYNC: Duration = Duration::from_secs(20);
 
-/// An answer of ours is some kilobytes; facets with long names may be more.
+/// An answer has a few kilobytes, more with long facet names.
 const MOST_ANSWERED: usize = 4 * 1024 * 1024;
-/// A request stays far below what the server takes (100 MB unless it was told
-/// otherwise).
+/// Far below what the server accepts (100 MB by default).
 const MOST_SENT: usize = 8 * 1024 * 1024;
-/// How far into the matches pages reach. A server that was told nothing stops
-/// after 1000.
-const DEEPEST: u64 = 100_000;
-/// Of a text that somebody else wrote, so much goes into the log.
+/// How many characters of a server's text go to the log.
 const MOST_LOGGED: usize = 300;
 
 pub struct Meilisearch {
     client: reqwest::Client,
     url: Url,
-    /// What must not be repeated in any text.
+    /// What must not appear in any text.
     secrets: Vec<String>,
 }
 
@@ -44,7 +43,7 @@ pub struct Meilisearch {
 pub enum Failure {
     /// It could not be reached, or not in time.
     Unreachable(String),
-    /// It answered, but not with what was asked for.
+    /// It answered with an error.
     Refused {
         status: u16,
         code: String,
@@ -57,7 +56,7 @@ impl Failure {
         matches!(self, Self::Refused { code, .. } if code == wanted)
     }
 
-    /// Another search may well be answered.
+    /// Other searches may still be answered.
     pub fn is_about_one_search(&self) -> bool {
         matches!(
             self,
@@ -94,7 +93,7 @@ pub struct Hits {
     pub facet_distribution: Map<String, Value>,
 }
 
-/// Whatever else the index holds, it is no product of ours.
+/// The index may also hold documents that are not ours.
 #[derive(Debug, Deserialize)]
 pub struct Hit {
     #[serde(default)]
@@ -142,28 +141,29 @@ impl Meilisearch {
         let mut address = Url::parse(url)
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-            .ok_or("meilisearch_url is no address such as http://localhost:7700")?;
+            .ok_or("meilisearch_url is not an address such as http://localhost:7700")?;
         address.set_query(None);
         address.set_fragment(None);
         let mut secrets = vec![key.to_owned()];
         secrets.extend(address.password().map(str::to_owned));
         secrets.retain(|secret| !secret.is_empty());
         let mut headers = HeaderMap::new();
-        // A name and password in the address are used when there is no key: a
-        // request has one authorization.
+        // A request has one authorization: the key, or else the name and password of
+        // the address.
         if !key.is_empty() {
             without_password(&mut address);
-            let mut bearer = HeaderValue::from_str(&format!("Bearer {key}"))
-                .map_err(|_| "meilisearch_master_key holds characters that no key has")?;
+            let mut bearer = HeaderValue::from_str(&format!("Bearer {key}")).map_err(
+                |_| "meilisearch_master_key has characters that are not allowed in a key",
+            )?;
             bearer.set_sensitive(true);
             headers.insert(AUTHORIZATION, bearer);
         }
-        // Where two TLS libraries are linked in, rustls wants to be told which.
+        // Two TLS libraries are linked in, so rustls has to be told which to use.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .default_headers(headers)
             .connect_timeout(CONNECT)
-            // A redirect would carry the key to somebody else.
+            // A redirect would send the key to another server.
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(|error| causes(&error))?;
@@ -174,7 +174,7 @@ impl Meilisearch {
         })
     }
 
-    /// What to remember a position under: another server knows nothing yet.
+    /// The name under which the position of this server is stored.
     pub fn target(&self, catalogue: &str) -> String {
         let mut url = self.url.clone();
         without_password(&mut url);
@@ -204,7 +204,7 @@ impl Meilisearch {
             .await
     }
 
-    /// Sets what the index must be set to; `None` when it already is.
+    /// Changes the settings that differ from ours; `None` when none do.
     pub async fn set_up(&self) -> Result<Option<u64>> {
         let path = format!("/indexes/{INDEX}/settings");
         let current: Map<String, Value> = self.send(Method::GET, &path, None, SYNC).await?;
@@ -219,8 +219,8 @@ impl Meilisearch {
             .map(Some)
     }
 
-    /// Sends products, in as many requests as their size asks for, and returns
-    /// the task of each.
+    /// Sends products, in several requests if they are large, and returns the task of
+    /// each.
     pub async fn put(&self, products: &[&Product]) -> Result<Vec<u64>> {
         let path = format!("/indexes/{INDEX}/documents");
         let mut tasks = Vec::new();
@@ -240,7 +240,7 @@ impl Meilisearch {
             .send(Method::GET, &format!("/tasks/{uid}"), None, SYNC)
             .await?;
         if let Some(problem) = &mut task.error {
-            problem.message = self.harmless(&problem.message);
+            problem.message = self.for_log(&problem.message);
         }
         Ok(task)
     }
@@ -266,19 +266,19 @@ impl Meilisearch {
         }
         // An address may hold a password; reqwest's errors repeat it.
         let unreachable = |error: reqwest::Error| {
-            Failure::Unreachable(self.harmless(&causes(&error.without_url())))
+            Failure::Unreachable(self.for_log(&causes(&error.without_url())))
         };
         let mut response = request.send().await.map_err(unreachable)?;
         let status = response.status().as_u16();
         let refused = |code: &str, message: &str| Failure::Refused {
             status,
-            code: self.harmless(code),
-            message: self.harmless(message),
+            code: self.for_log(code),
+            message: self.for_log(message),
         };
         let mut answer = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
             if answer.len() + chunk.len() > MOST_ANSWERED {
-                return Err(refused("too_long", "the answer has no end"));
+                return Err(refused("too_long", "the answer is too long"));
             }
             answer.extend_from_slice(&chunk);
         }
@@ -290,8 +290,8 @@ impl Meilisearch {
             .map_err(|error| refused("not_understood", &error.to_string()))
     }
 
-    /// A text of somebody else's that can go into the log.
-    fn harmless(&self, text: &str) -> String {
+    /// The text without secrets and of bounded length, for the log.
+    fn for_log(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.secrets {
             text = text.replace(secret, "***");
@@ -301,7 +301,7 @@ impl Meilisearch {
 }
 
 fn without_password(url: &mut Url) {
-    // Fails only for addresses that have no place for them.
+    // Fails only for addresses that cannot have them.
     let _ = url.set_username("");
     let _ = url.set_password(None);
 }
@@ -315,85 +315,6 @@ fn causes(error: &dyn std::error::Error) -> String {
         cause = inner.source();
     }
     text
-}
-
-/// Without `sort` in front, an order that somebody asks for would only count
-/// among equally good matches. The other rules are the server's: their names
-/// differ between versions.
-fn wanted_settings(ranking_rules: Option<&Value>) -> Map<String, Value> {
-    let mut wanted = Map::new();
-    wanted.insert(
-        "searchableAttributes".into(),
-        json!([
-            "name",
-            "description",
-            "keywords",
-            "category",
-            "brand",
-            "sku"
-        ]),
-    );
-    wanted.insert(
-        "filterableAttributes".into(),
-        json!(["category", "brand", "price_jpy", "in_stock"]),
-    );
-    wanted.insert(
-        "sortableAttributes".into(),
-        json!(["price_jpy", "id", "name"]),
-    );
-    wanted.insert(
-        "localizedAttributes".into(),
-        json!([{ "attributePatterns": ["*"], "locales": ["jpn"] }]),
-    );
-    wanted.insert("pagination".into(), json!({ "maxTotalHits": DEEPEST }));
-    wanted.insert(
-        "faceting".into(),
-        json!({ "maxValuesPerFacet": 100, "sortFacetValuesBy": { "*": "count" } }),
-    );
-    if let Some(rules) = ranking_rules.and_then(Value::as_array) {
-        let others = rules.iter().filter(|rule| *rule != "sort").cloned();
-        let rules: Vec<Value> = std::iter::once("sort".into()).chain(others).collect();
-        wanted.insert("rankingRules".into(), rules.into());
-    }
-    wanted
-}
-
-/// Lists of documents, none longer than `most` unless a single one is.
-fn bodies(products: &[&Product], most: usize) -> Vec<String> {
-    let mut bodies = Vec::new();
-    let mut body = String::new();
-    for product in products {
-        let document = document(product);
-        if !body.is_empty() && body.len() + document.len() > most {
-            bodies.push(std::mem::take(&mut body) + "]");
-        }
-        body.push(if body.is_empty() { '[' } else { ',' });
-        body.push_str(&document);
-    }
-    if !body.is_empty() {
-        bodies.push(body + "]");
-    }
-    bodies
-}
-
-fn document(product: &Product) -> String {
-    json!({
-        "id": product.id,
-        "sku": product.sku,
-        "name": product.name,
-        "description": product.description,
-        "category": product.category,
-        "brand": product.brand,
-        "price_jpy": product.price_yen,
-        "keywords": product.keywords,
-        "in_stock": product.stock > 0,
-    })
-    .to_string()
-}
-
-/// A value in a filter expression, quoted so that it stays a value.
-pub fn quoted(value: &str) -> String {
-    format!("'{}'", value.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
 #[cfg(test)]
@@ -410,7 +331,7 @@ mod tests {
             ("http://localhost:7700", "hunter2\n"),
         ] {
             let Err(problem) = Meilisearch::new(url, key) else {
-                panic!("{url} was taken");
+                panic!("{url} was accepted");
             };
             assert!(!problem.contains("hunter2"), "{problem}");
         }
@@ -422,37 +343,9 @@ mod tests {
             Meilisearch::new("http://me:hunter2@localhost:7700/search/", "masterKey").unwrap();
         let target = meilisearch.target("c1");
         assert_eq!(target, "meilisearch http://localhost:7700/search c1");
-        let text = meilisearch.harmless("Bearer masterKey for me:hunter2");
+        let text = meilisearch.for_log("Bearer masterKey for me:hunter2");
         assert_eq!(text, "Bearer *** for me:***");
-        assert!(meilisearch.harmless(&"long ".repeat(1_000)).len() <= MOST_LOGGED);
-    }
-
-    #[test]
-    fn long_products_go_in_several_requests() {
-        let product = |id| Product {
-            id,
-            sku: format!("K-{id}"),
-            name: "急須".into(),
-            description: "\"".repeat(2_000),
-            price_yen: 1,
-            stock: 1,
-            category: None,
-            brand: None,
-            image_url: None,
-            refund_period_days: 30,
-            keywords: Vec::new(),
-        };
-        let products: Vec<Product> = (0..5).map(product).collect();
-        let products: Vec<&Product> = products.iter().collect();
-        let bodies = bodies(&products, 10_000);
-        let lists: Vec<Vec<Value>> = bodies
-            .iter()
-            .map(|body| serde_json::from_str(body).unwrap())
-            .collect();
-        let lengths: Vec<usize> = lists.iter().map(Vec::len).collect();
-        assert_eq!(lengths, [2, 2, 1]);
-        assert!(bodies.iter().all(|body| body.len() < 10_000));
-        assert_eq!(super::bodies(&[], 10_000), [""; 0]);
+        assert!(meilisearch.for_log(&"long ".repeat(1_000)).len() <= MOST_LOGGED);
     }
 
     #[test]

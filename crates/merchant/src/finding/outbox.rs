@@ -1,9 +1,9 @@
-//! Keeps Meilisearch in step with the database.
+//! Keeps Meilisearch up to date with the database.
 //!
-//! The catalogue's change numbers are the outbox: what Meilisearch has
-//! confirmed is remembered as a number in the database, and everything after it
-//! has yet to be sent. One process does it, the holder of a lease; a document
-//! sent twice is the same document.
+//! The change numbers of the catalogue are the outbox. The database stores the number
+//! of the last change that Meilisearch confirmed; everything after it has yet to be
+//! sent. Only the process that holds a lease sends. Sending a document twice does no
+//! harm.
 
 use std::{
     sync::Arc,
@@ -15,16 +15,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     meilisearch::{Failure, Meilisearch},
-    remote::Step,
+    sync_state::SyncState,
 };
 use crate::store::{self, Changed, Product};
 
 const LEASE: &str = "merchant-meilisearch";
 const LEASE_MS: i64 = 30_000;
-/// Whoever does not hold the lease asks for it so often.
+/// How often a process without the lease asks for it.
 const ASK_AGAIN_MS: i64 = 5_000;
 const EVERY: Duration = Duration::from_secs(1);
-/// How often a server that has nothing to do is asked what it still has.
+/// How often the documents of an idle server are counted.
 const CHECK: Duration = Duration::from_secs(60);
 const BATCH: i64 = 5_000;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -34,41 +34,41 @@ pub struct Outbox {
     meilisearch: Arc<Meilisearch>,
     store: Arc<dyn Store>,
     clock: Clock,
-    step: Arc<Step>,
+    sync_state: Arc<SyncState>,
     holder: String,
-    /// Until when the lease is ours; until then it is not asked for again.
+    /// Until when this process holds the lease.
     held_until: i64,
-    /// When somebody else had it, and it is worth asking once more.
+    /// When to ask again for a lease that another process holds.
     ask_again: i64,
     is_set_up: bool,
     /// When the server's documents were counted last.
     checked: Option<Instant>,
-    /// It had lost documents and all were sent again.
+    /// Whether all documents were sent again because some were lost.
     sent_again: bool,
-    /// Once Meilisearch has come this far, it knows the whole catalogue.
+    /// Meilisearch has the whole catalogue from this change on.
     goal: Option<(String, i64)>,
 }
 
-enum Trouble {
+enum SyncError {
     Store(kit::Error),
     Search(Failure),
-    /// A task that Meilisearch took on and then could not do.
+    /// A task that Meilisearch accepted and then failed.
     Task(String),
 }
 
-impl From<kit::Error> for Trouble {
+impl From<kit::Error> for SyncError {
     fn from(error: kit::Error) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<Failure> for Trouble {
+impl From<Failure> for SyncError {
     fn from(failure: Failure) -> Self {
         Self::Search(failure)
     }
 }
 
-/// What there is to send.
+/// What to send: the catalogue up to its newest change.
 struct Catalogue {
     target: String,
     newest: i64,
@@ -79,13 +79,13 @@ impl Outbox {
         meilisearch: Arc<Meilisearch>,
         store: Arc<dyn Store>,
         clock: Clock,
-        step: Arc<Step>,
+        sync_state: Arc<SyncState>,
     ) -> Self {
         Self {
             meilisearch,
             store,
             clock,
-            step,
+            sync_state,
             holder: kit::ids::random("", 16),
             held_until: 0,
             ask_again: 0,
@@ -102,7 +102,7 @@ impl Outbox {
         loop {
             let round = tokio::select! {
                 round = self.round() => round,
-                // Whatever it was in the middle of can be done again.
+                // An interrupted round can be repeated.
                 () = stop.cancelled() => break,
             };
             let wait = match round {
@@ -110,9 +110,9 @@ impl Outbox {
                     pause = FIRST_PAUSE;
                     EVERY
                 }
-                Err(trouble) => {
+                Err(error) => {
                     self.is_set_up = false;
-                    complain(&trouble, pause);
+                    log_failure(&error, pause);
                     let wait = pause;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                     wait
@@ -120,25 +120,25 @@ impl Outbox {
             };
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
-                () = self.step.wake.notified() => {}
+                () = self.sync_state.wake.notified() => {}
                 () = stop.cancelled() => break,
             }
         }
-        self.give_back().await;
+        self.release_lease().await;
     }
 
-    async fn round(&mut self) -> Result<(), Trouble> {
+    async fn round(&mut self) -> Result<(), SyncError> {
         let Some(catalogue) = self.catalogue().await? else {
             return Ok(());
         };
         if !self.holds_lease().await? {
-            // Another process sends; we only look how far it is.
+            // Another process sends; only check how far it has come.
             self.is_set_up = false;
             let position = self.position(&catalogue.target).await?;
-            self.came_to(&catalogue, position);
+            self.note_position(&catalogue, position);
             return Ok(());
         }
-        if self.step.take_index_missing() {
+        if self.sync_state.take_index_missing() {
             self.is_set_up = false;
         }
         if !self.is_set_up {
@@ -156,18 +156,18 @@ impl Outbox {
             self.check(&catalogue).await?;
             position = self.position(&catalogue.target).await?;
         }
-        self.came_to(&catalogue, position);
+        self.note_position(&catalogue, position);
         Ok(())
     }
 
-    /// It is in step when it has come as far as the catalogue was when we first
-    /// looked, and never falls back behind that.
-    fn came_to(&mut self, catalogue: &Catalogue, position: i64) {
+    /// Meilisearch is up to date when it has reached the newest change of our first
+    /// look, and has not fallen behind since.
+    fn note_position(&mut self, catalogue: &Catalogue, position: i64) {
         let goal = match self.goal.take() {
             Some((target, goal)) if target == catalogue.target => goal.max(position),
             _ => catalogue.newest,
         };
-        self.step.set(position >= goal);
+        self.sync_state.set(position >= goal);
         self.goal = Some((catalogue.target.clone(), goal));
     }
 
@@ -188,7 +188,7 @@ impl Outbox {
         }))
     }
 
-    /// Asks the database only when the lease comes near its end.
+    /// Asks the database only when the lease is about to expire.
     async fn holds_lease(&mut self) -> kit::Result<bool> {
         let now = self.clock.now().as_millisecond();
         if now < self.held_until - LEASE_MS / 2 {
@@ -211,16 +211,16 @@ impl Outbox {
         Ok(is_held)
     }
 
-    async fn give_back(&self) {
+    async fn release_lease(&self) {
         let holder = self.holder.clone();
-        let given_back = self
+        let released = self
             .store
             .transaction(Budget::default(), move |sql| {
                 lease::release(sql, LEASE, &holder)
             })
             .await;
-        if let Err(error) = given_back {
-            tracing::debug!(%error, "the lease runs out by itself");
+        if let Err(error) = released {
+            tracing::debug!(%error, "the lease was not released and will expire");
         }
     }
 
@@ -242,14 +242,14 @@ impl Outbox {
             .await
     }
 
-    /// The index and its settings. A server that has lost its documents gets
-    /// them all again.
-    async fn set_up(&mut self, catalogue: &Catalogue) -> Result<(), Trouble> {
+    /// Creates the index and its settings. A server that has lost documents gets all
+    /// of them again.
+    async fn set_up(&mut self, catalogue: &Catalogue) -> Result<(), SyncError> {
         self.check(catalogue).await?;
         if self.meilisearch.documents().await?.is_none() {
             let created = self.meilisearch.create_index().await?;
             match self.done(created).await {
-                Err(Trouble::Task(problem)) if problem.starts_with("index_already_exists") => {}
+                Err(SyncError::Task(problem)) if problem.starts_with("index_already_exists") => {}
                 other => other?,
             }
         }
@@ -259,8 +259,8 @@ impl Outbox {
         }
     }
 
-    /// Starts from the beginning when the server has less than it was sent.
-    async fn check(&mut self, catalogue: &Catalogue) -> Result<(), Trouble> {
+    /// Starts from the beginning if the server has fewer documents than it was sent.
+    async fn check(&mut self, catalogue: &Catalogue) -> Result<(), SyncError> {
         let position = self.position(&catalogue.target).await?;
         if position == 0 || !self.has_lost(position).await? {
             self.checked = Some(Instant::now());
@@ -268,24 +268,24 @@ impl Outbox {
             return Ok(());
         }
         tracing::warn!("Meilisearch has lost documents; the catalogue is sent again");
-        self.step.set(false);
+        self.sync_state.set(false);
         self.is_set_up = false;
         self.save_position(&catalogue.target, 0).await?;
         if std::mem::replace(&mut self.sent_again, true) {
-            // Sending it at once and for ever would help nobody.
-            return Err(Trouble::Task(
+            // Do not send the catalogue over and over again.
+            return Err(SyncError::Task(
                 "documents are missing although all were sent".into(),
             ));
         }
-        self.step.wake.notify_one();
+        self.sync_state.wake.notify_one();
         Ok(())
     }
 
-    async fn has_lost(&self, position: i64) -> Result<bool, Trouble> {
+    async fn has_lost(&self, position: i64) -> Result<bool, SyncError> {
         let Some(first) = self.meilisearch.documents().await? else {
             return Ok(true);
         };
-        // Counting says something only when there is nothing left to send.
+        // The count is only meaningful when there is nothing left to send.
         let expected = self
             .store
             .query(Budget::default(), move |sql| {
@@ -306,17 +306,17 @@ impl Outbox {
     }
 
     /// Sends one batch, waits until it is searchable, and remembers it.
-    async fn send_after(&mut self, target: &str, position: i64) -> Result<i64, Trouble> {
+    async fn send_after(&mut self, target: &str, position: i64) -> Result<i64, SyncError> {
         let (newest, changes) = self
             .store
             .query(Budget::default(), move |sql| {
-                // In this order: what comes in between has a higher number.
+                // In this order: changes in between have higher numbers.
                 let newest = store::newest_change(sql)?;
                 Ok((newest, store::changes_after(sql, position, BATCH)?))
             })
             .await?;
         let Some((last, _)) = changes.last() else {
-            // Numbers that no change bears any more: later ones replaced them.
+            // Later changes replaced all with these numbers.
             self.save_position(target, newest).await?;
             return Ok(newest);
         };
@@ -342,7 +342,7 @@ impl Outbox {
     }
 
     /// Waits for a task to end.
-    async fn done(&mut self, uid: u64) -> Result<(), Trouble> {
+    async fn done(&mut self, uid: u64) -> Result<(), SyncError> {
         let mut wait = Duration::from_millis(20);
         loop {
             let task = self.meilisearch.task(uid).await?;
@@ -350,16 +350,16 @@ impl Outbox {
                 "succeeded" => return Ok(()),
                 "failed" | "canceled" => {
                     let problem = task.error.unwrap_or_default();
-                    return Err(Trouble::Task(format!(
+                    return Err(SyncError::Task(format!(
                         "{}: {}",
                         problem.code, problem.message
                     )));
                 }
                 _ => {}
             }
-            // Long batches outlast the lease unless it is renewed.
+            // A long batch takes longer than the lease, so renew it.
             if !self.holds_lease().await? {
-                return Err(Trouble::Task("another process took over".into()));
+                return Err(SyncError::Task("another process took over".into()));
             }
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(Duration::from_secs(1));
@@ -367,15 +367,15 @@ impl Outbox {
     }
 }
 
-fn complain(trouble: &Trouble, retry_in: Duration) {
-    match trouble {
-        Trouble::Store(error) => {
+fn log_failure(error: &SyncError, retry_in: Duration) {
+    match error {
+        SyncError::Store(error) => {
             tracing::warn!(%error, cause = ?error.cause, ?retry_in, "Meilisearch could not be updated");
         }
-        Trouble::Search(failure) => {
+        SyncError::Search(failure) => {
             tracing::warn!(%failure, ?retry_in, "Meilisearch could not be updated");
         }
-        Trouble::Task(problem) => {
+        SyncError::Task(problem) => {
             tracing::warn!(problem, ?retry_in, "Meilisearch could not be updated");
         }
     }

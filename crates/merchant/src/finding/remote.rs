@@ -1,90 +1,46 @@
-//! Searches put to Meilisearch, as long as it can be trusted to answer.
+//! Searches in Meilisearch, as long as it is up to date and answers.
 
-use std::{
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 
 use kit::{Store, sql::Budget};
 use search::{Facets, Query, Sort};
 use serde_json::{Map, Value, json};
-use tokio::sync::Notify;
 
 use super::{
-    Engine, Found,
     breaker::Breaker,
-    meilisearch::{self, Failure, Hits, Meilisearch},
+    candidates::{Candidates, Engine},
+    meilisearch::{Failure, Hits, Meilisearch, quoted},
+    sync_state::SyncState,
 };
 use crate::store;
 
-/// Stands for a hit that is no product of ours, so that places still count.
-const NOBODY: i64 = i64::MIN;
+/// Stands for a hit that is not one of our products, so that offsets stay right.
+const NO_PRODUCT: i64 = i64::MIN;
 
-pub struct Remote {
+pub struct RemoteSearch {
     pub meilisearch: Arc<Meilisearch>,
-    pub step: Arc<Step>,
+    pub sync_state: Arc<SyncState>,
     store: Arc<dyn Store>,
     breaker: Breaker,
 }
 
-/// Whether Meilisearch knows the whole catalogue, as far as is known here.
-/// Before it does, its answers would be incomplete.
-#[derive(Default)]
-pub struct Step {
-    /// `None` before anybody has looked.
-    is_in: Mutex<Option<bool>>,
-    /// The outbox is wanted, whatever it waits for.
-    pub wake: Notify,
-    is_index_missing: AtomicBool,
-}
-
-impl Step {
-    pub fn known(&self) -> Option<bool> {
-        *self.is_in.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn set(&self, is_in: bool) {
-        *self.is_in.lock().unwrap_or_else(PoisonError::into_inner) = Some(is_in);
-    }
-
-    /// What was read before the outbox came to know better does not count.
-    fn set_first(&self, is_in: bool) {
-        let mut known = self.is_in.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get_or_insert(is_in);
-    }
-
-    fn index_is_missing(&self) {
-        self.set(false);
-        self.is_index_missing.store(true, Ordering::Relaxed);
-        self.wake.notify_one();
-    }
-
-    /// Whether a search found no index since this was last asked.
-    pub fn take_index_missing(&self) -> bool {
-        self.is_index_missing.swap(false, Ordering::Relaxed)
-    }
-}
-
-impl Remote {
+impl RemoteSearch {
     pub fn new(meilisearch: Meilisearch, store: &Arc<dyn Store>) -> Self {
         Self {
             meilisearch: Arc::new(meilisearch),
-            step: Arc::default(),
+            sync_state: Arc::default(),
             store: Arc::clone(store),
             breaker: Breaker::default(),
         }
     }
 
-    /// The error is the reason why it can't be asked.
-    pub async fn find(&self, query: &Query) -> Result<Found, &'static str> {
+    /// The error is the reason why it did not answer.
+    pub async fn find(&self, query: &Query) -> Result<Candidates, &'static str> {
         if !self.is_in_step().await {
             return Err("Meilisearch does not know the whole catalogue yet.");
         }
-        if !self.breaker.lets_through(Instant::now()) {
-            return Err("Meilisearch did not answer lately.");
+        if !self.breaker.allows(Instant::now()) {
+            return Err("Meilisearch has not answered recently.");
         }
         match self.meilisearch.search(&body(query)).await {
             Ok(hits) => {
@@ -102,7 +58,7 @@ impl Remote {
     pub async fn check(&self) -> kit::Result<String> {
         match self.meilisearch.documents().await {
             Ok(Some(count)) => Ok(format!("answers, and has {count} documents")),
-            Ok(None) => Ok("answers; the catalogue is not there yet".into()),
+            Ok(None) => Ok("answers; the catalogue has not been sent yet".into()),
             Err(failure) => {
                 let what = failure.to_string();
                 let what = format!("{}.", what.trim_end_matches('.'));
@@ -117,12 +73,12 @@ impl Remote {
     fn did_not_find(&self, failure: &Failure) -> &'static str {
         if failure.is("index_not_found") {
             self.answered();
-            self.step.index_is_missing();
+            self.sync_state.index_is_missing();
             return "Meilisearch has lost the catalogue.";
         }
         if failure.is_about_one_search() {
             self.answered();
-            return "Meilisearch does not take this search.";
+            return "Meilisearch refused this search.";
         }
         self.breaker.failed(Instant::now());
         match failure {
@@ -133,14 +89,14 @@ impl Remote {
 
     fn answered(&self) {
         if self.breaker.succeeded() {
-            // What changed while it was away need not wait any longer.
-            self.step.wake.notify_one();
+            // Send at once what changed in the meantime.
+            self.sync_state.wake.notify_one();
         }
     }
 
-    /// A process that only makes one call has no outbox that would know.
+    /// Asks the database where no outbox runs: in a process that makes only one call.
     async fn is_in_step(&self) -> bool {
-        if let Some(known) = self.step.known() {
+        if let Some(known) = self.sync_state.known() {
             return known;
         }
         let meilisearch = Arc::clone(&self.meilisearch);
@@ -156,7 +112,7 @@ impl Remote {
             .await;
         let is_in = looked.unwrap_or(false);
         if is_in {
-            self.step.set_first(true);
+            self.sync_state.set_first(true);
         }
         is_in
     }
@@ -172,7 +128,7 @@ fn body(query: &Query) -> Value {
     let mut filters = Vec::new();
     for (name, among) in [("category", &query.category), ("brand", &query.brand)] {
         if !among.is_empty() {
-            let values: Vec<String> = among.iter().map(|v| meilisearch::quoted(v)).collect();
+            let values: Vec<String> = among.iter().map(|v| quoted(v)).collect();
             filters.push(format!("{name} IN [{}]", values.join(", ")));
         }
     }
@@ -203,7 +159,7 @@ fn body(query: &Query) -> Value {
     Value::Object(body)
 }
 
-fn found(hits: &Hits, query: &Query) -> Found {
+fn found(hits: &Hits, query: &Query) -> Candidates {
     let counts = |name: &str| -> Vec<(String, u64)> {
         let counts = hits.facet_distribution.get(name).and_then(Value::as_object);
         let mut counts: Vec<(String, u64)> = counts
@@ -220,9 +176,9 @@ fn found(hits: &Hits, query: &Query) -> Found {
         ..Facets::default()
     });
     let hits = hits.hits.iter().take(query.limit);
-    Found {
+    Candidates {
         facets,
-        ids: hits.map(|hit| hit.id().unwrap_or(NOBODY)).collect(),
+        ids: hits.map(|hit| hit.id().unwrap_or(NO_PRODUCT)).collect(),
         engine: Engine::Meilisearch,
         degraded: None,
     }

@@ -1,5 +1,5 @@
 //! Rows out of a file, one after the other: a JSON array, a JSON object on each
-//! line, or CSV with a header. Which it is, its first character tells.
+//! line, or CSV with a header. The first character tells which.
 
 use std::{
     fmt,
@@ -17,30 +17,33 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-/// Longer lines are no rows of a catalogue.
+/// No row of a catalogue has a longer line.
 const LONGEST_LINE: u64 = 4 * 1024 * 1024;
 
-type Fields = std::result::Result<Map<String, Value>, String>;
+/// A row as the file has it, or why it is not one.
+pub type Fields = std::result::Result<Map<String, Value>, String>;
 
-/// Tells files apart by what is in them.
-pub fn digest(path: &Path) -> Result<String> {
+/// What tells files apart by their contents, and how many bytes they have.
+pub fn digest(path: &Path) -> Result<(String, u64)> {
     let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 256 * 1024];
+    let mut size = 0;
     loop {
         let count = file
             .read(&mut buffer)
             .map_err(|error| unreadable(path, &error))?;
         match buffer.get(..count) {
             Some([]) | None => break,
-            Some(bytes) => hasher.update(bytes),
+            Some(bytes) => {
+                size += bytes.len() as u64;
+                hasher.update(bytes);
+            }
         }
     }
-    Ok(hasher
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    let digest = hasher.finalize();
+    let digest = digest.iter().map(|byte| format!("{byte:02x}"));
+    Ok((digest.collect(), size))
 }
 
 /// Hands every row to `take`, with its line, until `take` has enough.
@@ -61,7 +64,7 @@ pub fn read(
     let first = first_sign(&mut reader).map_err(|error| unreadable(path, &error))?;
     match first {
         None => {
-            Err(Error::new("EMPTY_FILE", "The file is empty.").next("Name a file with products."))
+            Err(Error::new("EMPTY_FILE", "The file is empty.").next("Give a file with products."))
         }
         Some(b'[') => array(reader, take),
         Some(b'{') => lines(reader, take).map_err(|error| unreadable(path, &error)),
@@ -74,7 +77,7 @@ pub fn unreadable(path: &Path, error: &io::Error) -> Error {
         "FILE_READ_ERROR",
         format!("{} can't be read: {error}.", path.display()),
     )
-    .next("Check the name and the rights of the file.")
+    .next("Check the name and the permissions of the file.")
 }
 
 /// Counts bytes for the progress, as they are read.
@@ -91,7 +94,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Spreadsheets begin their files with a byte-order mark.
+/// Spreadsheets write a byte-order mark at the start of a file.
 fn skip_mark(reader: &mut impl BufRead) -> io::Result<()> {
     if reader.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
         reader.consume(3);
@@ -99,8 +102,7 @@ fn skip_mark(reader: &mut impl BufRead) -> io::Result<()> {
     Ok(())
 }
 
-/// The first byte that is no white space. White space before it goes, except
-/// for line breaks, which count.
+/// The first byte that is not white space.
 fn first_sign(reader: &mut impl BufRead) -> io::Result<Option<u8>> {
     let buffer = reader.fill_buf()?;
     Ok(buffer
@@ -138,7 +140,7 @@ fn lines(mut reader: impl BufRead, mut take: impl FnMut(u64, Fields) -> bool) ->
     Ok(())
 }
 
-/// serde_json's own place is within the line, which is told already.
+/// Without serde_json's own position, which is within the line that is named already.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or(&text).to_owned()
@@ -159,11 +161,12 @@ fn array(reader: impl BufRead, take: impl FnMut(u64, Fields) -> bool) -> Result<
             "INVALID_FILE",
             format!("Line {}: {}.", error.line().max(1), without_place(&error)),
         )
-        .next("Mend the file and import it again.")),
+        .next("Correct the file and import it again.")),
     }
 }
 
-/// serde_json takes bytes one by one, so the count is that of the element just read.
+/// Counts lines. serde_json reads byte by byte, so the count is that of the element
+/// just read.
 struct LineCounted<R> {
     inner: R,
     line: Arc<AtomicU64>,
@@ -211,8 +214,8 @@ impl<'de, F: FnMut(u64, Fields) -> bool> Visitor<'de> for Elements<'_, F> {
     }
 }
 
-/// Every line ends in a line feed alone, the last one too, so that lines can be
-/// counted by them: spreadsheets end theirs in two characters.
+/// Turns every line ending into a single line feed, and adds a missing last one, so
+/// that lines can be counted. Spreadsheets use two characters.
 struct PlainLines<R> {
     inner: R,
     last: u8,
@@ -283,8 +286,8 @@ fn table(reader: impl BufRead, mut take: impl FnMut(u64, Fields) -> bool) -> Res
             }
             Err(error) => Err(problem(&error, names.len())),
         };
-        // Its own place is that of the blank lines before the record; so the
-        // line is told by where the record ends, and how many it has.
+        // The reader's own position may be that of blank lines before the record. So
+        // the line is computed from the end of the record and its number of lines.
         let line_breaks = record.iter().map(|field| field.matches('\n').count());
         let lines = 1 + line_breaks.sum::<usize>() as u64;
         if !take(csv.position().line().saturating_sub(lines), fields) {

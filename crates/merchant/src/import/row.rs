@@ -1,11 +1,10 @@
-//! One row of a catalogue, checked and cleaned. What a shop writes about its
-//! products is text for people and agents to read and never more than that:
-//! characters that nobody sees do not come in.
+//! One row of a catalogue, checked and cleaned. Invisible characters are removed,
+//! because they could hide instructions for agents in the text of a product.
 
 use serde_json::{Map, Value};
 
 use crate::{
-    model::{cart, money::Yen},
+    model::{money::Yen, plan},
     store::{MOST_STOCK, Product},
 };
 
@@ -34,7 +33,7 @@ pub fn product(fields: &Map<String, Value>) -> Result<Product, Problem> {
     let id = fields
         .get("id")
         .ok_or("there is no id")
-        .and_then(|id| cart::product_id(id).ok_or("the id is no positive integer"))?;
+        .and_then(|id| plan::product_id(id).ok_or("the id is not a positive integer"))?;
     let name = text(fields, "name", 200)?.ok_or("there is no name")?;
     Ok(Product {
         id,
@@ -61,12 +60,13 @@ fn text(fields: &Map<String, Value>, name: &str, most: usize) -> Result<Option<S
         None => return Ok(None),
         Some(Value::String(text)) => clean(text, most),
         Some(Value::Number(number)) => clean(&number.to_string(), most),
-        Some(_) => return Err(format!("{name} is no text")),
+        Some(_) => return Err(format!("{name} is not text")),
     };
     Ok(Some(cleaned).filter(|text| !text.is_empty()))
 }
 
-/// Line breaks become spaces; what is not seen goes; what is too long is cut.
+/// Turns white space into single spaces, removes invisible characters, and cuts what
+/// is too long.
 pub fn clean(text: &str, most: usize) -> String {
     let mut clean = String::with_capacity(text.len().min(most * 4));
     let mut gap = false;
@@ -97,8 +97,8 @@ pub fn clean(text: &str, most: usize) -> String {
     clean
 }
 
-/// Controls, directions, joiners and fillers without a body, and the tag
-/// characters in which a text can be hidden from people and not from models.
+/// Control characters, direction marks, joiners, fillers, and the tag characters,
+/// which can hide a text from people but not from models.
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -109,8 +109,8 @@ fn is_hidden(character: char) -> bool {
             | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
 }
 
-/// One of them says how the character before it is drawn, as in rare
-/// kanji and emoji; any more are a text in disguise.
+/// One variation selector tells how the character before it is drawn, as in rare
+/// kanji and emoji. More than one could hide a text.
 fn is_selector(character: char) -> bool {
     matches!(character, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
@@ -121,7 +121,7 @@ fn price(fields: &Map<String, Value>) -> Result<Yen, Problem> {
     match (yen, cents) {
         (None, None) => Err("there is no price_jpy or price_cents".into()),
         (Some(Ok(yen)), Some(Ok(cents))) if yen != cents => {
-            Err("price_jpy and price_cents say different things".into())
+            Err("price_jpy and price_cents differ".into())
         }
         (Some(Err(invalid)), _) => Err(format!("price_jpy {invalid}")),
         (_, Some(Err(invalid))) => Err(format!("price_cents {invalid}")),
@@ -138,10 +138,10 @@ fn whole(fields: &Map<String, Value>, name: &str, most: i64) -> Result<Option<i6
         .ok()
         .filter(|number| *number <= most)
         .map(Some)
-        .ok_or_else(|| format!("{name} is no whole number from 0 to {most}"))
+        .ok_or_else(|| format!("{name} is not a whole number from 0 to {most}"))
 }
 
-/// A path on this shop's own port, or an address on the web.
+/// A path on the shop's own port, or an http(s) address.
 fn image(fields: &Map<String, Value>) -> Result<Option<String>, Problem> {
     let Some(url) = text(fields, "image_url", 1_000)? else {
         return Ok(None);
@@ -153,7 +153,7 @@ fn image(fields: &Map<String, Value>) -> Result<Option<String>, Problem> {
     Err("image_url is neither a path nor an http(s) address".into())
 }
 
-/// A list, or in CSV one text with `|`, `;`, `,` or `、` in between.
+/// A list, or one text separated by `|`, `;`, `,` or `、`, as in CSV.
 fn keywords(fields: &Map<String, Value>) -> Result<Vec<String>, Problem> {
     let words: Vec<&str> = match given(fields, "keywords") {
         None => Vec::new(),
@@ -162,8 +162,8 @@ fn keywords(fields: &Map<String, Value>) -> Result<Vec<String>, Problem> {
             .iter()
             .map(Value::as_str)
             .collect::<Option<_>>()
-            .ok_or("keywords are no texts")?,
-        Some(_) => return Err("keywords are no list".into()),
+            .ok_or("keywords are not texts")?,
+        Some(_) => return Err("keywords are not a list".into()),
     };
     Ok(words
         .iter()
@@ -208,7 +208,7 @@ mod tests {
             (json!({}), "there is no id"),
             (
                 json!({ "id": 0, "name": "x" }),
-                "the id is no positive integer",
+                "the id is not a positive integer",
             ),
             (json!({ "id": 1 }), "there is no name"),
             (json!({ "id": 1, "name": "\u{200b}" }), "there is no name"),
@@ -222,11 +222,11 @@ mod tests {
             ),
             (
                 json!({ "id": 1, "name": "x", "price_jpy": 1, "price_cents": 200 }),
-                "price_jpy and price_cents say different things",
+                "price_jpy and price_cents differ",
             ),
             (
                 json!({ "id": 1, "name": "x", "price_jpy": 1, "inventory_count": -1 }),
-                "inventory_count is no whole number",
+                "inventory_count is not a whole number",
             ),
             (
                 json!({ "id": 1, "name": "x", "price_jpy": 1, "image_url": "javascript:alert(1)" }),
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(clean(" a\r\n\tb\u{0}c ", 10), "a bc");
         assert_eq!(clean("\u{202e}evil\u{e0041}\u{e0042}", 10), "evil");
         assert_eq!(clean("\u{3164}e\u{34f}vil\u{ffa0}", 10), "evil");
-        // One variation selector is part of a character, more hide something.
+        // One variation selector is part of a character; more could hide a text.
         let (kanji, heart) = ("葛\u{e0100}城", "\u{2764}\u{fe0f}");
         assert_eq!(clean(kanji, 10), kanji);
         assert_eq!(clean(heart, 10), heart);

@@ -11,11 +11,11 @@ use super::errors;
 /// In characters, of one field or one line.
 pub const MAX_TEXT: usize = 200;
 pub const MAX_LINES: usize = 10;
-/// In bytes of JSON, with everything that is no field of ours.
+/// In bytes of JSON, unknown fields included.
 pub const MAX_BYTES: usize = 16 * 1024;
 
-/// An address that says something. It remembers how it was given, since the flat
-/// mandate repeats it like that; what is kept of it is that form, too.
+/// An address that is not empty. It keeps the form in which it was given, because the
+/// flat mandate repeats it so. It is also stored in that form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub struct Address {
@@ -48,9 +48,9 @@ pub struct ContactAddress {
 }
 
 impl Address {
-    /// Reads `postalCode` as well as `postal_code`, and passes over fields it
-    /// does not know beside those it does. `null`, `{}` and an address of blanks
-    /// are none; one that speaks another language is no address.
+    /// Reads `postalCode` as well as `postal_code`, and ignores unknown fields. `null`,
+    /// `{}` and an address of blanks are `None`. An address with only unknown fields
+    /// is an error.
     pub fn parse(address: &Value) -> Result<Option<Self>> {
         let given = match address {
             Value::Object(given) => given,
@@ -78,7 +78,7 @@ impl Address {
                 .insert(plain, value)
                 .is_some_and(|before| before != value)
             {
-                let what = "is given twice, and not the same";
+                let what = "is given twice with different values";
                 return Err(errors::invalid_address(Some(name), what));
             }
         }
@@ -189,8 +189,8 @@ fn says_something(value: &Value) -> bool {
     }
 }
 
-/// Databases refuse NUL, and nobody's address has the others. A new line in an
-/// address is nothing unusual.
+/// Databases refuse NUL, and no address has the other control characters. Line breaks
+/// are allowed.
 fn printable(value: &Value) -> bool {
     let fine =
         |text: &str| !text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t'));

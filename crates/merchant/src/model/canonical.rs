@@ -1,5 +1,5 @@
-//! One text for one JSON value, after RFC 8785: what is hashed and signed does
-//! not depend on who wrote it down.
+//! Canonical JSON (RFC 8785): the same value always gives the same text, whoever
+//! wrote it. This text is hashed and signed.
 
 use kit::{Error, Result};
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! How a cart is refused: every code, in one place. Where items are at fault,
-//! `details.items` names each of them.
+//! Every error of a cart. Where items are at fault, `details.items` names each of
+//! them.
 
 use kit::Error;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub const INSUFFICIENT_STOCK: &str = "INSUFFICIENT_STOCK";
 pub const AMOUNT_TOO_LARGE: &str = "AMOUNT_TOO_LARGE";
 pub const INVALID_ADDRESS: &str = "INVALID_ADDRESS";
 
-/// Of the items at fault, a sentence names so many.
+/// How many of the items at fault a sentence names.
 const MOST_NAMED: usize = 10;
 
 pub fn invalid_cart_plan(what: &str) -> Error {
@@ -31,7 +31,7 @@ pub fn empty_cart() -> Error {
 pub fn too_many_items(items: usize, most: usize) -> Error {
     Error::new(
         TOO_MANY_ITEMS,
-        format!("The cart has {items} items; one may have {most}."),
+        format!("The cart has {items} items; the limit is {most}."),
     )
     .next("Make several carts.")
     .details(json!({ "items": items, "most": most }))
@@ -41,9 +41,9 @@ pub fn too_many_items(items: usize, most: usize) -> Error {
 pub fn invalid_product_id(items: Vec<Value>) -> Error {
     Error::new(
         INVALID_PRODUCT_ID,
-        "Some items of the cart do not say which product they mean.",
+        "Some items of the cart have no valid product_id.",
     )
-    .next("Give each item the product_id that search_products answered with, a positive integer.")
+    .next("Give each item the product_id that search_products returned, a positive integer.")
     .details(json!({ "items": items }))
 }
 
@@ -51,7 +51,7 @@ pub fn invalid_product_id(items: Vec<Value>) -> Error {
 pub fn invalid_quantity(items: Vec<Value>) -> Error {
     Error::new(
         INVALID_QUANTITY,
-        "Some quantities are no whole numbers of at least 1.",
+        "Some quantities are not whole numbers of at least 1.",
     )
     .next("Give each item a quantity of 1 or more; leave out what is not wanted.")
     .details(json!({ "items": items }))
@@ -64,7 +64,7 @@ pub fn unknown_product(ids: &[i64]) -> Error {
         UNKNOWN_PRODUCT,
         format!("The shop has no product with id {}.", list(ids)),
     )
-    .next("Find products with search_products and take their ids.")
+    .next("Find products with search_products and use their ids.")
     .details(json!({ "items": items }))
 }
 
@@ -114,8 +114,8 @@ pub fn amount_too_large() -> Error {
         .next("Lower the quantities.")
 }
 
-/// `details`: `{field}`, by the caller's own name for it; none when the address
-/// as a whole is at fault.
+/// `details`: `{field}`, as the caller wrote it; null when the whole address is at
+/// fault.
 pub fn invalid_address(field: Option<&str>, what: &str) -> Error {
     let whole = field.map_or_else(
         || "shipping_address".into(),
@@ -134,7 +134,6 @@ fn list(ids: &[i64]) -> String {
     named.join(", ") + &and_others(ids.len())
 }
 
-/// The details have them all.
 fn and_others(count: usize) -> String {
     match count.checked_sub(MOST_NAMED) {
         None | Some(0) => String::new(),

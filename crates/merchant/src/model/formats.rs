@@ -1,5 +1,5 @@
-//! The shapes a mandate can have. Each module builds the `contents`, which are
-//! what a signature covers, and the mandate around them.
+//! The formats of a mandate. Each module builds the `contents`, which are what is
+//! signed, and the mandate around them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

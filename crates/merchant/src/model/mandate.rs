@@ -1,90 +1,16 @@
-//! A cart with its price, ready to be written down as a mandate.
+//! A cart written down as a mandate.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use kit::Result;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
-    address::Address,
-    cart::Line,
+    cart::Cart,
     formats::{Format, ap2, flat},
-    money::Yen,
     signing::Signer,
-    terms::Quote,
 };
 
-const SHIPPING: &str = "送料";
-const TAX: &str = "消費税";
-
-/// Who sells.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Merchant {
-    /// A DID, such as `did:ap2:merchant:mugibo_merchant`.
-    pub id: String,
-    pub name: String,
-    /// How one can pay; only `ap2-0.1` says so.
-    pub payment_methods: Vec<PaymentMethod>,
-}
-
-/// A payment method in the words of the W3C's Payment Request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PaymentMethod {
-    /// The method's name, such as `CARD`, or its address.
-    pub supported_methods: String,
-    /// What a payer must know about it.
-    #[serde(default)]
-    pub data: Map<String, Value>,
-}
-
-impl PaymentMethod {
-    pub fn card() -> Self {
-        Self {
-            supported_methods: "CARD".into(),
-            data: Map::new(),
-        }
-    }
-}
-
-/// Can be kept as JSON and written down in any format later; every format says
-/// the same about it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Cart {
-    /// `cart_` and 130 random bits: whoever knows it may see the cart.
-    pub id: String,
-    pub merchant: Merchant,
-    pub lines: Vec<Line>,
-    pub quote: Quote,
-    pub address: Option<Address>,
-    pub created: Timestamp,
-    pub expires: Timestamp,
-}
-
 impl Cart {
-    /// `lines` and `quote` belong together: see [`Quote`].
-    pub fn new(
-        merchant: Merchant,
-        lines: Vec<Line>,
-        quote: Quote,
-        address: Option<Address>,
-        now: Timestamp,
-        lifetime: SignedDuration,
-    ) -> Self {
-        let created = whole_seconds(now);
-        Self {
-            id: kit::ids::random("cart_", 26),
-            merchant,
-            lines,
-            quote,
-            address,
-            created,
-            expires: created
-                .checked_add(lifetime)
-                .map_or(Timestamp::MAX, whole_seconds),
-        }
-    }
-
     /// The cart in `format`. With a signer the mandate has a
     /// `merchant_authorization` over its `contents`, fresh every time: it is
     /// valid for a quarter of an hour from `now`, and never longer than the cart.
@@ -106,48 +32,12 @@ impl Cart {
             Format::Ap2 => ap2::mandate(contents, authorization),
         })
     }
-
-    /// What the customer is charged for, one by one; the amounts sum to the
-    /// total. Shipping is there when it is charged, and also when nobody knows
-    /// yet where to: then it is not final.
-    pub(super) fn items(&self) -> Vec<Item<'_>> {
-        let goods = self.lines.iter().map(|line| Item {
-            label: &line.name,
-            quantity: line.quantity,
-            amount: line.total,
-            pending: false,
-            refund_days: line.refund_days,
-        });
-        let fee = |label, amount, pending| Item {
-            label,
-            quantity: 1,
-            amount,
-            pending,
-            refund_days: 0,
-        };
-        let pending = self.address.is_none();
-        let shipping = (pending || self.quote.shipping > Yen::ZERO)
-            .then(|| fee(SHIPPING, self.quote.shipping, pending));
-        let tax = fee(TAX, self.quote.tax, false);
-        goods.chain(shipping).chain([tax]).collect()
-    }
-}
-
-pub(super) struct Item<'a> {
-    pub label: &'a str,
-    pub quantity: i64,
-    pub amount: Yen,
-    pub pending: bool,
-    pub refund_days: u32,
-}
-
-/// Mandates name no fractions of a second.
-fn whole_seconds(time: Timestamp) -> Timestamp {
-    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
+
     use super::*;
     use crate::model::testing::cart;
 

@@ -1,40 +1,13 @@
-//! Yen, whole and exact. Nothing here computes with floating point: a JSON
-//! number becomes a decimal by its digits, and a yen amount becomes `1980.0`
-//! only when it is written out.
+//! Whole yen, without floating-point arithmetic: a JSON number becomes a decimal by
+//! its digits, and an amount becomes `1980.0` only when it is written.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// Why something is no amount or rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Invalid {
-    NotANumber,
-    Negative,
-    NotWhole,
-    TooLarge,
-    /// A tax rate above 1.
-    OverOne,
-    /// A tax rate with more decimals than [`TaxRate::MAX_SCALE`].
-    TooPrecise,
-}
-
-impl fmt::Display for Invalid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotANumber => "is not a decimal number such as 500 or 0.1",
-            Self::Negative => "is negative",
-            Self::NotWhole => "is not a whole number of yen",
-            Self::TooLarge => "is more yen than can be written exactly",
-            Self::OverOne => "is over 1; a rate of 10 % is written 0.1",
-            Self::TooPrecise => "has more than 9 decimals",
-        })
-    }
-}
-
-impl std::error::Error for Invalid {}
+use super::decimal::{Decimal, FromDecimal, InvalidNumber};
 
 /// An amount from 0 to [`Yen::MAX`], so that every JSON reader sees it exactly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,15 +15,15 @@ pub struct Yen(i64);
 
 impl Yen {
     pub const ZERO: Self = Self(0);
-    /// Ninety trillion: its hundredths still fit the 53 bits of a double, so that
-    /// neither `price_jpy` nor `price_cents` is ever read as something else.
+    /// Ninety trillion: its hundredths fit the 53 bits of a double, so every reader
+    /// sees `price_jpy` and `price_cents` exactly.
     pub const MAX: Self = Self(((1 << 53) - 1) / 100);
 
-    pub const fn new(yen: i64) -> Result<Self, Invalid> {
+    pub const fn new(yen: i64) -> Result<Self, InvalidNumber> {
         match yen {
-            ..0 => Err(Invalid::Negative),
+            ..0 => Err(InvalidNumber::Negative),
             0..=90_071_992_547_409 => Ok(Self(yen)),
-            _ => Err(Invalid::TooLarge),
+            _ => Err(InvalidNumber::TooLarge),
         }
     }
 
@@ -58,13 +31,12 @@ impl Yen {
         self.0
     }
 
-    /// `price_cents` counts hundredths of a yen, which nobody can pay: only
-    /// whole hundreds are amounts.
-    pub const fn from_cents(cents: i64) -> Result<Self, Invalid> {
+    /// `price_cents` counts hundredths of a yen. Only whole hundreds are valid.
+    pub const fn from_cents(cents: i64) -> Result<Self, InvalidNumber> {
         match (cents / 100, cents % 100) {
             (yen, 0) => Self::new(yen),
-            _ if cents < 0 => Err(Invalid::Negative),
-            _ => Err(Invalid::NotWhole),
+            _ if cents < 0 => Err(InvalidNumber::Negative),
+            _ => Err(InvalidNumber::NotWhole),
         }
     }
 
@@ -73,12 +45,12 @@ impl Yen {
     }
 
     /// A `price_jpy`: `1980`, `1980.0` or `"1980.0"`.
-    pub fn from_json(value: &Value) -> Result<Self, Invalid> {
+    pub fn from_json(value: &Value) -> Result<Self, InvalidNumber> {
         Decimal::from_json(value)?.whole().and_then(Self::new)
     }
 
     /// A `price_cents`: `198000`, also as text.
-    pub fn from_json_cents(value: &Value) -> Result<Self, Invalid> {
+    pub fn from_json_cents(value: &Value) -> Result<Self, InvalidNumber> {
         Self::from_cents(Decimal::from_json(value)?.whole()?)
     }
 
@@ -94,9 +66,9 @@ impl Yen {
 }
 
 impl FromStr for Yen {
-    type Err = Invalid;
+    type Err = InvalidNumber;
 
-    fn from_str(text: &str) -> Result<Self, Invalid> {
+    fn from_str(text: &str) -> Result<Self, InvalidNumber> {
         Decimal::parse(text)?.whole().and_then(Self::new)
     }
 }
@@ -107,8 +79,7 @@ impl fmt::Display for Yen {
     }
 }
 
-/// Written as `1980.0`: yen have no decimals, but readers of these prices
-/// expect a float.
+/// Written as `1980.0`: clients of the document expect a float.
 impl Serialize for Yen {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // Exact: no amount is over 2^53.
@@ -134,7 +105,7 @@ impl JsonSchema for Yen {
     }
 }
 
-/// A share from 0 to 1, exactly as it was written: 0.1 is one tenth.
+/// A share from 0 to 1, exact: 0.1 is one tenth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaxRate {
     digits: u64,
@@ -161,13 +132,13 @@ impl TaxRate {
         Yen(i64::try_from(whole + i128::from(up)).unwrap_or(amount.0))
     }
 
-    fn from_decimal(decimal: Decimal) -> Result<Self, Invalid> {
-        let digits = u64::try_from(decimal.digits).map_err(|_| Invalid::Negative)?;
+    fn from_decimal(decimal: Decimal) -> Result<Self, InvalidNumber> {
+        let digits = u64::try_from(decimal.digits).map_err(|_| InvalidNumber::Negative)?;
         if digits > 10_u64.saturating_pow(decimal.scale) {
-            return Err(Invalid::OverOne);
+            return Err(InvalidNumber::OverOne);
         }
         if decimal.scale > Self::MAX_SCALE {
-            return Err(Invalid::TooPrecise);
+            return Err(InvalidNumber::TooPrecise);
         }
         Ok(Self {
             digits,
@@ -177,9 +148,9 @@ impl TaxRate {
 }
 
 impl FromStr for TaxRate {
-    type Err = Invalid;
+    type Err = InvalidNumber;
 
-    fn from_str(text: &str) -> Result<Self, Invalid> {
+    fn from_str(text: &str) -> Result<Self, InvalidNumber> {
         Self::from_decimal(Decimal::parse(text)?)
     }
 }
@@ -197,7 +168,7 @@ impl fmt::Display for TaxRate {
 
 impl Serialize for TaxRate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // The double nearest to at most 10 digits is written with these digits.
+        // A double with at most 10 digits is written with exactly these digits.
         serializer.serialize_f64(self.to_string().parse().unwrap_or_default())
     }
 }
@@ -218,8 +189,8 @@ impl JsonSchema for TaxRate {
     }
 }
 
-/// What becomes of a fraction of a yen in the tax: down, as most shops in Japan
-/// do; half a yen and more up; or always up.
+/// How a fraction of a yen in the tax is rounded: down, as most shops in Japan do;
+/// half a yen and more up; or always up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rounding {
@@ -242,121 +213,6 @@ impl FromStr for Rounding {
     }
 }
 
-/// `digits / 10^scale`, without zeros at the end of the fraction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Decimal {
-    digits: i64,
-    scale: u32,
-}
-
-impl Decimal {
-    /// Plain decimals only: no exponents, no group separators, no `.5`.
-    pub(super) fn parse(text: &str) -> Result<Self, Invalid> {
-        let text = text.trim();
-        let (negative, unsigned) = match text.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let (whole, fraction) = match unsigned.split_once('.') {
-            Some((whole, fraction)) if !fraction.is_empty() => (whole, fraction),
-            Some(_) => return Err(Invalid::NotANumber),
-            None => (unsigned, ""),
-        };
-        let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.is_empty() || !all_digits(whole) || !all_digits(fraction) {
-            return Err(Invalid::NotANumber);
-        }
-        let fraction = fraction.trim_end_matches('0');
-        let scale = u32::try_from(fraction.len())
-            .ok()
-            .filter(|scale| *scale <= 18)
-            .ok_or(Invalid::TooPrecise)?;
-        let mut digits = 0_i64;
-        for byte in whole.bytes().chain(fraction.bytes()) {
-            digits = digits
-                .checked_mul(10)
-                .and_then(|digits| digits.checked_add(i64::from(byte - b'0')))
-                .ok_or(Invalid::TooLarge)?;
-        }
-        Ok(Self {
-            digits: if negative { -digits } else { digits },
-            scale,
-        })
-    }
-
-    pub(super) fn from_json(value: &Value) -> Result<Self, Invalid> {
-        match value {
-            Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-                (Some(integer), _) => Ok(Self::from(integer)),
-                (None, Some(float)) => Self::from_float(float),
-                (None, None) => Err(Invalid::NotANumber),
-            },
-            Value::String(text) => Self::parse(&kit::text::narrow(text)),
-            _ => Err(Invalid::NotANumber),
-        }
-    }
-
-    /// By the shortest digits that mean this double: what somebody wrote as 0.1
-    /// is one tenth again.
-    fn from_float(float: f64) -> Result<Self, Invalid> {
-        Self::parse(&float.to_string())
-    }
-
-    pub(super) fn whole(self) -> Result<i64, Invalid> {
-        match self.scale {
-            0 => Ok(self.digits),
-            _ if self.digits < 0 => Err(Invalid::Negative),
-            _ => Err(Invalid::NotWhole),
-        }
-    }
-}
-
-impl From<i64> for Decimal {
-    fn from(digits: i64) -> Self {
-        Self { digits, scale: 0 }
-    }
-}
-
-/// Reads a number or its text; settings come as either.
-struct FromDecimal<F>(F);
-
-impl<T, F: FnOnce(Decimal) -> Result<T, Invalid>> FromDecimal<F> {
-    fn read<E: de::Error>(
-        self,
-        decimal: Result<Decimal, Invalid>,
-        text: impl fmt::Display,
-    ) -> Result<T, E> {
-        decimal
-            .and_then(self.0)
-            .map_err(|invalid| E::custom(format!("`{text}` {invalid}")))
-    }
-}
-
-impl<T, F: FnOnce(Decimal) -> Result<T, Invalid>> de::Visitor<'_> for FromDecimal<F> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a decimal number")
-    }
-
-    fn visit_i64<E: de::Error>(self, integer: i64) -> Result<T, E> {
-        self.read(Ok(Decimal::from(integer)), integer)
-    }
-
-    fn visit_u64<E: de::Error>(self, integer: u64) -> Result<T, E> {
-        let decimal = i64::try_from(integer).map_err(|_| Invalid::TooLarge);
-        self.read(decimal.map(Decimal::from), integer)
-    }
-
-    fn visit_f64<E: de::Error>(self, float: f64) -> Result<T, E> {
-        self.read(Decimal::from_float(float), float)
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-        self.read(Decimal::parse(text), text)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -373,19 +229,19 @@ mod tests {
             assert_eq!(text.parse(), Ok(yen(500)), "{text}");
         }
         for (text, why) in [
-            ("", Invalid::NotANumber),
-            ("yen", Invalid::NotANumber),
-            ("500.", Invalid::NotANumber),
-            (".5", Invalid::NotANumber),
-            ("5e2", Invalid::NotANumber),
-            ("5,000", Invalid::NotANumber),
-            ("+500", Invalid::NotANumber),
-            ("NaN", Invalid::NotANumber),
-            ("-1", Invalid::Negative),
-            ("-0.5", Invalid::Negative),
-            ("500.5", Invalid::NotWhole),
-            ("90071992547410", Invalid::TooLarge),
-            ("99999999999999999999999", Invalid::TooLarge),
+            ("", InvalidNumber::NotANumber),
+            ("yen", InvalidNumber::NotANumber),
+            ("500.", InvalidNumber::NotANumber),
+            (".5", InvalidNumber::NotANumber),
+            ("5e2", InvalidNumber::NotANumber),
+            ("5,000", InvalidNumber::NotANumber),
+            ("+500", InvalidNumber::NotANumber),
+            ("NaN", InvalidNumber::NotANumber),
+            ("-1", InvalidNumber::Negative),
+            ("-0.5", InvalidNumber::Negative),
+            ("500.5", InvalidNumber::NotWhole),
+            ("90071992547410", InvalidNumber::TooLarge),
+            ("99999999999999999999999", InvalidNumber::TooLarge),
         ] {
             assert_eq!(text.parse::<Yen>(), Err(why), "{text}");
         }
@@ -396,16 +252,16 @@ mod tests {
         assert_eq!(Yen::from_json(&json!(1980)), Ok(yen(1980)));
         assert_eq!(Yen::from_json(&json!(1980.0)), Ok(yen(1980)));
         assert_eq!(Yen::from_json(&json!("１９８０.0")), Ok(yen(1980)));
-        assert_eq!(Yen::from_json(&json!(1980.5)), Err(Invalid::NotWhole));
-        assert_eq!(Yen::from_json(&json!(null)), Err(Invalid::NotANumber));
+        assert_eq!(Yen::from_json(&json!(1980.5)), Err(InvalidNumber::NotWhole));
+        assert_eq!(Yen::from_json(&json!(null)), Err(InvalidNumber::NotANumber));
         assert_eq!(Yen::from_json_cents(&json!(198_000)), Ok(yen(1980)));
         assert_eq!(Yen::from_json_cents(&json!("198000")), Ok(yen(1980)));
         for (cents, why) in [
-            (198_050, Invalid::NotWhole),
-            (-100, Invalid::Negative),
-            (-50, Invalid::Negative),
-            (i64::MAX, Invalid::NotWhole),
-            (i64::MAX - 7, Invalid::TooLarge),
+            (198_050, InvalidNumber::NotWhole),
+            (-100, InvalidNumber::Negative),
+            (-50, InvalidNumber::Negative),
+            (i64::MAX, InvalidNumber::NotWhole),
+            (i64::MAX - 7, InvalidNumber::TooLarge),
         ] {
             assert_eq!(Yen::from_cents(cents), Err(why), "{cents}");
         }
@@ -451,11 +307,11 @@ mod tests {
                 rate(text).unwrap()
             );
         }
-        assert_eq!(rate("10"), Err(Invalid::OverOne));
-        assert_eq!(rate("1.01"), Err(Invalid::OverOne));
-        assert_eq!(rate("-0.1"), Err(Invalid::Negative));
-        assert_eq!(rate("10%"), Err(Invalid::NotANumber));
-        assert_eq!(rate("0.0000000001"), Err(Invalid::TooPrecise));
+        assert_eq!(rate("10"), Err(InvalidNumber::OverOne));
+        assert_eq!(rate("1.01"), Err(InvalidNumber::OverOne));
+        assert_eq!(rate("-0.1"), Err(InvalidNumber::Negative));
+        assert_eq!(rate("10%"), Err(InvalidNumber::NotANumber));
+        assert_eq!(rate("0.0000000001"), Err(InvalidNumber::TooPrecise));
     }
 
     #[test]

@@ -3,75 +3,32 @@
 use std::collections::HashMap;
 
 use kit::Result;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
+    cart::{Article, Line},
+    decimal::Decimal,
     errors::{self, Shortage},
-    money::{Decimal, Invalid, Yen},
 };
 
 /// How many items a plan may list, before equal ones are merged.
 pub const MAX_ITEMS: usize = 1000;
 
-/// What is wanted: each product once, in the order of first mention.
+/// The wanted products, each once, in the order of first mention.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CartPlan {
-    wanted: Vec<Wanted>,
+    wanted: Vec<PlanItem>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+pub struct PlanItem {
     pub product_id: i64,
     pub quantity: i64,
-}
-
-/// A product as the shop's own records have it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Article {
-    pub id: i64,
-    pub sku: String,
-    pub name: String,
-    pub price: Yen,
-    /// How many can be sold now: the stock without what is reserved.
-    pub available: i64,
-    pub refund_days: u32,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line {
-    pub product_id: i64,
-    pub sku: String,
-    pub name: String,
-    pub quantity: i64,
-    pub unit_price: Yen,
-    /// `unit_price × quantity`.
-    pub total: Yen,
-    pub refund_days: u32,
-}
-
-impl Line {
-    pub fn new(article: &Article, quantity: i64) -> Result<Self> {
-        Ok(Self {
-            product_id: article.id,
-            sku: article.sku.clone(),
-            name: article.name.clone(),
-            quantity,
-            unit_price: article.price,
-            total: article
-                .price
-                .checked_mul(quantity)
-                .ok_or_else(errors::amount_too_large)?,
-            refund_days: article.refund_days,
-        })
-    }
 }
 
 impl CartPlan {
-    /// Reads `{"items": [{"product_id", "quantity"}]}`. Ids and quantities may
-    /// come as text; whatever else the agent noted down with its plan is passed
-    /// over.
+    /// Reads `{"items": [{"product_id", "quantity"}]}`. Ids and quantities may be text;
+    /// other fields are ignored.
     pub fn parse(plan: &Value) -> Result<Self> {
         let items = match plan.get("items") {
             Some(Value::Array(items)) => items,
@@ -115,7 +72,7 @@ impl CartPlan {
             };
             match plan.wanted.get_mut(place) {
                 Some(wanted) => wanted.quantity = quantity,
-                None => plan.wanted.push(Wanted {
+                None => plan.wanted.push(PlanItem {
                     product_id,
                     quantity,
                 }),
@@ -130,7 +87,7 @@ impl CartPlan {
         Ok(plan)
     }
 
-    pub fn wanted(&self) -> &[Wanted] {
+    pub fn wanted(&self) -> &[PlanItem] {
         &self.wanted
     }
 
@@ -138,9 +95,9 @@ impl CartPlan {
         self.wanted.iter().map(|wanted| wanted.product_id).collect()
     }
 
-    /// The plan in the shop's own names and prices. `articles` are those the
-    /// shop has of [`CartPlan::product_ids`], in any order. All or nothing: what
-    /// is unknown or short refuses the whole cart.
+    /// The plan with the shop's own names and prices. `articles`: those of
+    /// [`CartPlan::product_ids`] that the shop has, in any order. One unknown or
+    /// insufficient product refuses the whole cart.
     pub fn lines(&self, articles: &[Article]) -> Result<Vec<Line>> {
         let by_id: HashMap<i64, &Article> = articles
             .iter()
@@ -176,12 +133,12 @@ impl CartPlan {
     }
 }
 
-/// A product id as agents write it: a positive integer, perhaps as text.
+/// A product id as agents write it: a positive integer, which may be text.
 pub fn product_id(value: &Value) -> Option<i64> {
     Decimal::from_json(value)
         .and_then(Decimal::whole)
         .ok()
-        // What a double cannot hold would be another id to half of the readers.
+        // A double cannot hold larger ids, so some readers would see another id.
         .filter(|id| (1..1 << 53).contains(id))
 }
 
@@ -192,8 +149,8 @@ fn quantity(value: &Value) -> Option<i64> {
         .filter(|quantity| *quantity >= 1)
 }
 
-/// What was given, if it is short enough to be worth repeating.
-fn echo(value: &Value) -> Value {
+/// The given value, if it is short enough to be repeated.
+pub fn echo(value: &Value) -> Value {
     match value {
         Value::Bool(_) | Value::Number(_) => value.clone(),
         Value::String(text) if text.chars().count() <= 64 => value.clone(),
@@ -201,71 +158,10 @@ fn echo(value: &Value) -> Value {
     }
 }
 
-/// Something the caller should know about an answer that is otherwise good.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Warning {
-    pub code: &'static str,
-    pub product_id: i64,
-    /// The price the agent passed, as it wrote it.
-    #[schemars(schema_with = "number_or_text")]
-    pub passed: Value,
-    /// The price in the cart.
-    pub current: Yen,
-}
-
-fn number_or_text(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "anyOf": [{ "type": "number" }, { "type": "string" }] })
-}
-
-pub const PRICE_CHANGED: &str = "PRICE_CHANGED";
-
-/// Compares the `products` an agent passed along with the lines of its cart.
-/// Their prices (`price_jpy` and `price_cents`) never count; the user
-/// should still hear that they were different.
-pub fn price_warnings(products: &[Value], lines: &[Line]) -> Vec<Warning> {
-    let mut lines: HashMap<i64, &Line> = lines.iter().map(|line| (line.product_id, line)).collect();
-    let mut warnings = Vec::new();
-    for product in products {
-        let id = product_id(&product["id"]).or_else(|| product_id(&product["product_id"]));
-        let Some(id) = id else {
-            continue;
-        };
-        let Some(current) = lines.get(&id).map(|line| line.unit_price) else {
-            continue;
-        };
-        if let Some(passed) = other_price(product, current) {
-            warnings.push(Warning {
-                code: PRICE_CHANGED,
-                product_id: id,
-                passed,
-                current,
-            });
-            lines.remove(&id);
-        }
-    }
-    warnings
-}
-
-/// The price in `product`, in yen, if it has one and it is not `current`. Text
-/// that is no number is no price.
-fn other_price(product: &Value, current: Yen) -> Option<Value> {
-    let is_other = |passed: &Value, current: i64| match Decimal::from_json(passed) {
-        Ok(passed) => passed != Decimal::from(current),
-        Err(invalid) => invalid != Invalid::NotANumber,
-    };
-    let (yen, cents) = (&product["price_jpy"], &product["price_cents"]);
-    if is_other(yen, current.get()) {
-        return Some(echo(yen));
-    }
-    is_other(cents, current.cents()).then(|| match Yen::from_json_cents(cents) {
-        Ok(yen) => json!(yen),
-        Err(_) => Value::Null,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::money::Yen;
 
     fn article(id: i64, price: i64, available: i64) -> Article {
         Article {
@@ -454,40 +350,5 @@ mod tests {
             article(9, 1, 9),
         ];
         assert_eq!(refused(all.lines(&dear)).0, "AMOUNT_TOO_LARGE");
-    }
-
-    #[test]
-    fn passed_prices_only_warn() {
-        let lines = [Line::new(&article(1, 1980, 1), 1).unwrap()];
-        let warned = |product: Value| {
-            let warnings = price_warnings(&[product], &lines);
-            serde_json::to_value(warnings).unwrap()
-        };
-        for same in [
-            json!({ "id": 1, "price_jpy": 1980.0, "price_cents": 198_000 }),
-            json!({ "id": "1", "price_jpy": "1980" }),
-            json!({ "id": 1, "price_cents": 198_000 }),
-            json!({ "id": 1, "name": "other" }),
-            json!({ "id": 1, "price_jpy": "cheap" }),
-            json!({ "id": 2, "price_jpy": 1 }),
-            json!("1"),
-        ] {
-            assert_eq!(warned(same.clone()), json!([]), "{same}");
-        }
-        let warning = |passed: Value| json!([{ "code": "PRICE_CHANGED", "product_id": 1, "passed": passed, "current": 1980.0 }]);
-        let yen = |price: Value| warned(json!({ "id": 1, "price_jpy": price }));
-        assert_eq!(yen(json!(1800.0)), warning(json!(1800.0)));
-        assert_eq!(yen(json!(1980.5)), warning(json!(1980.5)));
-        assert_eq!(yen(json!("1")), warning(json!("1")));
-        assert_eq!(yen(json!(-1e300)), warning(json!(-1e300)));
-        let cents = |price: Value| warned(json!({ "id": 1, "price_cents": price }));
-        assert_eq!(cents(json!(180_000)), warning(json!(1800.0)));
-        assert_eq!(cents(json!(1)), warning(json!(null)));
-        let torn = json!({ "id": 1, "price_jpy": 1980.0, "price_cents": 180_000 });
-        assert_eq!(warned(torn), warning(json!(1800.0)));
-        let named = json!({ "product_id": 1, "price_jpy": 1800 });
-        assert_eq!(warned(named), warning(json!(1800)));
-        let twice = json!({ "id": 1, "price_jpy": 1 });
-        assert_eq!(price_warnings(&[twice.clone(), twice], &lines).len(), 1);
     }
 }

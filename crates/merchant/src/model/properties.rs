@@ -1,15 +1,16 @@
-//! What holds for every cart under every terms, checked on random ones and
-//! against arithmetic that somebody else wrote.
+//! Properties of every cart under all terms, checked on random carts and against
+//! another decimal library.
 
 use bigdecimal::{BigDecimal, RoundingMode};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{
-    cart::{Article, CartPlan},
+    cart::{Article, Quote},
     formats::Format,
     money::{Rounding, TaxRate, Yen},
-    terms::{Quote, Terms},
+    plan::CartPlan,
+    terms::Terms,
     testing::{article, cart_of},
 };
 
@@ -41,7 +42,7 @@ fn terms() -> impl Strategy<Value = (Terms, String)> {
     })
 }
 
-/// Products and how many of each; mostly everyday prices, some absurd ones.
+/// Products and quantities; mostly everyday prices, some very high ones.
 fn goods() -> impl Strategy<Value = Vec<(Article, i64)>> {
     let price = prop_oneof![9 => 0..20_000_i64, 1 => 0..1_000_000_000_i64];
     prop::collection::vec((price, 1..100_i64), 1..8).prop_map(|goods| {
@@ -56,7 +57,7 @@ fn decimal(text: impl ToString) -> BigDecimal {
     text.to_string().parse().unwrap()
 }
 
-/// The written rules, in somebody else's decimals: subtotal, shipping, tax, total.
+/// The written rules, computed by the other library: subtotal, shipping, tax, total.
 fn expected(terms: &Terms, rate: &str, goods: &[(Article, i64)]) -> [BigDecimal; 4] {
     let subtotal: BigDecimal = goods
         .iter()
@@ -99,7 +100,7 @@ fn charged(format: Format, mandate: &Value) -> (Vec<&Value>, &Value) {
     (amounts, total)
 }
 
-/// Every number in the JSON that is an amount, as it is written.
+/// Every amount in the JSON, as it is written.
 fn amounts_in(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => members.values().for_each(|value| amounts_in(value, found)),
@@ -109,7 +110,7 @@ fn amounts_in(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// The same goods, each line taken apart in the middle and the halves strewn.
+/// The same goods, with each line split into two halves at different places.
 fn split(goods: &[(Article, i64)]) -> Vec<Value> {
     let item = |id: i64, quantity: i64| json!({ "product_id": id, "quantity": quantity });
     let first = goods

@@ -1,5 +1,5 @@
-//! The merchant's word for a cart: a JWT, signed with ES256, that carries the
-//! hash of the contents.
+//! The merchant's authorization of a cart: a JWT, signed with ES256, with the hash of
+//! the contents.
 
 use std::{fmt, time::Duration};
 
@@ -16,12 +16,12 @@ use p256::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{canonical, mandate::Cart};
+use super::{canonical, cart::Cart};
 
-/// Short, since nobody can take an authorization back.
+/// Short, because an authorization cannot be revoked.
 pub const LIFETIME: Duration = Duration::from_secs(15 * 60);
 
-/// Whom authorizations are for unless the operator says otherwise.
+/// The default audience of authorizations.
 pub const DEFAULT_AUDIENCE: &str = "did:ap2:agent:payment_processor";
 
 /// The id of the first key in a merchant's DID document.
@@ -51,7 +51,7 @@ pub struct BadKey;
 impl fmt::Display for BadKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "this is no P-256 private key in PKCS#8 PEM; make one with: \
+            "this is not a P-256 private key in PKCS#8 PEM; make one with: \
              openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256",
         )
     }
@@ -140,15 +140,15 @@ impl Signer {
             typ: "JWT".into(),
         };
         let signed = format!("{}.{}", encode(&header)?, encode(claims)?);
-        // The nonce follows from key and message (RFC 6979): no random numbers
-        // to go wrong.
+        // The nonce is derived from key and message (RFC 6979); no random numbers are
+        // needed.
         let signature: Signature = self.key.sign(signed.as_bytes());
         let signature = Base64UrlUnpadded::encode_string(&signature.to_bytes());
         Ok(format!("{signed}.{signature}"))
     }
 
-    /// The claims of an authorization for exactly these contents, if this
-    /// signer's key made it. Whether it is still valid is for the caller to say.
+    /// The claims of an authorization for exactly these contents, if it was signed with
+    /// this key. Does not check whether it has expired.
     pub fn verify(&self, authorization: &str, contents: &Value) -> Option<Claims> {
         verify(self.key.verifying_key(), authorization, contents)
     }

@@ -1,11 +1,9 @@
-//! What a cart costs beside its goods.
+//! Shipping and tax.
 
 use kit::Result;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::{
-    cart::Line,
+    cart::{Line, Quote},
     errors,
     money::{Rounding, TaxRate, Yen},
 };
@@ -37,18 +35,9 @@ impl Default for Terms {
     }
 }
 
-/// `subtotal + shipping + tax = total`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Quote {
-    pub subtotal: Yen,
-    pub shipping: Yen,
-    pub tax: Yen,
-    pub total: Yen,
-}
-
 impl Terms {
-    /// The tax is rounded once, on the sum: rounding every line would charge
-    /// something else for the same goods in two lines.
+    /// The tax is rounded once, on the sum. Rounding each line would make the same goods
+    /// cost more or less in two lines.
     pub fn quote(&self, lines: &[Line]) -> Result<Quote> {
         let subtotal = lines
             .iter()

@@ -1,4 +1,4 @@
-//! Carts to try things on.
+//! Carts for tests.
 
 use jiff::{SignedDuration, Timestamp};
 use p256::{
@@ -9,8 +9,7 @@ use serde_json::json;
 
 use super::{
     address::Address,
-    cart::{Article, Line},
-    mandate::{Cart, Merchant, PaymentMethod},
+    cart::{Article, Cart, Line, Merchant, PaymentMethod},
     money::Yen,
     signing::{DEFAULT_AUDIENCE, Signer, default_key_id},
     terms::Terms,
@@ -18,7 +17,7 @@ use super::{
 
 const MERCHANT_ID: &str = "did:ap2:merchant:mugibo_merchant";
 
-/// With a key that anybody can guess.
+/// With a fixed key.
 pub fn signer() -> Signer {
     let key = SigningKey::from_slice(&[7; 32]).unwrap();
     let pem = key.to_pkcs8_pem(LineEnding::LF).unwrap();
@@ -60,7 +59,7 @@ pub fn cart_of(terms: &Terms, goods: &[(Article, i64)], with_address: bool) -> C
     Cart::new(merchant, lines, quote, address, now, lifetime)
 }
 
-/// Two calendars and a mug, which is enough to be sent free.
+/// Two calendars and a mug: enough for free shipping.
 pub fn cart() -> Cart {
     let calendar = Article {
         sku: "MUGIBO-CAL-2025".into(),

@@ -2,13 +2,13 @@
 
 use kit::{Param, Result, Sql};
 
-/// A cart that ended is remembered for a day, so that whoever asks for it
-/// hears that it expired.
+/// A cart is kept for a day after it ends, so that its caller learns that it has
+/// expired.
 pub const REMEMBERED_MS: i64 = 24 * 60 * 60 * 1000;
 
 pub struct NewCart<'a> {
     pub id: &'a str,
-    /// The cart itself, from which every format can be made again.
+    /// The cart as JSON, from which every format can be made.
     pub cart: &'a str,
     pub format: &'a str,
     pub is_reserved: bool,
@@ -63,7 +63,7 @@ pub fn cart(sql: &mut dyn Sql, id: &str) -> Result<Option<StoredCart>> {
     .transpose()
 }
 
-/// Ends the cart and gives back what is reserved for it.
+/// Ends the cart and releases what it has reserved.
 pub fn cancel_cart(sql: &mut dyn Sql, id: &str, now: i64) -> Result<()> {
     sql.execute(
         "UPDATE merchant_carts SET cancelled_at = $2 WHERE id = $1 AND cancelled_at IS NULL",
@@ -76,7 +76,7 @@ pub fn cancel_cart(sql: &mut dyn Sql, id: &str, now: i64) -> Result<()> {
     Ok(())
 }
 
-/// Drops reservations that ended before `reserved_before`, and carts that ended
+/// Deletes reservations that ended before `reserved_before`, and carts that ended
 /// before `carts_before`.
 pub fn drop_expired(sql: &mut dyn Sql, reserved_before: i64, carts_before: i64) -> Result<()> {
     sql.execute(

@@ -1,10 +1,9 @@
-//! What one caller holds: its open carts with a reservation, and the goods in them.
+//! What one caller has reserved: its open carts with a reservation, and their goods.
 
 use kit::{Param, Result, Sql};
 
-/// Lets one caller's reservations change one after the other, so that what is
-/// counted stays true until the transaction ends. Taken before any product's
-/// row, in every transaction that takes both.
+/// Locks the caller, so that its reservations can be counted reliably until the
+/// transaction ends. Always called before a product's row is locked.
 pub fn lock_caller(sql: &mut dyn Sql, caller: &str) -> Result<()> {
     sql.execute(
         "INSERT INTO merchant_callers (caller) VALUES ($1) \
@@ -19,7 +18,7 @@ pub struct OpenCart {
     pub expires_at: i64,
 }
 
-/// The caller's open carts that hold something; those that expire first come first.
+/// The caller's open carts with a reservation, by expiry.
 pub fn reserving_carts(sql: &mut dyn Sql, caller: &str, now: i64) -> Result<Vec<OpenCart>> {
     sql.query(
         "SELECT id, expires_at FROM merchant_carts \
@@ -38,16 +37,16 @@ pub fn reserving_carts(sql: &mut dyn Sql, caller: &str, now: i64) -> Result<Vec<
 }
 
 /// A product in the caller's open carts.
-pub struct Held {
+pub struct HeldProduct {
     pub product_id: i64,
     pub quantity: i64,
     /// How many of the carts have it.
     pub carts: i64,
-    /// What is on the shelf, reserved or not.
+    /// The stock, including what is reserved.
     pub stock: i64,
 }
 
-pub fn held_products(sql: &mut dyn Sql, caller: &str, now: i64) -> Result<Vec<Held>> {
+pub fn held_products(sql: &mut dyn Sql, caller: &str, now: i64) -> Result<Vec<HeldProduct>> {
     sql.query(
         "SELECT r.product_id, CAST(SUM(r.quantity) AS BIGINT), COUNT(*), MAX(p.stock) \
          FROM merchant_carts c \
@@ -60,7 +59,7 @@ pub fn held_products(sql: &mut dyn Sql, caller: &str, now: i64) -> Result<Vec<He
     )?
     .iter()
     .map(|row| {
-        Ok(Held {
+        Ok(HeldProduct {
             product_id: row.int(0)?,
             quantity: row.int(1)?,
             carts: row.int(2)?,

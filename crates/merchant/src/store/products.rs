@@ -4,7 +4,11 @@ use std::collections::HashMap;
 
 use kit::{Error, Param, Result, Row, Sql, sql::values, text::fold};
 
-use super::{CHUNK, changes, placeholders, stock::RESERVED};
+use super::{
+    change_numbers::number_changes,
+    sql_text::{ROWS_PER_INSERT, VALUES_PER_LIST, placeholders},
+    stock::RESERVED,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Product {
@@ -13,7 +17,7 @@ pub struct Product {
     pub name: String,
     pub description: String,
     pub price_yen: i64,
-    /// What may be sold now; when saved, what lies on the shelf.
+    /// What may be sold now; when saved, the whole stock.
     pub stock: i64,
     pub category: Option<String>,
     pub brand: Option<String>,
@@ -25,7 +29,7 @@ pub struct Product {
 const COLUMNS: &str = "p.id, p.sku, p.name, p.description, p.price_yen, p.category, p.brand, \
      p.image_url, p.refund_period_days, p.keywords";
 
-/// Where the stock stands in a row that begins with [`COLUMNS`].
+/// The column of the stock in a row that begins with [`COLUMNS`].
 const STOCK: usize = 10;
 
 fn read(row: &Row) -> Result<Product> {
@@ -48,7 +52,7 @@ fn read(row: &Row) -> Result<Product> {
 /// and in no particular order.
 pub fn products(sql: &mut dyn Sql, ids: &[i64], now: i64) -> Result<HashMap<i64, Product>> {
     let mut found = HashMap::with_capacity(ids.len());
-    for chunk in ids.chunks(500) {
+    for chunk in ids.chunks(VALUES_PER_LIST) {
         let mut params = vec![Param::Int(now)];
         params.extend(chunk.iter().map(|id| Param::Int(*id)));
         let text = format!(
@@ -136,8 +140,8 @@ pub fn list(
     sql.query(&text, &params)?.iter().map(read).collect()
 }
 
-/// The labels in the catalogue that are meant: `Sora` finds SORA here as it does
-/// in a search. `None` when any will do.
+/// The labels of the catalogue that match: `Sora` finds SORA, as in a search. `None`
+/// for any label.
 fn labels(sql: &mut dyn Sql, column: &str, wanted: &[String]) -> Result<Option<Vec<String>>> {
     if wanted.is_empty() {
         return Ok(None);
@@ -175,10 +179,18 @@ pub fn count(sql: &mut dyn Sql) -> Result<i64> {
         .map_or(Ok(0), |row| row.int(0))
 }
 
+pub fn count_demo(sql: &mut dyn Sql) -> Result<i64> {
+    sql.query_one(
+        "SELECT COUNT(*) FROM merchant_products WHERE is_demo = 1",
+        &[],
+    )?
+    .map_or(Ok(0), |row| row.int(0))
+}
+
 /// Which product has each of these SKUs.
 pub fn sku_owners(sql: &mut dyn Sql, skus: &[&str]) -> Result<HashMap<String, i64>> {
     let mut owners = HashMap::new();
-    for chunk in skus.chunks(500) {
+    for chunk in skus.chunks(VALUES_PER_LIST) {
         let params: Vec<Param<'_>> = chunk.iter().map(|sku| Param::Text(sku)).collect();
         let text = format!(
             "SELECT sku, id FROM merchant_products WHERE sku IN ({})",
@@ -191,21 +203,21 @@ pub fn sku_owners(sql: &mut dyn Sql, skus: &[&str]) -> Result<HashMap<String, i6
     Ok(owners)
 }
 
-/// On whose account products are written.
+/// Whose products are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Save {
-    /// The shop's own; a demo product with the same id becomes one.
-    Own,
-    /// Sample data; never over what is there.
+pub enum Owner {
+    /// The shop's own. They replace demo products with the same id.
+    Shop,
+    /// Sample data. It never replaces a product.
     Demo,
 }
 
 /// Writes products, each id once, and numbers the changes for search. Returns
 /// how many were written.
-pub fn save(sql: &mut dyn Sql, products: &[Product], how: Save) -> Result<u64> {
+pub fn save(sql: &mut dyn Sql, products: &[Product], owner: Owner) -> Result<u64> {
     let mut written = 0;
-    for chunk in products.chunks(CHUNK) {
-        let first = changes::number_changes(sql, chunk.len())?;
+    for chunk in products.chunks(ROWS_PER_INSERT) {
+        let first = number_changes(sql, chunk.len())?;
         let keywords: Vec<String> = chunk.iter().map(|p| p.keywords.join("\n")).collect();
         let mut params = Vec::with_capacity(chunk.len() * 13);
         for ((number, product), keywords) in (first..).zip(chunk).zip(&keywords) {
@@ -221,13 +233,13 @@ pub fn save(sql: &mut dyn Sql, products: &[Product], how: Save) -> Result<u64> {
                 Param::from(product.image_url.as_deref()),
                 Param::Int(product.refund_period_days),
                 Param::Text(keywords),
-                Param::Int((how == Save::Demo).into()),
+                Param::Int((owner == Owner::Demo).into()),
                 Param::Int(number),
             ]);
         }
-        let conflict = match how {
-            Save::Demo => "NOTHING",
-            Save::Own => {
+        let conflict = match owner {
+            Owner::Demo => "NOTHING",
+            Owner::Shop => {
                 "UPDATE SET sku = excluded.sku, name = excluded.name, \
                  description = excluded.description, price_yen = excluded.price_yen, \
                  stock = excluded.stock, category = excluded.category, brand = excluded.brand, \
@@ -258,7 +270,8 @@ pub fn save(sql: &mut dyn Sql, products: &[Product], how: Save) -> Result<u64> {
     Ok(written)
 }
 
-/// Removes the sample data and leaves word for search. Returns how many went.
+/// Removes the sample data and numbers the changes for search. Returns how many
+/// products were removed.
 pub fn remove_demo(sql: &mut dyn Sql) -> Result<usize> {
     let ids: Vec<i64> = sql
         .query(
@@ -268,8 +281,8 @@ pub fn remove_demo(sql: &mut dyn Sql) -> Result<usize> {
         .iter()
         .map(|row| row.int(0))
         .collect::<Result<_>>()?;
-    for chunk in ids.chunks(CHUNK) {
-        let first = changes::number_changes(sql, chunk.len())?;
+    for chunk in ids.chunks(ROWS_PER_INSERT) {
+        let first = number_changes(sql, chunk.len())?;
         let mut params = Vec::with_capacity(chunk.len() * 2);
         for (number, id) in (first..).zip(chunk) {
             params.extend([Param::Int(*id), Param::Int(number)]);

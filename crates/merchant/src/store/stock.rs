@@ -1,17 +1,20 @@
 //! What may still be sold: the stock, less what live carts have reserved.
 //!
-//! A reservation is a row with an end; past it the row no longer counts, so
-//! nothing has to happen at that moment. A product's row is locked before its
-//! stock is looked at: two carts never get the same last piece.
+//! A reservation is a row with an expiry time. After that time it no longer counts,
+//! so nothing has to happen when it expires. A product's row is locked before its
+//! stock is read: two carts never get the same last piece.
 
 use std::collections::HashMap;
 
 use kit::{Param, Result, Sql};
 
-use super::{changes, placeholders};
+use super::{
+    change_numbers::number_changes,
+    sql_text::{VALUES_PER_LIST, placeholders},
+};
 use crate::model::errors::Shortage;
 
-/// Of one product; more is a mistake.
+/// The largest stock of one product; more is a mistake.
 pub const MOST_STOCK: i64 = 1_000_000_000;
 
 /// Subtracted from `p.stock`; `$1` is now.
@@ -21,7 +24,7 @@ pub(super) const RESERVED: &str = "COALESCE((SELECT CAST(SUM(r.quantity) AS BIGI
 /// What is available of each product that exists.
 pub fn inventory(sql: &mut dyn Sql, ids: &[i64], now: i64) -> Result<HashMap<i64, i64>> {
     let mut available = HashMap::with_capacity(ids.len());
-    for chunk in ids.chunks(500) {
+    for chunk in ids.chunks(VALUES_PER_LIST) {
         let mut params = vec![Param::Int(now)];
         params.extend(chunk.iter().map(|id| Param::Int(*id)));
         let rows = sql.query(
@@ -38,8 +41,8 @@ pub fn inventory(sql: &mut dyn Sql, ids: &[i64], now: i64) -> Result<HashMap<i64
     Ok(available)
 }
 
-/// Reserves all of `lines` (product and quantity) for the cart, or tells what
-/// is short; then the caller must let the transaction fail.
+/// Reserves all of `lines` (product and quantity) for the cart, or returns what is
+/// short; then the caller must let the transaction fail.
 pub fn reserve(
     sql: &mut dyn Sql,
     cart_id: &str,
@@ -51,8 +54,7 @@ pub fn reserve(
     lines.sort_unstable();
     let ids: Vec<i64> = lines.iter().map(|(id, _)| *id).collect();
     for id in &ids {
-        // Locks the row: PostgreSQL would otherwise let two carts look at the
-        // same stock.
+        // Locks the row: PostgreSQL would otherwise let two carts read the same stock.
         sql.execute(
             "UPDATE merchant_products SET stock = stock WHERE id = $1",
             &[Param::Int(*id)],
@@ -86,14 +88,14 @@ pub fn reserve(
     Ok(Vec::new())
 }
 
-/// What a change of stock did.
+/// The stock before and after a change.
 pub struct StockChange {
     pub before: i64,
     pub after: i64,
 }
 
-/// Sets the stock, or adds to it, and keeps who did it. `None` for an unknown
-/// product; `Err(before)` when the stock can't be what it would become.
+/// Changes the stock by `to` and records who did it. `None` for an unknown product;
+/// `Err(before)` when `to` refuses the change or the stock would be negative.
 pub fn set_stock(
     sql: &mut dyn Sql,
     product_id: i64,
@@ -111,10 +113,10 @@ pub fn set_stock(
     let Some(after) = to(before).filter(|after| *after >= 0) else {
         return Ok(Some(Err(before)));
     };
-    // Search only asks whether there is any.
+    // A search only needs to know whether there is any stock.
     let crosses = (before > 0) != (after > 0);
     if crosses {
-        let number = changes::number_changes(sql, 1)?;
+        let number = number_changes(sql, 1)?;
         sql.execute(
             "UPDATE merchant_products SET stock = $2, change_number = $3 WHERE id = $1",
             &[

@@ -1,80 +1,56 @@
-//! `build_cart_mandates`: what is wanted, priced by the shop's own records.
+//! `build_cart_mandates`: a cart, priced by the shop's own records.
+
+mod shapes;
 
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use kit::{Context, Effect, Error, Hints, Result, Run, Sql, Tool};
+use kit::{Context, Definition, Effect, Error, Handler, Hints, Result, Sql, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::arguments;
 use crate::{
+    empty_shop, errors,
     model::{
         address::Address,
-        cart::{Article, CartPlan, Warning, price_warnings},
-        errors,
+        cart::{Article, Cart, Merchant, PaymentMethod},
+        errors::insufficient_stock,
         formats::Format,
-        mandate::{Cart, Merchant, PaymentMethod},
         money::Yen,
+        plan::CartPlan,
+        price_warnings::{PriceWarning, price_warnings},
     },
     open_carts,
-    shop::Shop,
+    state::CounterState,
     store::{self, NewCart, Product},
 };
+use shapes::{AddressShape, CartPlanShape, ProductShape};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// カートプラン（optimize_cartの結果）
+    #[schemars(with = "CartPlanShape")]
     cart_plan: Value,
+    /// 商品情報リスト
+    #[schemars(with = "Vec<ProductShape>")]
     products: Vec<Value>,
+    /// AP2準拠のContactAddress
     #[serde(default)]
+    #[schemars(with = "AddressShape")]
     shipping_address: Value,
+    /// ap2-0.1 for the published AP2 type
     #[serde(default)]
     format: Format,
+    /// Keep the goods for this cart until it expires
     #[serde(default)]
     reserve: bool,
+    /// contents.id of a cart of yours that this one replaces; its goods are released for this one
     replaces: Option<String>,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "cart_plan": {
-                "type": "object",
-                "description": "カートプラン（optimize_cartの結果）"
-            },
-            "products": {
-                "type": "array",
-                "items": { "type": "object" },
-                "description": "商品情報リスト"
-            },
-            "shipping_address": {
-                "type": "object",
-                "description": "AP2準拠のContactAddress"
-            },
-            "format": {
-                "type": "string",
-                "enum": ["flat", "ap2-0.1"],
-                "description": "ap2-0.1 for the published AP2 type",
-                "default": "flat"
-            },
-            "reserve": {
-                "type": "boolean",
-                "description": "Keep the goods for this cart until it expires",
-                "default": false
-            },
-            "replaces": {
-                "type": "string",
-                "description": "contents.id of a cart of yours that this one replaces; its goods are released for this one"
-            },
-            "idempotency_key": {
-                "type": "string",
-                "description": "Any text of your own; reuse it when you retry, and no second cart is made"
-            }
-        },
-        "required": ["cart_plan", "products"]
-    })
+    /// Any text of your own; reuse it when you retry, and no second cart is made
+    #[serde(rename = "idempotency_key")]
+    _idempotency_key: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -85,7 +61,7 @@ pub struct Output {
     reserved: bool,
     /// Where what was passed differs from the shop's records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<Warning>,
+    warnings: Vec<PriceWarning>,
 }
 
 impl Output {
@@ -93,10 +69,10 @@ impl Output {
         mandate: Value,
         cart: &Cart,
         reserved: bool,
-        warnings: Vec<Warning>,
+        warnings: Vec<PriceWarning>,
     ) -> Result<Self> {
         let Value::Object(cart_mandate) = mandate else {
-            return Err(Error::internal("a mandate is no object"));
+            return Err(Error::internal("a mandate is not an object"));
         };
         Ok(Self {
             cart_mandate,
@@ -107,62 +83,61 @@ impl Output {
     }
 }
 
-pub fn tool(shop: &Arc<Shop>) -> Tool {
-    Tool {
-        name: "build_cart_mandates",
-        aliases: &[],
-        title: "CartMandate構築 / Build a cart mandate",
-        description: "AP2準拠のCartMandateを構築（未署名）",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: Hints {
-            read_only: false,
-            destructive: false,
-            idempotent: false,
-            open_world: false,
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "build_cart_mandates",
+            title: "CartMandate構築 / Build a cart mandate",
+            description: "AP2準拠のCartMandateを構築（未署名）",
+            hints: Hints::ADDS,
+            effect: Effect::Write,
         },
-        effect: Effect::Write,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: Some("idempotency_key"),
-        rules: &[],
-        normalise: |_, arguments| {
-            for name in ["cart_plan", "products", "shipping_address"] {
-                arguments::json(arguments, name);
-            }
-            arguments::truth(arguments, "reserve");
-            arguments::trimmed(arguments, "replaces");
-        },
-        meta: None,
-        personal: &["shipping_address"],
-        card: None,
-        inner_calls: None,
-        run: Run::transaction(shop, handle),
-    }
+        Handler::transaction(state, handle),
+    )
+    .idempotency_key("idempotency_key")
+    .rules(&[errors::CART_PLAN_TYPE, errors::ADDRESS_SHAPE])
+    .normalise(|_, arguments| {
+        for name in ["cart_plan", "products", "shipping_address"] {
+            arguments::json(arguments, name);
+        }
+        shapes::normalise(arguments);
+        arguments::truth(arguments, "reserve");
+        arguments::trimmed(arguments, "replaces");
+    })
+    .personal(&["shipping_address"])
 }
 
-fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Output> {
     let plan = CartPlan::parse(&input.cart_plan)?;
     let address = Address::parse(&input.shipping_address)?;
     let now = context.clock.now();
-    // Models send "" for what they do not mean.
-    let replaces = input.replaces.as_deref().filter(|id| !id.is_empty());
+    let now_ms = now.as_millisecond();
+    let replaces = input.replaces.as_deref();
     if input.reserve || replaces.is_some() {
         store::lock_caller(sql, &context.caller.id)?;
     }
     if let Some(old) = replaces {
-        // When the new cart fails, so does the transaction, and the old one stays.
+        // If the new cart is refused, the transaction fails and the old cart stays.
         open_carts::own_cart(sql, &context.caller, old)?;
-        store::cancel_cart(sql, old, now.as_millisecond())?;
+        store::cancel_cart(sql, old, now_ms)?;
     }
-    let known = store::products(sql, &plan.product_ids(), now.as_millisecond())?;
+    let known = store::products(sql, &plan.product_ids(), now_ms)?;
     let articles: Vec<Article> = known.into_values().map(article).collect::<Result<_>>()?;
-    let lines = plan.lines(&articles)?;
+    let lines = match plan.lines(&articles) {
+        Err(error) if articles.is_empty() => return Err(empty_shop::explain(sql, error)?),
+        lines => lines?,
+    };
     let warnings = price_warnings(&input.products, &lines);
-    let quote = shop.terms.quote(&lines)?;
-    let lifetime = SignedDuration::from_millis(shop.cart_ms());
-    let cart = Cart::new(merchant(shop), lines, quote, address, now, lifetime);
+    let quote = state.terms.quote(&lines)?;
+    let lifetime = SignedDuration::from_millis(state.cart_ms());
+    let cart = Cart::new(merchant(state), lines, quote, address, now, lifetime);
     if input.reserve {
-        open_carts::check_count(shop, sql, &context.caller, now.as_millisecond())?;
+        open_carts::check_count(state, sql, &context.caller, now_ms)?;
         reserve(sql, &cart, now)?;
     }
     let kept = serde_json::to_string(&cart).map_err(Error::internal)?;
@@ -179,12 +154,11 @@ fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Re
             expires_at: cart.expires.as_millisecond(),
         },
     )?;
-    let now_ms = now.as_millisecond();
     if input.reserve {
-        open_carts::check_share(shop, sql, &context.caller, &cart, now_ms)?;
+        open_carts::check_share(state, sql, &context.caller, &cart, now_ms)?;
     }
-    open_carts::check_kept(shop, sql, &context.caller, kept.len(), now_ms)?;
-    let mandate = cart.mandate(input.format, shop.signer.as_ref(), now)?;
+    open_carts::check_kept(state, sql, &context.caller, kept.len(), now_ms)?;
+    let mandate = cart.mandate(input.format, state.signer.as_ref(), now)?;
     Output::new(mandate, &cart, input.reserve, warnings)
 }
 
@@ -202,15 +176,15 @@ fn article(product: Product) -> Result<Article> {
     })
 }
 
-fn merchant(shop: &Shop) -> Merchant {
+fn merchant(state: &CounterState) -> Merchant {
     Merchant {
-        id: shop.settings.merchant_id.clone(),
-        name: shop.settings.merchant_name.clone(),
+        id: state.settings.merchant_id.clone(),
+        name: state.settings.merchant_name.clone(),
         payment_methods: vec![PaymentMethod::card()],
     }
 }
 
-/// Between looking at the stock and here another cart may have been quicker.
+/// Refuses the cart if another one has reserved the goods since the stock was read.
 fn reserve(sql: &mut dyn Sql, cart: &Cart, now: Timestamp) -> Result<()> {
     let lines: Vec<(i64, i64)> = cart
         .lines
@@ -222,7 +196,7 @@ fn reserve(sql: &mut dyn Sql, cart: &Cart, now: Timestamp) -> Result<()> {
     if short.is_empty() {
         return Ok(());
     }
-    Err(errors::insufficient_stock(&short))
+    Err(insufficient_stock(&short))
 }
 
 /// As the arguments write it.

@@ -1,28 +1,20 @@
-//! `cancel_cart`: a caller gives back what one of its carts reserved.
+//! `cancel_cart`: a caller releases what one of its carts has reserved.
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Error, Hints, Result, Run, Sql, Tool, context::Language};
+use kit::{
+    Context, Definition, Effect, Error, Handler, Hints, Result, Sql, Tool, context::Language,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::arguments;
-use crate::{model::mandate::Cart, open_carts, shop::Shop, store};
+use crate::{model::cart::Cart, open_carts, state::CounterState, store};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// contents.id of the mandate
     cart_id: String,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "cart_id": { "type": "string", "description": "contents.id of the mandate" }
-        },
-        "required": ["cart_id"]
-    })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -43,38 +35,28 @@ struct Released {
     quantity: i64,
 }
 
-pub fn tool(shop: &Arc<Shop>) -> Tool {
-    Tool {
-        name: "cancel_cart",
-        aliases: &[],
-        title: "カート取消 / Cancel a cart",
-        description: "End a cart of your own and release what it reserved. Cancelling it again \
-                      changes nothing.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: Hints {
-            read_only: false,
-            destructive: true,
-            idempotent: true,
-            open_world: false,
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "cancel_cart",
+            title: "カート取消 / Cancel a cart",
+            description: "End a cart of your own and release what it reserved. Cancelling it again \
+                changes nothing.",
+            hints: Hints::REMOVES,
+            effect: Effect::Write,
         },
-        effect: Effect::Write,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[],
-        normalise: |_, arguments| {
-            arguments::trimmed(arguments, "cart_id");
-        },
-        meta: None,
-        personal: &[],
-        inner_calls: None,
-        card: None,
-        run: Run::transaction(shop, handle),
-    }
+        Handler::transaction(state, handle),
+    )
+    .normalise(|_, arguments| arguments::trimmed(arguments, "cart_id"))
 }
 
-fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
-    let now = shop.now(context);
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Output> {
+    let now = state.now(context);
     store::lock_caller(sql, &context.caller.id)?;
     let stored = open_carts::own_cart(sql, &context.caller, &input.cart_id)?;
     let has_expired = stored.expires_at <= now && !stored.is_cancelled;
@@ -92,7 +74,7 @@ fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Re
     let (status, english, japanese) = match has_expired {
         true => (
             "expired",
-            "The cart had expired before; it holds nothing.",
+            "The cart had already expired; it holds nothing.",
             "このカートはすでに期限切れで、確保中の商品はありません。",
         ),
         false => (

@@ -1,65 +1,47 @@
-//! `get_cart_mandate`: a cart that was built before.
+//! `get_cart_mandate`: a cart that build_cart_mandates made.
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Error, Result, Run, Sql, Tool};
+use kit::{Context, Definition, Effect, Error, Handler, Hints, Result, Sql, Tool};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
-use super::{LOOKS, arguments, build_cart_mandates::Output};
+use super::{arguments, build_cart_mandates::Output};
 use crate::{
     errors,
-    model::{formats::Format, mandate::Cart},
-    shop::Shop,
+    model::{cart::Cart, formats::Format},
+    state::CounterState,
     store,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// contents.id of the mandate
     cart_id: String,
+    /// Default: the one it was built in
     format: Option<Format>,
 }
 
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "cart_id": { "type": "string", "description": "contents.id of the mandate" },
-            "format": {
-                "type": "string",
-                "enum": ["flat", "ap2-0.1"],
-                "description": "Default: the one it was built in"
-            }
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "get_cart_mandate",
+            title: "CartMandate取得 / Get a cart mandate",
+            description: "A cart mandate that build_cart_mandates made, until it expires.",
+            hints: Hints::READS,
+            effect: Effect::Read,
         },
-        "required": ["cart_id"]
-    })
+        Handler::query(state, handle),
+    )
+    .normalise(|_, arguments| arguments::trimmed(arguments, "cart_id"))
 }
 
-pub fn tool(shop: &Arc<Shop>) -> Tool {
-    Tool {
-        name: "get_cart_mandate",
-        aliases: &[],
-        title: "CartMandate取得 / Get a cart mandate",
-        description: "A cart mandate that build_cart_mandates made, until it expires.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[],
-        normalise: |_, arguments| {
-            arguments::trimmed(arguments, "cart_id");
-        },
-        meta: None,
-        personal: &[],
-        card: None,
-        inner_calls: None,
-        run: Run::query(shop, handle),
-    }
-}
-
-fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Output> {
     let stored = store::cart(sql, &input.cart_id)?.ok_or_else(errors::cart_not_found)?;
     let now = context.clock.now();
     if stored.expires_at <= now.as_millisecond() {
@@ -73,6 +55,6 @@ fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Re
         Some(format) => format,
         None => serde_json::from_value(stored.format.into()).map_err(Error::internal)?,
     };
-    let mandate = cart.mandate(format, shop.signer.as_ref(), now)?;
+    let mandate = cart.mandate(format, state.signer.as_ref(), now)?;
     Output::new(mandate, &cart, stored.is_reserved, Vec::new())
 }

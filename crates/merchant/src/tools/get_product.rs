@@ -2,29 +2,20 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Error, Result, Run, Sql, Tool, text::narrow};
+use kit::{Context, Definition, Effect, Error, Handler, Hints, Result, Sql, Tool, text::narrow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{LOOKS, arguments};
-use crate::{answers::ProductView, errors, shop::Shop, store};
+use super::arguments;
+use crate::{answers::ProductView, empty_shop, errors, state::CounterState, store};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("required" = []))]
 pub struct Input {
+    /// Product id
     product_id: Option<i64>,
+    /// SKU, in place of product_id
     sku: Option<String>,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "product_id": { "type": "integer", "description": "Product id" },
-            "sku": { "type": "string", "description": "SKU, in place of product_id" }
-        },
-        "required": []
-    })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -33,32 +24,29 @@ pub struct Output {
     keywords: Vec<String>,
 }
 
-pub fn tool(shop: &Arc<Shop>) -> Tool {
-    Tool {
-        name: "get_product",
-        aliases: &[],
-        title: "商品詳細 / Get a product",
-        description: "One product by product_id or sku, in stock or not.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[],
-        normalise: |_, arguments| {
-            arguments::integer(arguments, "product_id");
-            arguments::text(arguments, "sku");
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "get_product",
+            title: "商品詳細 / Get a product",
+            description: "One product by product_id or sku, in stock or not.",
+            hints: Hints::READS,
+            effect: Effect::Read,
         },
-        meta: None,
-        personal: &[],
-        card: None,
-        inner_calls: None,
-        run: Run::query(shop, handle),
-    }
+        Handler::query(state, handle),
+    )
+    .normalise(|_, arguments| {
+        arguments::integer(arguments, "product_id");
+        arguments::text(arguments, "sku");
+    })
 }
 
-fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Output> {
     let id = match (input.product_id, input.sku.as_deref()) {
         (Some(id), _) => id,
         (None, Some(sku)) => match with_sku(sql, sku)? {
@@ -67,7 +55,7 @@ fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Re
         },
         (None, None) => return Err(errors::which_product()),
     };
-    let mut found = store::products(sql, &[id], shop.now(context))?;
+    let mut found = store::products(sql, &[id], state.now(context))?;
     let Some(product) = found.remove(&id) else {
         return Err(not_found(sql, &format!("id {id}"))?);
     };
@@ -77,19 +65,15 @@ fn handle(shop: &Shop, context: &Context, sql: &mut dyn Sql, input: Input) -> Re
     }
     Ok(Output {
         keywords: product.keywords.clone(),
-        product: ProductView::new(product, &shop.terms, &[]),
+        product: ProductView::new(product, &state.terms, &[]),
     })
 }
 
 fn not_found(sql: &mut dyn Sql, what: &str) -> Result<Error> {
-    let error = errors::product_not_found(what);
-    Ok(match store::is_empty(sql)? {
-        true => error.next(errors::NO_PRODUCTS),
-        false => error,
-    })
+    empty_shop::explain(sql, errors::product_not_found(what))
 }
 
-/// As it is written, or else in the letters that most are written in.
+/// The SKU as it is written, or else in half-width letters.
 fn with_sku(sql: &mut dyn Sql, sku: &str) -> Result<Option<i64>> {
     let narrow = narrow(sku);
     let mut owners = store::sku_owners(sql, &[sku, &narrow])?;

@@ -18,7 +18,7 @@ pub fn reserving(product_id: i64, quantity: i64) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_cart_is_told_and_nothing_is_kept() {
+async fn a_refused_cart_names_its_faults_and_is_not_stored() {
     for shop in both().await {
         let refused = shop
             .refused(
@@ -48,7 +48,7 @@ async fn what_is_wrong_with_a_cart_is_told_and_nothing_is_kept() {
         ] {
             assert_eq!(shop.code("build_cart_mandates", plan(items)).await, code);
         }
-        // A sentence names some of many; the details name all.
+        // The sentence names ten; the details name all.
         let many: Vec<_> = (1001..=1012)
             .map(|id| json!({"product_id": id, "quantity": 1}))
             .collect();
@@ -63,7 +63,94 @@ async fn what_is_wrong_with_a_cart_is_told_and_nothing_is_kept() {
 }
 
 #[tokio::test]
-async fn the_agents_prices_do_not_count() {
+async fn the_published_shapes_refuse_nothing_that_was_accepted() {
+    let shop = one().await;
+    let cart = json!({
+        "cart_plan": {
+            "name": "おすすめプラン", "total": [1],
+            "items": [
+                {"product_id": "１", "quantity": "2", "reason": {"a": 1}},
+                {"product_id": 5.0, "quantity": 1.0, "name": null},
+            ],
+        },
+        "products": [
+            {"id": true, "price_jpy": [1], "name": 1},
+            {"product_id": "1", "price_jpy": null, "price_cents": "198000"},
+            {},
+        ],
+        "shipping_address": {
+            "recipient": "山田太郎", "city": "", "region": null, "postalCode": "",
+            "postal_code": "150-0001", "addressLine": ["", "神宮前1-2-3", null], "note": {"floor": 3},
+        },
+    });
+    let answer = shop.ok("build_cart_mandates", cart).await;
+    assert_eq!(answer.get("warnings"), None);
+    assert_eq!(
+        answer["cart_mandate"]["contents"]["shipping_address"],
+        json!({
+            "recipient": "山田太郎", "postal_code": "150-0001", "addressLine": ["神宮前1-2-3"],
+            "note": {"floor": 3},
+        })
+    );
+    for blank in [
+        json!({"city": "", "addressLine": [""]}),
+        json!({}),
+        json!(null),
+    ] {
+        let mut cart = plan(json!([{"product_id": 1, "quantity": 1}]));
+        cart["shipping_address"] = blank;
+        let answer = shop.ok("build_cart_mandates", cart).await;
+        let contents = &answer["cart_mandate"]["contents"];
+        assert_eq!(contents.get("shipping_address"), None);
+    }
+}
+
+#[tokio::test]
+async fn the_codes_of_refused_carts() {
+    let shop = one().await;
+    for (cart_plan, code) in [
+        (json!({}), "EMPTY_CART"),
+        (json!({"items": null}), "EMPTY_CART"),
+        (json!({"items": 1}), "INVALID_CART_PLAN"),
+        (json!({"items": [1]}), "INVALID_CART_PLAN"),
+        (json!({"items": [{"quantity": 1}]}), "INVALID_PRODUCT_ID"),
+        (
+            json!({"items": [{"product_id": [1], "quantity": 1}]}),
+            "INVALID_PRODUCT_ID",
+        ),
+        (json!({"items": [{"product_id": 1}]}), "INVALID_QUANTITY"),
+        (
+            json!({"items": [{"product_id": 1, "quantity": true}]}),
+            "INVALID_QUANTITY",
+        ),
+        (
+            json!({"items": [{"product_id": 1, "quantity": 1.5}]}),
+            "INVALID_QUANTITY",
+        ),
+        (
+            json!({"items": [{"product_id": 1, "quantity": ""}]}),
+            "INVALID_QUANTITY",
+        ),
+    ] {
+        let cart = json!({"cart_plan": cart_plan, "products": []});
+        let refused = shop.code("build_cart_mandates", cart).await;
+        assert_eq!(refused, code, "{cart_plan}");
+    }
+    for address in [
+        json!({"city": 1}),
+        json!({"addressLine": [["x"]]}),
+        json!({"postal_code": 1}),
+        json!({"zip": "150-0001"}),
+    ] {
+        let mut cart = plan(json!([{"product_id": 1, "quantity": 1}]));
+        cart["shipping_address"] = address.clone();
+        let refused = shop.code("build_cart_mandates", cart).await;
+        assert_eq!(refused, "INVALID_ADDRESS", "{address}");
+    }
+}
+
+#[tokio::test]
+async fn prices_passed_by_the_agent_are_ignored() {
     let shop = one().await;
     let mut arguments = plan(json!([{"product_id": "1", "quantity": "1"}]));
     arguments["products"] = json!([{"id": 1, "price_jpy": 1.0}]);
@@ -110,7 +197,7 @@ async fn a_cart_can_be_looked_up_until_it_expires() {
 }
 
 #[tokio::test]
-async fn what_is_reserved_is_kept_until_the_cart_expires() {
+async fn reserved_goods_are_kept_until_the_cart_expires() {
     for shop in both().await {
         shop.ok("build_cart_mandates", reserving(5, 10)).await;
         assert_eq!(shop.inventory(5).await, 5);
@@ -134,9 +221,8 @@ async fn what_is_reserved_is_kept_until_the_cart_expires() {
     }
 }
 
-/// A cart without a reservation promises nothing.
 #[tokio::test]
-async fn a_cart_alone_takes_nothing_from_the_shelf() {
+async fn a_cart_without_a_reservation_keeps_no_stock() {
     let shop = one().await;
     shop.ok(
         "build_cart_mandates",
@@ -155,7 +241,7 @@ async fn a_hundred_agents_reserve_the_last_ten() {
         let calls = (0..100).map(|index| {
             let shop = Arc::clone(&shop);
             tokio::spawn(async move {
-                // Both orders, so that transactions could wait for each other in a ring.
+                // In both orders, to provoke deadlocks.
                 let mut items = vec![
                     json!({"product_id": 5, "quantity": 1}),
                     json!({"product_id": 6, "quantity": 1}),

@@ -1,4 +1,4 @@
-//! How much one caller may hold, and how it gives things back.
+//! How much one caller may reserve, and how it releases carts.
 
 use std::{num::NonZeroU32, sync::Arc};
 
@@ -30,7 +30,7 @@ fn replacing(cart: &Value, mut arguments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_cart_that_expires_frees_its_place() {
+async fn an_expired_cart_no_longer_counts() {
     for shop in both_with(at_most(2)).await {
         build(&shop, reserving(9, 1)).await.unwrap();
         shop.set_clock("2025-10-23T12:10:00Z");
@@ -42,7 +42,7 @@ async fn a_cart_that_expires_frees_its_place() {
             "Release one with cancel_cart, name one as replaces, or wait until \
              2025-10-23T12:30:00Z."
         ));
-        // A cart that reserves nothing needs no place.
+        // A cart without a reservation does not count.
         let items = json!([{"product_id": 9, "quantity": 1}]);
         build(&shop, plan(items)).await.unwrap();
         shop.set_clock("2025-10-23T12:30:00Z");
@@ -55,7 +55,7 @@ async fn a_cart_that_expires_frees_its_place() {
 }
 
 #[tokio::test]
-async fn each_caller_has_places_of_its_own() {
+async fn each_caller_has_its_own_limit() {
     for shop in both_with(at_most(1)).await {
         let key = shop.for_caller(Caller::new("key_1", "shop agent"));
         let keyless = shop.for_caller(Caller::anonymous());
@@ -89,7 +89,7 @@ async fn a_failed_replacement_leaves_the_old_cart_as_it_was() {
             build(&shop, unknown).await.unwrap_err().code,
             "CART_NOT_FOUND"
         );
-        // Blank is what models send who mean none.
+        // Models send a blank for no cart.
         let new = build(&shop, replacing(&json!(" "), reserving(5, 1)))
             .await
             .unwrap();
@@ -108,7 +108,7 @@ async fn a_failed_replacement_leaves_the_old_cart_as_it_was() {
 }
 
 #[tokio::test]
-async fn cancelling_says_the_same_every_time() {
+async fn cancelling_twice_gives_the_same_answer() {
     for shop in both().await {
         let cart = build(&shop, reserving(5, 10)).await.unwrap();
         let cancel = json!({"cart_id": cart});
@@ -141,7 +141,7 @@ async fn cancelling_says_the_same_every_time() {
 }
 
 #[tokio::test]
-async fn the_last_piece_can_be_had_and_all_last_pieces_cannot() {
+async fn one_caller_may_hold_most_of_a_few_products_only() {
     let settings = Settings {
         max_mostly_reserved_products: 2,
         ..Settings::default()
@@ -162,9 +162,9 @@ async fn the_last_piece_can_be_had_and_all_last_pieces_cannot() {
             })
         );
         assert_eq!(shop.inventory(4).await, 12);
-        // More of what the caller mostly holds already is none more.
+        // More of a product that the caller mostly holds is allowed.
         build(&shop, reserving(5, 7)).await.unwrap();
-        // A product whose stock shrank is not held against other carts.
+        // A product whose stock has shrunk does not block other carts.
         shop.sql("UPDATE merchant_products SET stock = 12 WHERE id = 4 RETURNING id")
             .await;
         build(&shop, reserving(9, 1)).await.unwrap();
@@ -172,7 +172,7 @@ async fn the_last_piece_can_be_had_and_all_last_pieces_cannot() {
 }
 
 #[tokio::test]
-async fn one_cart_cannot_hold_a_bit_of_everything() {
+async fn one_cart_cannot_hold_a_few_of_every_product() {
     for shop in both_with(at_most(1)).await {
         let cart = |products: i64| {
             let mut arguments = plan(
@@ -205,13 +205,13 @@ async fn kept_carts_are_bounded_in_number_and_size() {
         }
         let refused = build(&shop, plan(items.clone())).await.unwrap_err();
         assert_eq!(refused.code, "TOO_MANY_CARTS");
-        // Made before 13:00, kept for half an hour and a day.
+        // Made before 13:00, and kept for half an hour and a day.
         assert_eq!(
             details(&refused),
             json!({"most": 4, "free_at": "2025-10-24T13:30:00Z"})
         );
         shop.set_clock("2025-10-24T13:30:00Z");
-        // Large ones fill the room of several.
+        // A large cart counts like several.
         let mut large = plan(items);
         large["shipping_address"] = json!({"city": "渋谷区", "note": "x".repeat(9_000)});
         build(&shop, large.clone()).await.unwrap();
@@ -225,7 +225,7 @@ async fn kept_carts_are_bounded_in_number_and_size() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn calls_at_once_from_two_processes_take_the_places_there_are() {
+async fn concurrent_calls_from_two_processes_respect_the_limit() {
     for scratch in store::testing::both().await {
         let again = scratch.again().await;
         let one = Shop::open(scratch, at_most(7)).await.with_demo().await;
@@ -246,7 +246,7 @@ async fn calls_at_once_from_two_processes_take_the_places_there_are() {
         assert_eq!(carts.len(), 7, "{engine}");
         assert_eq!(shops[0].inventory(30).await, 993, "{engine}");
 
-        // All carts replaced at once, each by two calls: no place is lost or won.
+        // All carts are replaced at once, each by two calls: their number stays the same.
         let calls = (0..14).map(|number| {
             let shop = Arc::clone(&shops[number % 2]);
             let arguments = replacing(&carts[number / 2], reserving(30, 2));

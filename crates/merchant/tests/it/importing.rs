@@ -27,7 +27,7 @@ async fn import(shop: &Shop, file: &std::path::Path) -> kit::Result<Imported> {
 }
 
 #[tokio::test]
-async fn the_three_formats_say_the_same() {
+async fn the_three_formats_give_the_same_products() {
     let folder = Folder::new();
     let files = [
         folder.file(
@@ -104,9 +104,9 @@ async fn bad_rows_are_named_with_their_line_and_skipped() {
     }
 }
 
-/// However lines end, and whatever lies between them.
+/// Whatever the line endings, and with blank lines in between.
 #[tokio::test]
-async fn lines_of_a_spreadsheet_are_counted_as_people_see_them() {
+async fn line_numbers_of_a_spreadsheet_are_right() {
     let folder = Folder::new();
     let table = "id,name,price_jpy\n\
                  1,a,x\n\
@@ -133,7 +133,7 @@ async fn lines_of_a_spreadsheet_are_counted_as_people_see_them() {
 }
 
 #[tokio::test]
-async fn what_is_no_catalogue_is_refused() {
+async fn a_file_that_is_not_a_catalogue_is_refused() {
     let folder = Folder::new();
     for (name, content, code) in [
         ("empty", "", "EMPTY_FILE"),
@@ -175,10 +175,9 @@ async fn what_is_no_catalogue_is_refused() {
     }
 }
 
-/// Cancelled after some batches, the same file goes on; what the first run
-/// wrote is neither lost nor written twice.
+/// What the first run wrote is neither lost nor written twice.
 #[tokio::test]
-async fn an_interrupted_import_goes_on_where_it_stopped() {
+async fn an_interrupted_import_continues_where_it_stopped() {
     let folder = Folder::new();
     let rows: String = (1..=3_500)
         .map(|id| format!("{{\"id\": {id}, \"name\": \"商品{id}\", \"price_jpy\": {id}}}\n"))
@@ -198,16 +197,15 @@ async fn an_interrupted_import_goes_on_where_it_stopped() {
             .int(0)
             .unwrap();
         assert_eq!(count, 3_500);
-        // A finished file starts anew: prices may be meant to come back.
+        // A finished file starts from the beginning: it may restore older prices.
         let again = import(&shop, &file).await.unwrap();
         assert_eq!((again.already_there, again.imported), (0, 3_500));
     }
 }
 
-/// What another file wrote in between is not taken for what the interrupted one
-/// had written.
+/// What another file wrote is not mistaken for rows of the interrupted one.
 #[tokio::test]
-async fn an_interrupted_import_starts_anew_when_another_came_in_between() {
+async fn an_interrupted_import_starts_again_after_another_import() {
     let folder = Folder::new();
     let rows = |count: u32, price: u32| -> String {
         (1..=count)
@@ -248,19 +246,19 @@ async fn a_sku_is_found_as_the_shop_writes_it() {
 }
 
 #[tokio::test]
-async fn fields_that_nobody_knows_are_named() {
+async fn unknown_fields_are_reported() {
     let folder = Folder::new();
     let table = folder.file("a.csv", "ID,Name,Price_JPY,Stock,Note\n1,a,1,7,\n");
     let shop = both_empty().await.remove(0);
     let said = import(&shop, &table).await.unwrap().message;
     assert_eq!(
         said,
-        "Imported 1 product(s). Fields that are not known were passed over: stock."
+        "Imported 1 product(s). Unknown fields were ignored: stock."
     );
 }
 
 #[tokio::test]
-async fn the_shops_own_products_take_the_place_of_samples() {
+async fn imported_products_replace_demo_products() {
     let folder = Folder::new();
     let file = folder.file(
         "one.json",
@@ -279,7 +277,6 @@ async fn the_shops_own_products_take_the_place_of_samples() {
     }
 }
 
-/// A foreign table of the same name as the document's stays as it is.
 #[tokio::test]
 async fn a_foreign_products_table_is_not_touched() {
     for scratch in store::testing::both().await {

@@ -1,45 +1,46 @@
-//! The embedded index and the database it follows.
+//! The embedded index is kept up to date with the database.
 
-use std::{path::Path, time::Duration};
+use std::path::{Path, PathBuf};
 
 use merchant::Settings;
 use serde_json::json;
 
-use crate::shop::Shop;
+use crate::{
+    meilisearch::until,
+    shop::{Shop, ids},
+};
 
-async fn shop_at(dir: &Path, database: store::testing::Scratch) -> Shop {
-    let settings = Settings {
+pub fn settings(dir: &Path) -> Settings {
+    Settings {
         index_dir: dir.to_owned(),
         ..Settings::default()
-    };
-    Shop::open(database, settings).await
+    }
 }
 
-/// Waits until a search answers as expected.
-async fn finds(shop: &Shop, keyword: &str, wanted: &[i64]) {
-    let mut found = Vec::new();
-    for _ in 0..200 {
-        let answer = shop
-            .ok("search_products", json!({"keywords": [keyword]}))
-            .await;
-        found = if answer["fallback"] == true {
-            Vec::new()
-        } else {
-            crate::shop::ids(&answer)
+/// Waits until a search finds exactly these products.
+pub async fn finds(shop: &Shop, keyword: &str, wanted: &[i64]) {
+    until(&format!("{keyword} finds {wanted:?}"), async || {
+        let answer = shop.find(keyword).await;
+        let mut found = match answer["fallback"].is_null() {
+            true => ids(&answer),
+            false => Vec::new(),
         };
         found.sort_unstable();
-        if found == wanted {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    assert_eq!(found, wanted, "{keyword}");
+        found == wanted
+    })
+    .await;
+}
+
+/// The directory of the only catalogue.
+pub fn catalogue(dir: &Path) -> PathBuf {
+    let mut inside = std::fs::read_dir(dir).unwrap();
+    inside.next().unwrap().unwrap().path()
 }
 
 #[tokio::test]
-async fn what_changes_in_the_database_is_found() {
+async fn changes_of_the_database_are_found() {
     let dir = tempfile::tempdir().unwrap();
-    let shop = shop_at(dir.path(), store::testing::sqlite().await)
+    let shop = Shop::open(store::testing::sqlite().await, settings(dir.path()))
         .await
         .with_demo()
         .await;
@@ -55,22 +56,17 @@ async fn what_changes_in_the_database_is_found() {
     finds(&shop, "マグカップ", &[]).await;
 }
 
-/// Another process, or the same one later, goes on with what is there, also
-/// when the files were damaged in between.
 #[tokio::test]
-async fn a_damaged_or_missing_index_is_built_anew() {
+async fn a_damaged_or_missing_index_is_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
     let scratch = store::testing::sqlite().await;
     let database = scratch.database.clone();
-    let shop = shop_at(dir.path(), scratch).await.with_demo().await;
+    let shop = Shop::open(scratch, settings(dir.path()))
+        .await
+        .with_demo()
+        .await;
     finds(&shop, "キーホルダー", &[2]).await;
-    let again = |database: store::Database| {
-        let settings = Settings {
-            index_dir: dir.path().to_owned(),
-            ..Settings::default()
-        };
-        Shop::on(database, settings)
-    };
+    let again = |database: store::Database| Shop::on(database, settings(dir.path()));
     finds(&again(database.clone()), "キーホルダー", &[2]).await;
 
     for file in std::fs::read_dir(catalogue(dir.path())).unwrap() {
@@ -80,9 +76,4 @@ async fn a_damaged_or_missing_index_is_built_anew() {
 
     std::fs::remove_dir_all(catalogue(dir.path())).unwrap();
     finds(&again(database), "キーホルダー", &[2]).await;
-}
-
-fn catalogue(dir: &Path) -> std::path::PathBuf {
-    let mut inside = std::fs::read_dir(dir).unwrap();
-    inside.next().unwrap().unwrap().path()
 }

@@ -1,50 +1,24 @@
-//! The embedded index when things go on around it: other processes, a database
-//! put back, a directory that can't be used or is deleted.
+//! The embedded index beside other processes, with a restored database, and in a
+//! directory that is deleted or cannot be used.
 
 use std::{
     fs::{self, File},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
-use merchant::Settings;
 use serde_json::{Value, json};
 
 use crate::{
-    meilisearch::until,
+    index::{catalogue, finds, settings},
     shop::{Shop, ids},
 };
 
-fn settings(dir: &Path) -> Settings {
-    Settings {
-        index_dir: dir.to_owned(),
-        ..Settings::default()
-    }
-}
-
-async fn finds(shop: &Shop, keyword: &str, wanted: &[i64]) {
-    until("it is found", async || {
-        let answer = shop.find(keyword).await;
-        answer["fallback"].is_null() && ids(&answer) == wanted
-    })
-    .await;
-}
-
 async fn import(shop: &Shop, id: i64, name: &str) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("shop.json");
     let rows = json!([{"id": id, "name": name, "price_jpy": 1, "inventory_count": 1}]);
-    fs::write(&file, rows.to_string()).unwrap();
-    let import = shop.counter.import.clone().unwrap();
-    import.import(&shop.context, &file).await.unwrap();
+    shop.import_json(&rows.to_string()).await;
 }
 
-/// The directory of the one catalogue.
-fn catalogue(dir: &Path) -> PathBuf {
-    let mut inside = fs::read_dir(dir).unwrap();
-    inside.next().unwrap().unwrap().path()
-}
-
-/// As another process would hold it while it writes.
+/// The lock that another process holds while it writes.
 async fn writer_lock(dir: &Path) -> File {
     let path = catalogue(dir).join(".tantivy-writer.lock");
     let take = move || {
@@ -74,7 +48,7 @@ async fn what_one_process_commits_another_finds() {
     }
 }
 
-/// A reader does not take for the whole what another process has built so far.
+/// What another process has built so far is not mistaken for the whole index.
 #[tokio::test]
 async fn an_index_that_another_process_is_building_is_not_complete() {
     let dir = tempfile::tempdir().unwrap();
@@ -90,7 +64,7 @@ async fn an_index_that_another_process_is_building_is_not_complete() {
     import(&first, 500, "羅針盤").await;
 
     let second = Shop::on(again, settings(dir.path()));
-    second.open_for_business();
+    second.start_background();
     let answer = second.find("キーホルダー").await;
     assert_eq!(answer["fallback"], true, "{answer:#}");
     let reason = answer["fallback_reason"].as_str().unwrap();
@@ -114,7 +88,7 @@ async fn an_index_that_another_process_is_building_is_not_complete() {
 }
 
 #[tokio::test]
-async fn an_index_directory_that_cannot_be_used_is_no_reason_to_fail() {
+async fn searches_work_without_a_usable_index_directory() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("file");
     fs::write(&file, "in the way").unwrap();
@@ -127,7 +101,7 @@ async fn an_index_directory_that_cannot_be_used_is_no_reason_to_fail() {
     let reason = answer["fallback_reason"].as_str().unwrap();
     assert!(reason.contains("can't be used"), "{reason}");
     assert!(!answer.to_string().contains("file"), "no path is told");
-    // A list needs no index; only its counts do.
+    // Listing needs no index; counting facets does.
     let list = json!({"keywords": [], "facets": true, "sort": "price_desc", "limit": 2});
     let answer = shop.ok("search_products", list).await;
     assert_eq!(ids(&answer), [20, 12]);
@@ -139,7 +113,7 @@ async fn an_index_directory_that_cannot_be_used_is_no_reason_to_fail() {
 }
 
 #[tokio::test]
-async fn an_index_that_is_deleted_while_it_is_open_is_built_anew() {
+async fn an_index_deleted_while_open_is_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
     let scratch = store::testing::sqlite().await;
     let shop = Shop::open(scratch, settings(dir.path()))
@@ -154,9 +128,9 @@ async fn an_index_that_is_deleted_while_it_is_open_is_built_anew() {
     finds(&shop, "キーホルダー", &[2]).await;
 }
 
-/// A database from a backup numbers its changes anew from where it was.
+/// A database restored from a backup reuses change numbers.
 #[tokio::test]
-async fn an_index_ahead_of_its_database_is_built_anew() {
+async fn an_index_ahead_of_its_database_is_rebuilt() {
     let dir = tempfile::tempdir().unwrap();
     let scratch = store::testing::sqlite().await;
     let again = scratch.again().await;

@@ -1,7 +1,7 @@
 //! The counter on real databases of both engines, driven without any wire.
 //!
-//! `shop` sets one up; `seed` holds it against its document; the other modules
-//! mirror what people do there.
+//! `shop` sets one up; `seed` compares it with its document; the other modules are
+//! named after what people do there.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The counter with Meilisearch: what it sends there, and what it asks.
+//! The counter with Meilisearch: the documents it sends and the searches it makes.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,8 +19,8 @@ pub fn settings(server: &Server) -> Settings {
 }
 
 impl Shop {
-    /// Lets the work beside the calls begin.
-    pub fn open_for_business(&self) {
+    /// Starts the background work.
+    pub fn start_background(&self) {
         let background = self.counter.background.as_ref().unwrap();
         background.start(Arc::new(|_| {}));
     }
@@ -34,8 +34,7 @@ impl Shop {
             .await
     }
 
-    /// What Meilisearch answers, as soon as it does: on a busy machine it may
-    /// not be in time.
+    /// Waits for an answer from Meilisearch, which may be late on a busy machine.
     pub async fn remote(&self, arguments: Value) -> Value {
         for _ in 0..2_400 {
             let answer = self.ok("search_products", arguments.clone()).await;
@@ -48,12 +47,12 @@ impl Shop {
         panic!("Meilisearch never answered");
     }
 
-    pub async fn is_in_step(&self) {
+    pub async fn wait_until_in_step(&self) {
         self.remote(json!({"keywords": ["むぎぼー"]})).await;
     }
 }
 
-/// Waits for something that comes by itself.
+/// Waits until a condition holds.
 pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
     for _ in 0..2_400 {
         if holds().await {
@@ -61,17 +60,17 @@ pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    panic!("it never came true that {what}");
+    panic!("timed out: {what}");
 }
 
-/// A shop with the sample data, in step with its server.
-async fn in_step(scratch: Scratch, server: &Server) -> Shop {
+/// A shop with the sample data, and a server that has all of it.
+pub async fn in_step(scratch: Scratch, server: &Server) -> Shop {
     let shop = Shop::open(scratch, settings(server))
         .await
         .with_demo()
         .await;
-    shop.open_for_business();
-    shop.is_in_step().await;
+    shop.start_background();
+    shop.wait_until_in_step().await;
     shop
 }
 
@@ -141,7 +140,7 @@ async fn orders_and_pages_are_those_of_the_embedded_index() {
                 break;
             }
         }
-        // Products of one price have no order of their own.
+        // Products of the same price come in any order.
         let sorted = |mut ids: Vec<i64>| {
             ids.sort_unstable();
             ids
@@ -154,14 +153,14 @@ async fn orders_and_pages_are_those_of_the_embedded_index() {
     shop.close().await;
 }
 
-/// A server stops after a thousand matches unless it is told otherwise.
+/// A server with default settings stops after a thousand matches.
 #[tokio::test]
 async fn pages_go_beyond_a_thousand_matches() {
     let server = Server::start().await;
     let shop = in_step(store::testing::sqlite().await, &server).await;
     let row = |id| json!({"id": id, "name": "羅針盤", "price_jpy": 1, "inventory_count": 1});
     let rows: Vec<Value> = (101..=1_150).map(row).collect();
-    import(&shop, &Value::from(rows).to_string()).await;
+    shop.import_json(&Value::from(rows).to_string()).await;
     until("they are there", async || server.documents() == 1_080).await;
     let search = json!({"keywords": ["羅針盤"], "limit": 1_000, "fields": ["id"]});
     let first = shop.remote(search.clone()).await;
@@ -173,10 +172,10 @@ async fn pages_go_beyond_a_thousand_matches() {
     shop.close().await;
 }
 
-/// A server counts the first hundred values of the alphabet unless it is told
-/// otherwise, and passes over those that matter.
+/// A server with default settings counts the first hundred values by the alphabet,
+/// not the most frequent ones.
 #[tokio::test]
-async fn facets_name_what_is_frequent() {
+async fn facets_are_the_most_frequent_values() {
     let server = Server::start().await;
     let shop = in_step(store::testing::sqlite().await, &server).await;
     let rows: Vec<Value> = (101..=230)
@@ -188,7 +187,7 @@ async fn facets_name_what_is_frequent() {
             json!({"id": id, "name": "羅針盤", "price_jpy": 1, "inventory_count": 1, "brand": brand})
         })
         .collect();
-    import(&shop, &Value::from(rows).to_string()).await;
+    shop.import_json(&Value::from(rows).to_string()).await;
     until("they are there", async || server.documents() == 160).await;
     let answer = shop
         .remote(json!({"keywords": ["羅針盤"], "limit": 1, "facets": true}))
@@ -197,9 +196,9 @@ async fn facets_name_what_is_frequent() {
     shop.close().await;
 }
 
-/// Nobody gets out of a filter, whatever a brand is called.
+/// A brand's name cannot break out of the filter.
 #[tokio::test]
-async fn filters_take_values_as_they_are() {
+async fn values_in_filters_are_quoted() {
     let server = Server::start().await;
     let shop = in_step(store::testing::sqlite().await, &server).await;
     let brands = [
@@ -217,7 +216,7 @@ async fn filters_take_values_as_they_are() {
             json!({"id": id, "name": "急須", "price_jpy": 100, "inventory_count": 1, "brand": brand})
         })
         .collect();
-    import(&shop, &Value::from(rows).to_string()).await;
+    shop.import_json(&Value::from(rows).to_string()).await;
     until("they are there", async || server.documents() == 36).await;
     for (brand, id) in brands.iter().zip(100..) {
         let search = json!({"keywords": ["急須"], "brand": [brand]});
@@ -231,17 +230,8 @@ async fn filters_take_values_as_they_are() {
     shop.close().await;
 }
 
-async fn import(shop: &Shop, json: &str) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("shop.json");
-    std::fs::write(&file, json).unwrap();
-    let import = shop.counter.import.clone().unwrap();
-    let imported = import.import(&shop.context, &file).await.unwrap();
-    assert_eq!(imported.skipped, 0, "{imported:?}");
-}
-
 #[tokio::test]
-async fn changes_arrive_there() {
+async fn changes_are_sent() {
     for scratch in store::testing::both().await {
         let server = Server::start().await;
         let shop = in_step(scratch, &server).await;
@@ -251,12 +241,8 @@ async fn changes_arrive_there() {
             server.document(3).unwrap()["in_stock"] == true
         })
         .await;
-        import(
-            &shop,
-            r#"[{"id": 1, "sku": "MUGIBO-CAL-2025", "name": "卓上カレンダー", "price_jpy": 100, "inventory_count": 1},
-                {"id": 500, "name": "急須", "price_jpy": 100, "inventory_count": 1}]"#,
-        )
-        .await;
+        shop.import_json(r#"[{"id": 1, "sku": "MUGIBO-CAL-2025", "name": "卓上カレンダー", "price_jpy": 100, "inventory_count": 1},
+                {"id": 500, "name": "急須", "price_jpy": 100, "inventory_count": 1}]"#).await;
         until("the import is there", async || {
             server.document(500).is_some() && server.document(1).unwrap()["price_jpy"] == 100
         })
@@ -270,7 +256,7 @@ async fn changes_arrive_there() {
 }
 
 #[tokio::test]
-async fn whoever_starts_again_sends_nothing_again() {
+async fn a_restart_sends_nothing_again() {
     for scratch in store::testing::both().await {
         let server = Server::start().await;
         let again = scratch.again().await;
@@ -284,9 +270,9 @@ async fn whoever_starts_again_sends_nothing_again() {
         };
         assert!(sent(&server.take_seen()) >= 3, "index, settings, documents");
         let next = Shop::on(again, settings(&server));
-        next.open_for_business();
-        next.is_in_step().await;
-        // It has looked whether all is as it left it.
+        next.start_background();
+        next.wait_until_in_step().await;
+        // It only checks that nothing was lost.
         until("it has looked", async || server.count("/settings") > 0).await;
         let stock = json!({"product_id": 3, "inventory_count": 5});
         next.ok("update_inventory", stock).await;
@@ -303,20 +289,20 @@ async fn whoever_starts_again_sends_nothing_again() {
     }
 }
 
-/// `madoguchi call` and the like: no outbox runs, but somebody else's did.
+/// Such as `madoguchi call`: it runs no outbox, but another process did.
 #[tokio::test]
-async fn a_process_that_makes_one_call_asks_it_too() {
+async fn a_process_that_makes_one_call_asks_meilisearch_too() {
     let server = Server::start().await;
     let scratch = store::testing::sqlite().await;
     let again = scratch.again().await;
     let shop = in_step(scratch, &server).await;
     shop.close().await;
     let call = Shop::on(again, settings(&server));
-    call.is_in_step().await;
+    call.wait_until_in_step().await;
 }
 
 #[tokio::test]
-async fn a_batch_counts_when_its_task_has_ended() {
+async fn a_batch_counts_as_sent_when_its_task_has_ended() {
     let server = Server::start().await;
     let scratch = store::testing::sqlite().await;
     let shop = Shop::open(scratch, settings(&server))
@@ -324,7 +310,7 @@ async fn a_batch_counts_when_its_task_has_ended() {
         .with_demo()
         .await;
     server.hold_tasks(true);
-    shop.open_for_business();
+    shop.start_background();
     until("something is enqueued", async || {
         server.count("/tasks/") > 1
     })
@@ -338,15 +324,15 @@ async fn a_batch_counts_when_its_task_has_ended() {
             .is_empty()
     );
     server.hold_tasks(false);
-    shop.is_in_step().await;
+    shop.wait_until_in_step().await;
     let rows = shop.sql("SELECT position FROM merchant_sync").await;
     assert_eq!(rows[0].int(0).unwrap(), 30);
     shop.close().await;
 }
 
-/// What Meilisearch does not see through, the embedded index may.
+/// The embedded index may recognise a typo that Meilisearch does not.
 #[tokio::test]
-async fn what_is_not_found_there_is_looked_for_here() {
+async fn what_meilisearch_does_not_find_the_embedded_index_may() {
     let server = Server::start().await;
     let shop = in_step(store::testing::sqlite().await, &server).await;
     until("the slip is seen through", async || {
@@ -359,8 +345,8 @@ async fn what_is_not_found_there_is_looked_for_here() {
     shop.close().await;
 }
 
-/// Runs when `MEILISEARCH_URL` names a server whose index `products` holds
-/// nothing, and leaves it that way.
+/// Runs when `MEILISEARCH_URL` names a server whose index `products` is empty, and
+/// leaves it empty.
 #[tokio::test]
 async fn a_real_server_does_all_this() {
     let Ok(url) = std::env::var("MEILISEARCH_URL") else {
@@ -386,8 +372,8 @@ async fn a_real_server_does_all_this() {
     };
     let shop = Shop::open(store::testing::sqlite().await, settings).await;
     let shop = shop.with_demo().await;
-    shop.open_for_business();
-    shop.is_in_step().await;
+    shop.start_background();
+    shop.wait_until_in_step().await;
     let answer = shop.remote(json!({"keywords": ["カレンダー"]})).await;
     assert!(ids(&answer).contains(&1), "{answer:#}");
     let cheap = json!({"keywords": ["むぎぼー"], "sort": "price_asc", "brand": ["むぎぼー"], "max_price": 2000});

@@ -1,6 +1,6 @@
-//! A stand-in for Meilisearch, on a port of its own: it answers as the recorded
-//! exchanges in `tests/data` do, keeps documents, works through tasks, and can
-//! be made to misbehave. `index` is what it knows, `filter` its filter language.
+//! A stand-in for Meilisearch on its own port. It answers like the recorded exchanges
+//! in `tests/data`, stores documents, processes tasks, and can be made to misbehave.
+//! `index` holds its documents, `filter` is its filter language.
 
 mod filter;
 mod index;
@@ -33,7 +33,7 @@ use index::{Index, Problem};
 pub const KEY: &str = "masterKey123";
 const NOW: &str = "2026-11-15T01:19:40.881191123Z";
 
-/// To ask it, or a real one, without the counter.
+/// A client to ask it, or a real server, without the counter.
 pub fn client() -> reqwest::Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::new()
@@ -42,9 +42,9 @@ pub fn client() -> reqwest::Client {
 /// How it misbehaves.
 #[derive(Debug, Clone)]
 pub enum Fault {
-    /// Answers only after so long.
+    /// Answers after this long.
     Slow(Duration),
-    /// Answers with this status and no body worth reading.
+    /// Answers with this status and a useless body.
     Status(u16),
     /// Closes the connection in place of an answer.
     HangUp,
@@ -52,11 +52,11 @@ pub enum Fault {
     Answer(&'static str),
     /// Answers 403 with this.
     Refusal(&'static str),
-    /// Answers 200 with so many mebibytes of spaces.
+    /// Answers 200 with this many mebibytes of spaces.
     Flood(u64),
 }
 
-/// A request as it came.
+/// A request as it was received.
 #[derive(Debug, Clone)]
 pub struct Seen {
     pub method: Method,
@@ -151,7 +151,7 @@ impl Server {
         }
     }
 
-    /// From now on, requests whose path contains `path` go wrong.
+    /// From now on, requests whose path contains `path` get this fault.
     pub fn fault(&self, path: &'static str, fault: Fault) {
         lock(&self.inner.faults).push((path, fault));
     }
@@ -166,25 +166,25 @@ impl Server {
         *lock(&self.inner.failing) = Some(code);
     }
 
-    /// Tasks stay enqueued, or go on.
+    /// Whether tasks stay enqueued.
     pub fn hold_tasks(&self, hold: bool) {
         *lock(&self.inner.is_holding_tasks) = hold;
     }
 
-    /// Everything it had is gone.
+    /// Loses everything.
     pub fn lose_index(&self) {
         *lock(&self.inner.index) = None;
     }
 
-    /// Its index is there and holds nothing.
+    /// Keeps its index but loses the documents.
     pub fn lose_documents(&self) {
         if let Some(index) = &mut *lock(&self.inner.index) {
             index.documents.clear();
         }
     }
 
-    /// Somebody else's document.
-    pub fn slip_in(&self, document: Value) {
+    /// Adds a document that is not the counter's.
+    pub fn add_foreign(&self, document: Value) {
         let mut index = lock(&self.inner.index);
         index.as_mut().unwrap().put(document, true);
     }
@@ -204,12 +204,12 @@ impl Server {
         index.as_ref().map_or(Value::Null, Index::settings)
     }
 
-    /// All requests since this was last asked.
+    /// All requests since the last call.
     pub fn take_seen(&self) -> Vec<Seen> {
         std::mem::take(&mut lock(&self.inner.seen))
     }
 
-    /// How many requests so far had `path` in theirs.
+    /// How many requests so far had `path` in their path.
     pub fn count(&self, path: &str) -> usize {
         let seen = lock(&self.inner.seen);
         seen.iter().filter(|seen| seen.path.contains(path)).count()
@@ -353,7 +353,7 @@ impl Inner {
         (202, answer)
     }
 
-    /// Does, in order, the tasks whose time has come.
+    /// Processes the tasks that are due, in order.
     fn work(&self) {
         if *lock(&self.is_holding_tasks) {
             return;

@@ -1,4 +1,4 @@
-//! Meilisearch down, slow, forgetful or mad: the shop goes on.
+//! Meilisearch is down, slow, wrong, or has lost documents: the shop still answers.
 
 use std::{
     io,
@@ -10,20 +10,13 @@ use merchant::Settings;
 use serde_json::{Value, json};
 
 use crate::{
-    meilisearch::{settings, until},
+    meilisearch::{self, settings, until},
     meilisearch_server::{Fault, KEY, Server},
     shop::{Shop, ids},
 };
 
 async fn in_step(server: &Server) -> Shop {
-    let scratch = store::testing::sqlite().await;
-    let shop = Shop::open(scratch, settings(server))
-        .await
-        .with_demo()
-        .await;
-    shop.open_for_business();
-    shop.is_in_step().await;
-    shop
+    meilisearch::in_step(store::testing::sqlite().await, server).await
 }
 
 #[track_caller]
@@ -34,8 +27,8 @@ fn is_degraded(answer: &Value) {
     assert_eq!(ids(answer).len(), 8);
 }
 
-/// Whatever it does in place of an answer, the embedded index answers, and
-/// after a few times it is left alone; when it is well again, it is asked again.
+/// Whatever Meilisearch does, the embedded index answers. After a few failures
+/// Meilisearch is not asked for a while, and again when it has recovered.
 async fn is_survived(fault: Option<Fault>) {
     let server = Server::start().await;
     let shop = in_step(&server).await;
@@ -47,7 +40,7 @@ async fn is_survived(fault: Option<Fault>) {
     for _ in 0..23 {
         is_degraded(&shop.find("むぎぼー").await);
     }
-    // Some came through; not all, or each would have waited for it.
+    // Only some requests were sent; otherwise each search would have waited.
     let came = server.count("/search");
     match fault {
         Some(_) => assert!((1..23).contains(&came), "{came}"),
@@ -57,13 +50,12 @@ async fn is_survived(fault: Option<Fault>) {
         Some(_) => server.mend(),
         None => server.come_back().await,
     }
-    shop.is_in_step().await;
+    shop.wait_until_in_step().await;
     shop.close().await;
 }
 
-/// What an operator is told who asks whether all is well.
 #[tokio::test]
-async fn whoever_asks_hears_how_the_engines_are() {
+async fn doctor_reports_the_state_of_the_engines() {
     let server = Server::start().await;
     let shop = in_step(&server).await;
     let wrong = crate::shop::with(Settings {
@@ -132,8 +124,8 @@ async fn answering_without_an_end() {
     shop.close().await;
 }
 
-/// Hits that are no products of the shop are passed over, without a gap in
-/// what follows.
+/// Hits that are not products of the shop are skipped, and no product after them is
+/// lost.
 #[tokio::test]
 async fn answering_with_what_the_shop_does_not_have() {
     let server = Server::start().await;
@@ -144,12 +136,12 @@ async fn answering_with_what_the_shop_does_not_have() {
     let answer = shop.remote(json!({"keywords": ["むぎぼー"]})).await;
     assert_eq!(ids(&answer), [2, 1, 4]);
     server.mend();
-    server.slip_in(json!({"id": "theirs", "name": "むぎぼー", "in_stock": true}));
-    server.slip_in(json!({"id": 777, "name": "むぎぼー", "in_stock": true}));
+    server.add_foreign(json!({"id": "theirs", "name": "むぎぼー", "in_stock": true}));
+    server.add_foreign(json!({"id": 777, "name": "むぎぼー", "in_stock": true}));
     let page = json!({"keywords": ["むぎぼー"], "limit": 8});
     let page = shop.remote(page).await;
     assert_eq!(ids(&page).len(), 8);
-    // A search it does not take is no reason to ask it nothing else.
+    // After a search that it refuses it is still asked others.
     server.take_seen();
     server.fault("/search", Fault::Status(400));
     for _ in 0..5 {
@@ -157,24 +149,24 @@ async fn answering_with_what_the_shop_does_not_have() {
     }
     assert!(server.count("/search") >= 5, "each was asked");
     server.mend();
-    shop.is_in_step().await;
+    shop.wait_until_in_step().await;
     shop.close().await;
 }
 
 #[tokio::test]
-async fn what_it_lost_is_sent_again() {
+async fn lost_documents_are_sent_again() {
     let server = Server::start().await;
     let shop = in_step(&server).await;
     server.lose_index();
     is_degraded(&shop.find("むぎぼー").await);
     until("all is there again", async || server.documents() == 30).await;
     assert_eq!(server.settings()["rankingRules"][0], "sort");
-    shop.is_in_step().await;
+    shop.wait_until_in_step().await;
     shop.close().await;
 }
 
 #[tokio::test]
-async fn what_it_lost_while_nobody_looked_is_sent_again() {
+async fn documents_lost_while_no_process_ran_are_sent_again() {
     for scratch in store::testing::both().await {
         let server = Server::start().await;
         let again = scratch.again().await;
@@ -182,20 +174,20 @@ async fn what_it_lost_while_nobody_looked_is_sent_again() {
             .await
             .with_demo()
             .await;
-        shop.open_for_business();
-        shop.is_in_step().await;
+        shop.start_background();
+        shop.wait_until_in_step().await;
         shop.close().await;
         server.lose_documents();
         let next = Shop::on(again, settings(&server));
-        next.open_for_business();
+        next.start_background();
         until("all is there again", async || server.documents() == 30).await;
-        next.is_in_step().await;
+        next.wait_until_in_step().await;
         next.close().await;
     }
 }
 
 #[tokio::test]
-async fn what_failed_is_tried_again() {
+async fn failed_tasks_are_retried() {
     let server = Server::start().await;
     let scratch = store::testing::sqlite().await;
     let shop = Shop::open(scratch, settings(&server))
@@ -203,7 +195,7 @@ async fn what_failed_is_tried_again() {
         .with_demo()
         .await;
     server.fail_tasks("no_space_left_on_device");
-    shop.open_for_business();
+    shop.start_background();
     until("it was tried twice", async || {
         server.count("/documents") >= 2
     })
@@ -215,7 +207,7 @@ async fn what_failed_is_tried_again() {
     })
     .await;
     server.mend();
-    shop.is_in_step().await;
+    shop.wait_until_in_step().await;
     assert_eq!(server.documents(), 30);
     shop.close().await;
 }
@@ -236,8 +228,8 @@ async fn one_process_sends_and_another_takes_over_when_it_dies() {
             Shop::on(third, settings(&server)),
         ];
         for other in &others {
-            other.open_for_business();
-            other.is_in_step().await;
+            other.start_background();
+            other.wait_until_in_step().await;
         }
         let puts = server.count("/documents");
         assert_eq!(puts, 1, "only one of them has sent the catalogue");
@@ -245,7 +237,7 @@ async fn one_process_sends_and_another_takes_over_when_it_dies() {
         dying.die();
         let change = json!({"product_id": 3, "inventory_count": 5});
         others[0].ok("update_inventory", change).await;
-        // Its time passes.
+        // The lease expires.
         shop.sql(
             "UPDATE leases SET expires_at = 0 WHERE name = 'merchant-meilisearch' RETURNING 1",
         )
@@ -261,11 +253,11 @@ async fn one_process_sends_and_another_takes_over_when_it_dies() {
     }
 }
 
-/// A shop in a runtime of its own, which ends without a word.
+/// A shop in its own runtime, which can be killed.
 struct Dying(Option<tokio::runtime::Runtime>);
 
 impl Dying {
-    /// Loads the sample data and opens.
+    /// Loads the sample data and starts the background work.
     fn start(url: store::url::DatabaseUrl, settings: Settings) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -279,7 +271,7 @@ impl Dying {
             shop.store.migrate(kit::usage::MIGRATIONS).await.unwrap();
             shop.store.migrate(merchant::MIGRATIONS).await.unwrap();
             let shop = shop.with_demo().await;
-            shop.open_for_business();
+            shop.start_background();
             std::future::pending::<()>().await;
         });
         Self(Some(runtime))
@@ -291,7 +283,7 @@ impl Dying {
 }
 
 #[tokio::test]
-async fn nothing_secret_is_told_to_anybody() {
+async fn secrets_appear_in_no_answer_and_no_log() {
     let log = Log::start();
     let server = Server::start().await;
     let host = server.host();
@@ -305,17 +297,16 @@ async fn nothing_secret_is_told_to_anybody() {
     // A key the server does not know.
     let wrong = Shop::open(scratch, with("wrongSecret1")).await;
     let wrong = wrong.with_demo().await;
-    wrong.open_for_business();
+    wrong.start_background();
     until("it was refused", async || log.has("invalid_api_key")).await;
     let mut told = wrong.find("むぎぼー").await.to_string();
     is_degraded(&wrong.find("むぎぼー").await);
     told += &format!("{:?}", wrong.counter.background.as_ref().unwrap().health());
     wrong.close().await;
-    // The right one, then trouble of all kinds, from a server that repeats what
-    // it was told.
+    // The right key, then all kinds of faults, from a server that repeats the key.
     let right = Shop::on(again, with(KEY));
-    right.open_for_business();
-    right.is_in_step().await;
+    right.start_background();
+    right.wait_until_in_step().await;
     let repeats = r#"{"code": "odd", "message": "what masterKey123 hunter2", "hits": 1}"#;
     for fault in [
         Fault::Refusal(repeats),
@@ -350,7 +341,7 @@ async fn nothing_secret_is_told_to_anybody() {
     }
 }
 
-/// Everything that is logged here, down to the smallest.
+/// Everything that is logged, at all levels.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 

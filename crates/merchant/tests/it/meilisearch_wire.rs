@@ -1,4 +1,4 @@
-//! The stand-in answers as a real Meilisearch was recorded to answer.
+//! The stand-in gives the recorded answers of a real Meilisearch.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::meilisearch_server::{KEY, Server, client};
 
-/// What differs from one run to the next. The kind of value must be the same.
+/// Values that differ between runs. Only their type must be the same.
 const VARIES: &[&str] = &[
     "duration",
     "enqueuedAt",
@@ -48,7 +48,7 @@ async fn task(url: &str, uid: &Value) -> Value {
     }
 }
 
-/// Panics where the two differ in what does not vary.
+/// Panics where the two differ, except in values that vary.
 fn same(real: &Value, ours: &Value, place: &str) {
     match (real, ours) {
         (Value::Object(real), Value::Object(ours)) => {
@@ -91,14 +91,14 @@ async fn every_recorded_exchange_is_answered_as_it_was() {
         let (status, body) = ask(&server.url(), &exchange["request"]).await;
         assert_eq!(exchange["response"]["status"], status, "{place}: {body:#}");
         same(&exchange["response"]["body"], &body, &place);
-        // What was recorded next was recorded after the task had ended.
+        // The next exchange was recorded after the task had ended.
         if status == 202 {
             task(&server.url(), &body["taskUid"]).await;
         }
     }
 }
 
-/// A task is first to be done, then done; only then are its documents found.
+/// Documents are found only after their task has ended.
 #[tokio::test]
 async fn tasks_take_their_time() {
     let server = Server::start().await;

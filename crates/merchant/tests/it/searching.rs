@@ -2,13 +2,17 @@
 
 use std::{collections::HashSet, num::NonZeroU32};
 
+use kit::context::Language;
 use merchant::Settings;
 use serde_json::{Value, json};
 
-use crate::shop::{both, both_empty, ids, one, with};
+use crate::{
+    carts::plan,
+    shop::{both, both_empty, ids, one, with},
+};
 
 #[tokio::test]
-async fn nothing_to_look_for_lists_what_is_in_stock() {
+async fn no_keywords_list_everything_in_stock() {
     for shop in both().await {
         for keywords in [json!([]), json!([""]), json!([" ", "　"])] {
             let answer = shop
@@ -22,7 +26,7 @@ async fn nothing_to_look_for_lists_what_is_in_stock() {
 }
 
 #[tokio::test]
-async fn what_is_not_found_is_said_to_be_a_fallback() {
+async fn products_that_do_not_match_are_marked_as_fallback() {
     for shop in both().await {
         let answer = shop
             .ok(
@@ -41,9 +45,9 @@ async fn what_is_not_found_is_said_to_be_a_fallback() {
     }
 }
 
-/// Somebody who filters does not want everything else instead.
+/// There is no fallback behind a filter.
 #[tokio::test]
-async fn a_filter_that_leaves_nothing_leaves_nothing() {
+async fn a_filter_that_matches_nothing_finds_nothing() {
     let shop = one().await;
     let answer = shop
         .ok(
@@ -56,7 +60,7 @@ async fn a_filter_that_leaves_nothing_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn sold_out_products_do_not_eat_into_the_limit() {
+async fn sold_out_products_do_not_count_towards_the_limit() {
     for shop in both().await {
         // むぎぼー: 1 to 8 and 30, of which 3 is sold out in the sample data.
         let all = shop
@@ -64,7 +68,7 @@ async fn sold_out_products_do_not_eat_into_the_limit() {
             .await;
         assert_eq!(all.iter().collect::<HashSet<_>>().len(), 8, "{all:?}");
         assert!(!all.contains(&3));
-        // Reserved to the last piece: the index does not know, the database does.
+        // Fully reserved: only the database knows.
         for id in [1, 2, 4, 5] {
             let quantity = shop.inventory(id).await;
             let plan = json!({"items": [{"product_id": id, "quantity": quantity}]});
@@ -79,10 +83,10 @@ async fn sold_out_products_do_not_eat_into_the_limit() {
     }
 }
 
-/// However many come before what can still be had.
+/// However many sold-out products come before it.
 #[tokio::test]
-async fn the_last_that_is_not_reserved_is_found() {
-    // One caller has to be able to reserve nearly everything for this.
+async fn the_only_product_that_is_not_reserved_is_found() {
+    // One caller reserves nearly everything.
     let shop = with(Settings {
         max_reserving_carts: NonZeroU32::new(30).unwrap(),
         max_mostly_reserved_products: 300,
@@ -143,9 +147,9 @@ async fn pages_cover_a_search_once() {
     }
 }
 
-/// Counting is worth it once; the other pages go on in the same order.
+/// Facets are counted on the first page only; the other pages continue in order.
 #[tokio::test]
-async fn pages_go_on_without_facets() {
+async fn later_pages_have_no_facets() {
     for shop in both().await {
         let page = |cursor: Value, facets: bool| json!({"keywords": [], "sort": "price_desc", "limit": 4, "facets": facets, "cursor": cursor});
         let mut answer = shop.ok("search_products", page(Value::Null, true)).await;
@@ -164,7 +168,7 @@ async fn pages_go_on_without_facets() {
 }
 
 #[tokio::test]
-async fn cursors_are_for_the_search_they_came_from() {
+async fn a_cursor_is_refused_in_another_search() {
     let shop = one().await;
     let page = shop
         .ok(
@@ -229,9 +233,9 @@ async fn fields_and_facets() {
     assert_eq!(code, "INVALID_ARGUMENT");
 }
 
-/// A client that reads `product["image_url"]` finds null, as its document has it.
+/// As the document says: a client that reads `product["image_url"]` finds null.
 #[tokio::test]
-async fn what_a_product_lacks_is_null() {
+async fn missing_fields_of_a_product_are_null() {
     let shop = one().await;
     let listed = shop
         .ok("search_products", json!({"keywords": [], "limit": 2}))
@@ -271,11 +275,57 @@ async fn models_write_keywords_in_their_own_way() {
 }
 
 #[tokio::test]
-async fn an_empty_shop_has_nothing() {
-    for shop in both_empty().await {
-        let answer = shop
+async fn blanks_in_lists_count_as_not_given() {
+    let shop = one().await;
+    let wanted = shop.search(json!({"keywords": ["カレンダー"]})).await;
+    let blanks = json!({
+        "keywords": ["", "カレンダー", null, " "],
+        "category": [""], "brand": ["", null], "fields": [""],
+    });
+    assert_eq!(shop.search(blanks).await, wanted);
+    let one_brand = json!({"keywords": [], "brand": ["", "SORA"], "limit": 100});
+    let other_brand = json!({"keywords": [], "brand": ["SORA"], "limit": 100});
+    assert_eq!(shop.search(one_brand).await, shop.search(other_brand).await);
+    let inventory = json!({"product_ids": ["", 1, null]});
+    let answer = shop.ok("check_inventory", inventory).await;
+    assert_eq!(answer, json!({"inventory": {"1": 50}}));
+}
+
+#[tokio::test]
+async fn an_empty_shop_tells_how_to_import_products() {
+    for mut shop in both_empty().await {
+        let import = "`madoguchi import merchant FILE`";
+        let searched = shop
             .ok("search_products", json!({"keywords": ["何か"]}))
             .await;
-        assert_eq!(ids(&answer), [0; 0]);
+        assert_eq!(ids(&searched), [0; 0]);
+        let inventory = json!({"product_ids": [1]});
+        let checked = shop.ok("check_inventory", inventory.clone()).await;
+        assert_eq!(checked["inventory"], json!({"1": 0}));
+        assert_eq!(checked["message"], searched["message"]);
+        let message = checked["message"].as_str().unwrap();
+        assert!(message.contains(import), "{message}");
+
+        for (tool, arguments, code) in [
+            (
+                "build_cart_mandates",
+                plan(json!([{"product_id": 1, "quantity": 1}])),
+                "UNKNOWN_PRODUCT",
+            ),
+            ("get_product", json!({"product_id": 1}), "PRODUCT_NOT_FOUND"),
+            (
+                "update_inventory",
+                json!({"product_id": 1, "change": 1}),
+                "PRODUCT_NOT_FOUND",
+            ),
+        ] {
+            let refused = shop.refused(tool, arguments).await;
+            assert_eq!(refused.code, code, "{tool}");
+            assert_eq!(refused.next.as_deref(), Some(message), "{tool}");
+        }
+        shop.context.language = Language::Japanese;
+        let checked = shop.ok("check_inventory", inventory).await;
+        let message = checked["message"].as_str().unwrap();
+        assert!(message.starts_with("商品がまだ") && message.contains(import));
     }
 }

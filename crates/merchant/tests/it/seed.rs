@@ -48,7 +48,7 @@ async fn tools_are_published_as_written() {
                 let ours = &tool.input["properties"][field][keyword];
                 match keyword.as_str() {
                     "items" => assert_eq!(ours["type"], value["type"], "{name}.{field}"),
-                    // It may go on to name what else is accepted.
+                    // It may also name what else is accepted.
                     "description" => {
                         let words = value.as_str().unwrap();
                         assert!(ours.as_str().unwrap().starts_with(words), "{name}.{field}");

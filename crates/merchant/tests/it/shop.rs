@@ -1,5 +1,5 @@
-//! A shop for a test: a fresh database, the sample data, an index in memory and
-//! a clock that stands still.
+//! A shop for a test: a fresh database, the sample data, an index in memory and a
+//! stopped clock.
 
 use std::sync::{
     Arc,
@@ -33,16 +33,12 @@ impl Shop {
         store.migrate(kit::lease::MIGRATIONS).await.unwrap();
         store.migrate(kit::usage::MIGRATIONS).await.unwrap();
         store.migrate(merchant::MIGRATIONS).await.unwrap();
-        let clock = Clock::fixed(NOON.parse().unwrap());
-        Self {
-            counter: merchant::counter(settings, Arc::clone(&store)).unwrap(),
-            context: Context::new(Caller::local_user(), clock, Arc::new(NoClient)),
-            store,
-            _scratch: Some(scratch),
-        }
+        let mut shop = Self::on(scratch.database.clone(), settings);
+        shop._scratch = Some(scratch);
+        shop
     }
 
-    /// Another process on a database that is already there.
+    /// Another process on an existing database.
     pub fn on(database: store::Database, settings: Settings) -> Self {
         let store: Arc<dyn Store> = Arc::new(database);
         let clock = Clock::fixed(NOON.parse().unwrap());
@@ -56,15 +52,20 @@ impl Shop {
 
     /// The same shop, for another caller.
     pub fn for_caller(&self, caller: Caller) -> Self {
+        let clock = self.context.clock.clone();
+        self.with_context(Context::new(caller, clock, Arc::new(NoClient)))
+    }
+
+    fn with_context(&self, context: Context) -> Self {
         Self {
             counter: self.counter.clone(),
-            context: Context::new(caller, self.context.clock.clone(), Arc::new(NoClient)),
+            context,
             store: Arc::clone(&self.store),
             _scratch: None,
         }
     }
 
-    /// The same shop, for a caller who gives up after so many signs of progress.
+    /// The same shop, for a caller who cancels after this many progress reports.
     pub fn stopped_after(&self, progress: u32) -> Self {
         let client = Arc::new(Impatient {
             left: progress.into(),
@@ -76,12 +77,7 @@ impl Shop {
             client.clone(),
         );
         context.cancel = client.cancel.clone();
-        Self {
-            counter: self.counter.clone(),
-            context,
-            store: Arc::clone(&self.store),
-            _scratch: None,
-        }
+        self.with_context(context)
     }
 
     pub async fn with_demo(self) -> Self {
@@ -105,7 +101,7 @@ pub async fn both_with(settings: Settings) -> Vec<Shop> {
     shops
 }
 
-/// One of each engine, with nothing in it.
+/// One shop of each engine, without products.
 pub async fn both_empty() -> Vec<Shop> {
     let mut shops = Vec::new();
     for scratch in store::testing::both().await {
@@ -133,10 +129,7 @@ impl Shop {
         let definition = self.counter.tool(tool).unwrap();
         let mut normal = arguments;
         definition.normalised(&self.context, normal.as_object_mut().unwrap());
-        let validator = jsonschema::validator_for(&definition.input).unwrap();
-        if let Some(broken) = validator.iter_errors(&normal).next() {
-            return Err(Error::new(kit::error::INVALID_ARGUMENT, broken.to_string()));
-        }
+        check(definition, &normal)?;
         let answer = kit::testing::call(&self.counter, &self.context, tool, normal).await?;
         let schema = definition.output.as_ref().unwrap();
         let validator = jsonschema::validator_for(schema).unwrap();
@@ -171,6 +164,16 @@ impl Shop {
         ids(&self.ok("search_products", arguments).await)
     }
 
+    /// Imports rows that are all valid.
+    pub async fn import_json(&self, json: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("shop.json");
+        std::fs::write(&file, json).unwrap();
+        let import = self.counter.import.as_ref().unwrap();
+        let imported = import.import(&self.context, &file).await.unwrap();
+        assert_eq!(imported.skipped, 0, "{imported:?}");
+    }
+
     pub async fn inventory(&self, id: i64) -> i64 {
         let answer = self
             .ok("check_inventory", json!({ "product_ids": [id] }))
@@ -188,6 +191,20 @@ impl Shop {
     pub fn set_clock(&self, time: &str) {
         self.context.clock.set(time.parse::<Timestamp>().unwrap());
     }
+}
+
+/// What the desk does with a broken schema rule: the tool's own code, if it has one.
+fn check(tool: &kit::Tool, arguments: &Value) -> Result<(), Error> {
+    let validator = jsonschema::validator_for(&tool.input).unwrap();
+    let Some(broken) = validator.iter_errors(arguments).next() else {
+        return Ok(());
+    };
+    let (keyword, path) = (broken.kind().keyword(), broken.instance_path().to_string());
+    let field = path.split('/').nth(1).unwrap_or_default();
+    let mut rules = tool.rules.iter();
+    let rule = rules.find(|rule| rule.field == field && [keyword, "*"].contains(&rule.keyword));
+    let code = rule.map_or(kit::error::INVALID_ARGUMENT, |rule| rule.code);
+    Err(Error::new(code, broken.to_string()))
 }
 
 pub fn ids(answer: &Value) -> Vec<i64> {

@@ -1,11 +1,11 @@
-//! The shop's own people change the stock.
+//! Stock: changes by the shop's staff, and what is available.
 
 use serde_json::json;
 
 use crate::shop::{both, one};
 
 #[tokio::test]
-async fn stock_is_counted_or_changed_and_the_change_is_kept() {
+async fn stock_is_set_or_changed_and_the_change_is_recorded() {
     for shop in both().await {
         let answer = shop
             .ok(
@@ -38,7 +38,7 @@ async fn stock_is_counted_or_changed_and_the_change_is_kept() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_is_refused() {
+async fn impossible_stock_is_refused() {
     let shop = one().await;
     for (arguments, code) in [
         (json!({"product_id": 1, "change": -51}), "STOCK_BELOW_ZERO"),
@@ -63,7 +63,7 @@ async fn what_cannot_be_is_refused() {
 }
 
 #[tokio::test]
-async fn unknown_ids_have_nothing_and_texts_are_ids_too() {
+async fn unknown_ids_have_no_stock_and_ids_may_be_texts() {
     let shop = one().await;
     let answer = shop
         .ok("check_inventory", json!({"product_ids": ["1", 404, "２"]}))
@@ -81,7 +81,7 @@ async fn unknown_ids_have_nothing_and_texts_are_ids_too() {
         let code = shop
             .code("check_inventory", json!({"product_ids": list}))
             .await;
-        assert_eq!(code, "INVALID_ARGUMENT");
+        assert_eq!(code, "INVALID_PRODUCT_ID");
     }
     let beyond = json!({"product_ids": [1_u64 << 63]});
     assert_eq!(

@@ -2,32 +2,36 @@
 //! processes open.
 
 use std::{
+    error::Error,
     fs::{self, File},
     path::Path,
 };
 
-use kit::{Error, Result};
 use search::{Index, OpenError, Options};
 
-/// Opens the index of a catalogue, or an empty one in its place when there is
-/// none, when it is damaged, or when it is wanted `anew`.
-pub fn open(indexes: &Path, catalogue: &str, anew: bool) -> Result<Index> {
-    fs::create_dir_all(indexes).map_err(Error::internal)?;
-    // Otherwise one process could take for damage what another is creating.
-    // The lock goes with the handle.
-    let one_at_a_time = File::open(indexes).map_err(Error::internal)?;
-    one_at_a_time.lock().map_err(Error::internal)?;
+/// Opens the index of a catalogue. An empty one is made where there is none, where it
+/// is damaged, or where `anew` is true.
+pub fn open(
+    indexes: &Path,
+    catalogue: &str,
+    anew: bool,
+) -> Result<Index, Box<dyn Error + Send + Sync>> {
+    fs::create_dir_all(indexes)?;
+    // Without a lock one process could mistake an index that another is creating for
+    // a damaged one. The lock is released with the handle.
+    let one_at_a_time = File::open(indexes)?;
+    one_at_a_time.lock()?;
     let dir = indexes.join(catalogue);
     if anew {
-        Index::remove(&dir).map_err(Error::internal)?;
+        Index::remove(&dir)?;
     }
     match Index::open(&dir, Options::default()) {
         Ok(index) => Ok(index),
         Err(OpenError::Damaged(what)) => {
-            tracing::warn!(what, "the search index is damaged and will be built anew");
-            Index::remove(&dir).map_err(Error::internal)?;
-            Index::open(&dir, Options::default()).map_err(Error::internal)
+            tracing::warn!(what, "the search index is damaged and will be rebuilt");
+            Index::remove(&dir)?;
+            Ok(Index::open(&dir, Options::default())?)
         }
-        Err(error) => Err(Error::internal(error)),
+        Err(error) => Err(error.into()),
     }
 }

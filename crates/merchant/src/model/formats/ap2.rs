@@ -1,7 +1,6 @@
 //! The cart mandate of the Agent Payments Protocol, version 0.1: refund periods
-//! in days, addresses in snake case. Every field is written that has a value, so
-//! that a reader's own defaults change nothing about what was signed, and none
-//! is `null`.
+//! in days, addresses in snake case. Every field that has a value is written, so that
+//! a reader's defaults cannot change what was signed; none is `null`.
 
 use std::borrow::Cow;
 
@@ -10,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{
     address::ContactAddress,
-    mandate::{Cart, Item, PaymentMethod},
+    cart::{Cart, Item, PaymentMethod},
     money::Yen,
 };
 
@@ -68,7 +67,7 @@ struct PaymentOptions {
 pub fn contents(cart: &Cart) -> Value {
     json!(CartContents {
         id: &cart.id,
-        // Nobody showed this counter an intent that the user signed.
+        // The counter has seen no intent signed by the user.
         user_cart_confirmation_required: true,
         payment_request: PaymentRequest {
             method_data: &cart.merchant.payment_methods,
@@ -102,7 +101,7 @@ pub fn mandate(contents: Value, authorization: Option<String>) -> Value {
 
 fn payment_item(item: Item<'_>) -> PaymentItem<'_> {
     PaymentItem {
-        // The quantity has no field of its own here, and the user should see it.
+        // There is no field for the quantity, and the user should see it.
         label: match item.quantity {
             1 => item.label.into(),
             quantity => format!("{} × {quantity}", item.label).into(),
@@ -113,7 +112,7 @@ fn payment_item(item: Item<'_>) -> PaymentItem<'_> {
     }
 }
 
-/// The whole cart can be given back while each of its goods can.
+/// The whole cart can be returned as long as each of its goods can.
 fn total(cart: &Cart) -> PaymentItem<'_> {
     PaymentItem {
         label: TOTAL.into(),

@@ -1,11 +1,11 @@
-//! The mandate as this counter has always written it: the items and the total in
-//! the contents, the goods in detail beside them, refund periods in seconds.
+//! The format of the counter's document: items and total in the contents, the goods in
+//! detail beside them, refund periods in seconds.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::model::{
-    mandate::{Cart, Item},
+    cart::{Cart, Item},
     money::Yen,
 };
 

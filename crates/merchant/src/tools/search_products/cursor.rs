@@ -1,5 +1,5 @@
-//! Where the next page of a search starts: with whom, how far in, and for
-//! which search.
+//! Where the next page of a search starts: the engine, the offset, and the search it
+//! belongs to.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -14,7 +14,7 @@ pub struct Cursor {
     pub offset: usize,
 }
 
-/// Deeper pages are nobody's, and cost more and more.
+/// Deeper pages cost more and more, and nobody reads them.
 pub const DEEPEST: usize = 100_000;
 
 impl Cursor {
@@ -40,7 +40,7 @@ impl Cursor {
         Ok(Some(Self { engine, offset }))
     }
 
-    /// `None` where no page begins any more.
+    /// `None` beyond [`DEEPEST`].
     pub fn write(engine: Option<Engine>, offset: usize, query: &Query) -> Option<String> {
         let letter = match engine {
             None => 'd',
@@ -51,7 +51,7 @@ impl Cursor {
     }
 }
 
-/// Tells searches apart; nothing secret is in it.
+/// A short hash that tells searches apart.
 fn mark(query: &Query) -> String {
     let mut hasher = DefaultHasher::new();
     (&query.text, &query.category, &query.brand).hash(&mut hasher);
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_given_out_is_taken_back() {
+    fn a_cursor_reads_as_it_was_written() {
         let query = Query::default();
         for engine in [None, Some(Engine::Embedded), Some(Engine::Meilisearch)] {
             for offset in [0, 20, DEEPEST] {

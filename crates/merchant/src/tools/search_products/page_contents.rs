@@ -1,27 +1,31 @@
-//! The products of one page, up to its limit and to a size that every client takes.
+//! The products of one page, up to its limit and to a size that every client accepts.
 
 use kit::{Error, Result};
 
-use crate::{answers::ProductView, model::terms::Terms, store::Product};
+use crate::{
+    answers::{ProductField, ProductView},
+    model::terms::Terms,
+    store::Product,
+};
 
-/// A page ends before its products grow larger than this, with a cursor to go on.
-/// An answer repeats them as text, and once more without the protocol; clients
-/// want answers below 256 kB.
+/// A page ends before its products grow larger than this, with a cursor for the rest.
+/// An answer contains them twice, as text and as structured content; clients want
+/// answers below 256 kB.
 const PAGE_BYTES: usize = 75_000;
 
-pub struct Views<'a> {
+pub struct PageContents<'a> {
     terms: &'a Terms,
     /// The fields of each; empty for all.
-    fields: &'a [String],
+    fields: &'a [ProductField],
     limit: usize,
     bytes: usize,
     pub products: Vec<ProductView>,
-    /// Ended by size before the limit.
+    /// Whether the size ended the page before the limit did.
     pub is_cut: bool,
 }
 
-impl<'a> Views<'a> {
-    pub fn new(terms: &'a Terms, fields: &'a [String], limit: usize) -> Self {
+impl<'a> PageContents<'a> {
+    pub fn new(terms: &'a Terms, fields: &'a [ProductField], limit: usize) -> Self {
         Self {
             terms,
             fields,
@@ -36,7 +40,8 @@ impl<'a> Views<'a> {
         self.is_cut || self.products.len() >= self.limit
     }
 
-    /// Whether there was room for it. One product is always shown.
+    /// Adds the product if it fits, and returns whether it did. The first one always
+    /// fits.
     pub fn add(&mut self, product: Product) -> Result<bool> {
         if self.is_full() {
             return Ok(false);

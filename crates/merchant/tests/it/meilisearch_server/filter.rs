@@ -1,9 +1,5 @@
-//! The part of Meilisearch's filter language that is in use: comparisons and
-//! lists, joined by AND and OR.
-//!
-//! A quoted value ends at the next quote that no backslash stands before; in
-//! what is between, a backslash takes the next character's meaning away or gives
-//! it one, as in most languages.
+//! The part of Meilisearch's filter language that is used: comparisons and lists,
+//! joined by AND and OR. In a quoted value a backslash escapes the next character.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
@@ -109,7 +105,7 @@ impl Parser<'_> {
         if !self.filterable.contains(&name.as_str()) {
             let mut names: Vec<String> = self.filterable.iter().map(|n| format!("`{n}`")).collect();
             names.sort();
-            // The place counts from the quote in which JSON has the filter.
+            // Positions count from the quote before the filter in the JSON.
             let (from, to) = (start + 2, start + 2 + name.len());
             let value = values.join(", ");
             let message = format!(

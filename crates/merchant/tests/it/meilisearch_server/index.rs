@@ -1,8 +1,8 @@
-//! What the stand-in knows and how it searches it.
+//! The documents of the stand-in, and how it searches them.
 //!
-//! It has no Japanese dictionary: a word matches where it stands in a text, and
-//! Latin words may differ by a letter. Which of several matches comes first,
-//! the recording says for the searches it holds.
+//! It has no Japanese dictionary: a word matches anywhere in a text, and Latin words
+//! may differ by a letter. For recorded searches the matches come in the recorded
+//! order.
 
 use std::{
     cmp::{Ordering, Reverse},
@@ -137,7 +137,7 @@ impl Documents {
 
 impl Default for Index {
     fn default() -> Self {
-        // As recorded, without what was set there.
+        // The recorded defaults.
         let mut settings = recorded(33)["response"]["body"]
             .as_object()
             .unwrap()
@@ -174,7 +174,7 @@ fn id(document: &Value) -> String {
 }
 
 impl Index {
-    /// `whole` puts it in the place of the old one; else its fields are.
+    /// `whole` replaces the old document; otherwise only the given fields are replaced.
     pub fn put(&mut self, document: Value, whole: bool) {
         let id = id(&document);
         let found = self.documents.0.iter_mut().find(|(i, _)| *i == id);
@@ -267,8 +267,7 @@ impl Index {
         Ok(answer)
     }
 
-    /// How many of the words it has. The first must be there; the last ones
-    /// need not.
+    /// How many of the words match. The first must; the last ones need not.
     fn matched_words(&self, document: &Value, text: &str) -> Option<usize> {
         let attributes = self.names("searchableAttributes");
         let all = document.as_object().unwrap().iter();
@@ -304,7 +303,7 @@ impl Index {
             let message = format!("Index `products`: Attribute `{name}` is not sortable.");
             return Err(Problem::new(400, "invalid_search_sort", message));
         }
-        // The rule counts where it stands among the ranking rules.
+        // The rule applies at its position among the ranking rules.
         let rules = self.names("rankingRules");
         let is_first = rules.first() == Some(&"sort");
         found.sort_by(|a, b| {
@@ -367,8 +366,8 @@ fn hit(document: &Value, body: &Map<String, Value>) -> Value {
     hit
 }
 
-/// At most so many values of each, the first of the alphabet unless the settings
-/// want the most frequent.
+/// A limited number of values of each: the first by the alphabet, or the most frequent
+/// ones if the settings say so.
 fn facets(found: &[&Value], names: &Value, settings: &Value) -> Value {
     let most = settings["maxValuesPerFacet"].as_u64().unwrap();
     let by_count = settings["sortFacetValuesBy"]["*"] == "count";
@@ -399,7 +398,8 @@ pub fn compare(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// In the text, or, for Latin words of five letters and more, a letter off.
+/// Whether the word is in the text. Latin words of five letters and more may differ by
+/// one letter.
 fn has_word(text: &str, word: &str) -> bool {
     let is_latin = |word: &str| word.len() >= 5 && word.chars().all(|c| c.is_ascii_alphabetic());
     let one_off = |other: &str| {
@@ -415,7 +415,7 @@ fn has_word(text: &str, word: &str) -> bool {
     text.contains(word) || (is_latin(word) && words.any(|other| is_latin(other) && one_off(other)))
 }
 
-/// Where each document stood in the recorded answer to this text.
+/// The position of each document in the recorded answer to this text.
 fn recorded_places(text: &str) -> HashMap<String, usize> {
     let asked = (0..34).map(recorded).find(|exchange| {
         exchange["request"]["body"]["q"] == text && exchange["response"]["status"] == 200

@@ -1,0 +1,130 @@
+//! Warnings where an agent's prices differ from the shop's.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{
+    cart::Line,
+    decimal::{Decimal, InvalidNumber},
+    money::Yen,
+    plan::{echo, product_id},
+};
+
+/// Something the caller should know about an answer that is otherwise good.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PriceWarning {
+    pub code: &'static str,
+    pub product_id: i64,
+    /// The price the agent passed, as it wrote it.
+    #[schemars(with = "NumberOrText")]
+    pub passed: Value,
+    /// The price in the cart.
+    pub current: Yen,
+}
+
+/// The schema of a number, which may also be written as text.
+pub struct NumberOrText;
+
+impl JsonSchema for NumberOrText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "NumberOrText".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "number" }, { "type": "string" }] })
+    }
+}
+
+const PRICE_CHANGED: &str = "PRICE_CHANGED";
+
+/// Compares the `products` that an agent passed with the lines of its cart. Their
+/// prices (`price_jpy` and `price_cents`) are never used, but the customer should
+/// know that they differ.
+pub fn price_warnings(products: &[Value], lines: &[Line]) -> Vec<PriceWarning> {
+    let mut lines: HashMap<i64, &Line> = lines.iter().map(|line| (line.product_id, line)).collect();
+    let mut warnings = Vec::new();
+    for product in products {
+        let id = product_id(&product["id"]).or_else(|| product_id(&product["product_id"]));
+        let Some(id) = id else {
+            continue;
+        };
+        let Some(current) = lines.get(&id).map(|line| line.unit_price) else {
+            continue;
+        };
+        if let Some(passed) = other_price(product, current) {
+            warnings.push(PriceWarning {
+                code: PRICE_CHANGED,
+                product_id: id,
+                passed,
+                current,
+            });
+            lines.remove(&id);
+        }
+    }
+    warnings
+}
+
+/// The price in `product`, in yen, if there is one and it differs from `current`.
+/// Text that is not a number does not count as a price.
+fn other_price(product: &Value, current: Yen) -> Option<Value> {
+    let is_other = |passed: &Value, current: i64| match Decimal::from_json(passed) {
+        Ok(passed) => passed != Decimal::from(current),
+        Err(invalid) => invalid != InvalidNumber::NotANumber,
+    };
+    let (yen, cents) = (&product["price_jpy"], &product["price_cents"]);
+    if is_other(yen, current.get()) {
+        return Some(echo(yen));
+    }
+    is_other(cents, current.cents()).then(|| match Yen::from_json_cents(cents) {
+        Ok(yen) => json!(yen),
+        Err(_) => Value::Null,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::testing::article;
+
+    #[test]
+    fn passed_prices_only_warn() {
+        let lines = [Line::new(&article(1, 1980), 1).unwrap()];
+        let warned = |product: Value| {
+            let warnings = price_warnings(&[product], &lines);
+            serde_json::to_value(warnings).unwrap()
+        };
+        for same in [
+            json!({ "id": 1, "price_jpy": 1980.0, "price_cents": 198_000 }),
+            json!({ "id": "1", "price_jpy": "1980" }),
+            json!({ "id": 1, "price_cents": 198_000 }),
+            json!({ "id": 1, "name": "other" }),
+            json!({ "id": 1, "price_jpy": "cheap" }),
+            json!({ "id": 2, "price_jpy": 1 }),
+            json!("1"),
+        ] {
+            assert_eq!(warned(same.clone()), json!([]), "{same}");
+        }
+        let warning = |passed: Value| json!([{ "code": "PRICE_CHANGED", "product_id": 1, "passed": passed, "current": 1980.0 }]);
+        let yen = |price: Value| warned(json!({ "id": 1, "price_jpy": price }));
+        assert_eq!(yen(json!(1800.0)), warning(json!(1800.0)));
+        assert_eq!(yen(json!(1980.5)), warning(json!(1980.5)));
+        assert_eq!(yen(json!("1")), warning(json!("1")));
+        assert_eq!(yen(json!(-1e300)), warning(json!(-1e300)));
+        let cents = |price: Value| warned(json!({ "id": 1, "price_cents": price }));
+        assert_eq!(cents(json!(180_000)), warning(json!(1800.0)));
+        assert_eq!(cents(json!(1)), warning(json!(null)));
+        let torn = json!({ "id": 1, "price_jpy": 1980.0, "price_cents": 180_000 });
+        assert_eq!(warned(torn), warning(json!(1800.0)));
+        let named = json!({ "product_id": 1, "price_jpy": 1800 });
+        assert_eq!(warned(named), warning(json!(1800)));
+        let twice = json!({ "id": 1, "price_jpy": 1 });
+        assert_eq!(price_warnings(&[twice.clone(), twice], &lines).len(), 1);
+    }
+}
