@@ -40,7 +40,7 @@ async fn demo_data_is_loaded_and_removed() {
         let book = json!({"schedule_id": "S20261116-T1-1", "seat_ids": ["A3"]});
         cinema.ok("reserve_seats", book).await;
         let sentence = demo.remove(context).await.unwrap();
-        assert!(sentence.contains("1 reservation(s)"), "{sentence}");
+        assert!(sentence.contains("1 real reservation(s)"), "{sentence}");
         assert!(demo.is_empty(context).await.unwrap());
         for table in [
             "cinema_seats",

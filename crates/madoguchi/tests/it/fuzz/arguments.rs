@@ -194,7 +194,8 @@ impl Generator {
     }
 
     fn object(&mut self, name: &str, schema: &Value) -> Value {
-        if schema["properties"].is_object() {
+        let has_own_values = matches!(name, "cart_plan" | "products" | "shipping_address");
+        if schema["properties"].is_object() && !has_own_values {
             return Value::Object(self.arguments(schema));
         }
         let id = self.random.below(32);
