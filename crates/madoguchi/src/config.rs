@@ -6,6 +6,7 @@
 
 mod default_file;
 mod overlay;
+mod removed;
 mod usable;
 
 use std::{
@@ -33,6 +34,17 @@ pub struct Config {
     pub counters: BTreeMap<String, toml::Table>,
     /// By the counter's name.
     pub listeners: BTreeMap<&'static str, Listener>,
+    /// What the operator should change, though the program starts.
+    pub warnings: Vec<String>,
+}
+
+impl Config {
+    /// Logs the warnings. To be called when a program starts that serves.
+    pub fn warn(&self) {
+        for warning in &self.warnings {
+            tracing::warn!("configuration: {warning}");
+        }
+    }
 }
 
 /// Where settings come from besides the defaults.
@@ -72,13 +84,15 @@ pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
         None => toml::Table::new(),
         Some(path) => read(path)?,
     };
+    let mut environment = sources.environment.clone();
+    let warnings = removed::take(&mut table, &mut environment);
     // Nothing was set: nothing to check, and the schema takes time to make.
-    if !table.is_empty() || overlay::is_given(counters, &sources.environment) {
+    if !table.is_empty() || overlay::is_given(counters, &environment) {
         let schema = schema(counters);
-        overlay::environment(&mut table, &schema, &sources.environment)?;
+        overlay::environment(&mut table, &schema, &environment)?;
         for counter in counters {
             let variables = (counter.name, counter.variables);
-            overlay::variables(&mut table, &schema, variables, &sources.environment)?;
+            overlay::variables(&mut table, &schema, variables, &environment)?;
         }
         check(&table, &schema)?;
     }
@@ -113,6 +127,7 @@ pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
         settings,
         counters: sections,
         listeners,
+        warnings,
     })
 }
 

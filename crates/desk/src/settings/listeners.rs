@@ -61,8 +61,6 @@ pub struct Http {
     /// How many of them one key may have, and all callers without a key together.
     #[schemars(range(min = 1, max = 1000000))]
     pub max_sessions_per_caller: usize,
-    /// Answers plain calls without the full protocol stack, on sockets too. Off only to compare the two.
-    pub direct_path: bool,
 }
 
 impl Default for Http {
@@ -89,7 +87,6 @@ impl Default for Http {
             session_seconds: 300,
             max_sessions: 1024,
             max_sessions_per_caller: 64,
-            direct_path: true,
         }
     }
 }

@@ -14,7 +14,8 @@ use serde_json::{Map, Value, json};
 use server::wire::{
     client::PlainClient,
     definitions::PublishedCounter,
-    outbound::{Destination, Fault, plain_response},
+    outbound::Fault,
+    tool_result::{Recipient, direct_response},
 };
 
 use super::{
@@ -87,13 +88,13 @@ async fn local(
     // Whatever came of it, it is recorded.
     opened.close().await?;
     let answer = answer.map_err(|refusal| refused(Fault::from(&refusal)))?;
-    let to = Destination {
-        window: &PublishedCounter::new(window),
+    let to = Recipient {
+        counter: &PublishedCounter::new(window),
         caller: "local",
         tool: &arguments.tool,
         stateless: true,
     };
-    let (_, text) = plain_response("1", answer, &to, false);
+    let (_, text) = direct_response("1", answer, &to, false);
     serde_json::from_str(&text).map_err(Error::internal)
 }
 

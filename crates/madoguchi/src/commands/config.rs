@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use kit::Result;
 
-use super::output::{pretty, print};
+use super::output::{pretty, print, tell};
 use crate::{
     cli::{ConfigAction, Global},
     config::{self, Sources},
@@ -21,6 +21,9 @@ pub fn run(global: &Global, action: &ConfigAction) -> Result<ExitCode> {
             let sources = Sources::of_process(named, global.data.as_deref());
             let config = config::load(&sources, &counters)?;
             config::usable(global, &config)?;
+            for warning in &config.warnings {
+                tell(&format!("warning: {warning}"));
+            }
             match &sources.file {
                 Some(file) => print(&format!("{} is fine.", file.display())),
                 None => print(

@@ -14,7 +14,7 @@ use server::{
         own_port,
         tls::Tls,
     },
-    wire::seal,
+    wire::{definitions::PublishedCounter, seal},
 };
 
 use crate::{
@@ -33,6 +33,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
     }
     config::usable(global, &config)?;
     log::init(&config.settings.log);
+    config.warn();
     let runtime = tokio::runtime::Runtime::new().map_err(Error::internal)?;
     let result = runtime.block_on(async {
         let tls = Tls::open(&config.settings.tls)?;
@@ -63,7 +64,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
         let desk = Arc::clone(&opened.desk);
         background::start(&desk);
         tokio::spawn(stop_on_signal(desk.stopping.clone()));
-        let endpoints = endpoint::endpoints(&desk);
+        let endpoints = endpoint::endpoints(&desk, PublishedCounter::new);
         let mut sites = Vec::new();
         if let Some(main) = main {
             announce(&main, &desk);

@@ -15,6 +15,7 @@ use crate::{
 pub fn run(global: &Global, arguments: &Stdio) -> Result<ExitCode> {
     let config = open::configuration(global, &arguments.offer)?;
     log::init(&config.settings.log);
+    config.warn();
     on_one_thread(async {
         let opened = open::desk(global, config, &arguments.offer, Some(&arguments.counter)).await?;
         let desk = Arc::clone(&opened.desk);

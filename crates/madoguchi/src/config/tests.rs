@@ -54,6 +54,24 @@ fn unknown_keys_are_refused_with_the_nearest_name() {
 }
 
 #[test]
+fn a_removed_key_is_a_warning() {
+    let variable = [("MADOGUCHI_HTTP__DIRECT_PATH", "no")];
+    for (text, environment, name) in [
+        ("[http]\ndirect_path = false", &[][..], "`http.direct_path`"),
+        ("", &variable[..], "MADOGUCHI_HTTP__DIRECT_PATH"),
+    ] {
+        let config = load_text(text, environment).unwrap();
+        assert_eq!(config.settings, Settings::default());
+        let [warning] = config.warnings.as_slice() else {
+            panic!("{:?}", config.warnings);
+        };
+        assert!(warning.starts_with(name), "{warning}");
+        assert!(warning.ends_with("Delete it: the direct path is always on."));
+    }
+    assert!(load_text("", &[]).unwrap().warnings.is_empty());
+}
+
+#[test]
 fn wrong_values_are_refused_by_name() {
     for (text, key) in [
         ("[http]\nport = \"x\"", "http.port"),

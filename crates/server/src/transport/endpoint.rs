@@ -10,7 +10,7 @@ use axum::{
 };
 use bytes::{Bytes, BytesMut};
 use desk::{
-    Desk,
+    Desk, Window,
     methods::SUBSCRIPTIONS_LISTEN,
     pipeline::{Admitted, Refusal},
     stations::identify::{Credentials, Identified},
@@ -59,9 +59,13 @@ pub struct Endpoint {
 /// One for each counter, by name; shared by all listeners.
 pub type Endpoints = HashMap<&'static str, Arc<Endpoint>>;
 
-pub fn endpoints(desk: &Arc<Desk>) -> Endpoints {
+/// `publish` is [`PublishedCounter::new`], except in tests.
+pub fn endpoints(
+    desk: &Arc<Desk>,
+    publish: fn(&Arc<Window>) -> Arc<PublishedCounter>,
+) -> Endpoints {
     let book = Book::new(&desk.settings.http);
-    let endpoint = |window| Arc::new(Endpoint::new(desk, &PublishedCounter::new(window), &book));
+    let endpoint = |window| Arc::new(Endpoint::new(desk, &publish(window), &book));
     desk.windows
         .iter()
         .map(|window| (window.counter.about.name, endpoint(window)))
@@ -137,7 +141,7 @@ impl Endpoint {
     /// One message: the short way where it leads, else the long one.
     pub async fn message(&self, guard: &Guard, parts: Parts, body: &Bytes) -> Response {
         let credentials = guard.credentials(&parts.headers);
-        if self.desk.settings.http.direct_path
+        if self.window.direct_path
             && direct::headers_fit(&parts.headers)
             && !inbound::too_complex(body)
             && let Some(plain) = Plain::read(&self.window, &parts.headers, body)

@@ -21,7 +21,7 @@ use desk::{
 use kit::context::Language;
 use rmcp::{
     RoleServer,
-    model::{ClientNotification, ClientRequest, GetExtensions},
+    model::{ClientNotification, ClientRequest, GetExtensions, ServerResult},
     service::{RunningService, RxJsonRpcMessage, TxJsonRpcMessage, serve_directly_with_ct},
     transport::Transport,
 };
@@ -35,7 +35,7 @@ use super::{
     handler::Handler,
     inbound,
     outbound::{Fault, error_message, explain, shorten},
-    subscriptions,
+    subscriptions, tool_result,
 };
 use crate::{
     addresses::{Barred, Visit},
@@ -242,7 +242,7 @@ impl Intake {
 
     /// Begins a call that can take the short way; false if it can't.
     async fn take_plain(&mut self, bytes: &[u8], leave: &mut Option<OwnedSemaphorePermit>) -> bool {
-        if !self.desk.settings.http.direct_path {
+        if !self.window.direct_path {
             return false;
         }
         let Some(call) = PlainCall::read(bytes, !self.initialized) else {
@@ -429,18 +429,13 @@ struct ChannelTransport {
 /// A message as text; with `flat`, the fields of a tool's answer stand at the
 /// top of the result too.
 fn written(item: &TxJsonRpcMessage<RoleServer>, flat: bool) -> serde_json::Result<String> {
-    if !flat {
-        return serde_json::to_string(item);
-    }
-    let mut message = serde_json::to_value(item)?;
-    if let Some(result) = message.get_mut("result").and_then(Value::as_object_mut)
-        && let Some(Value::Object(fields)) = result.get("structuredContent").cloned()
+    if flat
+        && let TxJsonRpcMessage::<RoleServer>::Response(response) = item
+        && let ServerResult::CallToolResult(result) = &response.result
     {
-        for (name, value) in fields {
-            result.entry(name).or_insert(value);
-        }
+        return tool_result::flat_response(&response.id, result);
     }
-    serde_json::to_string(&message)
+    serde_json::to_string(item)
 }
 
 impl Transport<RoleServer> for ChannelTransport {

@@ -21,14 +21,26 @@ pub const PAGE: usize = 50;
 pub struct PublishedCounter {
     window: Arc<Window>,
     pub definitions: Definitions,
+    /// Whether plain calls skip the protocol crate.
+    pub direct_path: bool,
 }
 
 impl PublishedCounter {
     pub fn new(window: &Arc<Window>) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::of(window, true))
+    }
+
+    /// For comparing the direct path with the protocol crate's.
+    pub fn without_direct_path(window: &Arc<Window>) -> Arc<Self> {
+        Arc::new(Self::of(window, false))
+    }
+
+    fn of(window: &Arc<Window>, direct_path: bool) -> Self {
+        Self {
             definitions: Definitions::new(&window.counter, &window.tools),
             window: Arc::clone(window),
-        })
+            direct_path,
+        }
     }
 }
 

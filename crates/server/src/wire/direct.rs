@@ -14,7 +14,10 @@ use desk::{
     pipeline::{Admitted, ToolCall},
 };
 use http::{HeaderMap, header};
-use kit::context::Language;
+use kit::{
+    context::Language,
+    page::{self, Page},
+};
 use rmcp::model as mcp;
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
@@ -26,8 +29,9 @@ use super::{
     definitions::{LIST_TTL_MS, PAGE, PublishedCounter},
     inbound::too_complex,
     language,
-    outbound::{self, Destination, Fault},
+    outbound::{self, Fault},
     reads::Reads,
+    tool_result::{self, Recipient},
 };
 
 #[derive(Deserialize)]
@@ -233,13 +237,13 @@ impl PlainCall {
         };
         match desk.call(window, call).await {
             Ok(answer) => {
-                let to = Destination {
-                    window,
+                let to = Recipient {
+                    counter: window,
                     caller: &caller,
                     tool: &self.tool,
                     stateless,
                 };
-                outbound::plain_response(&self.id, answer, &to, how.flat)
+                tool_result::direct_response(&self.id, answer, &to, how.flat)
             }
             Err(refusal) => {
                 let id = serde_json::from_str(&self.id).ok();
@@ -268,18 +272,17 @@ fn mentions_header(value: &Value) -> bool {
     }
 }
 
-/// The first page; for others the long way is short enough.
+/// The first page; the protocol crate answers requests for others.
 fn list(window: &PublishedCounter, id: &str) -> String {
     let definitions = &window.definitions;
-    let tools = definitions.tools.iter().take(PAGE).cloned().collect();
-    let next = if definitions.tools.len() > PAGE {
-        format!(r#""nextCursor":"p{PAGE}","#)
-    } else {
-        String::new()
-    };
+    // Without a cursor every list has a first page.
+    let page = page::slice(&definitions.tools, None, PAGE);
+    let page = page.unwrap_or_else(|_| Page::whole(Vec::new()));
+    let next = page.next_cursor;
+    let next = next.map_or(String::new(), |next| format!(r#""nextCursor":"{next}","#));
     format!(
         r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{}}},{next}"ttlMs":{LIST_TTL_MS},"cacheScope":"public","tools":{}}}}}"#,
         definitions.server_info,
-        Value::Array(tools)
+        Value::Array(page.items)
     )
 }

@@ -23,9 +23,10 @@ use super::{
     client::{RemoteClient, is_stateless},
     definitions::{LIST_TTL_MS, PAGE},
     mistyped,
-    outbound::{self, Destination, Fault},
+    outbound::{self, Fault},
     seal,
     subscriptions::{self, Connection},
+    tool_result::{self, Recipient},
 };
 use crate::wire::{definitions::PublishedCounter, language};
 use desk::{
@@ -309,10 +310,10 @@ impl ServerHandler for Handler {
             .call(&self.window, call)
             .await
             .map_err(|refusal| Fault::from(&refusal))?;
-        outbound::response(
+        tool_result::mcp_response(
             answer,
-            &Destination {
-                window: &self.window,
+            &Recipient {
+                counter: &self.window,
                 caller: &caller,
                 tool: &request.name,
                 stateless: is_stateless(&context),
@@ -392,13 +393,13 @@ impl ServerHandler for Handler {
                 Ok(result.into())
             }
             Rendered::InputRequired { requests, state } => {
-                let to = Destination {
-                    window: &self.window,
+                let to = Recipient {
+                    counter: &self.window,
                     caller: &caller,
                     tool: prompt.name,
                     stateless: true,
                 };
-                Ok(outbound::input_required(requests, state, &to)?
+                Ok(tool_result::input_required(requests, state, &to)?
                     .with_meta(self.window.definitions.server_info_meta.clone())
                     .into())
             }

@@ -6,7 +6,8 @@
 //! - `direct`: plain stateless calls over HTTP, without the protocol crate
 //! - `mistyped`: what is wrong with a request whose parameters have another form
 //! - `plain`: tools without the protocol, one JSON object in and one out
-//! - `inbound`: bytes into messages; `outbound`: answers and refusals into bytes
+//! - `inbound`: bytes into messages
+//! - `tool_result`: a tool's answer, on every path; `outbound`: refusals and errors
 //! - `channel`: a connection of messages (stdio, WebSocket) for the protocol crate
 //! - `backlog`: answers that nobody has read yet, and how many there may be
 //! - `client`: the way back to the client while a call runs
@@ -27,6 +28,7 @@ pub mod plain;
 pub mod reads;
 pub mod seal;
 pub mod subscriptions;
+pub mod tool_result;
 
 /// The newest protocol revision, the first without a handshake.
 pub const STATELESS: &str = "2026-07-28";

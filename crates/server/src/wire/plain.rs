@@ -5,20 +5,21 @@ use std::sync::Arc;
 
 use desk::{
     Desk,
-    pipeline::{Admitted, Answer, Refusal, ToolCall},
+    pipeline::{Admitted, Refusal, ToolCall},
 };
 use http::HeaderMap;
-use kit::{Error, Reply, counter::Refusals, error::MISSING_CAPABILITY, ids::CallId};
+use kit::{Error, error::MISSING_CAPABILITY};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     client::PlainClient,
-    inbound,
-    outbound::{Fault, with_reference},
+    definitions::PublishedCounter,
+    inbound, language,
+    outbound::{self, Fault},
+    tool_result::{ToolResult, text_block},
 };
-use crate::wire::{definitions::PublishedCounter, language};
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
@@ -69,7 +70,11 @@ impl Call {
             language: language::of_headers(headers),
         };
         let answer = desk.call(window, call).await?;
-        Ok(result(answer, window.refusals()).to_string())
+        let (call, refusals) = (answer.call, window.refusals());
+        let result = ToolResult::new(answer.result, call, refusals);
+        let result =
+            result.unwrap_or_else(|_| ToolResult::refused(cannot_be_asked(), call, refusals));
+        Ok(result.plain())
     }
 }
 
@@ -92,35 +97,6 @@ fn parse<'a, T: Deserialize<'a>>(body: &'a [u8], wanted: &str) -> Result<T, Faul
     })
 }
 
-fn result(answer: Answer, refusals: Refusals) -> Value {
-    let refused = |error| refused(error, answer.call, refusals);
-    let (content, structured, is_error) = match answer.result {
-        Ok(Reply::Structured(json)) => {
-            let structured = serde_json::from_str(&json).unwrap_or_default();
-            (text(&json), structured, false)
-        }
-        Ok(Reply::Content(blocks)) => (Value::Array(blocks), Value::Null, false),
-        Ok(Reply::InputRequired { .. }) => refused(cannot_be_asked()),
-        Err(error) if error.code == MISSING_CAPABILITY => refused(cannot_be_asked()),
-        Err(error) => refused(error),
-    };
-    let mut result = match &structured {
-        Value::Object(own) => own.clone(),
-        _ => Map::new(),
-    };
-    result.insert("content".into(), content);
-    if !structured.is_null() {
-        result.insert("structuredContent".into(), structured);
-    }
-    result.insert("isError".into(), is_error.into());
-    Value::Object(result)
-}
-
-fn refused(error: Error, call: CallId, refusals: Refusals) -> (Value, Value, bool) {
-    let (shown, structured) = with_reference(error, call).shown(refusals);
-    (text(&shown), structured, true)
-}
-
 fn cannot_be_asked() -> Error {
     Error::new(
         MISSING_CAPABILITY,
@@ -129,15 +105,9 @@ fn cannot_be_asked() -> Error {
     .next("Call it over MCP.")
 }
 
-fn text(text: &str) -> Value {
-    json!([{ "type": "text", "text": text }])
-}
-
 /// A refusal, or a request that could not be read, in the same shape.
 pub fn error(fault: &Fault) -> String {
-    let mut error = json!({ "code": fault.code, "message": fault.message });
-    if let (Some(data), Some(object)) = (&fault.data, error.as_object_mut()) {
-        object.insert("data".into(), data.clone());
-    }
-    json!({ "error": error, "content": text(&fault.message), "isError": true }).to_string()
+    let error = outbound::error_object(fault);
+    let content = text_block(&fault.message);
+    format!(r#"{{"error":{error},"content":{content},"isError":true}}"#)
 }

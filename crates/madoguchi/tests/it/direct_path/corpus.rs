@@ -1,15 +1,11 @@
-//! Plain calls take a short way past the protocol crate, over HTTP and on a
-//! socket. Whatever is asked, both ways must give the same answer.
+//! Good and bad requests to compare the two paths with.
 
 use serde_json::{Value, json};
-use tokio_tungstenite::tungstenite::Message;
 
-use crate::harness::{Desk, Socket, plain, request};
-
-struct Case {
-    name: &'static str,
-    headers: Vec<(&'static str, &'static str)>,
-    body: String,
+pub struct Case {
+    pub name: &'static str,
+    pub headers: Vec<(&'static str, &'static str)>,
+    pub body: String,
 }
 
 fn meta() -> Value {
@@ -62,7 +58,7 @@ fn list(name: &'static str, params: Value) -> Case {
     }
 }
 
-fn corpus() -> Vec<Case> {
+pub fn corpus() -> Vec<Case> {
     let version = ("mcp-protocol-version", "2026-07-28");
     let method = ("mcp-method", "tools/call");
     let name = ("mcp-name", "fixture_sum");
@@ -284,114 +280,4 @@ fn corpus() -> Vec<Case> {
         ..escaped
     });
     cases
-}
-
-/// What both ways must agree on; the id of the call and sealed state differ.
-async fn answer(desk: &Desk, case: &Case) -> (u16, Vec<Value>) {
-    let answer = request(
-        desk.port,
-        "POST",
-        "/mcp/fixture",
-        &case.headers,
-        case.body.clone(),
-    )
-    .await;
-    let mut messages = answer.messages();
-    messages.iter_mut().for_each(forget_what_differs);
-    if messages.is_empty() {
-        messages.push(answer.text().into());
-    }
-    (answer.status, messages)
-}
-
-fn forget_what_differs(message: &mut Value) {
-    forget(message, "madoguchi/call");
-    forget(message, "requestState");
-}
-
-fn forget(value: &mut Value, key: &str) {
-    match value {
-        Value::Object(object) => {
-            object.remove(key);
-            object.values_mut().for_each(|value| forget(value, key));
-        }
-        Value::Array(items) => items.iter_mut().for_each(|value| forget(value, key)),
-        _ => {}
-    }
-}
-
-/// On a socket nothing is answered where no id is.
-async fn answer_on_socket(socket: &mut Socket, case: &Case) -> Vec<Value> {
-    socket.send_frame(Message::text(case.body.clone())).await;
-    let marker = json!({ "name": "fixture_sum", "arguments": { "a": 0, "b": 0 } });
-    let marker = plain(4_711, "tools/call", marker);
-    socket.send(&marker).await;
-    let is_silent = ["no id"].contains(&case.name);
-    let mut messages = Vec::new();
-    let (mut marked, mut answered) = (false, is_silent);
-    while !(marked && answered) {
-        let mut message = socket.receive().await;
-        if message["id"] == marker["id"] {
-            marked = true;
-            continue;
-        }
-        // Progress and logs come before the answer.
-        answered |= message.get("method").is_none();
-        forget_what_differs(&mut message);
-        messages.push(message);
-    }
-    messages
-}
-
-/// The same without metadata, as it is allowed on a socket.
-fn bare(case: &Case) -> Option<Case> {
-    let mut body: Value = serde_json::from_str(&case.body).ok()?;
-    body.get_mut("params")?.as_object_mut()?.remove("_meta")?;
-    Some(Case {
-        name: case.name,
-        headers: Vec::new(),
-        body: body.to_string(),
-    })
-}
-
-async fn both() -> (Desk, Desk) {
-    let deny = "[approval]\ntools = { \"fixture.fixture_outside\" = \"deny\" }\n";
-    let short = Desk::setup().config(deny).start().await;
-    let long = Desk::setup()
-        .config(&format!("{deny}[http]\ndirect_path = false\n"))
-        .start()
-        .await;
-    (short, long)
-}
-
-#[tokio::test]
-async fn both_ways_give_the_same_answer() {
-    let (short, long) = both().await;
-    let mut wrong = Vec::new();
-    for case in corpus() {
-        let (one, other) = (answer(&short, &case).await, answer(&long, &case).await);
-        if one != other {
-            wrong.push(format!("{}\n  short {one:?}\n  long  {other:?}", case.name));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[tokio::test]
-async fn both_ways_give_the_same_answer_on_a_socket() {
-    let (short, long) = both().await;
-    let mut short = Socket::open(&short, "fixture").await;
-    let mut long = Socket::open(&long, "fixture").await;
-    let mut wrong = Vec::new();
-    let cases = corpus();
-    let bare: Vec<Case> = cases.iter().filter_map(bare).collect();
-    for case in cases.iter().chain(&bare) {
-        let one = answer_on_socket(&mut short, case).await;
-        let other = answer_on_socket(&mut long, case).await;
-        if one != other {
-            let Case { name, body, .. } = case;
-            wrong.push(format!("{name} {body}\n  short {one:?}\n  long  {other:?}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,0 +1,379 @@
+//! A tool's answer as clients read it. Every path renders it here: the direct
+//! path and plain calls as text, the protocol crate's path as its types.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use desk::pipeline::Answer;
+use kit::{
+    Error, Reply, context::ClientRequest, counter::Refusals, error::MISSING_CAPABILITY, ids::CallId,
+};
+use rmcp::model as mcp;
+use serde_json::{Value, json, value::RawValue};
+
+use super::{definitions::PublishedCounter, seal};
+
+/// The key under which a result names its call, as the log does.
+pub const CALL_META: &str = "madoguchi/call";
+
+/// Members that a result has itself. A tool's field of the same name is not
+/// copied to the top; it stays in `structuredContent`.
+const RESERVED: [&str; 5] = [
+    "resultType",
+    "content",
+    "structuredContent",
+    "isError",
+    "_meta",
+];
+
+/// Who gets an answer. A state that the answer carries is sealed for them.
+pub struct Recipient<'a> {
+    pub counter: &'a PublishedCounter,
+    pub caller: &'a str,
+    pub tool: &'a str,
+    pub stateless: bool,
+}
+
+/// The result of a call that was carried out or refused.
+pub struct ToolResult {
+    content: Content,
+    /// JSON text.
+    structured: Option<String>,
+    is_error: bool,
+}
+
+enum Content {
+    /// One text block: the structured content.
+    Structured,
+    Text(String),
+    Blocks(Vec<Value>),
+}
+
+/// Answers that are not results.
+pub enum Unfinished {
+    InputRequired {
+        requests: Vec<(String, ClientRequest)>,
+        state: Option<String>,
+    },
+    MissingCapability(Error),
+}
+
+impl ToolResult {
+    pub fn new(
+        reply: kit::Result<Reply>,
+        call: CallId,
+        refusals: Refusals,
+    ) -> Result<Self, Unfinished> {
+        let (content, structured) = match reply {
+            Ok(Reply::Structured(json)) => (Content::Structured, Some(json)),
+            Ok(Reply::Content(blocks)) => (Content::Blocks(blocks), None),
+            Ok(Reply::InputRequired { requests, state }) => {
+                return Err(Unfinished::InputRequired { requests, state });
+            }
+            Err(error) if error.code == MISSING_CAPABILITY => {
+                return Err(Unfinished::MissingCapability(error));
+            }
+            Err(error) => return Ok(Self::refused(error, call, refusals)),
+        };
+        Ok(Self {
+            content,
+            structured,
+            is_error: false,
+        })
+    }
+
+    pub fn refused(error: Error, call: CallId, refusals: Refusals) -> Self {
+        let (text, structured) = with_reference(error, call).shown(refusals);
+        Self {
+            content: Content::Text(text),
+            structured: Some(structured.to_string()),
+            is_error: true,
+        }
+    }
+
+    /// The result without the protocol, for plain calls.
+    pub fn plain(self) -> String {
+        self.members(false, None).write(true)
+    }
+
+    /// A whole JSON-RPC response. `id` is JSON text.
+    fn response(self, id: &str, call: CallId, to: &Recipient<'_>, flat: bool) -> String {
+        let meta = if to.stateless {
+            let server_info = &to.counter.definitions.server_info;
+            format!(
+                r#"{{"io.modelcontextprotocol/serverInfo":{server_info},"{CALL_META}":"{call}"}}"#
+            )
+        } else {
+            format!(r#"{{"{CALL_META}":"{call}"}}"#)
+        };
+        in_response(id, &self.members(to.stateless, Some(meta)).write(flat))
+    }
+
+    fn members(self, result_type: bool, meta: Option<String>) -> Members {
+        Members {
+            result_type,
+            content: match self.content {
+                Content::Structured => text_block(self.structured.as_deref().unwrap_or_default()),
+                Content::Text(text) => text_block(&text),
+                Content::Blocks(blocks) => Value::Array(blocks).to_string(),
+            },
+            structured: self.structured,
+            is_error: self.is_error,
+            meta,
+        }
+    }
+
+    fn into_mcp(self, meta: mcp::MetaObject) -> serde_json::Result<mcp::CallToolResult> {
+        let structured = self.structured.as_deref().map(serde_json::from_str);
+        let structured = structured.transpose()?;
+        let text = |text| vec![mcp::ContentBlock::text(text)];
+        let content = match self.content {
+            Content::Structured => text(self.structured.unwrap_or_default()),
+            Content::Text(own) => text(own),
+            Content::Blocks(blocks) => serde_json::from_value(Value::Array(blocks))?,
+        };
+        let mut result = mcp::CallToolResult::success(content);
+        result.structured_content = structured;
+        result.is_error = Some(self.is_error);
+        Ok(result.with_meta(Some(meta)))
+    }
+}
+
+/// The members of a result, each as JSON text.
+struct Members {
+    result_type: bool,
+    content: String,
+    structured: Option<String>,
+    is_error: bool,
+    meta: Option<String>,
+}
+
+impl Members {
+    /// With `flat`, the fields of the structured content stand at the top too.
+    fn write(&self, flat: bool) -> String {
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let length = self.content.len() + length(&self.structured) + length(&self.meta);
+        let mut text = String::with_capacity(length + 96);
+        text.push('{');
+        if self.result_type {
+            text.push_str(r#""resultType":"complete","#);
+        }
+        text.push_str(r#""content":"#);
+        text.push_str(&self.content);
+        if let Some(structured) = &self.structured {
+            text.push_str(r#","structuredContent":"#);
+            text.push_str(structured);
+            if flat {
+                push_fields(structured, &mut text);
+            }
+        }
+        text.push_str(r#","isError":"#);
+        text.push_str(if self.is_error { "true" } else { "false" });
+        if let Some(meta) = &self.meta {
+            text.push_str(r#","_meta":"#);
+            text.push_str(meta);
+        }
+        text.push('}');
+        text
+    }
+}
+
+/// The fields of an object, each after a comma. None if it is not an object.
+fn push_fields(object: &str, into: &mut String) {
+    let fields: BTreeMap<Cow<'_, str>, &RawValue> =
+        serde_json::from_str(object).unwrap_or_default();
+    for (name, value) in fields {
+        if !RESERVED.contains(&name.as_ref()) {
+            into.push(',');
+            into.push_str(&json_string(&name));
+            into.push(':');
+            into.push_str(value.get());
+        }
+    }
+}
+
+pub fn text_block(text: &str) -> String {
+    format!(r#"[{{"type":"text","text":{}}}]"#, json_string(text))
+}
+
+fn json_string(text: &str) -> String {
+    // A string always serialises.
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+fn in_response(id: &str, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+/// A result that the protocol crate has, with the fields of its structured
+/// content at the top too.
+pub fn flat_response(
+    id: &mcp::RequestId,
+    result: &mcp::CallToolResult,
+) -> serde_json::Result<String> {
+    let text = |value: &Value| value.to_string();
+    let members = Members {
+        result_type: result.result_type.is_some(),
+        content: serde_json::to_string(&result.content)?,
+        structured: result.structured_content.as_ref().map(text),
+        is_error: result.is_error == Some(true),
+        meta: result
+            .meta
+            .as_ref()
+            .map(serde_json::to_string)
+            .transpose()?,
+    };
+    Ok(in_response(
+        &serde_json::to_string(id)?,
+        &members.write(true),
+    ))
+}
+
+/// The answer as a whole response, with its HTTP status. `id` is JSON text.
+pub fn direct_response(id: &str, answer: Answer, to: &Recipient<'_>, flat: bool) -> (u16, String) {
+    match ToolResult::new(answer.result, answer.call, to.counter.refusals()) {
+        Ok(result) => (200, result.response(id, answer.call, to, flat)),
+        Err(unfinished) => match unfinished.into_mcp(answer.call, to) {
+            Ok(result) => {
+                let result = json!(mcp::ServerResult::from(result)).to_string();
+                (200, in_response(id, &result))
+            }
+            Err(error) => {
+                let lacks = mcp::ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY;
+                let status = if error.code == lacks { 400 } else { 200 };
+                let error = json!(error);
+                (
+                    status,
+                    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#),
+                )
+            }
+        },
+    }
+}
+
+/// The answer for the protocol crate.
+pub fn mcp_response(
+    answer: Answer,
+    to: &Recipient<'_>,
+) -> Result<mcp::CallToolResponse, mcp::ErrorData> {
+    match ToolResult::new(answer.result, answer.call, to.counter.refusals()) {
+        Ok(result) => {
+            let result = result.into_mcp(meta(answer.call, to)).map_err(internal)?;
+            Ok(result.into())
+        }
+        Err(unfinished) => unfinished.into_mcp(answer.call, to),
+    }
+}
+
+impl Unfinished {
+    fn into_mcp(
+        self,
+        call: CallId,
+        to: &Recipient<'_>,
+    ) -> Result<mcp::CallToolResponse, mcp::ErrorData> {
+        match self {
+            Self::InputRequired { requests, state } => {
+                let result = input_required(requests, state, to)?;
+                Ok(result.with_meta(meta(call, to)).into())
+            }
+            Self::MissingCapability(error) => {
+                let required = error.details.unwrap_or_default();
+                Err(mcp::ErrorData::missing_required_client_capability(
+                    serde_json::from_value(required).unwrap_or_default(),
+                ))
+            }
+        }
+    }
+}
+
+fn meta(call: CallId, to: &Recipient<'_>) -> mcp::MetaObject {
+    let mut meta = if to.stateless {
+        to.counter.definitions.server_info_meta.clone()
+    } else {
+        mcp::MetaObject::new()
+    };
+    meta.0.insert(CALL_META.into(), call.to_string().into());
+    meta
+}
+
+/// What a tool or a prompt asks its client for.
+pub fn input_required(
+    requests: Vec<(String, ClientRequest)>,
+    state: Option<String>,
+    to: &Recipient<'_>,
+) -> Result<mcp::InputRequiredResult, mcp::ErrorData> {
+    let mut wanted = mcp::InputRequests::new();
+    for (name, request) in requests {
+        let request = json!({ "method": request.method, "params": request.params });
+        wanted.insert(name, serde_json::from_value(request).map_err(internal)?);
+    }
+    let about = format!("{}/{}", to.counter.counter.about.name, to.tool);
+    let state = state.map(|state| seal::seal(&state, to.caller, &about));
+    Ok(mcp::InputRequiredResult::new(Some(wanted), state))
+}
+
+/// An internal error names its call, under which the log explains it.
+fn with_reference(mut error: Error, call: CallId) -> Error {
+    if error.is_internal() {
+        error.details = Some(json!({ "reference": call.to_string() }));
+        error.message = format!("{} (reference {call})", error.message.trim_end_matches('.'));
+        error.message.push('.');
+    }
+    error
+}
+
+fn internal(error: serde_json::Error) -> mcp::ErrorData {
+    tracing::error!(%error, "an answer does not have the protocol's form");
+    mcp::ErrorData::internal_error("Something went wrong on our side.", None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(structured: &str) -> ToolResult {
+        let reply = Ok(Reply::Structured(structured.to_owned()));
+        let result = ToolResult::new(reply, CallId::new(), Refusals::Nested);
+        result.ok().unwrap()
+    }
+
+    #[test]
+    fn a_field_never_replaces_a_member_of_the_result() {
+        let structured = r#"{"b":1.0,"content":2,"isError":true,"_meta":{},"resultType":3,"a":[]}"#;
+        let plain: Value = serde_json::from_str(&result(structured).plain()).unwrap();
+        let fields: Value = serde_json::from_str(structured).unwrap();
+        let expected = json!({
+            "content": [{ "type": "text", "text": structured }],
+            "structuredContent": fields, "isError": false, "a": [], "b": 1.0,
+        });
+        assert_eq!(plain, expected);
+    }
+
+    #[test]
+    fn flat_results_are_the_same_text_on_both_paths() {
+        let structured = r#"{"status":"ok","n":1,"resultType":"x"}"#;
+        for stateless in [false, true] {
+            let mut meta = mcp::MetaObject::new();
+            meta.0.insert(CALL_META.into(), "call".into());
+            let mut through_crate = result(structured).into_mcp(meta.clone()).unwrap();
+            if !stateless {
+                through_crate.result_type = None;
+            }
+            let meta = json!(meta).to_string();
+            let direct = result(structured).members(stateless, Some(meta));
+            assert_eq!(
+                flat_response(&mcp::RequestId::Number(7), &through_crate).unwrap(),
+                in_response("7", &direct.write(true)),
+            );
+        }
+    }
+
+    #[test]
+    fn content_without_an_object_has_no_fields() {
+        let text = result("[1]").plain();
+        let blocks = r#"[{"type":"text","text":"[1]"}]"#;
+        assert_eq!(
+            text,
+            format!(r#"{{"content":{blocks},"structuredContent":[1],"isError":false}}"#)
+        );
+    }
+}
