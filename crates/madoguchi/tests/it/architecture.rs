@@ -180,6 +180,16 @@ fn first_name(text: &str) -> String {
 }
 
 #[test]
+fn only_the_wire_imports_the_protocol_crate() {
+    let is_code = |line: &&str| !line.trim_start().starts_with("//");
+    for (path, text) in sources("server/src") {
+        let imports = text.lines().filter(is_code).any(|it| it.contains("rmcp"));
+        let is_wire = path.contains("/src/wire/");
+        assert!(is_wire || !imports, "{path} imports rmcp");
+    }
+}
+
+#[test]
 fn the_layers_of_the_server_use_only_those_below() {
     let text = "use crate::{console, wire::{a, transport}};\n// crate::x\ncrate::desk::y()";
     let used = modules_used(text).into_iter().collect::<Vec<_>>();

@@ -14,12 +14,13 @@ use kit::Error;
 use serde_json::json;
 
 use super::{
-    Visitor, html, is_secure, language_of, links, names_kind, page,
+    links, page,
+    response::{accepts, html, trouble},
     session::{self, Session},
-    trouble,
+    visitor::{Visitor, language_of},
     words::Words,
 };
-use crate::transport::{answer, endpoint::read_body, guard::Sender};
+use crate::transport::{answer, body::read_body, guard::Sender};
 
 /// Who decided, as others read it.
 const BY: &str = "console";
@@ -99,7 +100,7 @@ impl Outcome {
     }
 
     fn response(self, headers: &HeaderMap, words: &Words) -> Response {
-        if !names_kind(headers, "application/json") {
+        if !accepts(headers, "application/json") {
             return Redirect::to(&format!("/?done={}", self.word())).into_response();
         }
         let text = json!({ "outcome": self.word(), "message": self.message(words) });
@@ -274,4 +275,9 @@ impl Fields {
 
 fn refused(words: &Words) -> Response {
     html(StatusCode::FORBIDDEN, page::says(words, words.refused))
+}
+
+/// Whether the visitor's browser reaches the desk over TLS.
+fn is_secure(desk: &Desk) -> bool {
+    desk.settings.console_url().starts_with("https://")
 }

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     answer,
-    unfinished::{Budgets, Unfinished},
+    request_budget::{PendingRequest, RequestBudgets},
 };
 use crate::{
     addresses::{Addresses, Visit, network},
@@ -96,7 +96,7 @@ pub struct Connections {
     /// 0 for no limit.
     most_per_address: usize,
     book: Mutex<Book>,
-    budgets: Budgets,
+    budgets: RequestBudgets,
     max_head_bytes: usize,
     backlogs: Arc<Backlogs>,
     addresses: Arc<Addresses>,
@@ -128,7 +128,7 @@ impl Connections {
             most_unidentified: http.max_unidentified_connections.max(1),
             most_per_address: http.max_connections_per_address,
             book: Mutex::default(),
-            budgets: Budgets::default(),
+            budgets: RequestBudgets::default(),
             max_head_bytes: http.max_head_bytes,
             backlogs: Arc::default(),
             addresses: Addresses::new(settings, metrics),
@@ -165,7 +165,7 @@ impl Connections {
             from,
             standing: Mutex::new(standing),
             key: OnceLock::new(),
-            unfinished: Unfinished::new(self.budgets.clone(), self.max_head_bytes),
+            request: PendingRequest::new(self.budgets.clone(), self.max_head_bytes),
             backlog: self.backlogs.of(Reader::Address(from), evicted.clone()),
             evicted,
             peer,
@@ -258,7 +258,8 @@ pub struct OpenConnection {
     /// The first key that was shown on it.
     key: OnceLock<Arc<str>>,
     evicted: CancellationToken,
-    pub unfinished: Unfinished,
+    /// The one that is being read.
+    pub request: PendingRequest,
     pub backlog: Arc<Backlog>,
     pub peer: IpAddr,
     pub visit: Arc<Visit>,

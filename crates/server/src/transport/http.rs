@@ -20,6 +20,7 @@ use super::{
     endpoint::Endpoints,
     files,
     guard::{self, Guard},
+    streamable_http,
     websocket::{self, Upgrade},
 };
 
@@ -67,7 +68,7 @@ async fn mcp(
     request: Request,
 ) -> Response {
     match shared.endpoints.get(counter.as_str()) {
-        Some(endpoint) => endpoint.handle(&shared.guard, request).await,
+        Some(endpoint) => streamable_http::handle(endpoint, &shared.guard, request).await,
         None => no_such_counter(&shared, &counter),
     }
 }
@@ -81,7 +82,7 @@ async fn ws(
 ) -> Response {
     match shared.endpoints.get(counter.as_str()) {
         Some(endpoint) => {
-            let to = websocket::To {
+            let to = websocket::Target {
                 desk: &shared.desk,
                 guard: &shared.guard,
                 window: &endpoint.window,

@@ -22,9 +22,9 @@ use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
 use super::{
+    budgeted_reader::BudgetedReader,
     connections::{Connections, OpenConnection},
     tls::Tls,
-    unfinished::ReadBudget,
     write_timeout::WriteTimeout,
 };
 use crate::wire::backlog::Backlog;
@@ -154,9 +154,9 @@ async fn attend(stream: Box<dyn Bytes>, router: Router, desk: &Desk, open: Arc<O
     let http = &desk.settings.http;
     let most = http.max_body_bytes;
     let within = Duration::from_secs(http.body_timeout_seconds);
-    let stream = ReadBudget::new(stream, Arc::clone(&open), within);
+    let stream = BudgetedReader::new(stream, Arc::clone(&open), within);
     let service = service_fn(move |mut request: Request<Incoming>| {
-        drop(open.unfinished.end(most));
+        drop(open.request.end(most));
         request.extensions_mut().insert(Arc::clone(&open));
         let answer = router.clone().call(request);
         let backlog = Arc::clone(&open.backlog);

@@ -21,10 +21,12 @@ use desk::{
 
 use super::{
     accept, answer, assets,
+    body::{Unread, read_body},
     connections::OpenConnection,
-    endpoint::{Endpoint, Unread, read_body},
+    endpoint::Endpoint,
     guard::{self, Guard},
-    unfinished::Leave,
+    request_budget::BudgetPermit,
+    streamable_http,
     websocket::{self, Upgrade},
 };
 use crate::wire::{outbound::Fault, plain};
@@ -87,7 +89,7 @@ async fn socket(
     let Ok(upgrade) = upgrade else {
         return not_a_socket().await;
     };
-    let to = websocket::To {
+    let to = websocket::Target {
         desk: &port.endpoint.desk,
         guard: &port.guard,
         window: &port.endpoint.window,
@@ -126,11 +128,11 @@ fn accepts(headers: &HeaderMap) -> Option<&str> {
 }
 
 async fn mcp(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
-    port.endpoint.handle(&port.guard, request).await
+    streamable_http::handle(&port.endpoint, &port.guard, request).await
 }
 
 async fn list(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
-    let (_, body, _, _leave) = match port.admit(request, TOOLS_LIST.name).await {
+    let (_, body, _, _permit) = match port.admit(request, TOOLS_LIST.name).await {
         Ok(admitted) => admitted,
         Err(response) => return response,
     };
@@ -141,7 +143,7 @@ async fn list(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
 }
 
 async fn call(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
-    let (headers, body, admitted, _leave) = match port.admit(request, TOOLS_CALL.name).await {
+    let (headers, body, admitted, _permit) = match port.admit(request, TOOLS_CALL.name).await {
         Ok(admitted) => admitted,
         Err(response) => return response,
     };
@@ -162,7 +164,7 @@ impl OwnPort {
         &self,
         request: Request,
         method: &str,
-    ) -> Result<(HeaderMap, Bytes, Admitted, Option<Leave>), Response> {
+    ) -> Result<(HeaderMap, Bytes, Admitted, Option<BudgetPermit>), Response> {
         let (parts, body) = request.into_parts();
         // Pages of other origins can send a body of any other type, or of none,
         // without asking first.
@@ -182,7 +184,7 @@ impl OwnPort {
         let open = parts.extensions.get::<Arc<OpenConnection>>();
         let body = read_body(&endpoint.desk, body, sender, open).await;
         // The caller holds it until the request is answered.
-        let (body, leave) = body.map_err(|unread| match unread {
+        let (body, permit) = body.map_err(|unread| match unread {
             Unread::FromStranger => refused(&Refusal::InvalidKey),
             unread => unread.into_response(),
         })?;
@@ -192,7 +194,7 @@ impl OwnPort {
             .admit(&endpoint.window, &credentials, method)
             .await
             .map_err(|refusal| refused(&refusal))?;
-        Ok((parts.headers, body, admitted, leave))
+        Ok((parts.headers, body, admitted, permit))
     }
 }
 

@@ -87,7 +87,10 @@ fn read(to_wire: &mpsc::Sender<Received>, oversize: &mpsc::WeakSender<Outgoing>)
             continue;
         }
         let bytes = Bytes::copy_from_slice(trimmed);
-        let received = Received { bytes, leave: None };
+        let received = Received {
+            bytes,
+            permit: None,
+        };
         if to_wire.blocking_send(received).is_err() {
             return;
         }

@@ -101,7 +101,7 @@ impl Outbox {
 /// until the message is answered: what is made of it is larger still.
 pub struct Received {
     pub bytes: Bytes,
-    pub leave: Option<OwnedSemaphorePermit>,
+    pub permit: Option<OwnedSemaphorePermit>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -191,14 +191,14 @@ impl Intake {
                 () = stopping.cancelled() => None,
                 () = gone.cancelled() => return,
             };
-            let Some(Received { bytes, mut leave }) = received else {
+            let Some(Received { bytes, mut permit }) = received else {
                 break;
             };
-            if self.take_plain(&bytes, &mut leave).await {
+            if self.take_plain(&bytes, &mut permit).await {
                 continue;
             }
             // Boxed: it is large, and for most connections never needed.
-            if let Some(message) = Box::pin(self.take(&bytes, leave)).await
+            if let Some(message) = Box::pin(self.take(&bytes, permit)).await
                 && self.long_way().send(Box::new(message)).await.is_err()
             {
                 return;
@@ -241,7 +241,11 @@ impl Intake {
     }
 
     /// Begins a call that can take the short way; false if it can't.
-    async fn take_plain(&mut self, bytes: &[u8], leave: &mut Option<OwnedSemaphorePermit>) -> bool {
+    async fn take_plain(
+        &mut self,
+        bytes: &[u8],
+        budget: &mut Option<OwnedSemaphorePermit>,
+    ) -> bool {
         if !self.window.direct_path {
             return false;
         }
@@ -267,7 +271,7 @@ impl Intake {
         };
         let (desk, window) = (Arc::clone(&self.desk), Arc::clone(&self.window));
         let (outgoing, calls) = (self.channel.outgoing.clone(), Arc::clone(&self.calls));
-        let leave = leave.take();
+        let budget = budget.take();
         tokio::spawn(async move {
             let (_, answer) = call.serve(&desk, &window, how).await;
             calls.with(|calls| calls.remove(&id));
@@ -275,7 +279,7 @@ impl Intake {
             if !cancel.is_cancelled() {
                 outgoing.send(answer).await;
             }
-            drop((permit, leave));
+            drop((permit, budget));
         });
         true
     }
@@ -284,7 +288,7 @@ impl Intake {
     async fn take(
         &mut self,
         bytes: &[u8],
-        leave: Option<OwnedSemaphorePermit>,
+        budget: Option<OwnedSemaphorePermit>,
     ) -> Option<RxJsonRpcMessage<RoleServer>> {
         let mut message = match inbound::message(bytes) {
             Ok(message) => message,
@@ -328,7 +332,7 @@ impl Intake {
             extensions.insert(language);
         }
         // Lives as long as the request's context, and so counts those under way.
-        extensions.insert(Arc::new((permit, leave)));
+        extensions.insert(Arc::new((permit, budget)));
         Some(message)
     }
 

@@ -11,16 +11,22 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use futures::{SinkExt, stream::SplitSink};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio_tungstenite::tungstenite::{
-    self, Message,
-    protocol::frame::{
-        Frame,
-        coding::{Data, OpCode},
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{
+        self, Message,
+        protocol::frame::{
+            Frame,
+            coding::{Data, OpCode},
+        },
     },
 };
 
-use super::Socket;
+/// A client's WebSocket.
+pub type Socket = WebSocketStream<SmallFrames<TokioIo<Upgraded>>>;
 
 /// The payload of a frame. A multiple of four, so that the mask of a frame fits
 /// all its parts.
@@ -246,7 +252,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for SmallFrames<S> {
 #[cfg(test)]
 mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::Role};
+    use tokio_tungstenite::tungstenite::protocol::Role;
 
     use futures::StreamExt;
 

@@ -16,7 +16,7 @@ use tokio_tungstenite::{
     },
 };
 
-use super::{Socket, frames::SmallFrames};
+use super::frames::{SmallFrames, Socket};
 use crate::transport::answer;
 
 /// The protocol that a client may ask for by name.

@@ -2,18 +2,23 @@
 //! and hands them to `wire`; none of them knows a tool.
 //!
 //! - `listener`: connections, for every port; `tls`: encrypts them
-//! - `connections`: how many, and of whom; `unfinished`: how much of a request
-//!   that has not ended; `write_timeout`: for how long nobody reads
-//! - `guard`: who may reach a port at all
+//! - `connections`: how many may be open, and whose
+//! - `request_budget`: the memory that large requests share; `budgeted_reader`
+//!   keeps to it; `write_timeout`: ends connections that nobody reads
+//! - `guard`: who may reach a port at all; `origin`: compares web origins
 //! - `http`: the main port; `own_port`: the port of one counter
-//! - `endpoint`: Streamable HTTP for one counter, on either; `sessions`: how many
+//! - `streamable_http`: requests to a counter, on either; `body` reads them,
+//!   `batch` splits them, `endpoint` answers one message
 //! - `files`: what a counter hands out without a key; `assets`: a directory
 //! - `websocket`, `stdio`: connections that carry one message after another
+//! - `answer`, `accept`: HTTP answers that are not a tool's
 
 pub mod accept;
 pub mod answer;
 pub mod assets;
 pub mod batch;
+pub mod body;
+pub mod budgeted_reader;
 pub mod connections;
 pub mod endpoint;
 pub mod files;
@@ -22,9 +27,9 @@ pub mod http;
 pub mod listener;
 pub mod origin;
 pub mod own_port;
-pub mod sessions;
+pub mod request_budget;
 pub mod stdio;
+pub mod streamable_http;
 pub mod tls;
-pub mod unfinished;
 pub mod websocket;
 pub mod write_timeout;

@@ -1,9 +1,10 @@
 //! Between the protocol's words and ours. The only part of the program that
-//! knows the protocol crate.
+//! knows the protocol crate, `rmcp`.
 //!
 //! - `definitions`: what a counter offers, in the protocol's shape, built once
 //! - `handler`: every method of both protocol eras, served by the protocol crate
-//! - `direct`: plain stateless calls over HTTP, without the protocol crate
+//! - `http_service`: its HTTP service; `sessions`: those of the handshake era
+//! - `direct`: plain calls, without the protocol crate
 //! - `mistyped`: what is wrong with a request whose parameters have another form
 //! - `plain`: tools without the protocol, one JSON object in and one out
 //! - `inbound`: bytes into messages
@@ -20,6 +21,7 @@ pub mod client;
 pub mod definitions;
 pub mod direct;
 pub mod handler;
+pub mod http_service;
 pub mod inbound;
 pub mod language;
 pub mod mistyped;
@@ -27,6 +29,7 @@ pub mod outbound;
 pub mod plain;
 pub mod reads;
 pub mod seal;
+pub mod sessions;
 pub mod subscriptions;
 pub mod tool_result;
 

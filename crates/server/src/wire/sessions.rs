@@ -29,23 +29,28 @@ use crate::addresses::network;
 tokio::task_local! {
     /// Who is asking: the protocol crate opens and looks up sessions without
     /// saying for whom.
-    pub static OWNER: Owner;
+    static OWNER: SessionOwner;
 }
 
 /// Whose sessions are counted together: those of a key, or, as callers without
 /// keys are all the same caller, those of an address.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Owner {
+pub struct SessionOwner {
     caller: Arc<str>,
     address: Option<IpAddr>,
 }
 
-impl Owner {
+impl SessionOwner {
     pub fn new(who: &Identified, peer: Option<IpAddr>) -> Self {
         Self {
             caller: Arc::clone(&who.caller.id),
             address: peer.filter(|_| who.key.is_none()).map(network),
         }
+    }
+
+    /// Runs `work` in the name of this owner.
+    pub async fn scope<F: Future>(self, work: F) -> F::Output {
+        OWNER.scope(self, work).await
     }
 
     /// `None` is nobody, and owns nothing.
@@ -57,11 +62,11 @@ impl Owner {
 /// The sessions of one counter. The book is common to all.
 pub struct Sessions {
     inner: Arc<LocalSessionManager>,
-    book: Arc<Book>,
+    book: Arc<SessionBook>,
 }
 
 /// Every open session of the desk.
-pub struct Book {
+pub struct SessionBook {
     open: Mutex<Open>,
     most: usize,
     most_of_one: usize,
@@ -75,14 +80,14 @@ struct Open {
 }
 
 struct Entry {
-    owner: Owner,
+    owner: SessionOwner,
     manager: Arc<LocalSessionManager>,
     used: u64,
     /// Streams that are being written.
     streams: usize,
 }
 
-impl Book {
+impl SessionBook {
     pub fn new(http: &Http) -> Arc<Self> {
         Arc::new(Self {
             open: Mutex::default(),
@@ -99,14 +104,14 @@ impl Book {
     fn enter(
         &self,
         id: &SessionId,
-        owner: Owner,
+        owner: SessionOwner,
         manager: &Arc<LocalSessionManager>,
     ) -> Vec<(SessionId, Arc<LocalSessionManager>)> {
         let mut open = self.open();
         let mut leaving = Vec::new();
         let counts = open.counts();
         // Those without a key have together what one key has.
-        let is_alike = |other: &Owner| match owner.address {
+        let is_alike = |other: &SessionOwner| match owner.address {
             Some(_) => other.address.is_some(),
             None => *other == owner,
         };
@@ -129,7 +134,7 @@ impl Book {
     }
 
     /// Whether this caller began the session.
-    fn is_of(&self, id: &SessionId, caller: &Owner) -> bool {
+    fn is_of(&self, id: &SessionId, caller: &SessionOwner) -> bool {
         let open = self.open();
         let entry = open.entries.get(id);
         entry.is_some_and(|entry| entry.owner.caller == caller.caller)
@@ -146,7 +151,7 @@ impl Book {
 }
 
 impl Open {
-    fn counts(&self) -> HashMap<Owner, usize> {
+    fn counts(&self) -> HashMap<SessionOwner, usize> {
         let mut counts = HashMap::new();
         for entry in self.entries.values() {
             *counts.entry(entry.owner.clone()).or_default() += 1;
@@ -159,8 +164,8 @@ impl Open {
     /// first.
     fn make_room(
         &mut self,
-        counts: &HashMap<Owner, usize>,
-        of: impl Fn(&Owner) -> bool,
+        counts: &HashMap<SessionOwner, usize>,
+        of: impl Fn(&SessionOwner) -> bool,
     ) -> Option<(SessionId, Arc<LocalSessionManager>)> {
         let counts = counts.iter().filter(|(owner, _)| of(owner));
         let most = counts.max_by_key(|(_, count)| **count)?.0;
@@ -177,12 +182,12 @@ impl Open {
 
 /// A stream that is being written; its session is in use until it ends.
 struct InUse {
-    book: Arc<Book>,
+    book: Arc<SessionBook>,
     id: SessionId,
 }
 
 impl InUse {
-    fn new(book: &Arc<Book>, id: &SessionId) -> Self {
+    fn new(book: &Arc<SessionBook>, id: &SessionId) -> Self {
         book.use_it(id);
         if let Some(entry) = book.open().entries.get_mut(id) {
             entry.streams += 1;
@@ -204,7 +209,7 @@ impl Drop for InUse {
 }
 
 impl Sessions {
-    pub fn new(http: &Http, book: &Arc<Book>) -> Self {
+    pub fn new(http: &Http, book: &Arc<SessionBook>) -> Self {
         let mut inner = LocalSessionManager::default();
         inner.session_config.keep_alive = Some(Duration::from_secs(http.session_seconds));
         // Nobody bounds how many answers it would keep for a client that comes back.
@@ -233,7 +238,7 @@ impl SessionManager for Sessions {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         let (id, transport) = self.inner.create_session().await?;
-        let owner = Owner::asking().unwrap_or_else(|| Owner {
+        let owner = SessionOwner::asking().unwrap_or_else(|| SessionOwner {
             caller: "nobody".into(),
             address: None,
         });
@@ -256,7 +261,7 @@ impl SessionManager for Sessions {
     /// Asked before anything is done in a session, whatever the method. Whoever
     /// did not begin it can't tell that it is there.
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
-        let is_own = Owner::asking().is_some_and(|owner| self.book.is_of(id, &owner));
+        let is_own = SessionOwner::asking().is_some_and(|owner| self.book.is_of(id, &owner));
         Ok(is_own && self.inner.has_session(id).await?)
     }
 

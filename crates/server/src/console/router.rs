@@ -1,18 +1,4 @@
-//! The console: pages for people on the main port.
-//!
-//! It opens with a one-time link ([`links`]) and then knows its visitor by a
-//! cookie and a token ([`session`]). API keys never open it, so no agent can approve its
-//! own call over the network. [`inbox`] is what is shown, [`live`] keeps it up
-//! to date, [`page`] is what stands around it.
-
-mod act;
-mod inbox;
-pub mod links;
-mod live;
-mod page;
-mod session;
-pub mod text;
-mod words;
+//! The addresses of the console, and what is at each.
 
 use std::sync::Arc;
 
@@ -25,19 +11,21 @@ use axum::{
     routing::{get, post},
 };
 use desk::Desk;
-use kit::{Result, context::Language};
+use kit::Result;
 
+use super::{
+    act,
+    inbox::{Inbox, View},
+    links, live, page,
+    response::{accepts, html, trouble},
+    session::{self, Session},
+    visitor::{LANGUAGE_COOKIE, Visitor, language_of},
+    words::Words,
+};
 use crate::transport::{
     answer,
     connections::{OpenConnection, Standing},
 };
-use crate::wire::language;
-
-use inbox::{Inbox, View};
-use session::Session;
-use words::Words;
-
-const LANGUAGE_COOKIE: &str = "madoguchi_language";
 
 /// With it a script says that it is one of the console's.
 const FORM_TOKEN: &str = "x-console-form";
@@ -111,7 +99,7 @@ async fn index(State(desk): State<Arc<Desk>>, headers: HeaderMap, uri: Uri) -> R
 
 /// Whether the page at `/` is for this client, rather than the plain text.
 fn is_browser(headers: &HeaderMap) -> bool {
-    names_kind(headers, "text/html")
+    accepts(headers, "text/html")
 }
 
 /// The page at `/`.
@@ -121,7 +109,7 @@ async fn home(desk: &Desk, headers: &HeaderMap, uri: &Uri) -> Response {
     } else {
         let visitor = Visitor::of(desk, headers).await;
         match visitor {
-            Ok(visitor) => visitor.inbox(desk, uri).await,
+            Ok(visitor) => inbox(&visitor, desk, uri).await,
             Err(error) => Err(error),
         }
         .unwrap_or_else(|error| trouble(headers, &error))
@@ -129,46 +117,27 @@ async fn home(desk: &Desk, headers: &HeaderMap, uri: &Uri) -> Response {
     with_headers(response)
 }
 
-/// Who looks, and in which language.
-struct Visitor {
-    language: Language,
-    session: Option<Session>,
-}
-
-impl Visitor {
-    async fn of(desk: &Desk, headers: &HeaderMap) -> Result<Self> {
-        let now = desk.clock.now().as_millisecond();
-        Ok(Self {
-            language: language_of(headers),
-            session: Session::of(desk.state.get().await?, headers, now).await?,
-        })
+/// The inbox, or the page for those who have no session.
+async fn inbox(visitor: &Visitor, desk: &Desk, uri: &Uri) -> Result<Response> {
+    let words = visitor.words();
+    let Some(session) = &visitor.session else {
+        return Ok(html(StatusCode::UNAUTHORIZED, page::closed(words)));
+    };
+    if !session.plain {
+        return Ok(html(StatusCode::OK, page::inbox(words)));
     }
-
-    fn words(&self) -> &'static Words {
-        Words::of(self.language)
-    }
-
-    async fn inbox(&self, desk: &Desk, uri: &Uri) -> Result<Response> {
-        let words = self.words();
-        let Some(session) = &self.session else {
-            return Ok(html(StatusCode::UNAUTHORIZED, page::closed(words)));
-        };
-        if !session.plain {
-            return Ok(html(StatusCode::OK, page::inbox(words)));
-        }
-        let inbox = Inbox::read(desk).await?;
-        let view = View {
-            desk,
-            words,
-            form_token: &session.form_token(&desk.state.get().await?.secret),
-        };
-        let notice = parameter(uri, "done").and_then(|word| act::Outcome::parse(&word));
-        let notice = notice.map(|outcome| outcome.message(words));
-        Ok(html(
-            StatusCode::OK,
-            page::plain_inbox(&view, &inbox, notice),
-        ))
-    }
+    let inbox = Inbox::read(desk).await?;
+    let view = View {
+        desk,
+        words,
+        form_token: &session.form_token(&desk.state.get().await?.secret),
+    };
+    let notice = parameter(uri, "done").and_then(|word| act::Outcome::parse(&word));
+    let notice = notice.map(|outcome| outcome.message(words));
+    Ok(html(
+        StatusCode::OK,
+        page::plain_inbox(&view, &inbox, notice),
+    ))
 }
 
 /// Keys are for agents. Whoever sends one is not let in, whatever else they have.
@@ -257,44 +226,8 @@ async fn events(
     }
 }
 
-fn language_of(headers: &HeaderMap) -> Language {
-    match session::cookies(headers, LANGUAGE_COOKIE).next() {
-        Some("ja") => Language::Japanese,
-        Some("en") => Language::English,
-        _ => language::of_headers(headers).unwrap_or(Language::English),
-    }
-}
-
-/// Whether the visitor's browser reaches the desk over TLS.
-fn is_secure(desk: &Desk) -> bool {
-    desk.settings.console_url().starts_with("https://")
-}
-
 fn parameter(uri: &Uri, name: &str) -> Option<String> {
     form_urlencoded::parse(uri.query()?.as_bytes())
         .find(|(given, _)| given == name)
         .map(|(_, value)| value.into_owned())
-}
-
-fn names_kind(headers: &HeaderMap, kind: &str) -> bool {
-    headers
-        .get_all(header::ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|range| range.split(';').next())
-        .any(|given| given.trim().eq_ignore_ascii_case(kind))
-}
-
-fn html(status: StatusCode, text: String) -> Response {
-    let kind = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
-    (status, kind, text).into_response()
-}
-
-/// The log knows more.
-fn trouble(headers: &HeaderMap, error: &kit::Error) -> Response {
-    tracing::warn!(%error, cause = ?error.cause, "the console could not answer");
-    let words = Words::of(language_of(headers));
-    let page = page::says(words, words.trouble);
-    html(StatusCode::SERVICE_UNAVAILABLE, page)
 }

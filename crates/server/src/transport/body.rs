@@ -1,0 +1,107 @@
+//! The body of a request, within its limits of size and time.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    body::{Body, HttpBody},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use bytes::{Bytes, BytesMut};
+use desk::Desk;
+use http_body_util::BodyExt;
+
+use super::{answer, connections::OpenConnection, guard::Sender, request_budget::BudgetPermit};
+
+/// As much is read of a request without a valid key where one is needed: enough
+/// for the answer to name the request, and too little to fill the memory.
+pub const MOST_OF_STRANGERS: usize = 64 * 1024;
+
+/// The body, within its limits. A large one comes with its permit.
+pub async fn read_body(
+    desk: &Desk,
+    mut body: Body,
+    sender: Sender,
+    open: Option<&Arc<OpenConnection>>,
+) -> Result<(Bytes, Option<BudgetPermit>), Unread> {
+    let http = &desk.settings.http;
+    let most = match sender {
+        Sender::Known => http.max_body_bytes,
+        Sender::Stranger => http.max_body_bytes.min(MOST_OF_STRANGERS),
+    };
+    let within = Duration::from_secs(http.body_timeout_seconds);
+    let read = tokio::time::timeout(within, collect(&mut body, most, open)).await;
+    match read {
+        Ok(Err(Unread::TooLarge)) => {
+            answer::hear_out(body).await;
+            Err(match sender {
+                Sender::Known => Unread::TooLarge,
+                Sender::Stranger => Unread::FromStranger,
+            })
+        }
+        Ok(Ok(read)) => {
+            let permit = open.and_then(|open| open.request.end(http.max_head_bytes));
+            Ok((read, permit))
+        }
+        Ok(Err(unread)) => Err(unread),
+        Err(_) => Err(Unread::Late),
+    }
+}
+
+async fn collect(
+    body: &mut Body,
+    most: usize,
+    open: Option<&Arc<OpenConnection>>,
+) -> Result<Bytes, Unread> {
+    let announced = body.size_hint().exact();
+    let announced = announced.map_or(most, |size| usize::try_from(size).unwrap_or(usize::MAX));
+    if announced > most {
+        return Err(Unread::TooLarge);
+    }
+    if let Some(open) = open {
+        drop(open.request.end(announced));
+    }
+    let mut read = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Unread::BrokenOff)?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if read.len() + data.len() > most {
+            return Err(Unread::TooLarge);
+        }
+        read.extend_from_slice(&data);
+    }
+    Ok(read.freeze())
+}
+
+/// Why a body was not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unread {
+    TooLarge,
+    /// More than is read of somebody who has shown no valid key.
+    FromStranger,
+    BrokenOff,
+    Late,
+}
+
+impl IntoResponse for Unread {
+    fn into_response(self) -> Response {
+        let (status, text) = match self {
+            Self::TooLarge => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "The body is larger than max_body_bytes in [http].",
+            ),
+            Self::FromStranger => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "The body is larger than what is read without a key.",
+            ),
+            Self::BrokenOff => (StatusCode::BAD_REQUEST, "The body broke off."),
+            Self::Late => (
+                StatusCode::REQUEST_TIMEOUT,
+                "The body did not arrive in time.",
+            ),
+        };
+        answer::refuse(status, text)
+    }
+}
