@@ -134,7 +134,7 @@ pub async fn open(State(desk): State<Arc<Desk>>, headers: HeaderMap, body: Body)
     };
     match opened.await {
         Ok(Some(response)) => response,
-        Ok(None) => html(StatusCode::GONE, page::link_is_spent(words)),
+        Ok(None) => html(StatusCode::GONE, page::invalid_link(words)),
         Err(error) => trouble(&headers, &error),
     }
 }
@@ -274,7 +274,7 @@ impl Fields {
 }
 
 fn refused(words: &Words) -> Response {
-    html(StatusCode::FORBIDDEN, page::says(words, words.refused))
+    html(StatusCode::FORBIDDEN, page::message(words, words.refused))
 }
 
 /// Whether the visitor's browser reaches the desk over TLS.

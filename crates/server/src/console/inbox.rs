@@ -11,9 +11,10 @@ use kit::{
     Result,
     approval::{Card, Line},
 };
+use maud::{Markup, html};
 
 use super::{
-    text::{escape, shown},
+    text::{filled, shown},
     words::Words,
 };
 
@@ -66,160 +67,195 @@ impl Inbox {
             .min()
     }
 
-    pub fn sections(&self, view: &View<'_>) -> String {
+    pub fn sections(&self, view: &View<'_>) -> Markup {
         let words = view.words;
-        let cards = self.pending.iter().map(|approval| card(view, approval));
-        let decided = self.decided.iter().map(|approval| decision(view, approval));
-        let grants = self.grants.iter().map(|grant| standing(view, grant));
-        [
-            section("pending", words.waiting, words.nothing_waits, cards),
-            section("decided", words.decided, words.nothing_decided, decided),
-            section("grants", words.grants, words.no_grants, grants),
-        ]
-        .concat()
+        html! {
+            section aria-labelledby="pending-title" {
+                h1 id="pending-title" tabindex="-1" { (words.waiting) }
+                ul id="pending" role="list" {
+                    @for approval in &self.pending { (card(view, approval)) }
+                }
+                p class="empty" { (words.nothing_waits) }
+            }
+            section aria-labelledby="decided-title" {
+                h2 id="decided-title" tabindex="-1" { (words.decided) }
+                ul id="decided" role="list" {
+                    @for approval in &self.decided { (decision(view, approval)) }
+                }
+                p class="empty" { (words.nothing_decided) }
+            }
+            section aria-labelledby="grants-title" {
+                h2 id="grants-title" tabindex="-1" { (words.grants) }
+                ul id="grants" role="list" {
+                    @for grant in &self.grants { (standing_grant(view, grant)) }
+                }
+                p class="empty" { (words.no_grants) }
+            }
+        }
     }
 }
 
-fn section(id: &str, title: &str, empty: &str, items: impl Iterator<Item = String>) -> String {
-    let heading = if id == "pending" { "h1" } else { "h2" };
-    format!(
-        r#"<section aria-labelledby="{id}-title"><{heading} id="{id}-title" tabindex="-1">{title}</{heading}>
-<ul id="{id}" role="list">{items}</ul><p class="empty">{empty}</p></section>
-"#,
-        items = items.collect::<String>(),
-    )
+fn card(view: &View<'_>, approval: &Approval) -> Markup {
+    let (words, id) = (view.words, &approval.id);
+    let action = format!("/console/approvals/{id}");
+    html! {
+        li class="card" id=(id) data-id=(id) data-lapses=(approval.expires_at) {
+            article aria-labelledby={ (id) "-summary" } {
+                (who_asks(view, approval))
+                h2 id={ (id) "-summary" } tabindex="-1" dir="auto" { (shown(&approval.card.summary)) }
+                (particulars(words, &approval.card))
+                p class="when" {
+                    span { (words.asked) " " (time(approval.created_at)) }
+                    " "
+                    span {
+                        (words.lapses) " " (time(approval.expires_at)) " "
+                        b class="left" aria-hidden="true" {}
+                    }
+                }
+                div class="choices" {
+                    form method="post" action=(action) class="allow" {
+                        (form_token(view.form_token))
+                        (allow(view, approval))
+                    }
+                    form method="post" action=(action) class="deny" {
+                        (form_token(view.form_token))
+                        input type="hidden" name="decision" value="deny";
+                        label for={ (id) "-reason" } { (words.reason) }
+                        div class="buttons" {
+                            input id={ (id) "-reason" } name="reason" type="text" maxlength="1000" autocomplete="off";
+                            button class="danger" { (words.deny) }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
-fn card(view: &View<'_>, approval: &Approval) -> String {
-    let words = view.words;
-    let id = escape(&approval.id);
+/// The field with which a form shows that it is one of the console's.
+pub fn form_token(token: &str) -> Markup {
+    html! { input type="hidden" name="form" value=(token); }
+}
+
+fn who_asks(view: &View<'_>, approval: &Approval) -> Markup {
+    let counter = counter_title(view.desk, &approval.counter);
     let tool = tool_title(view.desk, &approval.counter, &approval.tool);
-    format!(
-        r#"<li class="card" id="{id}" data-id="{id}" data-lapses="{lapses_at}"><article aria-labelledby="{id}-summary">
-<p class="who"><span>{who}</span> <b><bdi>{caller}</bdi></b> <span>{counter} · {tool}</span></p>
-<h2 id="{id}-summary" tabindex="-1" dir="auto">{summary}</h2>
-{particulars}
-<p class="when"><span>{asked} {asked_at}</span> <span>{lapses} {lapses_time} <b class="left" aria-hidden="true"></b></span></p>
-<div class="choices">
-<form method="post" action="/console/approvals/{id}" class="allow"><input type="hidden" name="form" value="{token}">
-<div class="buttons"><button class="primary" name="decision" value="once">{once}</button>{always}</form>
-<form method="post" action="/console/approvals/{id}" class="deny"><input type="hidden" name="form" value="{token}"><input type="hidden" name="decision" value="deny">
-<label for="{id}-reason">{reason}</label><div class="buttons"><input id="{id}-reason" name="reason" type="text" maxlength="1000" autocomplete="off"><button class="danger">{deny}</button></div></form>
-</div></article></li>
-"#,
-        lapses_at = approval.expires_at,
-        who = words.who,
-        caller = shown(&approval.caller.name),
-        counter = escape(counter_title(view.desk, &approval.counter)),
-        tool = escape(tool),
-        summary = shown(&approval.card.summary),
-        particulars = particulars(words, &approval.card),
-        asked = words.asked,
-        asked_at = time(approval.created_at),
-        lapses = words.lapses,
-        lapses_time = time(approval.expires_at),
-        token = view.form_token,
-        once = words.once,
-        always = always(words, tool, approval),
-        reason = words.reason,
-        deny = words.deny,
-    )
+    html! {
+        p class="who" {
+            span { (view.words.who) }
+            " " b { bdi { (shown(&approval.caller.name)) } }
+            " " span { (counter) " · " (tool) }
+        }
+    }
 }
 
-fn particulars(words: &Words, card: &Card) -> String {
-    let line = |label: &str, text: &str| {
-        format!(
-            "<div><dt dir=\"auto\">{}</dt><dd dir=\"auto\">{}</dd></div>",
-            shown(label),
-            shown(text)
-        )
-    };
-    let recipient = card.recipient.as_deref();
-    let recipient = recipient.map(|recipient| line(words.recipient, recipient));
+fn particulars(words: &Words, card: &Card) -> Markup {
+    let recipient = card.recipient.as_deref().map(|it| (words.recipient, it));
     let lines = card.lines.iter();
-    let lines = lines.map(|Line { label, text }| line(label, text));
-    let all: String = recipient.into_iter().chain(lines).collect();
-    if all.is_empty() {
-        return all;
+    let lines = lines.map(|Line { label, text }| (label.as_ref(), text.as_ref()));
+    let mut all = recipient.into_iter().chain(lines).peekable();
+    html! {
+        @if all.peek().is_some() {
+            dl {
+                @for (label, text) in all {
+                    div { dt dir="auto" { (shown(label)) } dd dir="auto" { (shown(text)) } }
+                }
+            }
+        }
     }
-    format!("<dl>{all}</dl>")
 }
 
-/// The rest of the buttons' row: the choice to allow it for good, where there is one.
-fn always(words: &Words, tool: &str, approval: &Approval) -> String {
-    if !approval.card.allows_standing_grant() {
-        return "</div>".to_owned();
+/// The buttons that allow a call: this time, and for good where that can be.
+fn allow(view: &View<'_>, approval: &Approval) -> Markup {
+    let (words, id) = (view.words, &approval.id);
+    let for_good = approval.card.allows_standing_grant();
+    html! {
+        div class="buttons" {
+            button class="primary" name="decision" value="once" { (words.once) }
+            @if for_good {
+                button name="decision" value="always" aria-describedby={ (id) "-always" } { (words.always) }
+            }
+        }
+        @if for_good {
+            p class="hint" id={ (id) "-always" } { (always_for(view, approval)) }
+        }
     }
-    format!(
-        r#"<button name="decision" value="always" aria-describedby="{id}-always">{always}</button></div>
-<p class="hint" id="{id}-always">{always_for}</p>"#,
-        id = escape(&approval.id),
-        always = words.always,
-        always_for = always_for(words, tool, approval),
-    )
 }
 
-fn always_for(words: &Words, tool: &str, approval: &Approval) -> String {
-    let (template, recipient) = match approval.card.recipient.as_deref() {
-        Some(recipient) => (words.always_for, shown(recipient)),
-        None => (words.always_without_recipient, String::new()),
-    };
-    let bold = |text: &str| format!("<b><bdi>{text}</bdi></b>");
-    // What an agent wrote comes last, so that no part of it is filled in.
-    template
-        .replace("{tool}", &bold(&escape(tool)))
-        .replace("{caller}", &bold(&shown(&approval.caller.name)))
-        .replace("{recipient}", &bold(&recipient))
-}
-
-fn decision(view: &View<'_>, approval: &Approval) -> String {
+/// What a standing grant would cover.
+fn always_for(view: &View<'_>, approval: &Approval) -> Markup {
     let words = view.words;
+    let tool = tool_title(view.desk, &approval.counter, &approval.tool);
+    let recipient = approval.card.recipient.as_deref();
+    let template = match recipient {
+        Some(_) => words.always_for,
+        None => words.always_without_recipient,
+    };
+    let bold = |text: Markup| html! { b { bdi { (text) } } };
+    let values = [
+        ("tool", bold(html! { (tool) })),
+        ("caller", bold(shown(&approval.caller.name))),
+        ("recipient", bold(shown(recipient.unwrap_or_default()))),
+    ];
+    filled(template, &values)
+}
+
+fn decision(view: &View<'_>, approval: &Approval) -> Markup {
+    let (words, id) = (view.words, &approval.id);
     let outcome = words.outcome(approval);
-    let by = approval.decided_by.as_deref();
-    let by = by.map_or(String::new(), |by| words.decided_by(&shown(by)));
-    let reason = approval.reason.as_deref().map_or(String::new(), |reason| {
-        format!("<p class=\"reason\" dir=\"auto\">{}</p>", shown(reason))
-    });
-    format!(
-        r#"<li id="{id}" data-id="{id}" data-outcome="{outcome}"><details><summary><span class="tag {status}">{outcome}</span> <span class="what" dir="auto">{summary}</span></summary>
-<p class="who"><span>{who}</span> <b><bdi>{caller}</bdi></b> <span>{counter} · {tool}</span></p>{particulars}</details>
-<p class="when"><span>{time}</span> <span>{by}</span></p>{reason}</li>
-"#,
-        id = escape(&approval.id),
-        status = approval.status.word(),
-        summary = shown(&approval.card.summary),
-        who = words.who,
-        caller = shown(&approval.caller.name),
-        counter = escape(counter_title(view.desk, &approval.counter)),
-        tool = escape(tool_title(view.desk, &approval.counter, &approval.tool)),
-        particulars = particulars(words, &approval.card),
-        time = time(approval.decided_at.unwrap_or(approval.expires_at)),
-    )
+    html! {
+        li id=(id) data-id=(id) data-outcome=(outcome) {
+            details {
+                summary {
+                    span class={ "tag " (approval.status.word()) } { (outcome) }
+                    " " span class="what" dir="auto" { (shown(&approval.card.summary)) }
+                }
+                (who_asks(view, approval))
+                (particulars(words, &approval.card))
+            }
+            p class="when" {
+                span { (time(approval.decided_at.unwrap_or(approval.expires_at))) }
+                " "
+                span {
+                    @if let Some(by) = &approval.decided_by { (decided_by(words, by)) }
+                }
+            }
+            @if let Some(reason) = &approval.reason {
+                p class="reason" dir="auto" { (shown(reason)) }
+            }
+        }
+    }
 }
 
-fn standing(view: &View<'_>, grant: &Grant) -> String {
-    let words = view.words;
-    let id = escape(&grant.id);
-    let recipient = match grant.recipient.as_str() {
-        "" => String::new(),
-        recipient => format!(
-            " <span class=\"what\">→ <bdi>{}</bdi></span>",
-            shown(recipient)
-        ),
-    };
-    format!(
-        r#"<li data-id="{id}"><div class="grant"><div id="{id}-what"><p class="what"><b>{tool}</b>{recipient}</p>
-<p class="when"><span><bdi>{caller}</bdi></span> <span>{granted} {time}</span> <span>{by}</span></p></div>
-<form method="post" action="/console/grants/{id}/revoke"><input type="hidden" name="form" value="{token}"><button aria-describedby="{id}-what">{revoke}</button></form></div></li>
-"#,
-        tool = escape(tool_title(view.desk, &grant.counter, &grant.tool)),
-        caller = shown(&grant.caller.name),
-        granted = words.granted,
-        time = time(grant.created_at),
-        by = words.decided_by(&shown(&grant.granted_by)),
-        token = view.form_token,
-        revoke = words.revoke,
-    )
+fn standing_grant(view: &View<'_>, grant: &Grant) -> Markup {
+    let (words, id) = (view.words, &grant.id);
+    html! {
+        li data-id=(id) {
+            div class="grant" {
+                div id={ (id) "-what" } {
+                    p class="what" {
+                        b { (tool_title(view.desk, &grant.counter, &grant.tool)) }
+                        @if !grant.recipient.is_empty() {
+                            " " span class="what" { "→ " bdi { (shown(&grant.recipient)) } }
+                        }
+                    }
+                    p class="when" {
+                        span { bdi { (shown(&grant.caller.name)) } }
+                        " " span { (words.granted) " " (time(grant.created_at)) }
+                        " " span { (decided_by(words, &grant.granted_by)) }
+                    }
+                }
+                form method="post" action={ "/console/grants/" (id) "/revoke" } {
+                    (form_token(view.form_token))
+                    button aria-describedby={ (id) "-what" } { (words.revoke) }
+                }
+            }
+        }
+    }
+}
+
+fn decided_by(words: &Words, by: &str) -> Markup {
+    filled(words.by, &[("by", shown(by))])
 }
 
 fn counter_title<'a>(desk: &'a Desk, counter: &'a str) -> &'a str {
@@ -236,13 +272,12 @@ fn tool_title<'a>(desk: &'a Desk, counter: &str, tool: &'a str) -> &'a str {
 }
 
 /// With the zone of the desk; a browser with scripts shows its own.
-fn time(at_ms: i64) -> String {
-    let Ok(at) = Timestamp::from_millisecond(at_ms) else {
-        return String::new();
-    };
-    let local = at.to_zoned(TimeZone::system());
-    format!(
-        "<time datetime=\"{at}\">{}</time>",
-        local.strftime("%Y-%m-%d %H:%M:%S %Z (UTC%:z)")
-    )
+fn time(at_ms: i64) -> Markup {
+    let at = Timestamp::from_millisecond(at_ms).ok();
+    html! {
+        @if let Some(at) = at {
+            @let local = at.to_zoned(TimeZone::system());
+            time datetime=(at) { (local.strftime("%Y-%m-%d %H:%M:%S %Z (UTC%:z)")) }
+        }
+    }
 }

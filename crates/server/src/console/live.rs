@@ -96,7 +96,7 @@ impl Watcher {
             words: Words::of(self.language),
             form_token: "",
         };
-        let data = json!({ "now": now, "html": inbox.sections(&view) });
+        let data = json!({ "now": now, "html": inbox.sections(&view).into_string() });
         Ok(Some(Event::default().data(data.to_string())))
     }
 }

@@ -4,19 +4,20 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use maud::Markup;
 
 use super::{page, visitor::language_of, words::Words};
 
-pub fn html(status: StatusCode, text: String) -> Response {
+pub fn html(status: StatusCode, page: Markup) -> Response {
     let kind = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
-    (status, kind, text).into_response()
+    (status, kind, page.into_string()).into_response()
 }
 
 /// An internal error, as a page. The log says more.
 pub fn trouble(headers: &HeaderMap, error: &kit::Error) -> Response {
     tracing::warn!(%error, cause = ?error.cause, "the console could not answer");
     let words = Words::of(language_of(headers));
-    let page = page::says(words, words.trouble);
+    let page = page::message(words, words.trouble);
     html(StatusCode::SERVICE_UNAVAILABLE, page)
 }
 

@@ -178,7 +178,7 @@ async fn door(State(desk): State<Arc<Desk>>, headers: HeaderMap, uri: Uri) -> Re
     let looked = async { links::is_good(desk.state.get().await?, &token, now).await };
     match looked.await {
         Ok(true) => html(StatusCode::OK, page::enter(words, &token)),
-        Ok(false) => html(StatusCode::GONE, page::link_is_spent(words)),
+        Ok(false) => html(StatusCode::GONE, page::invalid_link(words)),
         Err(error) => trouble(&headers, &error),
     }
 }

@@ -63,7 +63,8 @@ pub struct Words {
     denied: &'static str,
     expired: &'static str,
     never_came: &'static str,
-    by: &'static str,
+    /// Who decided: {by}.
+    pub by: &'static str,
 }
 
 impl Words {
@@ -84,10 +85,6 @@ impl Words {
             Status::Expired if approval.decided_at.is_some() => self.never_came,
             Status::Expired => self.expired,
         }
-    }
-
-    pub fn decided_by(&self, by: &str) -> String {
-        self.by.replace("{by}", by)
     }
 }
 
