@@ -4,7 +4,8 @@
 //! - `listener`: connections, for every port; `tls`: encrypts them
 //! - `connections`: how many may be open, and whose
 //! - `request_budget`: the memory that large requests share; `budgeted_reader`
-//!   keeps to it; `write_timeout`: ends connections that nobody reads
+//!   keeps to it; `write_timeout`: ends connections that nobody reads; `layered`
+//!   puts these two on a connection
 //! - `guard`: who may reach a port at all; `origin`: compares web origins
 //! - `http`: the main port; `own_port`: the port of one counter
 //! - `streamable_http`: requests to a counter, on either; `body` reads them,
@@ -24,6 +25,7 @@ pub mod endpoint;
 pub mod files;
 pub mod guard;
 pub mod http;
+pub mod layered;
 pub mod listener;
 pub mod origin;
 pub mod own_port;

@@ -11,12 +11,13 @@ use std::{
 
 use futures::future::BoxFuture;
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
+    io::{AsyncRead, ReadBuf},
     time::Sleep,
 };
 
 use super::{
     connections::{OpenConnection, Standing},
+    layered::Layer,
     request_budget::{BudgetPermit, SMALL},
 };
 
@@ -24,10 +25,9 @@ use super::{
 /// buffer when a read fills the 8 KiB that it begins with, and keeps it.
 const MOST_AT_ONCE: usize = 8 * 1024 - 1;
 
-/// A connection that waits for a permit before it reads on in a large request.
-/// It breaks when such a request does not end within the limit.
-pub struct BudgetedReader<S> {
-    inner: S,
+/// Waits for a permit before it reads on in a large request. Reading fails when
+/// such a request does not end within the limit.
+pub struct BudgetedReader {
     open: Arc<OpenConnection>,
     limit: Duration,
     acquiring: Option<BoxFuture<'static, Option<BudgetPermit>>>,
@@ -35,10 +35,9 @@ pub struct BudgetedReader<S> {
     overdue: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> BudgetedReader<S> {
-    pub fn new(inner: S, open: Arc<OpenConnection>, limit: Duration) -> Self {
+impl BudgetedReader {
+    pub fn new(open: Arc<OpenConnection>, limit: Duration) -> Self {
         Self {
-            inner,
             open,
             limit,
             acquiring: None,
@@ -78,9 +77,10 @@ impl<S> BudgetedReader<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for BudgetedReader<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
+impl Layer for BudgetedReader {
+    fn poll_read<S: AsyncRead + Unpin>(
+        &mut self,
+        stream: &mut S,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
@@ -92,44 +92,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for BudgetedReader<S> {
         };
         if buffer.remaining() > most {
             let mut part = ReadBuf::new(buffer.initialize_unfilled_to(most));
-            ready!(Pin::new(&mut self.inner).poll_read(context, &mut part))?;
+            ready!(Pin::new(stream).poll_read(context, &mut part))?;
             let read = part.filled().len();
             buffer.advance(read);
         } else {
-            ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
+            ready!(Pin::new(stream).poll_read(context, buffer))?;
         }
         self.open.request.progress().bytes += buffer.filled().len() - before;
         Poll::Ready(Ok(()))
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for BudgetedReader<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.inner).poll_write(context, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.inner).poll_write_vectored(context, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.inner.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_shutdown(context)
     }
 }
 
@@ -141,7 +111,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
     use super::*;
-    use crate::transport::{connections::Connections, request_budget::BUDGET};
+    use crate::transport::{connections::Connections, layered::Layered, request_budget::BUDGET};
     use desk::{metrics::Metrics, settings::Settings};
 
     const MINUTE: Duration = Duration::from_secs(60);
@@ -156,7 +126,7 @@ mod tests {
         most: usize,
         limit: Duration,
     ) -> (
-        BudgetedReader<DuplexStream>,
+        Layered<DuplexStream, BudgetedReader>,
         DuplexStream,
         Arc<OpenConnection>,
     ) {
@@ -165,7 +135,7 @@ mod tests {
         drop(open.request.end(most));
         let (near, far) = tokio::io::duplex(1024 * 1024);
         (
-            BudgetedReader::new(near, Arc::clone(&open), limit),
+            Layered::new(near, BudgetedReader::new(Arc::clone(&open), limit)),
             far,
             open,
         )

@@ -24,6 +24,7 @@ use tower_service::Service;
 use super::{
     budgeted_reader::BudgetedReader,
     connections::{Connections, OpenConnection},
+    layered::Layered,
     tls::Tls,
     write_timeout::WriteTimeout,
 };
@@ -154,7 +155,7 @@ async fn attend(stream: Box<dyn Bytes>, router: Router, desk: &Desk, open: Arc<O
     let http = &desk.settings.http;
     let most = http.max_body_bytes;
     let within = Duration::from_secs(http.body_timeout_seconds);
-    let stream = BudgetedReader::new(stream, Arc::clone(&open), within);
+    let stream = Layered::new(stream, BudgetedReader::new(Arc::clone(&open), within));
     let service = service_fn(move |mut request: Request<Incoming>| {
         drop(open.request.end(most));
         request.extensions_mut().insert(Arc::clone(&open));
@@ -162,7 +163,8 @@ async fn attend(stream: Box<dyn Bytes>, router: Router, desk: &Desk, open: Arc<O
         let backlog = Arc::clone(&open.backlog);
         async move { Ok::<_, Infallible>(counted(answer.await?, backlog)) }
     });
-    let stream = WriteTimeout::new(stream, Duration::from_secs(http.write_timeout_seconds));
+    let write_timeout = Duration::from_secs(http.write_timeout_seconds);
+    let stream = Layered::new(stream, WriteTimeout::new(write_timeout));
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(header_timeout(desk))

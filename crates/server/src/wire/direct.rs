@@ -1,4 +1,4 @@
-//! The short way for the plain case: a `tools/call` that is right in every
+//! The direct path for the plain case: a `tools/call` that is right in every
 //! respect and wants nothing but its answer, stateless over HTTP ([`Plain`],
 //! also `tools/list`), stateless or bare on a connection ([`PlainCall`]).
 //!
@@ -127,7 +127,7 @@ fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 pub struct Plain<'a>(Request<'a>);
 
 impl<'a> Plain<'a> {
-    /// `None` to go the long way.
+    /// `None` if it needs the protocol crate.
     pub fn read(window: &PublishedCounter, headers: &HeaderMap, body: &'a [u8]) -> Option<Self> {
         let request: Request<'_> = serde_json::from_slice(body).ok()?;
         let params = &request.params;
@@ -160,7 +160,7 @@ impl<'a> Plain<'a> {
         admitted: Admitted,
         headers: &HeaderMap,
     ) -> (u16, String) {
-        let how = How {
+        let options = CallOptions {
             admitted,
             language: language::of_headers(headers),
             cancel: CancellationToken::new(),
@@ -168,7 +168,7 @@ impl<'a> Plain<'a> {
         };
         let id = self.0.id;
         match PlainCall::of(self.0) {
-            Some(call) => call.serve(desk, window, how).await,
+            Some(call) => call.serve(desk, window, options).await,
             None => (200, list(window, id.get())),
         }
     }
@@ -185,7 +185,7 @@ pub struct PlainCall {
 }
 
 /// For whom a call runs, and how it is answered.
-pub struct How {
+pub struct CallOptions {
     pub admitted: Admitted,
     pub language: Option<Language>,
     pub cancel: CancellationToken,
@@ -194,7 +194,7 @@ pub struct How {
 }
 
 impl PlainCall {
-    /// `None` to go the long way. `bare` is whether a request without metadata
+    /// `None` if it needs the protocol crate. `bare` is whether a request without metadata
     /// belongs to no era.
     pub fn read(bytes: &[u8], bare: bool) -> Option<Self> {
         if too_complex(bytes) {
@@ -220,20 +220,20 @@ impl PlainCall {
         self,
         desk: &Arc<Desk>,
         window: &PublishedCounter,
-        how: How,
+        options: CallOptions,
     ) -> (u16, String) {
-        let caller = Arc::clone(&how.admitted.who.caller.id);
+        let caller = Arc::clone(&options.admitted.who.caller.id);
         let stateless = self.capabilities.is_some();
         let call = ToolCall {
-            admitted: how.admitted,
+            admitted: options.admitted,
             name: self.tool.clone(),
             arguments: self.arguments,
             client: Arc::new(PlainClient {
                 capabilities: Value::Object(self.capabilities.unwrap_or_default()),
                 stateless,
             }),
-            cancel: how.cancel,
-            language: how.language,
+            cancel: options.cancel,
+            language: options.language,
         };
         match desk.call(window, call).await {
             Ok(answer) => {
@@ -243,7 +243,7 @@ impl PlainCall {
                     tool: &self.tool,
                     stateless,
                 };
-                tool_result::direct_response(&self.id, answer, &to, how.flat)
+                tool_result::direct_response(&self.id, answer, &to, options.flat)
             }
             Err(refusal) => {
                 let id = serde_json::from_str(&self.id).ok();

@@ -13,7 +13,7 @@ use bytes::{Bytes, BytesMut};
 use futures::{SinkExt, stream::SplitSink};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{
@@ -25,8 +25,10 @@ use tokio_tungstenite::{
     },
 };
 
+use crate::transport::layered::{Layer, Layered};
+
 /// A client's WebSocket.
-pub type Socket = WebSocketStream<SmallFrames<TokioIo<Upgraded>>>;
+pub type Socket = WebSocketStream<Layered<TokioIo<Upgraded>, SmallFrames>>;
 
 /// The payload of a frame. A multiple of four, so that the mask of a frame fits
 /// all its parts.
@@ -64,10 +66,9 @@ pub async fn send(
     Ok(())
 }
 
-/// A connection on which large frames arrive in parts, each a frame of its own.
-/// What is wrong with a frame is left for the library to find.
-pub struct SmallFrames<S> {
-    inner: S,
+/// Makes large frames arrive in parts, each a frame of its own. Invalid frames
+/// are passed on; the library refuses them.
+pub struct SmallFrames {
     /// The library is shown larger ones as they are, and refuses them.
     largest: u64,
     /// Read from the network and not handed on yet. Idle connections have none.
@@ -87,10 +88,9 @@ struct LargeFrame {
     left: u64,
 }
 
-impl<S> SmallFrames<S> {
-    pub fn new(inner: S, largest: Option<usize>) -> Self {
+impl SmallFrames {
+    pub fn new(largest: Option<usize>) -> Self {
         Self {
-            inner,
             largest: largest.map_or(u64::MAX, |most| most as u64),
             unread: BytesMut::new(),
             header: BytesMut::new(),
@@ -203,49 +203,31 @@ impl Header {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for SmallFrames<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
+impl Layer for SmallFrames {
+    fn poll_read<S: AsyncRead + Unpin>(
+        &mut self,
+        stream: &mut S,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let this = &mut *self;
         let before = buffer.filled().len();
         loop {
-            this.hand_on(buffer);
+            self.hand_on(buffer);
             if buffer.filled().len() > before || buffer.remaining() == 0 {
-                if this.unread.is_empty() {
-                    this.unread = BytesMut::new();
+                if self.unread.is_empty() {
+                    self.unread = BytesMut::new();
                 }
                 return Poll::Ready(Ok(()));
             }
             let mut bytes = [0; READ];
             let mut read = ReadBuf::new(&mut bytes);
-            ready!(Pin::new(&mut this.inner).poll_read(context, &mut read))?;
+            ready!(Pin::new(&mut *stream).poll_read(context, &mut read))?;
             if read.filled().is_empty() {
                 // The end, in the middle of a header or not.
                 return Poll::Ready(Ok(()));
             }
-            this.unread.extend_from_slice(read.filled());
+            self.unread.extend_from_slice(read.filled());
         }
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for SmallFrames<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.inner).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_shutdown(context)
     }
 }
 
@@ -262,14 +244,14 @@ mod tests {
     async fn connect(buffer: usize) -> (WebSocketStream<tokio::io::DuplexStream>, DeskEnd) {
         let (near, far) = tokio::io::duplex(buffer);
         let config = tungstenite::protocol::WebSocketConfig::default().max_frame_size(Some(PART));
-        let near = SmallFrames::new(near, None);
+        let near = Layered::new(near, SmallFrames::new(None));
         (
             WebSocketStream::from_raw_socket(far, Role::Client, None).await,
             WebSocketStream::from_raw_socket(near, Role::Server, Some(config)).await,
         )
     }
 
-    type DeskEnd = WebSocketStream<SmallFrames<tokio::io::DuplexStream>>;
+    type DeskEnd = WebSocketStream<Layered<tokio::io::DuplexStream, SmallFrames>>;
 
     #[tokio::test]
     async fn messages_of_every_size_arrive_whole() {
@@ -332,7 +314,7 @@ mod tests {
     #[tokio::test]
     async fn what_breaks_off_ends() {
         let (near, mut far) = tokio::io::duplex(64);
-        let mut near = SmallFrames::new(near, None);
+        let mut near = Layered::new(near, SmallFrames::new(None));
         far.write_all(&[0x81, 0xfe, 0x01]).await.unwrap();
         drop(far);
         let mut read = Vec::new();

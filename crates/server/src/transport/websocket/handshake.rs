@@ -17,7 +17,7 @@ use tokio_tungstenite::{
 };
 
 use super::frames::{SmallFrames, Socket};
-use crate::transport::answer;
+use crate::transport::{answer, layered::Layered};
 
 /// The protocol that a client may ask for by name.
 const MCP: &str = "mcp";
@@ -79,7 +79,8 @@ impl Upgrade {
         tokio::spawn(async move {
             // The client may be gone before it has the answer.
             if let Ok(connection) = self.connection.await {
-                let stream = SmallFrames::new(TokioIo::new(connection), config.max_frame_size);
+                let frames = SmallFrames::new(config.max_frame_size);
+                let stream = Layered::new(TokioIo::new(connection), frames);
                 let role = Role::Server;
                 let socket = WebSocketStream::from_raw_socket(stream, role, Some(config)).await;
                 serve(socket).await;

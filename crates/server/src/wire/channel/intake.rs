@@ -1,0 +1,341 @@
+//! Takes messages from a connection: parses them, admits requests, and answers
+//! plain calls on the direct path. The protocol crate does the rest. It is
+//! started for the first message that needs it, because what it sets up for a
+//! connection takes more memory than everything else.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use desk::{
+    Desk,
+    methods::TOOLS_CALL,
+    pipeline::{Admitted, Refusal},
+    stations::identify::Credentials,
+};
+use rmcp::{
+    RoleServer,
+    model::{ClientNotification, ClientRequest, GetExtensions},
+    service::{RunningService, RxJsonRpcMessage, serve_directly_with_ct},
+};
+use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    messages::{Channel, Outgoing, Received},
+    transport::ChannelTransport,
+};
+use crate::{
+    addresses::Barred,
+    wire::{
+        definitions::PublishedCounter,
+        direct::{CallOptions, PlainCall},
+        handler::Handler,
+        inbound,
+        outbound::{Fault, error_message},
+        subscriptions,
+    },
+};
+
+/// How long calls may go on when the client has sent its last request.
+const AFTER_THE_END: Duration = Duration::from_secs(10);
+/// Requests one connection may have under way. Further ones wait unread,
+const IN_FLIGHT: u32 = 256;
+/// and are refused after this long.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Serves the connection until it ends and its last request is answered, or
+/// until `gone` says that nobody is there to read the answers.
+pub async fn serve(
+    desk: Arc<Desk>,
+    window: Arc<PublishedCounter>,
+    channel: Channel,
+    gone: CancellationToken,
+) {
+    let intake = Intake {
+        desk,
+        window,
+        channel,
+        gone,
+        rmcp: None,
+        calls: Arc::default(),
+        initialized: false,
+        admitted: false,
+        in_flight: Arc::new(Semaphore::new(IN_FLIGHT as usize)),
+    };
+    intake.run().await;
+}
+
+struct Intake {
+    desk: Arc<Desk>,
+    window: Arc<PublishedCounter>,
+    channel: Channel,
+    gone: CancellationToken,
+    rmcp: Option<RmcpService>,
+    calls: Arc<Calls>,
+    initialized: bool,
+    /// Whether its key has opened the desk: it is no guess.
+    admitted: bool,
+    in_flight: Arc<Semaphore>,
+}
+
+/// The protocol crate, serving this connection in tasks of its own.
+struct RmcpService {
+    /// In boxes: a queue sets room aside for 32 of what it holds.
+    ready: mpsc::Sender<Box<RxJsonRpcMessage<RoleServer>>>,
+    service: RunningService<RoleServer, Handler>,
+}
+
+/// What cancels the calls that took the short way, by the request's id as JSON.
+#[derive(Default)]
+struct Calls(Mutex<HashMap<String, CancellationToken>>);
+
+impl Calls {
+    fn with<T>(&self, work: impl FnOnce(&mut HashMap<String, CancellationToken>) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Intake {
+    async fn run(mut self) {
+        let (stopping, gone) = (self.desk.stopping.clone(), self.gone.clone());
+        loop {
+            let received = tokio::select! {
+                received = self.channel.incoming.recv() => received,
+                () = stopping.cancelled() => None,
+                () = gone.cancelled() => return,
+            };
+            let Some(Received { bytes, mut permit }) = received else {
+                break;
+            };
+            if self.take_plain(&bytes, &mut permit).await {
+                continue;
+            }
+            // Boxed: it is large, and for most connections never needed.
+            if let Some(message) = Box::pin(self.take(&bytes, permit)).await
+                && self.rmcp().send(Box::new(message)).await.is_err()
+            {
+                return;
+            }
+        }
+        // No more requests. Those under way are answered before the end is
+        // passed on, for the protocol crate would not wait for them.
+        let limit = if stopping.is_cancelled() {
+            Duration::from_secs(self.desk.settings.http.shutdown_seconds)
+        } else {
+            AFTER_THE_END
+        };
+        tokio::select! {
+            _ = tokio::time::timeout(limit, self.in_flight.acquire_many(IN_FLIGHT)) => {}
+            () = gone.cancelled() => return,
+        }
+        if let Some(RmcpService { ready, service }) = self.rmcp {
+            drop(ready);
+            let _ = service.waiting().await;
+        }
+    }
+
+    fn rmcp(&mut self) -> &mpsc::Sender<Box<RxJsonRpcMessage<RoleServer>>> {
+        let rmcp = self.rmcp.get_or_insert_with(|| {
+            let (ready, incoming) = mpsc::channel(1);
+            let handler = Handler::new(Arc::clone(&self.desk), Arc::clone(&self.window))
+                .with_own_names(self.channel.own_dialect);
+            let transport = ChannelTransport {
+                incoming,
+                outgoing: self.channel.outgoing.clone(),
+                window: Arc::clone(&self.window),
+                flat_results: self.channel.own_dialect,
+            };
+            // Without a prescribed handshake: each request says by itself, or by an
+            // earlier `initialize`, which era it belongs to.
+            let service = serve_directly_with_ct(handler, transport, None, self.gone.clone());
+            RmcpService { ready, service }
+        });
+        &rmcp.ready
+    }
+
+    /// Begins a call that can take the short way; false if it can't.
+    async fn take_plain(
+        &mut self,
+        bytes: &[u8],
+        budget: &mut Option<OwnedSemaphorePermit>,
+    ) -> bool {
+        if !self.window.direct_path {
+            return false;
+        }
+        let Some(call) = PlainCall::read(bytes, !self.initialized) else {
+            return false;
+        };
+        let id = serde_json::from_str(&call.id).ok();
+        let Some(admitted) = self.admit(id.as_ref(), TOOLS_CALL.name).await else {
+            return true;
+        };
+        let Some(permit) = self.permit(id.as_ref()).await else {
+            return true;
+        };
+        let id = id.as_ref().map(Value::to_string).unwrap_or_default();
+        let cancel = self.gone.child_token();
+        self.calls
+            .with(|calls| calls.insert(id.clone(), cancel.clone()));
+        let options = CallOptions {
+            admitted,
+            language: self.channel.language,
+            cancel: cancel.clone(),
+            flat: self.channel.own_dialect,
+        };
+        let (desk, window) = (Arc::clone(&self.desk), Arc::clone(&self.window));
+        let (outgoing, calls) = (self.channel.outgoing.clone(), Arc::clone(&self.calls));
+        let budget = budget.take();
+        tokio::spawn(async move {
+            let (_, answer) = call.serve(&desk, &window, options).await;
+            calls.with(|calls| calls.remove(&id));
+            // Who cancels a call wants no answer to it.
+            if !cancel.is_cancelled() {
+                outgoing.send(answer).await;
+            }
+            drop((permit, budget));
+        });
+        true
+    }
+
+    /// The message for the protocol crate, unless it is dealt with here.
+    async fn take(
+        &mut self,
+        bytes: &[u8],
+        budget: Option<OwnedSemaphorePermit>,
+    ) -> Option<RxJsonRpcMessage<RoleServer>> {
+        let mut message = match inbound::message(bytes) {
+            Ok(message) => message,
+            Err((id, fault)) => {
+                self.answer(id.as_ref(), &fault).await;
+                return None;
+            }
+        };
+        let request = match &mut message {
+            RxJsonRpcMessage::<RoleServer>::Request(request) => request,
+            RxJsonRpcMessage::<RoleServer>::Notification(it)
+                if self.cancels_plain_call(&it.notification) =>
+            {
+                return None;
+            }
+            // Until a request was admitted nobody knows who this is, and no
+            // message may make the protocol crate tell them anything.
+            _ => return self.admitted.then_some(message),
+        };
+        let id = serde_json::to_value(&request.id).ok();
+        let admitted = self.admit(id.as_ref(), request.request.method()).await?;
+        if matches!(&request.request, ClientRequest::InitializeRequest(_)) {
+            self.initialized = true;
+        }
+        if let ClientRequest::SubscriptionsListenRequest(listen) = &request.request
+            && let Err(refused) = subscriptions::admit_listen(
+                &self.desk,
+                &self.window,
+                &admitted,
+                &listen.params.notifications,
+            )
+            .await
+        {
+            self.answer(id.as_ref(), &refused.into()).await;
+            return None;
+        }
+        let permit = self.permit(id.as_ref()).await?;
+        let extensions = request.request.extensions_mut();
+        extensions.insert(admitted);
+        if let Some(language) = self.channel.language {
+            extensions.insert(language);
+        }
+        // Lives as long as the request's context, and so counts those under way.
+        extensions.insert(Arc::new((permit, budget)));
+        Some(message)
+    }
+
+    /// Whether a call that took the short way is cancelled by this.
+    fn cancels_plain_call(&self, notification: &ClientNotification) -> bool {
+        let ClientNotification::CancelledNotification(cancelled) = notification else {
+            return false;
+        };
+        let id = serde_json::to_string(&cancelled.params.request_id).unwrap_or_default();
+        let call = self.calls.with(|calls| calls.get(&id).cloned());
+        call.inspect(CancellationToken::cancel).is_some()
+    }
+
+    /// Who asks; `None` when they may not, and have been told so.
+    async fn admit(&mut self, id: Option<&Value>, method: &str) -> Option<Admitted> {
+        if let Err(barred) = self.ask_address() {
+            self.answer(id, &Fault::from(barred)).await;
+            return None;
+        }
+        let admitted = if self.channel.is_identified {
+            let credentials = &self.channel.credentials;
+            self.desk.admit(&self.window, credentials, method).await
+        } else {
+            Err(self.desk.refuse_unidentified(&self.window))
+        };
+        match admitted {
+            Ok(admitted) => {
+                self.admitted = true;
+                Some(admitted)
+            }
+            Err(refusal) => {
+                self.answer(id, &Fault::from(&refusal)).await;
+                if refusal == Refusal::InvalidKey {
+                    self.note_wrong_key();
+                    self.channel.outgoing.end(Outgoing::Unauthorized).await;
+                }
+                None
+            }
+        }
+    }
+
+    /// Whether the address may ask, before its key is looked at.
+    fn ask_address(&self) -> Result<(), Barred> {
+        match &self.channel.visit {
+            Some(visit) => {
+                let is_right = || self.desk.keyring.recognises(&self.channel.credentials);
+                // A key that was wrong from the beginning is not looked at again.
+                let may_guess = self.brings_key() && self.channel.is_identified;
+                visit.request(|| may_guess && !self.admitted && !is_right())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// One that was wrong when the connection began was counted then.
+    fn note_wrong_key(&self) {
+        let became_wrong = self.channel.is_identified && self.brings_key();
+        if let Some(visit) = self.channel.visit.as_ref().filter(|_| became_wrong) {
+            visit.wrong_key();
+        }
+    }
+
+    fn brings_key(&self) -> bool {
+        matches!(self.channel.credentials, Credentials::Key(_))
+    }
+
+    /// Leave to begin one more request: there is room for its answer, and not
+    /// too many are under way. Refused after a while, so that a connection full
+    /// of long calls still hears that they are cancelled.
+    async fn permit(&self, id: Option<&Value>) -> Option<OwnedSemaphorePermit> {
+        self.channel.outgoing.has_room().await;
+        let permit = Arc::clone(&self.in_flight).acquire_owned();
+        if let Ok(Ok(permit)) = tokio::time::timeout(PATIENCE, permit).await {
+            return Some(permit);
+        }
+        let fault = Fault {
+            code: 429,
+            message: "Too many requests are under way on this connection.".into(),
+            data: Some(serde_json::json!({ "retry_after_ms": 1000 })),
+        };
+        self.answer(id, &fault).await;
+        None
+    }
+
+    async fn answer(&self, id: Option<&Value>, fault: &Fault) {
+        let message = error_message(id, fault).to_string();
+        self.channel.outgoing.send(message).await;
+    }
+}

@@ -1,0 +1,99 @@
+//! A caller who reads data without a tool call, and the checks before it is shown.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use desk::{
+    Desk,
+    methods::Method,
+    pipeline::{Admitted, ReadRequest},
+    stations::{authorize::Target, identify::Identified},
+};
+use kit::{Context, context::Language};
+use rmcp::{ErrorData, RoleServer, model as mcp, service::RequestContext};
+
+use crate::wire::{
+    client::{LogLevel, RemoteClient, is_stateless},
+    definitions::PublishedCounter,
+    language, outbound,
+};
+
+pub struct Reader<'a> {
+    desk: &'a Desk,
+    pub window: &'a PublishedCounter,
+    pub who: Identified,
+    pub context: Context,
+    stateless: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(
+        desk: &'a Desk,
+        window: &'a PublishedCounter,
+        log_level: &LogLevel,
+        request: &RequestContext<RoleServer>,
+    ) -> Result<Self, ErrorData> {
+        let who = admitted(request)?.who;
+        let client = Arc::new(RemoteClient::new(request, log_level, BTreeMap::new(), None));
+        let mut context = Context::new(who.caller.clone(), desk.clock.clone(), client);
+        context.cancel = request.ct.clone();
+        context.language = language_of(request).unwrap_or(Language::English);
+        context.zone = window.counter.time_zone.clone();
+        Ok(Self {
+            desk,
+            window,
+            who,
+            context,
+            stateless: is_stateless(request),
+        })
+    }
+
+    /// `serverInfo` is on every result of the stateless era.
+    pub fn stamp(&self) -> Option<mcp::MetaObject> {
+        let meta = &self.window.definitions.server_info_meta;
+        self.stateless.then(|| meta.clone())
+    }
+
+    /// Runs `work` if the stations of the desk let the caller through.
+    pub async fn read<T>(
+        &self,
+        method: Method,
+        target: Target<'_>,
+        work: impl Future<Output = kit::Result<T>>,
+    ) -> Result<T, ErrorData> {
+        let read = ReadRequest {
+            who: &self.who,
+            method,
+            target,
+            context: &self.context,
+        };
+        let result = self.desk.read(self.window, &read, work).await;
+        result.map_err(|error| outbound::read_refused(error, self.context.call, &read.target))
+    }
+}
+
+/// Transports admit a request before the protocol crate sees it.
+pub fn admitted(request: &RequestContext<RoleServer>) -> Result<Admitted, ErrorData> {
+    let over_http = request
+        .extensions
+        .get::<http::request::Parts>()
+        .and_then(|parts| parts.extensions.get::<Admitted>());
+    request
+        .extensions
+        .get::<Admitted>()
+        .or(over_http)
+        .cloned()
+        .ok_or_else(|| ErrorData::internal_error("This request was not admitted.", None))
+}
+
+pub fn language_of(request: &RequestContext<RoleServer>) -> Option<Language> {
+    let over_http = request.extensions.get::<http::request::Parts>();
+    match (request.extensions.get::<Language>(), over_http) {
+        (Some(language), _) => Some(*language),
+        (None, Some(parts)) => language::of_headers(&parts.headers),
+        (None, None) => None,
+    }
+}
+
+pub fn cursor(request: Option<&mcp::PaginatedRequestParams>) -> Option<&str> {
+    request.and_then(|request| request.cursor.as_deref())
+}
