@@ -1,7 +1,6 @@
-//! Limits on addresses, for those who have no key to be limited by: requests and
-//! wrong keys. They are asked before anything else is done for a request, so a
-//! refusal costs a look into a table. How many connections an address may have
-//! is in `connections.rs`.
+//! Limits per address, for callers without a key: requests and wrong keys per
+//! minute. They are checked before anything else, so a refusal costs one table
+//! lookup. How many connections an address may have is in `connections.rs`.
 //!
 //! An IPv6 address counts as its /64 network, which is what one household or one
 //! rented machine has to itself. The tables are bounded: when one is full, the
@@ -25,7 +24,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// How many addresses a table remembers: about 2 MB when it is full.
 const MOST: usize = 16_384;
 
-/// What all addresses of a desk did lately.
+/// The counts of all addresses of a desk.
 pub struct Addresses {
     requests: Minutes,
     wrong_keys: Minutes,
@@ -38,7 +37,7 @@ pub struct Visit {
     from: IpAddr,
 }
 
-/// Why a request is refused, and the milliseconds until it need not be.
+/// Why a request is refused, with the milliseconds to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Barred {
     Requests(u64),
@@ -80,8 +79,8 @@ impl Addresses {
 }
 
 impl Visit {
-    /// Counts a request, and says whether it is refused. Wrong keys bar those
-    /// requests alone that may be one more guess, which is asked only then.
+    /// Counts a request and checks the limits. After too many wrong keys, only
+    /// requests that may be another guess are refused; `may_guess` runs only then.
     pub fn request(&self, may_guess: impl FnOnce() -> bool) -> Result<(), Barred> {
         let (now, addresses) = (Instant::now(), &self.addresses);
         let wrong_keys = addresses.wrong_keys.over(self.from, now);
@@ -103,12 +102,12 @@ impl Visit {
         let wrong = &self.addresses.wrong_keys;
         if wrong.count(self.from, Instant::now()) {
             let address = self.from;
-            tracing::warn!(%address, "many wrong keys: unknown keys from there are refused unread for a while");
+            tracing::warn!(%address, "too many wrong keys: unknown keys from this address are refused until its minute ends");
         }
     }
 }
 
-/// What of an address one owner can't change at will.
+/// The part of an address that its owner can't change at will.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -124,7 +123,7 @@ struct Minutes {
     /// 0 for no limit.
     most: u32,
     table: Mutex<Table>,
-    /// How many are in the table, for the common case that nobody is.
+    /// How many addresses are in the table; usually none.
     known: AtomicUsize,
 }
 
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minute_begins_with_the_first_and_is_over_for_all_that_came_in_it() {
+    fn a_minute_begins_with_its_first_request() {
         let minutes = Minutes::new(3);
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn nought_is_no_limit() {
+    fn zero_means_no_limit() {
         let minutes = Minutes::new(0);
         let now = Instant::now();
         for _ in 0..100 {
@@ -297,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_keys_bar_those_alone_who_bring_one() {
+    fn wrong_keys_bar_only_callers_with_an_unknown_key() {
         let mut settings = Settings::default();
         settings.limits.wrong_keys_per_minute = 2;
         settings.limits.requests_per_minute_per_address = 3;

@@ -1,5 +1,5 @@
-//! What a visitor does: comes in, decides, revokes, leaves. With a script the
-//! answer is a sentence for the card; without, it is the page again.
+//! What a visitor does: sign in, decide, revoke, sign out. With a script the
+//! answer is a sentence for the card; without one it is the page again.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ const BY: &str = "console";
 
 const LONGEST_REASON: usize = 1000;
 
-/// What came of an act.
+/// The outcome of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Once,

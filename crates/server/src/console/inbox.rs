@@ -1,6 +1,6 @@
-//! What waits, what was decided, what is allowed for good: the sections of the
-//! inbox. The page is made of them, and so is every message of its stream, so
-//! that a card looks the same however it came.
+//! The sections of the inbox: pending approvals, recent decisions, standing
+//! grants. The page and its stream of changes both use them, so that a card
+//! always looks the same.
 
 use desk::{
     Desk, FoundTool,
@@ -18,14 +18,15 @@ use super::{
     words::Words,
 };
 
-/// Questions lapse after minutes, and a caller may have fifty at a time.
+/// More than enough: questions expire after minutes, and a caller may have fifty
+/// at a time.
 const MOST_PENDING: i64 = 1000;
 
 /// How many decided ones are shown, of how many newest ones.
 const RECENT: usize = 20;
 const LOOKED_AT: i64 = 200;
 
-/// For whom it is shown.
+/// Where and for whom the inbox is shown.
 pub struct View<'a> {
     pub desk: &'a Desk,
     pub words: &'static Words,

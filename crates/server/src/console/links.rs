@@ -4,7 +4,7 @@
 use desk::{Settings, digest::hex, state::OpenState};
 use kit::{Result, sql::Budget};
 
-/// How long a link that nobody used stays good.
+/// How long an unused link is valid.
 pub const LASTS_MS: i64 = 10 * 60 * 1000;
 
 /// 160 bits.
@@ -34,7 +34,7 @@ pub async fn create(state: &OpenState, now: i64) -> Result<String> {
     Ok(token)
 }
 
-/// Whether it would open the console. Looking does not use it up: browsers and
+/// Whether it would open the console. This does not use it up: browsers and
 /// messengers fetch links before anybody follows them.
 pub async fn is_good(state: &OpenState, token: &str, now: i64) -> Result<bool> {
     let hash = hash(state, token);

@@ -1,5 +1,5 @@
-//! The inbox while somebody looks at it: a stream that sends it anew whenever
-//! something arrived, was decided or has lapsed.
+//! A stream that sends the inbox again whenever a question arrives, is decided or
+//! expires.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ use super::{
 /// The script takes three missed ones for the end of the connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// Many changes at once are one message.
+/// Changes within this time are sent as one message.
 const AT_MOST_EVERY: Duration = Duration::from_millis(100);
 
 /// How long after a failure the rows are asked again.
@@ -33,7 +33,7 @@ struct Watcher {
     session: Session,
     language: Language,
     changes: watch::Receiver<u64>,
-    /// When to look again though nobody changed anything; `None` for at once.
+    /// When to read the inbox again without a change; `None` for at once.
     look_again: Option<Duration>,
 }
 

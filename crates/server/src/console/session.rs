@@ -1,14 +1,14 @@
-//! Who looks at the console: a signed cookie, a word that only the console's own
-//! pages know, and what keeps other pages from acting in a visitor's name.
+//! A visitor's session: a signed cookie, a token that only the console's own
+//! pages know, and the check that keeps other pages from acting for a visitor.
 //!
 //! Browsers send a cookie to every port of a host, so another program on this
 //! machine gets it from whoever visits it. Therefore the cookie alone shows and
 //! decides nothing: with it goes a form token, which is told once, when the
 //! link is used, and which the page keeps in its origin's own storage.
 //!
-//! Cookie and token hold all there is to know, so that they outlive a restart
-//! and open every desk on the same data. Only signing out leaves a row, until
-//! the cookie would have ended by itself.
+//! Cookie and token are stateless, so they survive a restart and work on every
+//! desk on the same data. Only signing out stores a row, until the cookie would
+//! have expired.
 
 use desk::{
     digest::{hex, parse_hex},
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_good_as_it_was_signed_and_not_otherwise() {
+    fn a_cookie_is_valid_only_as_it_was_signed() {
         let (secret, other) = (Secret::random(), Secret::random());
         let session = Session::new(1_000, false);
         let cookie = session.cookie(&secret, false);

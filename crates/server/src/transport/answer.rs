@@ -25,17 +25,17 @@ pub fn refuse(status: StatusCode, text: &'static str) -> Response {
     (status, format!("{text}\n")).into_response()
 }
 
-/// As much of a body as is read although nobody wants it, and for how long: a
-/// client that is still sending would not hear the answer.
+/// How much of an unwanted body is read, and for how long: a client that is still
+/// sending would not read the answer.
 const UNWANTED: usize = 64 * 1024;
 const UNWANTED_TIME: Duration = Duration::from_secs(5);
 
-/// Lets a client finish what it is saying before it is refused.
-pub async fn hear_out<B>(mut body: B)
+/// Lets a client finish sending before it is refused.
+pub async fn drain<B>(mut body: B)
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
-    let heard = async {
+    let drained = async {
         let mut length = 0;
         while let Some(Ok(frame)) = body.frame().await {
             length += frame.data_ref().map_or(0, Bytes::len);
@@ -44,7 +44,7 @@ where
             }
         }
     };
-    let _ = tokio::time::timeout(UNWANTED_TIME, heard).await;
+    let _ = tokio::time::timeout(UNWANTED_TIME, drained).await;
 }
 
 pub fn json(status: u16, text: String) -> Response {
@@ -66,22 +66,22 @@ pub fn fault(status: StatusCode, id: Option<&Value>, fault: &Fault) -> Response 
 pub fn refusal(id: Option<&Value>, refusal: &Refusal) -> Response {
     let text = error_message(id, &Fault::from(refusal)).to_string();
     let status = match refusal {
-        // The protocol knows this one; HTTP need not.
+        // A JSON-RPC error is enough.
         Refusal::UnknownTool { .. } | Refusal::UnknownMethod(_) => StatusCode::OK,
         _ => status(refusal),
     };
     with_headers(refusal, json(status.as_u16(), text))
 }
 
-/// To an address that asked too much. Nothing of the request was read, so the
-/// answer names no id.
+/// For an address over its limit. Nothing of the request was read, so the answer
+/// has no id.
 pub fn barred(barred: Barred) -> Response {
     let response = fault(StatusCode::TOO_MANY_REQUESTS, None, &Fault::from(barred));
     let retry_after_ms = barred.retry_after_ms();
     with_headers(&Refusal::RateLimited { retry_after_ms }, response)
 }
 
-/// The status that says to HTTP what a refusal is.
+/// The HTTP status of a refusal.
 pub fn status(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::InvalidKey => StatusCode::UNAUTHORIZED,
@@ -107,8 +107,8 @@ pub fn with_headers(refusal: &Refusal, mut response: Response) -> Response {
     response
 }
 
-/// A refusal of the protocol crate, which quotes what it refuses at any length,
-/// and says of a method of another revision nothing but its name.
+/// Revises an error of the protocol crate: shortens what it quotes, and explains
+/// a method of another revision.
 pub async fn revised(response: Response, window: &PublishedCounter) -> Response {
     const LONG: u64 = 1000;
     let length = response.body().size_hint().exact();

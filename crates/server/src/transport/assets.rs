@@ -1,5 +1,5 @@
-//! Files of one directory, to look at: pictures of products and the like.
-//! Nothing outside it is reachable, and nothing lists it.
+//! Files of one directory, such as pictures of products. Nothing outside of it
+//! can be reached, and it is not listed.
 
 use std::{
     fs::File,
@@ -20,7 +20,7 @@ use super::answer;
 
 const CHUNK: usize = 64 * 1024;
 
-/// A picture may hold scripts (SVG does): they would run as this desk's own.
+/// An SVG picture may hold scripts, which would run with this desk's origin.
 const NO_SCRIPTS: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox";
 
 struct Asset {

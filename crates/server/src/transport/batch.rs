@@ -24,11 +24,11 @@ use crate::wire::{
 /// Messages in one body.
 const MOST: usize = 100;
 
-/// No further message is taken up when the answers so far are as long.
+/// Once the answers are this long, no further message is processed.
 const MOST_ANSWERED: usize = 512 * 1024;
 
-/// Whether a body is a batch, and may be one. Clients of that revision do not
-/// name it, and clients of later ones must.
+/// Whether a body is a batch of a revision that has batches. Clients of that
+/// revision send no version header; clients of later ones must.
 pub fn is_one(headers: &HeaderMap, body: &[u8]) -> bool {
     let revision = headers.get("mcp-protocol-version");
     revision.is_none_or(|revision| revision == "2025-03-26")
@@ -52,11 +52,11 @@ pub async fn answer(endpoint: &Endpoint, guard: &Guard, parts: &Parts, body: &By
     let mut length = 0;
     for message in messages {
         if length > MOST_ANSWERED {
-            all.extend(not_taken_up(message.get()));
+            all.extend(not_processed(message.get()));
             continue;
         }
         let response = one(endpoint, guard, parts, message).await;
-        // What is wrong with all of them: the key, the session, a header.
+        // The key, the session or a header is wrong, for all messages alike.
         if response.status() == StatusCode::UNAUTHORIZED || !is_json_or_empty(&response) {
             return response;
         }
@@ -87,8 +87,8 @@ async fn one(endpoint: &Endpoint, guard: &Guard, parts: &Parts, message: &RawVal
     endpoint.message(guard, parts, &alone).await
 }
 
-/// What a request is told for which there was no room. Nothing was done for it.
-fn not_taken_up(message: &str) -> Option<String> {
+/// The answer to a request for which there was no room.
+fn not_processed(message: &str) -> Option<String> {
     let envelope = inbound::envelope(message.as_bytes()).ok()?;
     if !envelope.is_request() {
         return None;

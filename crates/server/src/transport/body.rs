@@ -13,9 +13,9 @@ use http_body_util::BodyExt;
 
 use super::{answer, connections::OpenConnection, guard::Sender, request_budget::BudgetPermit};
 
-/// As much is read of a request without a valid key where one is needed: enough
-/// for the answer to name the request, and too little to fill the memory.
-pub const MOST_OF_STRANGERS: usize = 64 * 1024;
+/// How much of a body is read without a valid key where one is needed: enough to
+/// find the request's id, too little to fill the memory.
+pub const MAX_UNIDENTIFIED_BODY: usize = 64 * 1024;
 
 /// The body, within its limits. A large one comes with its permit.
 pub async fn read_body(
@@ -27,13 +27,13 @@ pub async fn read_body(
     let http = &desk.settings.http;
     let most = match sender {
         Sender::Known => http.max_body_bytes,
-        Sender::Stranger => http.max_body_bytes.min(MOST_OF_STRANGERS),
+        Sender::Stranger => http.max_body_bytes.min(MAX_UNIDENTIFIED_BODY),
     };
     let within = Duration::from_secs(http.body_timeout_seconds);
     let read = tokio::time::timeout(within, collect(&mut body, most, open)).await;
     match read {
         Ok(Err(Unread::TooLarge)) => {
-            answer::hear_out(body).await;
+            answer::drain(body).await;
             Err(match sender {
                 Sender::Known => Unread::TooLarge,
                 Sender::Stranger => Unread::FromStranger,

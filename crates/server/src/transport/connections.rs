@@ -33,7 +33,8 @@ use crate::{
     wire::backlog::{Backlog, Backlogs, Reader},
 };
 
-/// Which part of the connections one key may have, and all without a key.
+/// One key may have one part in this many of all connections, and so may all
+/// callers without a key together.
 const SHARE: usize = 2;
 
 /// Who is on the other side, as far as is known.
@@ -137,7 +138,7 @@ impl Connections {
         })
     }
 
-    /// Takes in a connection that has not said anything yet.
+    /// Enters a new connection.
     pub fn enter(self: &Arc<Self>, peer: IpAddr, needs_key: bool) -> OpenConnection {
         let (from, evicted) = (network(peer), CancellationToken::new());
         let mut book = self.book();
@@ -266,7 +267,7 @@ pub struct OpenConnection {
 }
 
 impl OpenConnection {
-    /// It has become known who sends.
+    /// Sets who sends, once that is known.
     pub fn identify(&self, who: &Identified) -> Result<(), Full> {
         if who.key.is_some() {
             self.count_for(&who.caller.id)?;
@@ -304,7 +305,7 @@ impl OpenConnection {
         let connections = &self.connections;
         let mut book = connections.book();
         let settled = match *standing {
-            // Gone from the book, it makes room for another.
+            // Evicted to make room for another.
             Standing::Unidentified if !book.unidentified.contains_key(&self.number) => {
                 Err(Full::Desk)
             }
@@ -331,13 +332,13 @@ impl OpenConnection {
         *self.standing() == standing
     }
 
-    /// When the connection has to make room for another.
+    /// Waits until the connection is evicted to make room for another.
     pub async fn evicted(&self) {
         self.evicted.cancelled().await;
     }
 
-    /// When the connection has to end: it makes room for another, or nobody has
-    /// said within `limit` who sends on it.
+    /// Waits until the connection has to end: it was evicted, or it is still
+    /// unidentified after `limit`.
     pub async fn overdue(&self, limit: Duration) {
         tokio::select! {
             () = self.evicted() => {}

@@ -1,5 +1,5 @@
-//! Files of a counter for programs that know nothing but an address: the key is
-//! part of it, and opens that file alone.
+//! Files of a counter for programs that can only fetch a URL, such as calendars.
+//! The key is part of the URL and opens that file alone.
 
 use std::{
     sync::Arc,
@@ -52,7 +52,8 @@ pub async fn serve(
         desk.refuse_unidentified(window);
         return no_such_file();
     };
-    // Before it is read, for a slow client may take longer than strangers have.
+    // Before it is read: a slow client may need longer than the time limit of
+    // unidentified connections.
     if let Err(full) = open.settle(Standing::Identified) {
         return full.answer();
     }
@@ -94,7 +95,7 @@ pub async fn serve(
     for (name, value) in [
         (header::CONTENT_TYPE, file.kind),
         (header::ETAG, tag.as_str()),
-        // Its address is a secret: nobody in between keeps it for others.
+        // The URL is a secret: proxies must not cache the file.
         (header::CACHE_CONTROL, "private, no-cache"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

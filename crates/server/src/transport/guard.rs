@@ -50,7 +50,7 @@ pub struct Guard {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sender {
     Known,
-    /// Somebody without a valid key where one is needed.
+    /// Has no valid key where one is needed.
     Stranger,
 }
 
@@ -60,7 +60,7 @@ struct WrongKeyCounted(Arc<AtomicBool>);
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Barred {
-    /// More than one Host: whoever stands in between may have read the other.
+    /// More than one Host header: a proxy may have checked the other one.
     Hosts,
     Host,
     Origin,
@@ -119,14 +119,14 @@ impl Guard {
         if allowed { Ok(()) } else { Err(Barred::Origin) }
     }
 
-    /// What those are told that the guard bars.
+    /// The answer to a request that may not pass.
     fn refuse(&self, request: &Request) -> Option<Response> {
         let section = self.section;
         let text = match self.check(request.uri(), request.headers()) {
             Ok(()) if carries_key(request.uri()) => {
                 return Some(answer::refuse(
                     StatusCode::BAD_REQUEST,
-                    "A key does not belong in an address, where logs keep it. Send it as \
+                    "A key does not belong in a URL, which ends up in logs. Send it as \
                      `Authorization: Bearer KEY`, or to a WebSocket as the subprotocols \
                      `mcp, mcp.auth.KEY`.",
                 ));
@@ -162,8 +162,8 @@ impl Guard {
             || Origin::new(self.scheme, host).is_some_and(|called| called == *origin)
     }
 
-    /// Notes who sends on a connection, by the head of a request: its body may
-    /// take a while. An answer when there is no room for the connection.
+    /// Identifies the sender by the head of a request, before its body is read.
+    /// Returns an answer if there is no room for the connection.
     pub async fn settle(
         &self,
         counter: &str,
@@ -181,7 +181,7 @@ impl Guard {
         }
         let credentials = self.credentials(headers);
         let Some(who) = self.keyring.identify(&credentials, counter).await else {
-            // Now, for the connection may end before the request is answered.
+            // Counted now: the connection may end before the request is answered.
             if let Some(counted) = extensions.get::<WrongKeyCounted>() {
                 counted.0.store(true, Ordering::Relaxed);
                 open.visit.wrong_key();
@@ -228,8 +228,8 @@ fn subprotocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
         .map(str::trim)
 }
 
-/// Whether an address carries what must not stand in one: proxies and browsers
-/// write addresses down. The links into the console are good once, and no keys.
+/// Whether a URL contains a key. Proxies and browsers log URLs. Links into the
+/// console work once and are not keys.
 fn carries_key(uri: &Uri) -> bool {
     let query = uri.query().unwrap_or_default();
     !uri.path().starts_with("/console/")
@@ -241,7 +241,8 @@ fn carries_key(uri: &Uri) -> bool {
         })
 }
 
-/// Names and origins that could never match would silently keep everybody out.
+/// Refuses names and origins that could never match: they would keep everybody
+/// out without a message.
 pub fn check_names(listener: &Listener, section: &str) -> Result<()> {
     let is_address = |text: &str| {
         text.parse::<Uri>()
@@ -276,13 +277,13 @@ pub fn check_names(listener: &Listener, section: &str) -> Result<()> {
     Ok(())
 }
 
-/// Keeps out what the guard bars, and addresses that ask too much.
+/// Refuses requests that the guard bars, and addresses over their limit.
 pub async fn check(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     let brings_key = Guard::brings_key(request.headers());
     let open = request.extensions().get::<Arc<OpenConnection>>().cloned();
     let visit = open.as_ref().map(|open| &open.visit);
     let refused = guard.refuse(&request).or_else(|| {
-        // A right key is no guess, whoever else guesses from there.
+        // A valid key is never a guess, even if others guess from that address.
         let may_guess = || {
             let wrong_file_key = files::key_in_path(request.uri().path())
                 .is_some_and(|key| !guard.keyring.recognises(&Credentials::Key(key.to_owned())));
@@ -291,7 +292,7 @@ pub async fn check(State(guard): State<Arc<Guard>>, mut request: Request, next: 
         Some(answer::barred(visit?.request(may_guess).err()?))
     });
     if let Some(response) = refused {
-        answer::hear_out(request.into_body()).await;
+        answer::drain(request.into_body()).await;
         return response;
     }
     let Some(visit) = visit.filter(|_| brings_key) else {

@@ -130,9 +130,9 @@ async fn not_found() -> Response {
     )
 }
 
-/// Ready when every store answers. Asked at most once a second, however often
-/// probes come. Whether it is ready everybody hears; what is wrong, and how the
-/// counters are, is for those who may come in.
+/// Ready when every store answers, which is checked at most once a second.
+/// Everybody learns whether it is ready; details are only for callers who may
+/// use the desk.
 async fn readyz(
     State(shared): State<Arc<Shared>>,
     headers: HeaderMap,
@@ -172,8 +172,8 @@ async fn is_ready(shared: &Shared) -> Result<(), String> {
     }
 }
 
-/// The word, and what counters have to say of themselves; those that always
-/// need a key say it to key holders alone.
+/// "ready", and the health of counters. Counters that always need a key show
+/// theirs only to key holders.
 fn ready(desk: &Desk, has_key: bool) -> String {
     let mut text = String::from("ready\n");
     if let Some(trouble) = desk.audit.trouble() {

@@ -106,8 +106,8 @@ impl Site {
                 },
                 () = desk.stopping.cancelled() => return,
             };
-            // Without it an answer in two parts waits for the client's
-            // acknowledgement, 40 ms each.
+            // Without it the second part of an answer waits 40 ms for the
+            // client's acknowledgement.
             let _ = stream.set_nodelay(true);
             let open = Arc::new(hall.connections.enter(peer, self.needs_key));
             let (tls, router) = (self.listener.tls.clone(), self.router.clone());
@@ -174,7 +174,7 @@ async fn attend(stream: Box<dyn Bytes>, router: Router, desk: &Desk, open: Arc<O
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     let mut connection = std::pin::pin!(connection);
-    // A broken connection is the client's affair: no error is kept.
+    // Errors of a broken connection concern only its client.
     tokio::select! {
         _ = connection.as_mut() => {}
         () = desk.stopping.cancelled() => {

@@ -174,7 +174,7 @@ impl OwnPort {
                 message: "The request has no Content-Type: application/json. Send JSON, and that header with it.".into(),
                 data: None,
             };
-            answer::hear_out(body).await;
+            answer::drain(body).await;
             return Err(answer::json(415, plain::error(&fault)));
         }
         let endpoint = &self.endpoint;

@@ -26,7 +26,7 @@ const MAX_LINE: u64 = 4 * 1024 * 1024;
 /// Messages waiting in either direction.
 const QUEUE: usize = 256;
 
-/// How long the process stays to write down what was answered.
+/// How long the process waits for records of answered calls to be written.
 const LAST_NOTES: Duration = Duration::from_secs(2);
 
 /// Serves until stdin ends and the last request is answered.
@@ -53,7 +53,7 @@ pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credential
     // It ends when the last answer is out.
     let _ = tokio::task::spawn_blocking(move || writer.join()).await;
     if !gone.is_cancelled() {
-        // Everything was answered; what follows from that is written down.
+        // Everything was answered; records of it may still be written.
         desk.stopping.cancel();
         desk.in_flight.close();
         let _ = tokio::time::timeout(LAST_NOTES, desk.in_flight.wait()).await;
@@ -117,7 +117,7 @@ fn skip_line(input: &mut impl BufRead) -> std::io::Result<()> {
     }
 }
 
-/// Nobody reads any more: calls under way are given up.
+/// Cancels `gone` when nobody reads any more, which cancels calls in flight.
 fn write(mut from_wire: mpsc::Receiver<Outgoing>, gone: &CancellationToken) {
     let mut output = std::io::stdout().lock();
     let mut pending = Vec::new();

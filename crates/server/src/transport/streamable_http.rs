@@ -26,7 +26,7 @@ pub async fn handle(endpoint: &Endpoint, guard: &Guard, request: Request) -> Res
     let sender = match settled.await {
         Ok(sender) => sender,
         Err(full) => {
-            answer::hear_out(request.into_body()).await;
+            answer::drain(request.into_body()).await;
             return full;
         }
     };

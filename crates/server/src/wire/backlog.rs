@@ -1,6 +1,6 @@
-//! Answers that nobody has read yet. A small part of them is nobody's business;
-//! the rest shares a budget. When that is used up, the caller who holds most of
-//! it loses a connection: the one that has not read for the longest time.
+//! Answers that clients have not read yet. A small part of each connection's is
+//! free; the rest shares a budget. When the budget is used up, the caller with
+//! the most unread bytes loses the connection that has waited longest.
 
 use std::{
     collections::HashMap,
@@ -17,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 /// Unread answers of one connection that are not counted.
 const FREE: usize = 8 * 1024;
 
-/// What all others together may hold, for callers with a key and for those
-/// without apart.
+/// Bytes of all other unread answers together. Callers with a key and callers
+/// without have a budget each.
 const BUDGET: usize = 4 * 1024 * 1024;
 
 /// Whose connections are counted together.
@@ -39,7 +39,7 @@ pub struct Backlogs {
 #[derive(Default)]
 struct Book {
     numbers: u64,
-    /// Connections that hold more than is free, by the order in which they began to.
+    /// Connections with more unread bytes than are free, the longest waiting first.
     waiting: Vec<Waiting>,
 }
 
@@ -70,7 +70,7 @@ impl Backlogs {
 }
 
 impl Book {
-    /// Notes what a connection holds now.
+    /// Updates the entry of a connection.
     fn weigh(&mut self, backlog: &Backlog) {
         let bytes = backlog.bytes.load(Ordering::Relaxed);
         let known = self
@@ -146,8 +146,8 @@ impl Backlog {
         }
     }
 
-    /// Counts bytes for as long as somebody holds them. Nearly all answers are
-    /// too small to be worth it.
+    /// Counts bytes until they are dropped. Small answers, nearly all there are,
+    /// are not counted.
     pub fn counted(self: &Arc<Self>, bytes: Bytes) -> Bytes {
         if bytes.len() <= FREE / 2 {
             return bytes;
@@ -156,7 +156,7 @@ impl Backlog {
         Bytes::from_owner(Counted { bytes, _held: held })
     }
 
-    /// It has become known who reads.
+    /// Sets who reads, once that is known.
     pub fn read_by(&self, reader: Reader) {
         *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = reader;
     }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_counts_no_more() {
+    fn answers_that_were_read_no_longer_count() {
         let all = Arc::default();
         let (backlog, stop) = connect(&all, &address(1));
         for _ in 0..20 {

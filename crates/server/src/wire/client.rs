@@ -168,8 +168,8 @@ fn severity(level: LoggingLevel) -> u8 {
     }
 }
 
-/// A client that can be told nothing before its answer: one plain request, one
-/// plain response.
+/// A client that gets nothing before its answer: one plain request, one plain
+/// response.
 pub struct PlainClient {
     pub capabilities: Value,
     /// Whether it can be asked between two rounds of its call.

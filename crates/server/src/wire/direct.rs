@@ -184,7 +184,7 @@ pub struct PlainCall {
     capabilities: Option<Map<String, Value>>,
 }
 
-/// For whom a call runs, and how it is answered.
+/// The caller of a plain call, and how it is answered.
 pub struct CallOptions {
     pub admitted: Admitted,
     pub language: Option<Language>,

@@ -13,7 +13,7 @@ use super::outbound::Fault;
 /// How deep arguments may nest. Deeper JSON serves no tool and costs stack.
 pub const MAX_DEPTH: usize = 64;
 
-/// The protocol crate keeps what a client says of itself for as long as its
+/// The longest `initialize`. The protocol crate keeps it for as long as the
 /// session or socket lasts.
 pub const LONGEST_HANDSHAKE: usize = 16 * 1024;
 
@@ -21,7 +21,7 @@ pub const LONGEST_HANDSHAKE: usize = 16 * 1024;
 /// text, so the size of a message does not bound them.
 pub const MAX_VALUES: usize = 20_000;
 
-const NO_MESSAGE: &str = "Invalid Request: this is no JSON-RPC 2.0 message.";
+const NO_MESSAGE: &str = "Invalid Request: this is not a JSON-RPC 2.0 message.";
 
 /// The part of a message that decides how it is treated.
 #[derive(Debug, Deserialize)]
@@ -67,8 +67,8 @@ fn parsed_envelope(bytes: &[u8]) -> Result<Envelope<'_>, Unreadable> {
     })
 }
 
-/// A whole message for the protocol crate. Only what it can't read is looked at
-/// a second time.
+/// A whole message for the protocol crate. It is parsed a second time only if the
+/// protocol crate can't read it.
 pub fn message(bytes: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Unreadable> {
     check(bytes)?;
     if bytes.len() > LONGEST_HANDSHAKE {
@@ -89,8 +89,7 @@ pub fn message(bytes: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Unreadable>
     })
 }
 
-/// The protocol crate takes a handshake that lacks something for a method that
-/// it does not know.
+/// The protocol crate takes an incomplete handshake for an unknown method.
 fn is_odd_handshake(message: &RxJsonRpcMessage<RoleServer>) -> bool {
     matches!(
         message,
@@ -99,9 +98,8 @@ fn is_odd_handshake(message: &RxJsonRpcMessage<RoleServer>) -> bool {
     )
 }
 
-/// A handshake in which what a small client leaves out stands as empty: its
-/// capabilities, and its name and version. `None` when nothing is missing, or
-/// when it is no handshake.
+/// A handshake with empty values for what a small client omits: capabilities,
+/// name and version. `None` if nothing is missing, or if it is not a handshake.
 pub fn completed_handshake(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut message: Value = serde_json::from_slice(bytes).ok()?;
     let params = message.get_mut("params")?.as_object_mut()?;
@@ -122,7 +120,7 @@ fn fill(object: &mut Map<String, Value>, name: &str, value: Value) -> bool {
     is_missing
 }
 
-/// JSON that is no message.
+/// JSON that is not a message.
 pub fn no_message(envelope: &Envelope<'_>) -> Unreadable {
     (envelope.id(), fault(-32600, NO_MESSAGE))
 }
@@ -160,7 +158,7 @@ fn check(bytes: &[u8]) -> Result<(), Unreadable> {
             None,
             fault(
                 -32600,
-                "Invalid Request: this revision knows no batches. Send one message at a time.",
+                "Invalid Request: this revision has no batches. Send one message at a time.",
             ),
         ));
     }
@@ -231,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handshake_may_leave_out_what_its_client_can_do_and_is_called() {
+    fn a_handshake_may_omit_capabilities_and_client_info() {
         let completed = |params: Value| {
             let hello =
                 json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
@@ -246,13 +244,13 @@ mod tests {
         );
         let named = json!({ "capabilities": {}, "clientInfo": { "name": "a", "version": "1" } });
         assert_eq!(completed(named), None);
-        // What is there in another form is not replaced.
+        // A value of another form is not replaced.
         assert_eq!(completed(json!({ "clientInfo": "me" })), None);
         assert_eq!(completed(json!([])), None);
     }
 
     #[test]
-    fn tells_requests_from_notifications() {
+    fn distinguishes_requests_from_notifications() {
         assert!(
             envelope(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)
                 .unwrap()

@@ -32,8 +32,8 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// For a method that the protocol crate knows and the request's revision lacks,
-/// it says the method's name and nothing else.
+/// Explains the protocol crate's error for a method that the request's revision
+/// lacks, which is the method's name alone.
 pub fn explain(error: &mut mcp::ErrorData, window: &PublishedCounter) {
     if error.code == mcp::ErrorCode::METHOD_NOT_FOUND && !error.message.contains(' ') {
         error.message = Cow::Owned(methods::not_found(&window.counter, &error.message));
@@ -50,7 +50,7 @@ pub fn explain_value(error: &mut Value, window: &PublishedCounter) {
 
 /// Errors of the protocol crate quote what they refuse at any length.
 pub fn shorten(error: &mut mcp::ErrorData) {
-    // Beside what it quotes, an error says something itself.
+    // Leaves room for the error's own words beside the quotation.
     if error.message.chars().nth(QUOTED * 3).is_some() {
         error.message = Cow::Owned(quoted(&error.message).into_owned());
     }
@@ -141,7 +141,7 @@ impl From<Fault> for mcp::ErrorData {
     }
 }
 
-/// A request that reads was refused, or went wrong.
+/// The error for a read that was refused or failed.
 pub fn read_refused(error: Error, call: CallId, target: &Target<'_>) -> mcp::ErrorData {
     if error.is_internal() {
         let cause = error.cause;
@@ -168,7 +168,7 @@ pub fn read_refused(error: Error, call: CallId, target: &Target<'_>) -> mcp::Err
     }
 }
 
-/// Whether a completion was asked for a prompt or template that is not there.
+/// Whether a completion was asked for an unknown prompt or template.
 pub fn is_unknown_reference(error: &mcp::ErrorData) -> bool {
     let data = error.data.as_ref();
     let code = data.and_then(|data| data.pointer("/error/code"));

@@ -1,9 +1,9 @@
 //! State that travels through the client between the rounds of a call.
 //!
-//! Sealed, bound to the caller and the tool, and valid for ten minutes: a client
-//! can neither read meaning into it nor use it for another call. The key comes
-//! from the desk's secret, so that any desk on the same data opens it; a process
-//! that has none has a key of its own.
+//! It is sealed, bound to the caller and the tool, and valid for ten minutes, so
+//! that a client can't use it for another call. The key comes from the desk's
+//! secret: any desk on the same data can open it. A process without a secret
+//! makes a key of its own.
 
 use std::{sync::OnceLock, time::Duration};
 

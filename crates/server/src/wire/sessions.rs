@@ -1,8 +1,7 @@
-//! Sessions of the handshake era, not too many of them, and each for the caller
-//! alone that began it. A session takes about 140 kB for as long as its client
-//! might come back, which most never do: when there are too many, the one that
-//! was idle longest ends, and should its client come back after all, it is told
-//! to start anew.
+//! Sessions of the handshake era. Only the caller that began a session can use
+//! it, and their number is bounded: a session takes about 140 kB until it times
+//! out, and most clients never come back. When there are too many, the one that
+//! was idle longest ends; its client is told to begin a new one.
 
 use std::{
     collections::HashMap,
@@ -27,13 +26,13 @@ use rmcp::{
 use crate::addresses::network;
 
 tokio::task_local! {
-    /// Who is asking: the protocol crate opens and looks up sessions without
-    /// saying for whom.
+    /// The caller of the current request. The protocol crate does not pass it on
+    /// when it opens or looks up a session.
     static OWNER: SessionOwner;
 }
 
-/// Whose sessions are counted together: those of a key, or, as callers without
-/// keys are all the same caller, those of an address.
+/// Whose sessions are counted together: those of a key, or, for callers without
+/// a key, those of an address.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionOwner {
     caller: Arc<str>,
@@ -53,7 +52,7 @@ impl SessionOwner {
         OWNER.scope(self, work).await
     }
 
-    /// `None` is nobody, and owns nothing.
+    /// `None` outside of a request; nobody owns nothing.
     fn asking() -> Option<Self> {
         OWNER.try_with(Clone::clone).ok()
     }
@@ -110,7 +109,7 @@ impl SessionBook {
         let mut open = self.open();
         let mut leaving = Vec::new();
         let counts = open.counts();
-        // Those without a key have together what one key has.
+        // All callers without a key together may have as many as one key.
         let is_alike = |other: &SessionOwner| match owner.address {
             Some(_) => other.address.is_some(),
             None => *other == owner,
@@ -159,9 +158,8 @@ impl Open {
         counts
     }
 
-    /// Whoever has the most of some owners loses one, so that nobody can push out
-    /// others: without open streams before those with, and the longest unused
-    /// first.
+    /// Ends one session of the owner who has the most, so that nobody can push out
+    /// others. Sessions without open streams end first, then the longest unused.
     fn make_room(
         &mut self,
         counts: &HashMap<SessionOwner, usize>,
@@ -212,7 +210,7 @@ impl Sessions {
     pub fn new(http: &Http, book: &Arc<SessionBook>) -> Self {
         let mut inner = LocalSessionManager::default();
         inner.session_config.keep_alive = Some(Duration::from_secs(http.session_seconds));
-        // Nobody bounds how many answers it would keep for a client that comes back.
+        // It would keep an unbounded number of answers for clients that come back.
         inner.session_config.completed_cache_ttl = Duration::ZERO;
         Self {
             inner: Arc::new(inner),
@@ -258,8 +256,8 @@ impl SessionManager for Sessions {
         self.inner.initialize_session(id, message).await
     }
 
-    /// Asked before anything is done in a session, whatever the method. Whoever
-    /// did not begin it can't tell that it is there.
+    /// Called before anything is done in a session. Callers who did not begin it
+    /// can't tell that it exists.
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
         let is_own = SessionOwner::asking().is_some_and(|owner| self.book.is_of(id, &owner));
         Ok(is_own && self.inner.has_session(id).await?)

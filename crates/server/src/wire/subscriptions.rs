@@ -43,8 +43,8 @@ const MOST_BYTES: usize = 8 * 1024;
 /// under way begins at most one.
 const MOST_BEGINNING: usize = 256;
 
-/// The stations for `subscriptions/listen`. The protocol crate acknowledges a
-/// subscription without saying whose it is, so transports ask here before.
+/// The stations for `subscriptions/listen`. Transports call this first, because
+/// the protocol crate acknowledges a subscription without naming its caller.
 pub async fn admit_listen(
     desk: &Desk,
     window: &PublishedCounter,
@@ -133,12 +133,12 @@ pub async fn listen(
 pub struct Connection {
     pub log_level: LogLevel,
     watched: Arc<Mutex<HashSet<String>>>,
-    /// Whose handshake or subscription was admitted. Nobody is told anything before.
+    /// Whose handshake or subscription was admitted. Without it nothing is sent.
     who: OnceLock<Identified>,
     /// Ends the forwarding of changes when the connection does.
     forwarding: OnceLock<DropGuard>,
-    /// Of subscriptions that are being acknowledged. A change that comes right
-    /// after the acknowledgement must not be missed, so they start before it.
+    /// Events for subscriptions that are being acknowledged. They start before
+    /// the acknowledgement, so that no change right after it is missed.
     beginning: Mutex<Vec<Receiver<Event>>>,
 }
 

@@ -32,7 +32,7 @@ use super::{
     handshake::Upgrade,
 };
 use crate::{
-    transport::{body::MOST_OF_STRANGERS, connections::OpenConnection, guard::Guard},
+    transport::{body::MAX_UNIDENTIFIED_BODY, connections::OpenConnection, guard::Guard},
     wire::{
         channel::{self, Breach, Channel, Outbox, Outgoing, Received, Text},
         definitions::PublishedCounter,
@@ -63,8 +63,8 @@ pub struct Target<'a> {
     pub is_own_port: bool,
 }
 
-/// Whoever it is, the upgrade is accepted: a client without a valid key learns
-/// from the answer to its first request why it is let go.
+/// Accepts the upgrade, also without a valid key: the answer to the first request
+/// then says why the socket is closed.
 pub async fn accept(
     to: &Target<'_>,
     headers: &HeaderMap,
@@ -87,12 +87,12 @@ pub async fn accept(
             }
         }
         None => {
-            // Now, for that it is wrong can be told from how the socket ends.
+            // Counted now: how the socket ends shows that the key is wrong.
             if matches!(credentials, Credentials::Key(_)) {
                 open.visit.wrong_key();
             }
-            // Its first request is refused, whatever else is in it.
-            settings.max_message_bytes.min(MOST_OF_STRANGERS)
+            // Its first request is refused in any case.
+            settings.max_message_bytes.min(MAX_UNIDENTIFIED_BODY)
         }
     };
     drop(open.request.end(most));
@@ -115,7 +115,7 @@ pub async fn accept(
     upgrade.accept(config, move |socket| accepted.serve(socket))
 }
 
-/// A socket on which nothing was said yet.
+/// A socket before its first message.
 struct Accepted {
     desk: Arc<Desk>,
     window: Arc<PublishedCounter>,
@@ -156,7 +156,7 @@ impl Accepted {
             Arc::clone(&heard),
             self.desk.stopping.clone(),
         ));
-        // Tells calls under way that their client has gone.
+        // Tells calls in flight that their client has gone.
         let gone = CancellationToken::new();
         let (desk, window) = (Arc::clone(&self.desk), Arc::clone(&self.window));
         let work = channel::serve(desk, window, channel, gone.clone());
@@ -165,7 +165,7 @@ impl Accepted {
         tokio::select! {
             () = self.read(stream, to_wire, outgoing.clone(), heard) => gone.cancel(),
             farewell = self.must_end() => {
-                // At once: what still waits is not for somebody without a key.
+                // At once: without a valid key nothing more is sent.
                 let _ = close.send(farewell);
                 gone.cancel();
             }
@@ -173,7 +173,7 @@ impl Accepted {
                 written = true;
                 gone.cancel();
             }
-            // The desk is stopping, and everything under way has been answered.
+            // The desk is stopping, and everything in flight has been answered.
             _ = &mut work => worked = true,
         }
         drop(outgoing);
@@ -300,8 +300,8 @@ async fn write(
                 (Message::Ping(Bytes::new()), None)
             }
         };
-        // A client that does not read is given up on, here when it reads too
-        // slowly, by `WriteTimeout` when it reads nothing.
+        // Ends the connection of a client that reads too slowly. `WriteTimeout`
+        // ends that of a client that reads nothing.
         let sent = tokio::select! {
             sent = tokio::time::timeout(ping * 2, frames::send(&mut sink, message)) => sent,
             farewell = &mut told_to_close => break farewell,
@@ -310,7 +310,7 @@ async fn write(
             return;
         }
     };
-    // What still waits is not kept for somebody who may read no more.
+    // Messages that still wait are dropped.
     drop(from_wire);
     let (code, reason) = farewell;
     let close = Message::Close(Some(CloseFrame {

@@ -42,10 +42,10 @@ use crate::{
 
 /// How long calls may go on when the client has sent its last request.
 const AFTER_THE_END: Duration = Duration::from_secs(10);
-/// Requests one connection may have under way. Further ones wait unread,
+/// Requests that one connection may have in flight.
 const IN_FLIGHT: u32 = 256;
-/// and are refused after this long.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a further request waits before it is refused.
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// Serves the connection until it ends and its last request is answered, or
 /// until `gone` says that nobody is there to read the answers.
@@ -77,19 +77,19 @@ struct Intake {
     rmcp: Option<RmcpService>,
     calls: Arc<Calls>,
     initialized: bool,
-    /// Whether its key has opened the desk: it is no guess.
+    /// Whether a request was admitted: its key is not a guess.
     admitted: bool,
     in_flight: Arc<Semaphore>,
 }
 
 /// The protocol crate, serving this connection in tasks of its own.
 struct RmcpService {
-    /// In boxes: a queue sets room aside for 32 of what it holds.
+    /// Boxed, because a queue allocates room for 32 entries.
     ready: mpsc::Sender<Box<RxJsonRpcMessage<RoleServer>>>,
     service: RunningService<RoleServer, Handler>,
 }
 
-/// What cancels the calls that took the short way, by the request's id as JSON.
+/// Cancels the calls on the direct path, by the request's id as JSON.
 #[derive(Default)]
 struct Calls(Mutex<HashMap<String, CancellationToken>>);
 
@@ -121,8 +121,8 @@ impl Intake {
                 return;
             }
         }
-        // No more requests. Those under way are answered before the end is
-        // passed on, for the protocol crate would not wait for them.
+        // No more requests. Those in flight are answered first, because the
+        // protocol crate does not wait for them when it is told of the end.
         let limit = if stopping.is_cancelled() {
             Duration::from_secs(self.desk.settings.http.shutdown_seconds)
         } else {
@@ -157,7 +157,7 @@ impl Intake {
         &rmcp.ready
     }
 
-    /// Begins a call that can take the short way; false if it can't.
+    /// Begins a call that fits the direct path; false if it does not.
     async fn take_plain(
         &mut self,
         bytes: &[u8],
@@ -192,7 +192,7 @@ impl Intake {
         tokio::spawn(async move {
             let (_, answer) = call.serve(&desk, &window, options).await;
             calls.with(|calls| calls.remove(&id));
-            // Who cancels a call wants no answer to it.
+            // A cancelled call is not answered.
             if !cancel.is_cancelled() {
                 outgoing.send(answer).await;
             }
@@ -201,7 +201,7 @@ impl Intake {
         true
     }
 
-    /// The message for the protocol crate, unless it is dealt with here.
+    /// The message for the protocol crate; `None` if it was answered here.
     async fn take(
         &mut self,
         bytes: &[u8],
@@ -221,8 +221,8 @@ impl Intake {
             {
                 return None;
             }
-            // Until a request was admitted nobody knows who this is, and no
-            // message may make the protocol crate tell them anything.
+            // Until a request was admitted the client is unknown: nothing may
+            // make the protocol crate send it notifications.
             _ => return self.admitted.then_some(message),
         };
         let id = serde_json::to_value(&request.id).ok();
@@ -248,12 +248,12 @@ impl Intake {
         if let Some(language) = self.channel.language {
             extensions.insert(language);
         }
-        // Lives as long as the request's context, and so counts those under way.
+        // Lives as long as the request's context, so it counts requests in flight.
         extensions.insert(Arc::new((permit, budget)));
         Some(message)
     }
 
-    /// Whether a call that took the short way is cancelled by this.
+    /// Cancels the call on the direct path that this names, if there is one.
     fn cancels_plain_call(&self, notification: &ClientNotification) -> bool {
         let ClientNotification::CancelledNotification(cancelled) = notification else {
             return false;
@@ -263,7 +263,7 @@ impl Intake {
         call.inspect(CancellationToken::cancel).is_some()
     }
 
-    /// Who asks; `None` when they may not, and have been told so.
+    /// The caller; `None` if the request was refused and answered.
     async fn admit(&mut self, id: Option<&Value>, method: &str) -> Option<Admitted> {
         if let Err(barred) = self.ask_address() {
             self.answer(id, &Fault::from(barred)).await;
@@ -291,7 +291,7 @@ impl Intake {
         }
     }
 
-    /// Whether the address may ask, before its key is looked at.
+    /// Checks the limits of the address, before the key.
     fn ask_address(&self) -> Result<(), Barred> {
         match &self.channel.visit {
             Some(visit) => {
@@ -304,7 +304,7 @@ impl Intake {
         }
     }
 
-    /// One that was wrong when the connection began was counted then.
+    /// A key that was wrong when the connection began was counted then.
     fn note_wrong_key(&self) {
         let became_wrong = self.channel.is_identified && self.brings_key();
         if let Some(visit) = self.channel.visit.as_ref().filter(|_| became_wrong) {
@@ -316,13 +316,13 @@ impl Intake {
         matches!(self.channel.credentials, Credentials::Key(_))
     }
 
-    /// Leave to begin one more request: there is room for its answer, and not
-    /// too many are under way. Refused after a while, so that a connection full
-    /// of long calls still hears that they are cancelled.
+    /// A permit to begin one more request: there is room for its answer, and not
+    /// too many are in flight. Refused after a while, so that the client of a
+    /// connection full of long calls can still cancel them.
     async fn permit(&self, id: Option<&Value>) -> Option<OwnedSemaphorePermit> {
         self.channel.outgoing.has_room().await;
         let permit = Arc::clone(&self.in_flight).acquire_owned();
-        if let Ok(Ok(permit)) = tokio::time::timeout(PATIENCE, permit).await {
+        if let Ok(Ok(permit)) = tokio::time::timeout(MAX_WAIT, permit).await {
             return Some(permit);
         }
         let fault = Fault {

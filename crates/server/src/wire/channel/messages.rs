@@ -31,7 +31,7 @@ pub struct Text {
 #[derive(Clone)]
 pub struct Outbox {
     queue: mpsc::Sender<Outgoing>,
-    /// `None` where a single client serves itself.
+    /// `None` on stdio, where the only client is the user's own.
     backlog: Option<Arc<Backlog>>,
 }
 
@@ -40,8 +40,8 @@ impl Outbox {
         Self { queue, backlog }
     }
 
-    /// Waits while too many others wait, which slows down a client that does not
-    /// read. A closed connection shows itself where its messages are received.
+    /// Waits while the queue is full, which slows down a client that does not
+    /// read. A closed connection is noticed where its messages are received.
     pub async fn send(&self, text: String) {
         let held = self.backlog.as_ref().map(|it| it.hold(text.len()));
         let text = Text { text, held };
@@ -65,8 +65,8 @@ impl Outbox {
     }
 }
 
-/// A message that came, and its part of the memory for large ones. It is held
-/// until the message is answered: what is made of it is larger still.
+/// A message, and its permit if it is large. The permit is held until the message
+/// is answered, because the parsed message takes even more memory.
 pub struct Received {
     pub bytes: Bytes,
     pub permit: Option<OwnedSemaphorePermit>,
@@ -87,13 +87,13 @@ pub struct Channel {
     pub incoming: mpsc::Receiver<Received>,
     pub outgoing: Outbox,
     pub credentials: Credentials,
-    /// Whether they were good when the connection began. If not, they never
-    /// are: nobody would close it when a key that came later is revoked.
+    /// Whether they were valid when the connection began. If not, they never
+    /// become valid: nothing would close the connection when the key is revoked.
     pub is_identified: bool,
-    /// Whether it speaks as the counter's document has it: tools under the names
-    /// given there, and their fields at the top of a result as well.
+    /// Whether it is on the counter's own port: tools have the names of the
+    /// counter's document, and their fields stand at the top of a result too.
     pub own_dialect: bool,
     pub language: Option<Language>,
-    /// Where it comes from; nobody knows of a pipe.
+    /// Where it comes from; `None` for a pipe.
     pub visit: Option<Arc<Visit>>,
 }
