@@ -97,7 +97,7 @@ pub fn not_found(counter: &Counter, name: &str) -> String {
         format!(" The counter {} has no {what}.", counter.about.name)
     } else if counter.tool(name).is_some() {
         format!(" {shown} is a tool: send tools/call with params.name \"{shown}\".")
-    } else if let Some(near) = nearest(name, offered.iter().copied()) {
+    } else if let Some(near) = nearest_method(name, &offered) {
         format!(" Did you mean {near}?")
     } else {
         String::new()
@@ -106,4 +106,41 @@ pub fn not_found(counter: &Counter, name: &str) -> String {
         "Method not found: {shown}.{hint} This counter answers {}.",
         offered.join(", ")
     )
+}
+
+/// The method that was probably meant: each part of its name is near.
+/// `roots/list` is not `tools/list`.
+fn nearest_method<'a>(name: &str, offered: &[&'a str]) -> Option<&'a str> {
+    let name = name.replace(['.', '_'], "/");
+    let is_near = |method: &&str| {
+        let (given, own) = (name.split('/'), method.split('/'));
+        given.clone().count() == own.clone().count()
+            && given
+                .zip(own)
+                .all(|(given, own)| nearest(given, [own]).is_some())
+    };
+    nearest(&name, offered.iter().copied().filter(is_near))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_method_that_is_really_near_is_suggested() {
+        let offered = METHODS.map(|method| method.name);
+        for (name, near) in [
+            ("tools/lst", Some("tools/list")),
+            ("tool/list", Some("tools/list")),
+            ("tools_list", Some("tools/list")),
+            ("resource/templates/list", Some("resources/templates/list")),
+            ("initialise", Some("initialize")),
+            ("roots/list", None),
+            ("sampling/createMessage", None),
+            ("tools", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest_method(name, &offered), near, "{name}");
+        }
+    }
 }

@@ -315,6 +315,12 @@ async fn only_sockets_are_at_its_port() {
         let answer = request(desk.own_port, "GET", path, &[], "").await;
         assert_eq!(answer.status, 426, "{path}");
     }
+    let posted = request(desk.own_port, "POST", "/", &[], "{}").await;
+    assert_eq!(posted.status, 405);
+    assert!(posted.header("allow").unwrap().contains("GET"));
+    let text = posted.text();
+    assert!(text.contains("Open a WebSocket at /"), "{text}");
+    assert!(text.contains("/mcp/innervoice on the main port"), "{text}");
     let alive = request(desk.own_port, "GET", "/livez", &[], "").await;
     assert_eq!(alive.status, 200);
 }

@@ -195,6 +195,7 @@ async fn an_unknown_method_is_explained() {
             "get_movie_list is a tool: send tools/call",
         ),
         ("sampling/createMessage", "This counter answers tools/call"),
+        ("roots/list", "Method not found: roots/list. This counter"),
         (hidden, "⟨U+202E⟩"),
         (&*long, "xxx…"),
     ] {

@@ -61,7 +61,7 @@ pub fn router(port: OwnPort) -> Router {
     let guard = Arc::clone(&port.guard);
     if port.socket {
         return Router::new()
-            .route("/", get(socket))
+            .route("/", get(socket).fallback(not_get))
             .fallback(not_a_socket)
             .layer(middleware::from_fn_with_state(guard, guard::check))
             .route("/livez", get(|| async { "ok\n" }))
@@ -98,10 +98,20 @@ async fn socket(
     websocket::accept(&to, &headers, open, upgrade).await
 }
 
+/// Somebody who expects Streamable HTTP here.
+async fn not_get(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
+    answer::drain(request.into_body()).await;
+    let name = port.endpoint.window.counter.about.name;
+    let text = format!(
+        "This port speaks MCP over WebSocket only. Open a WebSocket at /, or send the request to /mcp/{name} on the main port.\n"
+    );
+    (StatusCode::METHOD_NOT_ALLOWED, text).into_response()
+}
+
 async fn not_a_socket() -> Response {
     answer::refuse(
         StatusCode::UPGRADE_REQUIRED,
-        "MCP over WebSocket is at /, and nothing else is here.",
+        "This port speaks MCP over WebSocket only. Open a WebSocket at /.",
     )
 }
 

@@ -1,5 +1,5 @@
-//! Requests whose parameters do not have the form their method asks for. The
-//! protocol crate takes them for requests of methods it does not know.
+//! Requests whose parameters have the wrong form. The protocol crate takes them
+//! for requests of methods it does not know.
 
 use desk::methods;
 #[expect(deprecated, reason = "clients of the handshake era still use these")]
@@ -42,7 +42,49 @@ pub fn explain(request: &CustomRequest, stateless: bool, window: &PublishedCount
 }
 
 fn wrong<T: DeserializeOwned>(params: Value) -> Option<String> {
-    serde_json::from_value::<T>(params)
-        .err()
-        .map(|error| error.to_string())
+    let error = serde_json::from_value::<T>(params).err()?;
+    Some(without_type_names(&error.to_string()))
+}
+
+/// What serde reports, in JSON's terms: types of this program mean nothing to a
+/// client.
+fn without_type_names(text: &str) -> String {
+    if text.contains(" enum ") {
+        return "they have none of the forms that are allowed".into();
+    }
+    let mut words = text.split(' ').peekable();
+    let mut plain: Vec<&str> = Vec::new();
+    while let Some(word) = words.next() {
+        match word {
+            "struct" => {
+                words.next();
+                plain.push("an object");
+            }
+            "sequence" => plain.push("array"),
+            "map" => plain.push("object"),
+            other => plain.push(other),
+        }
+    }
+    plain.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_type_of_this_program_is_named() {
+        let hello = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": [],
+            "clientInfo": { "name": "a", "version": "1" },
+        });
+        let wrong_hello = wrong::<mcp::InitializeRequestParams>(hello).unwrap();
+        assert_eq!(wrong_hello, "invalid type: array, expected an object");
+        let reference = json!({ "ref": "x", "argument": { "name": "a", "value": "b" } });
+        let wrong_reference = wrong::<mcp::CompleteRequestParams>(reference).unwrap();
+        assert!(!wrong_reference.contains("Reference"), "{wrong_reference}");
+        let call = wrong::<mcp::CallToolRequestParams>(json!({})).unwrap();
+        assert_eq!(call, "missing field `name`");
+    }
 }
