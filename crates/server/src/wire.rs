@@ -10,7 +10,7 @@
 //! - `inbound`: bytes into messages
 //! - `tool_result`: a tool's answer, on every path; `outbound`: refusals and errors
 //! - `channel`: a connection of messages (stdio, WebSocket) for the protocol crate
-//! - `backlog`: answers that nobody has read yet, and how many there may be
+//! - `backlog`: answers that clients have not read yet, and their budget
 //! - `client`: the way back to the client while a call runs
 //! - `subscriptions`: changes on their way to the client
 //! - `seal`: state that travels through the client and must come back unchanged

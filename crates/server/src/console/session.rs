@@ -3,17 +3,14 @@
 //!
 //! Browsers send a cookie to every port of a host, so another program on this
 //! machine gets it from whoever visits it. Therefore the cookie alone shows and
-//! decides nothing: with it goes a form token, which is told once, when the
-//! link is used, and which the page keeps in its origin's own storage.
+//! decides nothing. A form token is needed too: it is sent once, when the link is
+//! used, and the page keeps it in its origin's own storage.
 //!
 //! Cookie and token are stateless, so they survive a restart and work on every
 //! desk on the same data. Only signing out stores a row, until the cookie would
 //! have expired.
 
-use desk::{
-    digest::{hex, parse_hex},
-    state::{self, OpenState, Secret},
-};
+use desk::state::{self, Secret, State, hex, parse_hex};
 use http::{HeaderMap, Uri, header};
 use kit::{Result, sql::Budget};
 use subtle::ConstantTimeEq;
@@ -60,7 +57,7 @@ impl Session {
         )
     }
 
-    /// What requests of this session carry, and nobody else's can.
+    /// The token that requests of this session carry.
     pub fn form_token(&self, secret: &Secret) -> String {
         hex(&secret.mac("console form", self.claims().as_bytes()))
     }
@@ -71,7 +68,7 @@ impl Session {
     }
 
     /// The session a request belongs to.
-    pub async fn of(state: &OpenState, headers: &HeaderMap, now: i64) -> Result<Option<Self>> {
+    pub async fn of(state: &State, headers: &HeaderMap, now: i64) -> Result<Option<Self>> {
         let signed = cookies(headers, COOKIE).find_map(|value| Self::parse(&state.secret, value));
         let Some(session) = signed.filter(|session| session.expires_at > now) else {
             return Ok(None);
@@ -96,8 +93,8 @@ impl Session {
         hex(&secret.mac("console signed out", self.id.as_bytes()))
     }
 
-    /// Whether nobody has signed out.
-    pub async fn is_open(&self, state: &OpenState) -> Result<bool> {
+    /// Whether the visitor has not signed out.
+    pub async fn is_open(&self, state: &State) -> Result<bool> {
         let hash = self.ended_hash(&state.secret);
         state
             .store
@@ -112,7 +109,7 @@ impl Session {
     }
 
     /// Signs out: the cookie opens nothing any more, whoever has a copy of it.
-    pub async fn end(&self, state: &OpenState) -> Result<()> {
+    pub async fn end(&self, state: &State) -> Result<()> {
         let (hash, expires_at) = (self.ended_hash(&state.secret), self.expires_at);
         state
             .store

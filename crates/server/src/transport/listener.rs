@@ -48,7 +48,7 @@ pub struct Listener {
 pub struct Site {
     pub listener: Listener,
     pub router: Router,
-    /// Whether nobody is served there without a key.
+    /// Whether every request there needs a key.
     pub needs_key: bool,
 }
 
@@ -241,11 +241,11 @@ pub fn checked_address(
         (true, true) => return Ok(address),
         (false, true) => ("there is no TLS on it", "name cert and key in [tls]".into()),
         (true, false) => (
-            "it asks nobody for a key",
+            "it requires no key",
             format!("set require_key = true in [{section}]"),
         ),
         (false, false) => (
-            "it has no TLS and asks nobody for a key",
+            "it has no TLS and requires no key",
             format!("name cert and key in [tls] and set require_key = true in [{section}]"),
         ),
     };

@@ -52,7 +52,7 @@ impl SessionOwner {
         OWNER.scope(self, work).await
     }
 
-    /// `None` outside of a request; nobody owns nothing.
+    /// The owner of the current request; `None` outside of one.
     fn asking() -> Option<Self> {
         OWNER.try_with(Clone::clone).ok()
     }

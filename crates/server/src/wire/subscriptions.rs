@@ -40,7 +40,7 @@ const MOST_WATCHED: usize = 100;
 const MOST_BYTES: usize = 8 * 1024;
 
 /// Subscriptions of one connection that wait to be acknowledged. Each request
-/// under way begins at most one.
+/// in flight begins at most one.
 const MOST_BEGINNING: usize = 256;
 
 /// The stations for `subscriptions/listen`. Transports call this first, because

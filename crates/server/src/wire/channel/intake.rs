@@ -48,7 +48,7 @@ const IN_FLIGHT: u32 = 256;
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// Serves the connection until it ends and its last request is answered, or
-/// until `gone` says that nobody is there to read the answers.
+/// until `gone` reports that the client has gone.
 pub async fn serve(
     desk: Arc<Desk>,
     window: Arc<PublishedCounter>,
@@ -327,7 +327,7 @@ impl Intake {
         }
         let fault = Fault {
             code: 429,
-            message: "Too many requests are under way on this connection.".into(),
+            message: "Too many requests are in flight on this connection.".into(),
             data: Some(serde_json::json!({ "retry_after_ms": 1000 })),
         };
         self.answer(id, &fault).await;
