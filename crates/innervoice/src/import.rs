@@ -136,12 +136,8 @@ fn id_of(card: &Card) -> String {
         }
     }
     let digest = hash.finalize();
-    let letters: String = digest
-        .iter()
-        .take(10)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("con_{letters}")
+    let start = digest.iter().copied().take(10).collect::<Vec<u8>>();
+    format!("con_{}", kit::text::hex(start))
 }
 
 fn read(path: &Path, country_code: &str) -> Result<Vec<Card>> {

@@ -9,7 +9,7 @@ use tokio::{
     task::{JoinError, spawn_blocking},
 };
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 #[derive(Clone)]
 pub struct Blocking {

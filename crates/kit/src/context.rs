@@ -6,11 +6,19 @@ use std::{
     time::Instant,
 };
 
+use futures::future::BoxFuture;
 use jiff::{civil::Date, tz::TimeZone};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{BoxFuture, Error, Result, approval::Card, ids::CallId, sql::Budget, time::Clock};
+pub use crate::language::Language;
+use crate::{
+    card::Card,
+    error::{Error, Result},
+    ids::CallId,
+    sql::Budget,
+    time::Clock,
+};
 
 #[derive(Clone)]
 pub struct Context {
@@ -161,12 +169,6 @@ impl Caller {
     pub fn desk() -> Self {
         Self::new("desk", "the desk")
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    English,
-    Japanese,
 }
 
 /// A request from server to client: `elicitation/create` and its kin, in the

@@ -2,14 +2,20 @@
 
 use std::{path::Path, sync::Arc};
 
+use futures::future::BoxFuture;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    BoxFuture, Context, Result, Store, Tool, context::Change, prompt::Prompt, resource::Resources,
-    sql::Migration,
+    context::{Change, Context},
+    error::Result,
+    prompt::Prompt,
+    resource::Resources,
+    sql::Store,
+    tool::Tool,
 };
+pub use crate::{error::Refusals, sql::Migrations};
 
 /// What `serverInfo` and the docs say about a counter.
 #[derive(Debug, Clone)]
@@ -50,16 +56,6 @@ impl Ways {
         always_needs_key: false,
         requests_per_minute: None,
     };
-}
-
-/// The shape in which a counter's tools say no.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusals {
-    /// `{"error": {"code", "message", "details"?}}`, and a line of text.
-    Nested,
-    /// `{"status": "error", "error": "what happened", "code", "details"?}`, which
-    /// is the text too.
-    Flat,
 }
 
 /// One counter, ready to be served. Everything is built once, at start.
@@ -168,11 +164,4 @@ pub struct Imported {
 pub struct Problem {
     pub line: u64,
     pub problem: String,
-}
-
-/// The migrations of one counter, under a name of their own in the store.
-#[derive(Debug, Clone, Copy)]
-pub struct Migrations {
-    pub owner: &'static str,
-    pub steps: &'static [Migration],
 }

@@ -8,7 +8,7 @@ use std::{borrow::Cow, fmt};
 
 use serde_json::{Value, json};
 
-use crate::{context::Language, counter::Refusals};
+use crate::language::Language;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -26,6 +26,16 @@ pub const CANCELLED: &str = "CANCELLED";
 
 /// In characters, of one text in a refusal.
 const LONGEST_TEXT: usize = 2000;
+
+/// The shape in which a counter's tools say no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusals {
+    /// `{"error": {"code", "message", "details"?}}`, and a line of text.
+    Nested,
+    /// `{"status": "error", "error": "what happened", "code", "details"?}`, which
+    /// is the text too.
+    Flat,
+}
 
 #[derive(Debug)]
 pub struct Error {

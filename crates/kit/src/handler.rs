@@ -2,10 +2,16 @@
 
 use std::{marker::PhantomData, sync::Arc};
 
+use futures::future::BoxFuture;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{BoxFuture, Context, Error, Reply, Result, Sql};
+use crate::{
+    context::Context,
+    error::{Error, Result},
+    reply::Reply,
+    sql::Sql,
+};
 
 type StoreHandler = Arc<dyn Fn(&Context, &mut dyn Sql, Value) -> Result<Reply> + Send + Sync>;
 /// Work for a transaction, with everything ready that could be worked out before.

@@ -5,9 +5,8 @@
 use std::sync::Arc;
 
 use crate::{
-    Result, Sql, Store,
-    counter::Migrations,
-    sql::{Budget, Migration, Param},
+    error::Result,
+    sql::{Budget, Migration, Migrations, Param, Sql, Store},
 };
 
 pub const MIGRATIONS: Migrations = Migrations {

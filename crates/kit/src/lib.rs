@@ -11,11 +11,13 @@
 pub mod approval;
 pub mod arguments;
 pub mod blocking;
+mod card;
 pub mod context;
 pub mod counter;
 pub mod error;
 pub mod handler;
 pub mod ids;
+pub mod language;
 pub mod lease;
 pub mod page;
 pub mod presence;
@@ -35,9 +37,10 @@ pub use context::{Caller, Context};
 pub use counter::{About, Counter, Ways};
 pub use error::{Error, Result};
 pub use handler::{Handler, Run};
+pub use language::Language;
 pub use presence::Presence;
 pub use reply::Reply;
-pub use sql::{Cell, Param, Row, Sql, Store};
+pub use sql::{Cell, Migration, Migrations, Param, Row, Sql, Store};
 pub use tool::{Definition, Effect, Hints, Rule, Tool};
 
 pub use futures::future::BoxFuture;

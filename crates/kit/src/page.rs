@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// One page of a list, and where the next one starts.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use crate::{
-    BoxFuture, Context, Error, Result,
-    context::{ClientRequest, Language},
-    error::INVALID_ARGUMENT,
+    context::{ClientRequest, Context},
+    error::{Error, INVALID_ARGUMENT, Result},
+    language::Language,
     text::{cut, visible},
 };
 

@@ -3,7 +3,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Error, Result, context::ClientRequest};
+use crate::{
+    context::ClientRequest,
+    error::{Error, Result},
+};
 
 #[derive(Debug, Clone)]
 pub enum Reply {

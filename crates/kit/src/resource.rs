@@ -1,6 +1,8 @@
 //! Resources: things a client can read and watch.
 
-use crate::{BoxFuture, Context, Result, page::Page};
+use futures::future::BoxFuture;
+
+use crate::{context::Context, error::Result, page::Page};
 
 /// Escapes what an address does not allow: all but letters, digits, `-._~` and
 /// what `also` holds. People name things in any script.

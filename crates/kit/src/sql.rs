@@ -14,9 +14,13 @@
 
 use std::time::Instant;
 
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use crate::{BoxFuture, Error, Presence, Result, counter::Migrations};
+use crate::{
+    error::{Error, Result},
+    presence::Presence,
+};
 
 /// An open transaction, or a reader's snapshot.
 pub trait Sql {
@@ -155,6 +159,13 @@ pub struct Migration {
     pub name: &'static str,
     /// Statements separated by `;`, valid on both engines.
     pub sql: &'static str,
+}
+
+/// The migrations of one counter, under a name of their own in the store.
+#[derive(Debug, Clone, Copy)]
+pub struct Migrations {
+    pub owner: &'static str,
+    pub steps: &'static [Migration],
 }
 
 /// A value going in.

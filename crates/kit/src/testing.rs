@@ -6,7 +6,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::{
-    Context, Counter, Error, Reply, Result, Run,
+    context::Context,
+    counter::Counter,
+    error::{Error, Result},
+    handler::Run,
+    reply::Reply,
     sql::{Budget, Store},
 };
 

@@ -35,6 +35,17 @@ pub fn narrow(text: &str) -> String {
     text.nfkc().collect::<String>().trim().to_owned()
 }
 
+/// Bytes as lower-case hexadecimal digits.
+pub fn hex(bytes: impl AsRef<[u8]>) -> String {
+    let mut text = String::with_capacity(bytes.as_ref().len() * 2);
+    for byte in bytes.as_ref() {
+        for digit in [byte >> 4, byte & 15] {
+            text.extend(char::from_digit(digit.into(), 16));
+        }
+    }
+    text
+}
+
 /// How alike two folded texts are, 0 to 1.
 pub fn similarity(a: &str, b: &str) -> f64 {
     if a.is_empty() || b.is_empty() || far_apart(a, b) {
@@ -94,6 +105,11 @@ mod tests {
     fn narrows_full_width() {
         assert_eq!(narrow(" Ａ５ "), "A5");
         assert_eq!(narrow("２０２６－１１－１５"), "2026-11-15");
+    }
+
+    #[test]
+    fn writes_bytes_as_hexadecimal() {
+        assert_eq!(hex([0, 0x0f, 0xa0, 0xff]), "000fa0ff");
     }
 
     #[test]

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
 use crate::{
-    Context,
     approval::Describe,
     arguments::drop_not_given,
+    context::Context,
     handler::{Handler, Run},
     schema,
 };

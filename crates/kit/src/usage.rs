@@ -5,9 +5,8 @@
 //! stored in its hour is no longer kept; nothing is ever subtracted.
 
 use crate::{
-    Result, Sql,
-    counter::Migrations,
-    sql::{Migration, Param},
+    error::Result,
+    sql::{Migration, Migrations, Param, Sql},
 };
 
 pub const MIGRATIONS: Migrations = Migrations {

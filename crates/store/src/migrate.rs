@@ -4,10 +4,7 @@
 //! common case, nothing to do, is one read ([`verify`]); otherwise [`apply`]
 //! runs in one transaction under a lock that the engine takes first.
 
-use std::{
-    fmt::Write as _,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use kit::{Error, Result, Sql, counter::Migrations, sql::Migration};
 use sha2::{Digest as _, Sha256};
@@ -78,11 +75,7 @@ fn missing(sql: &mut dyn Sql, migrations: Migrations) -> Result<Vec<Migration>> 
 
 /// Line ends don't count: a checkout on Windows may change them.
 fn checksum(text: &str) -> String {
-    let digest = Sha256::digest(text.replace("\r\n", "\n"));
-    digest.iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    kit::text::hex(Sha256::digest(text.replace("\r\n", "\n")))
 }
 
 fn now() -> i64 {
