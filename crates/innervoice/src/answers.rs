@@ -3,13 +3,21 @@
 pub mod sync;
 
 use jiff::{Timestamp, tz::TimeZone};
-use kit::context::Language;
+use kit::{Language, Result, Sql};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    model::{repeat::Steps, when::rfc3339_millis},
-    store::{events::Event, outbox::Item, reminders::Reminder},
+    bounds::STEPS_OF_A_LIST,
+    model::{
+        repeat::{self, Steps},
+        when::rfc3339_millis,
+    },
+    store::{
+        events::Event,
+        outbox::Item,
+        reminders::{self, Reminder},
+    },
 };
 
 /// That something was done to one thing, and nothing more to say of it.
@@ -137,7 +145,7 @@ impl RepeatView {
     pub fn of(reminder: &Reminder, language: Language) -> Option<Self> {
         reminder.rule.as_ref().map(|rule| Self {
             rule: rule.clone(),
-            text: crate::model::words::say(rule, language),
+            text: repeat::say(rule, language),
         })
     }
 }
@@ -171,7 +179,16 @@ pub struct FiringView {
 pub const NEXT: usize = 3;
 
 impl ReminderView {
-    pub fn of(
+    pub fn all(sql: &mut dyn Sql, found: &[Reminder], language: Language) -> Result<Vec<Self>> {
+        let steps = Steps::new(STEPS_OF_A_LIST);
+        let view = |reminder: &Reminder| {
+            let last = reminders::last_firing(sql, &reminder.id)?;
+            Ok(Self::of(reminder, language, last, &steps))
+        };
+        found.iter().map(view).collect()
+    }
+
+    fn of(
         reminder: &Reminder,
         language: Language,
         last: Option<(i64, i64, String, i64)>,

@@ -10,39 +10,39 @@ use kit::{
 use serde_json::{Value, json};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{voice::Voice, worker::Worker};
+use crate::{state::CounterState, worker::Worker};
 
 /// How long something that is just being sent may keep the program from ending.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-pub struct Night {
-    voice: Arc<Voice>,
+pub struct Workers {
+    state: Arc<CounterState>,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
 
-impl Night {
-    pub fn new(voice: &Arc<Voice>) -> Self {
+impl Workers {
+    pub fn new(state: &Arc<CounterState>) -> Self {
         Self {
-            voice: Arc::clone(voice),
+            state: Arc::clone(state),
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }
     }
 }
 
-impl Background for Night {
+impl Background for Workers {
     fn start(&self, announce: Announce) {
         let clock = Clock::system();
-        let presence = self.voice.store.presence().unwrap_or_else(|error| {
+        let presence = self.state.store.presence().unwrap_or_else(|error| {
             tracing::warn!(%error, cause = ?error.cause, "what this process leaves unfinished will wait");
             Presence::unmarked()
         });
         let presence = Arc::new(presence);
-        let worker = || Worker::new(&self.voice, &clock, &presence, &self.stop);
+        let worker = || Worker::new(&self.state, &clock, &presence, &self.stop);
         self.tasks.spawn(worker().send());
         self.tasks.spawn(worker().remind(announce));
-        self.tasks.spawn(worker().tell());
+        self.tasks.spawn(worker().sync_calendar());
     }
 
     fn stop(&self) -> BoxFuture<'_, ()> {
@@ -58,10 +58,10 @@ impl Background for Night {
     fn check(&self) -> BoxFuture<'_, Vec<(&'static str, Result<String>)>> {
         Box::pin(async {
             let mut answers = Vec::new();
-            if let Some(mailer) = &self.voice.channels.email {
+            if let Some(mailer) = &self.state.channels.email {
                 answers.push(("smtp", mailer.check().await));
             }
-            if let Some(server) = &self.voice.caldav {
+            if let Some(server) = &self.state.caldav {
                 answers.push(("caldav", server.check().await));
             }
             answers
@@ -69,6 +69,6 @@ impl Background for Night {
     }
 
     fn health(&self) -> Option<Value> {
-        Some(json!({ "sends_by": self.voice.channels.names() }))
+        Some(json!({ "sends_by": self.state.channels.names() }))
     }
 }

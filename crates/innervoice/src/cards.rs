@@ -6,6 +6,8 @@ use kit::{
     context::Language::{self, English, Japanese},
 };
 
+use crate::store::events::Event;
+
 /// The lines of such a card. Labels are given in English and Japanese.
 pub struct Lines {
     language: Language,
@@ -52,6 +54,12 @@ impl Lines {
             true => self.fact(label, before),
             false => self.change(label, before, after),
         }
+    }
+
+    /// The titles of events at the same time.
+    pub fn overlaps(&mut self, events: &[Event]) {
+        let titles: Vec<&str> = events.iter().map(|event| event.title.as_str()).collect();
+        self.fact(("At the same time", "重なる予定"), &titles.join(", "));
     }
 
     /// Tells that somebody else made or changed what the card is about.

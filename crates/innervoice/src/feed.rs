@@ -7,7 +7,7 @@ use kit::{
     counter::{File, Files},
 };
 
-use crate::resources;
+use crate::calendar_file;
 
 const CALENDAR: &str = "calendar.ics";
 
@@ -40,7 +40,7 @@ impl Files for Feed {
             let now = context.clock.now().as_millisecond();
             let read = self
                 .store
-                .query(context.budget(), move |sql| resources::feed(sql, now));
+                .query(context.budget(), move |sql| calendar_file::feed(sql, now));
             Ok(Some(File {
                 kind: "text/calendar; charset=utf-8",
                 bytes: read.await?.into_bytes(),

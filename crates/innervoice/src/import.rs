@@ -17,8 +17,8 @@ use crate::{
         names,
         vcard::{self, Card},
     },
+    state::CounterState,
     store::contacts,
-    voice::Voice,
 };
 
 /// Cards of one transaction.
@@ -29,13 +29,13 @@ const MOST_PROBLEMS: usize = 100;
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 pub struct AddressBook {
-    voice: Arc<Voice>,
+    state: Arc<CounterState>,
 }
 
 impl AddressBook {
-    pub fn new(voice: &Arc<Voice>) -> Self {
+    pub fn new(state: &Arc<CounterState>) -> Self {
         Self {
-            voice: Arc::clone(voice),
+            state: Arc::clone(state),
         }
     }
 }
@@ -46,12 +46,12 @@ impl Import for AddressBook {
         context: &'a Context,
         file: &'a Path,
     ) -> BoxFuture<'a, Result<Imported>> {
-        Box::pin(import(&self.voice, context, file))
+        Box::pin(import(&self.state, context, file))
     }
 }
 
-async fn import(voice: &Voice, context: &Context, path: &Path) -> Result<Imported> {
-    let cards = read(path, &voice.settings.country_code)?;
+async fn import(state: &CounterState, context: &Context, path: &Path) -> Result<Imported> {
+    let cards = read(path, &state.settings.country_code)?;
     let mut imported = Imported::default();
     let (mut usable, mut problems) = (Vec::new(), Vec::new());
     for mut card in cards {
@@ -82,7 +82,7 @@ async fn import(voice: &Voice, context: &Context, path: &Path) -> Result<Importe
             }
             Ok(())
         };
-        voice.store.transaction(Budget::default(), save).await?;
+        state.store.transaction(Budget::default(), save).await?;
         imported.imported += count;
         context
             .client

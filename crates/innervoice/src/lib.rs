@@ -10,6 +10,7 @@ mod answers;
 mod background;
 mod bounds;
 mod caldav;
+mod calendar_file;
 mod cards;
 mod errors;
 mod feed;
@@ -21,9 +22,11 @@ mod recipients;
 mod reminders;
 mod resources;
 mod settings;
+mod state;
 mod store;
+#[cfg(test)]
+mod testing;
 mod tools;
-mod voice;
 mod worker;
 
 use std::sync::Arc;
@@ -34,7 +37,7 @@ use kit::{
     sql::Migration,
 };
 
-pub use resources::feed;
+pub use calendar_file::feed;
 pub use settings::Settings;
 
 /// The counter's tables.
@@ -83,30 +86,30 @@ const ABOUT: About = About {
 
 /// The counter, ready to be served on `store`.
 pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Result<Counter> {
-    let voice = Arc::new(voice::Voice::new(settings, &store)?);
+    let state = Arc::new(state::CounterState::new(settings, &store)?);
     Ok(Counter {
         about: ABOUT,
-        time_zone: voice.zone.clone(),
+        time_zone: state.zone.clone(),
         tools: vec![
-            Arc::new(tools::calendar_create::tool(&voice)),
-            Arc::new(tools::message_send::tool(&voice)),
-            Arc::new(tools::reminder_create::tool(&voice)),
-            Arc::new(tools::calendar_list::tool(&voice)),
-            Arc::new(tools::calendar_update::tool(&voice)),
-            Arc::new(tools::calendar_cancel::tool(&voice)),
-            Arc::new(tools::message_list::tool(&voice)),
-            Arc::new(tools::message_cancel::tool(&voice)),
-            Arc::new(tools::reminder_list::tool(&voice)),
-            Arc::new(tools::reminder_update::tool(&voice)),
-            Arc::new(tools::reminder_cancel::tool(&voice)),
-            Arc::new(tools::contacts_search::tool(&voice)),
+            Arc::new(tools::calendar_create::tool(&state)),
+            Arc::new(tools::message_send::tool(&state)),
+            Arc::new(tools::reminder_create::tool(&state)),
+            Arc::new(tools::calendar_list::tool(&state)),
+            Arc::new(tools::calendar_update::tool(&state)),
+            Arc::new(tools::calendar_cancel::tool(&state)),
+            Arc::new(tools::message_list::tool(&state)),
+            Arc::new(tools::message_cancel::tool(&state)),
+            Arc::new(tools::reminder_list::tool(&state)),
+            Arc::new(tools::reminder_update::tool(&state)),
+            Arc::new(tools::reminder_cancel::tool(&state)),
+            Arc::new(tools::contacts_search::tool(&state)),
         ],
         prompts: vec![Arc::new(prompts::secretary())],
-        resources: Some(Arc::new(resources::Shelf::new(&voice, &store))),
+        resources: Some(Arc::new(resources::CounterResources::new(&state, &store))),
         files: Some(Arc::new(feed::Feed::new(&store))),
         demo: None,
-        import: Some(Arc::new(import::AddressBook::new(&voice))),
-        background: Some(Arc::new(background::Night::new(&voice))),
+        import: Some(Arc::new(import::AddressBook::new(&state))),
+        background: Some(Arc::new(background::Workers::new(&state))),
         store: Some(store),
     })
 }

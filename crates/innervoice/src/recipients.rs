@@ -10,8 +10,8 @@ use crate::{
         address::{self, Platform},
         names::fold,
     },
+    state::CounterState,
     store::contacts::{self, Contact},
-    voice::Voice,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +55,7 @@ const HONORIFICS: [&str; 9] = [
 ];
 
 pub fn resolve(
-    voice: &Voice,
+    state: &CounterState,
     sql: &mut dyn Sql,
     to: &str,
     platform: Option<Platform>,
@@ -63,7 +63,7 @@ pub fn resolve(
     if let Some(address) = address::email(to) {
         return direct(Platform::Email, address, platform);
     }
-    if let Some(number) = address::phone(to, &voice.settings.country_code) {
+    if let Some(number) = address::phone(to, &state.settings.country_code) {
         return direct(Platform::Sms, number, platform);
     }
     let contact = contact(sql, to)?;

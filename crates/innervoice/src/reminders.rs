@@ -1,5 +1,8 @@
 //! Firing reminders: each once, late if need be, and never a pile of them.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -14,11 +17,11 @@ use crate::{
         when,
     },
     outbox::subject_of,
+    state::CounterState,
     store::{
         outbox::{self, New},
         reminders::{self, Firing, Reminder},
     },
-    voice::Voice,
     worker::Worker,
 };
 
@@ -58,9 +61,9 @@ impl Worker {
                     .collect())
             };
             let due: Vec<Due> = self.store().query(Budget::default(), plan).await?;
-            let voice = Arc::clone(&self.voice);
+            let state = Arc::clone(&self.state);
             let fire =
-                move |sql: &mut dyn Sql| due.iter().try_for_each(|one| one.fire(&voice, sql, now));
+                move |sql: &mut dyn Sql| due.iter().try_for_each(|one| one.fire(&state, sql, now));
             self.store().transaction(Budget::default(), fire).await?;
             announce(kit::context::Change::Resource(
                 crate::resources::REMINDERS.into(),
@@ -115,7 +118,7 @@ impl Due {
     }
 
     /// In the caller's transaction.
-    fn fire(&self, voice: &Voice, sql: &mut dyn Sql, now: i64) -> Result<()> {
+    fn fire(&self, state: &CounterState, sql: &mut dyn Sql, now: i64) -> Result<()> {
         let (reminder, last) = (&self.reminder, self.at);
         if !reminders::advance(sql, reminder, self.next, now)? {
             return Ok(());
@@ -143,7 +146,7 @@ impl Due {
         if outcome == "missed" {
             return Ok(());
         }
-        for (channel, address) in voice.channels.for_reminders() {
+        for (channel, address) in state.channels.for_reminders() {
             let body = body(&firing, reminder, channel);
             outbox::insert(
                 sql,

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use jiff::tz::TimeZone;
 use kit::{
     BoxFuture, Context, Result, Sql, Store,
     context::Language,
@@ -14,14 +13,13 @@ use kit::{
 };
 
 use crate::{
-    answers::timestamp,
-    model::ics::{self, Entry},
+    answers::ReminderView,
+    calendar_file,
+    state::CounterState,
     store::{
         events::{self, Event},
         reminders,
     },
-    tools::reminder_list,
-    voice::Voice,
 };
 
 pub const CALENDAR: &str = "innervoice://calendar.ics";
@@ -33,9 +31,6 @@ const CALENDAR_DATA: Shows = Shows::data_of(&["calendar.list"]);
 const REMINDER_DATA: Shows = Shows::data_of(&["reminder.list"]);
 const PAGE: usize = 50;
 const COMPLETIONS: usize = 100;
-/// How far back a feed goes.
-const FEED_PAST_MS: i64 = 366 * 24 * 60 * 60_000;
-const MOST_IN_FEED: i64 = 5_000;
 
 pub fn event_uri(id: &str) -> String {
     format!("innervoice://events/{}.ics", escape(id, ""))
@@ -48,49 +43,15 @@ fn event_of(uri: &str) -> Option<String> {
     unescape(id).filter(|id| !id.is_empty())
 }
 
-/// The whole calendar as a file to subscribe to.
-pub fn feed(sql: &mut dyn Sql, now: i64) -> Result<String> {
-    let events = events::for_feed(sql, now - FEED_PAST_MS, MOST_IN_FEED)?;
-    Ok(file(&events))
-}
-
-fn file(events: &[Event]) -> String {
-    let zones: Vec<_> = events.iter().map(Event::zone).collect();
-    let entries = events.iter().zip(&zones);
-    let entries: Vec<Entry<'_>> = entries.map(|(event, zone)| entry(event, zone)).collect();
-    ics::calendar("InnerVoice", &entries)
-}
-
-/// For a CalDAV server.
-pub fn object(event: &Event) -> String {
-    ics::object(entry(event, &event.zone()))
-}
-
-fn entry<'a>(event: &'a Event, zone: &'a TimeZone) -> Entry<'a> {
-    Entry {
-        id: &event.id,
-        title: &event.title,
-        description: &event.description,
-        location: &event.location,
-        starts_at: event.start(),
-        ends_at: timestamp(event.ends_at),
-        zone,
-        sequence: event.sequence,
-        is_cancelled: event.cancelled_at.is_some(),
-        created_at: timestamp(event.created_at),
-        updated_at: timestamp(event.updated_at),
-    }
-}
-
-pub struct Shelf {
-    voice: Arc<Voice>,
+pub struct CounterResources {
+    state: Arc<CounterState>,
     store: Arc<dyn Store>,
 }
 
-impl Shelf {
-    pub fn new(voice: &Arc<Voice>, store: &Arc<dyn Store>) -> Self {
+impl CounterResources {
+    pub fn new(state: &Arc<CounterState>, store: &Arc<dyn Store>) -> Self {
         Self {
-            voice: Arc::clone(voice),
+            state: Arc::clone(state),
             store: Arc::clone(store),
         }
     }
@@ -105,7 +66,7 @@ impl Shelf {
 
     /// Events that are not over.
     async fn coming(&self, context: &Context, most: usize) -> Result<Vec<Event>> {
-        let now = self.voice.now(context).as_millisecond();
+        let now = self.state.now(context).as_millisecond();
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         self.query(context, move |sql| {
             events::between(sql, now, i64::MAX, most)
@@ -114,7 +75,7 @@ impl Shelf {
     }
 }
 
-impl Resources for Shelf {
+impl Resources for CounterResources {
     fn shows(&self, uri: &str) -> Option<Shows> {
         match uri {
             CALENDAR => Some(CALENDAR_DATA),
@@ -158,7 +119,7 @@ impl Resources for Shelf {
         uri: &'a str,
     ) -> BoxFuture<'a, Result<Option<Contents>>> {
         Box::pin(async move {
-            let now = self.voice.now(context).as_millisecond();
+            let now = self.state.now(context).as_millisecond();
             let text = |mime_type, text| {
                 Some(Contents {
                     mime_type,
@@ -167,7 +128,9 @@ impl Resources for Shelf {
             };
             match uri {
                 CALENDAR => {
-                    let feed = self.query(context, move |sql| feed(sql, now)).await?;
+                    let feed = self
+                        .query(context, move |sql| calendar_file::feed(sql, now))
+                        .await?;
                     Ok(text(ICS, feed))
                 }
                 REMINDERS => {
@@ -175,7 +138,7 @@ impl Resources for Shelf {
                     let views = self
                         .query(context, move |sql| {
                             let found = reminders::list(sql, true, 200)?;
-                            reminder_list::views(sql, &found, language)
+                            ReminderView::all(sql, &found, language)
                         })
                         .await?;
                     let json = serde_json::to_string(&serde_json::json!({ "reminders": views }));
@@ -188,7 +151,7 @@ impl Resources for Shelf {
                     let event = self
                         .query(context, move |sql| events::find(sql, &id))
                         .await?;
-                    Ok(event.and_then(|event| text(ICS, file(&[event]))))
+                    Ok(event.and_then(|event| text(ICS, calendar_file::file(&[event]))))
                 }
             }
         })

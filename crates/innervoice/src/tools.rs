@@ -5,6 +5,7 @@ pub mod calendar_cancel;
 pub mod calendar_create;
 pub mod calendar_list;
 pub mod calendar_update;
+mod cancel;
 pub mod contacts_search;
 mod first_step;
 pub mod message_cancel;
@@ -17,31 +18,25 @@ pub mod reminder_update;
 
 use kit::Hints;
 
-/// A tool that only looks.
-const LOOKS: Hints = Hints {
-    read_only: true,
-    destructive: false,
-    idempotent: true,
-    open_world: false,
-};
-
-/// A tool that makes something new.
-const MAKES: Hints = Hints {
-    read_only: false,
-    destructive: false,
-    idempotent: false,
+/// Adds something that people outside this program see.
+const ADDS_OUTSIDE: Hints = Hints {
     open_world: true,
+    ..Hints::ADDS
 };
 
-/// A tool that changes or takes back something.
-const CHANGES: Hints = Hints {
-    read_only: false,
-    destructive: true,
-    idempotent: true,
-    open_world: false,
-};
+/// Overwrites what is there; a second call changes nothing more.
+const OVERWRITES: Hints = Hints::REMOVES;
 
-/// 100 bits: nobody finds one by trying.
+/// 100 bits, so that nobody can guess an id.
 const ID_LENGTH: usize = 20;
 
 const OK: &str = "ok";
+
+/// Shortens a list that was read one longer than its limit. Returns whether there
+/// was more.
+fn cut_to<T>(found: &mut Vec<T>, limit: i64) -> bool {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let has_more = found.len() > limit;
+    found.truncate(limit);
+    has_more
+}

@@ -14,7 +14,7 @@ use futures::FutureExt as _;
 use kit::{Presence, Result, Store, lease, sql::Budget, time::Clock};
 use tokio_util::sync::CancellationToken;
 
-use crate::voice::Voice;
+use crate::state::CounterState;
 
 /// It only spares work, so nobody has to wait for it long.
 const LEASE_MS: i64 = 5_000;
@@ -24,7 +24,7 @@ const FIRST_RETRY_MS: i64 = 2_000;
 const LONGEST_RETRY_MS: i64 = 10 * 60_000;
 
 pub struct Worker {
-    pub voice: Arc<Voice>,
+    pub state: Arc<CounterState>,
     pub clock: Clock,
     presence: Arc<Presence>,
     /// Cancelled when nothing new is to be begun.
@@ -33,13 +33,13 @@ pub struct Worker {
 
 impl Worker {
     pub fn new(
-        voice: &Arc<Voice>,
+        state: &Arc<CounterState>,
         clock: &Clock,
         presence: &Arc<Presence>,
         stop: &CancellationToken,
     ) -> Self {
         Self {
-            voice: Arc::clone(voice),
+            state: Arc::clone(state),
             clock: clock.clone(),
             stop: stop.clone(),
             presence: Arc::clone(presence),
@@ -86,7 +86,7 @@ impl Worker {
     }
 
     pub fn store(&self) -> &Arc<dyn Store> {
-        &self.voice.store
+        &self.state.store
     }
 
     pub fn now(&self) -> i64 {

@@ -6,8 +6,9 @@ use proptest::prelude::*;
 use super::{
     address,
     ics::{self, Entry},
+    phrases,
     repeat::{Rule, Start, Steps},
-    vcard, when, words,
+    vcard, when,
 };
 
 fn times(rule: &Rule, start: &Start, after: Timestamp, count: usize) -> Vec<Timestamp> {
@@ -93,7 +94,7 @@ proptest! {
     fn monthly_in_words_comes_every_month(zone in zones(), local in locals()) {
         let zone = kit::time::zone(zone).unwrap();
         for text in ["monthly", "毎月"] {
-            let Ok(Some(words::Repeat::Rule(rule))) = words::read(text, local) else {
+            let Ok(Some(phrases::Repeat::Rule(rule))) = phrases::read(text, local) else {
                 panic!("{text}")
             };
             let rule = Rule::parse(&rule).unwrap();
@@ -118,7 +119,7 @@ proptest! {
         let _ = when::read(&text, &zone);
         let _ = when::read_bound(&text, &zone, today, true);
         let _ = when::read_minutes(&text);
-        let _ = words::read(&text, "2026-12-31T08:00".parse().unwrap());
+        let _ = phrases::read(&text, "2026-12-31T08:00".parse().unwrap());
         let _ = Rule::parse(&text);
         let _ = address::email(&text);
         let _ = address::phone(&text, "81");

@@ -2,148 +2,24 @@
 //! the zone, so that "7:00 every day" stays 7:00 when clocks change.
 //!
 //! A time that clocks skip comes an hour later that day; one that they repeat
-//! comes once. `words` turns what people say into such rules.
+//! comes once. `phrases` turns what people say into such rules.
 
 mod expand;
 mod parse;
+mod rule;
+mod say;
 mod steps;
 
-use jiff::{
-    Timestamp,
-    civil::{Date, DateTime, Weekday},
-    tz::TimeZone,
-};
-
+pub use rule::{Rule, Start};
+pub use say::say;
 pub use steps::{Steps, TooCostly};
-
-use super::when;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
-    freq: Freq,
-    interval: i32,
-    by_month: Vec<i8>,
-    by_month_day: Vec<i8>,
-    /// A weekday, or the n-th one of a month (or, yearly without months, of a year);
-    /// in the order of [`day_key`].
-    by_day: Vec<(Option<i8>, Weekday)>,
-    by_hour: Vec<i8>,
-    by_minute: Vec<i8>,
-    by_set_pos: Vec<i32>,
-    week_start: Weekday,
-    count: Option<u32>,
-    until: Option<Until>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Freq {
-    Hourly,
-    Daily,
-    Weekly,
-    Monthly,
-    Yearly,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Until {
-    /// The whole day counts.
-    Date(Date),
-    Local(DateTime),
-    At(Timestamp),
-}
-
-/// What a rule is counted from.
-#[derive(Debug, Clone)]
-pub struct Start {
-    pub local: DateTime,
-    pub zone: TimeZone,
-}
-
-impl Start {
-    pub fn new(at: Timestamp, zone: &TimeZone) -> Self {
-        Self {
-            local: at.to_zoned(zone.clone()).datetime(),
-            zone: zone.clone(),
-        }
-    }
-}
-
-/// Rules that never come true are looked through for so long.
-const HORIZON_YEARS: i16 = 60;
-
-impl Rule {
-    /// `FREQ=WEEKLY;BYDAY=MO`, with or without `RRULE:` before it. The error says
-    /// what is wrong with it.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        parse::rule(text)
-    }
-
-    /// The next times after `after`, at most `count`. Fewer where the rule ends,
-    /// or comes no more within sixty years.
-    pub fn next_times(
-        &self,
-        start: &Start,
-        after: Timestamp,
-        count: usize,
-        steps: &Steps,
-    ) -> Result<Vec<Timestamp>, TooCostly> {
-        let found: Vec<Timestamp> = self.times(start, after, steps).take(count).collect();
-        match found.len() < count && steps.ran_out() {
-            true => Err(TooCostly { found }),
-            false => Ok(found),
-        }
-    }
-
-    /// All times after `after`, in order, each once, as far as the steps go.
-    fn times<'a>(
-        &'a self,
-        start: &'a Start,
-        after: Timestamp,
-        steps: &'a Steps,
-    ) -> impl Iterator<Item = Timestamp> + 'a {
-        let mut last = after;
-        expand::civil(self, start, after, steps)
-            .map_while(move |found| {
-                let at = match found {
-                    expand::Found::Local(local) => when::instant(local, &start.zone)?,
-                    expand::Found::At(at) => at,
-                };
-                (!self.is_over(start, at)).then_some(at)
-            })
-            .filter(move |at| {
-                // Two civil times of a skipped hour can be one instant.
-                let is_new = *at > last;
-                if is_new {
-                    last = *at;
-                }
-                is_new
-            })
-    }
-
-    /// Whether BYDAY has this weekday, with this number or without any.
-    fn names_day(&self, number: Option<i8>, weekday: Weekday) -> bool {
-        let key = day_key(&(number, weekday));
-        self.by_day.binary_search_by_key(&key, day_key).is_ok()
-    }
-
-    fn is_over(&self, start: &Start, at: Timestamp) -> bool {
-        let local = || at.to_zoned(start.zone.clone()).datetime();
-        match self.until {
-            None => false,
-            Some(Until::Date(date)) => local().date() > date,
-            Some(Until::Local(until)) => local() > until,
-            Some(Until::At(until)) => at > until,
-        }
-    }
-}
-
-fn day_key((number, weekday): &(Option<i8>, Weekday)) -> (i8, Option<i8>) {
-    (weekday.to_monday_zero_offset(), *number)
-}
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
+    use crate::model::when;
 
     /// More than any of these rules takes.
     const PLENTY: u32 = 1_000_000;

@@ -10,9 +10,9 @@ use reqwest::{Client, RequestBuilder, StatusCode, Url, header::CONTENT_TYPE};
 use serde::Deserialize;
 use sha2::Sha256;
 
-use super::invalid;
 use crate::{
-    Settings,
+    errors::invalid_config,
+    settings::Settings,
     store::outbox::{Item, Outcome},
 };
 
@@ -38,7 +38,7 @@ fn address(key: &str, text: &str) -> Result<Option<Url>> {
     }
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(Some(url)),
-        _ => Err(invalid(
+        _ => Err(invalid_config(
             key,
             "is no address such as https://example.com/path",
         )),
@@ -59,7 +59,7 @@ impl SmsGateway {
             return Ok(None);
         };
         if settings.sms_from.trim().is_empty() {
-            return Err(invalid("sms_from", "is needed with sms_url"));
+            return Err(invalid_config("sms_from", "is needed with sms_url"));
         }
         Ok(Some(Self {
             client: client()?,
@@ -192,7 +192,7 @@ impl Webhook {
             "" => None,
             secret => Some(match secret.strip_prefix("whsec_") {
                 Some(encoded) => Base64::decode_vec(encoded)
-                    .map_err(|_| invalid("webhook_secret", "is no base64 after whsec_"))?,
+                    .map_err(|_| invalid_config("webhook_secret", "is no base64 after whsec_"))?,
                 None => secret.as_bytes().to_vec(),
             }),
         };

@@ -8,10 +8,10 @@ use lettre::{
     message::{Mailbox, header::ContentType},
 };
 
-use super::invalid;
 use crate::{
-    Settings,
+    errors::invalid_config,
     model::names,
+    settings::Settings,
     store::outbox::{Item, Outcome},
 };
 
@@ -30,17 +30,15 @@ impl Mailer {
         }
         if settings.smtp_from.trim().is_empty() {
             let why = "is needed with smtp_url; write it like Name <me@example.com>";
-            return Err(invalid("smtp_from", why));
+            return Err(invalid_config("smtp_from", why));
         }
-        let from = settings
-            .smtp_from
-            .trim()
-            .parse()
-            .map_err(|_| invalid("smtp_from", "is no address such as Name <me@example.com>"))?;
+        let from = settings.smtp_from.trim().parse().map_err(|_| {
+            invalid_config("smtp_from", "is no address such as Name <me@example.com>")
+        })?;
         // The address may hold a password, so its error is not repeated.
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
             .map_err(|_| {
-                invalid(
+                invalid_config(
                     "smtp_url",
                     "is no address such as smtps://user:password@host",
                 )
@@ -124,9 +122,12 @@ pub fn reminder_address(settings: &Settings, can_send: bool) -> Result<Option<St
         return Ok(None);
     }
     if !can_send {
-        return Err(invalid("reminder_email", "needs smtp_url and smtp_from"));
+        return Err(invalid_config(
+            "reminder_email",
+            "needs smtp_url and smtp_from",
+        ));
     }
     crate::model::address::email(address)
         .map(Some)
-        .ok_or_else(|| invalid("reminder_email", "is no e-mail address"))
+        .ok_or_else(|| invalid_config("reminder_email", "is no e-mail address"))
 }

@@ -41,7 +41,7 @@ impl Worker {
     /// Everything that is due is sent once.
     pub async fn send_round(&self) -> Result<()> {
         while !self.stop.is_cancelled() {
-            let channels = self.voice.channels.names();
+            let channels = self.state.channels.names();
             let now = self.now();
             let (due, has_run_out, mut holders) = self
                 .store()
@@ -104,7 +104,7 @@ impl Worker {
         if is_too_old(self.now()) {
             return Outcome::Failed("It could not be sent for more than a day.".into());
         }
-        let sending = self.voice.channels.send(item, self.clock.now());
+        let sending = self.state.channels.send(item, self.clock.now());
         let why = tokio::select! {
             sent = AssertUnwindSafe(sending).catch_unwind() => match sent {
                 Ok(outcome) => return outcome,

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use kit::{
-    Context, Effect, Result, Run, Sql, Tool,
-    approval::{self, Card, Describe},
+    Context, Result, Sql, Tool,
+    approval::{self, Card},
     context::{Change, Language},
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
-use super::{CHANGES, OK, arguments};
+use super::{
+    OK,
+    cancel::{self, Cancel},
+};
 use crate::{
     answers::{Done, timestamp},
     bounds::LONGEST_ID,
@@ -18,63 +21,42 @@ use crate::{
     errors,
     model::when,
     resources,
+    state::CounterState,
     store::events::{self, Event},
-    voice::Voice,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// The event's id, evt_…
+    #[schemars(length(max = LONGEST_ID))]
     id: String,
 }
 
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "id": {
-                "type": "string",
-                "description": "The event's id, evt_…",
-                "maxLength": LONGEST_ID
-            }
-        },
-        "required": ["id"]
-    })
-}
-
-pub fn tool(voice: &Arc<Voice>) -> Tool {
-    Tool {
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    let names = Cancel {
         name: "calendar.cancel",
         aliases: &["calendar_cancel"],
         title: "Cancel an event",
         description: "Take an event out of the calendar; asks the user unless it is your own.",
-        input: input(),
-        output: kit::schema::output::<Done>(),
-        hints: CHANGES,
-        effect: Effect::Outside,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[],
-        normalise: |_, arguments| {
-            arguments::narrow(arguments, "id");
-        },
-        meta: None,
-        personal: &[],
-        card: Some(card()),
-        inner_calls: None,
-        run: Run::transaction(voice, handle),
-    }
+    };
+    cancel::tool(state, names, handle, card)
 }
 
 fn find(sql: &mut dyn Sql, id: &str) -> Result<Event> {
     events::find(sql, id)?.ok_or_else(|| errors::not_found("event", id, "calendar_list"))
 }
 
-fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Done> {
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Done> {
     let event = find(sql, &input.id)?;
     context.check_card(None, Some(&event.sequence.to_string()))?;
     // Cancelling twice is what a retry does; the event is gone either way.
     if event.cancelled_at.is_none() {
-        if !events::cancel(sql, &event, voice.now(context).as_millisecond())? {
+        if !events::cancel(sql, &event, state.now(context).as_millisecond())? {
             return Err(approval::state_changed());
         }
         context.changed(Change::Resource(resources::CALENDAR.into()));
@@ -92,30 +74,21 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
 }
 
 /// For a person who is asked about somebody else's event: what would be gone.
-fn card() -> Describe {
-    Arc::new(|context, sql, arguments| {
-        let input: Input = kit::handler::typed(arguments.clone())?;
-        let event = find(sql, &input.id)?;
-        let is_own = event.is_of(&context.caller.id);
-        let in_full = |at: i64| when::in_full(timestamp(at), &event.zone());
-        let mut lines = Lines::new(context.language);
-        lines.fact(("Title", "件名"), &event.title);
-        lines.fact(("Starts", "開始"), &in_full(event.starts_at));
-        lines.fact(("Ends", "終了"), &in_full(event.ends_at));
-        lines.fact(("Place", "場所"), &event.location);
-        lines.fact(("Description", "説明"), &event.description);
-        if !is_own {
-            lines.not_own();
-        }
-        Ok(Card {
-            summary: match context.language {
-                Language::English => format!("Cancel \"{}\" in the calendar", event.title),
-                Language::Japanese => format!("予定「{}」を取り消す", event.title),
-            },
-            lines: lines.done(),
-            state: Some(event.sequence.to_string()),
-            exempt: is_own || event.cancelled_at.is_some(),
-            ..Card::default()
-        })
-    })
+fn card(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
+    let event = find(sql, &input.id)?;
+    let in_full = |at: i64| when::in_full(timestamp(at), &event.zone());
+    let mut lines = Lines::new(context.language);
+    lines.fact(("Title", "件名"), &event.title);
+    lines.fact(("Starts", "開始"), &in_full(event.starts_at));
+    lines.fact(("Ends", "終了"), &in_full(event.ends_at));
+    lines.fact(("Place", "場所"), &event.location);
+    lines.fact(("Description", "説明"), &event.description);
+    let summary = match context.language {
+        Language::English => format!("Cancel \"{}\" in the calendar", event.title),
+        Language::Japanese => format!("予定「{}」を取り消す", event.title),
+    };
+    let is_own = event.is_of(&context.caller.id);
+    let is_cancelled = event.cancelled_at.is_some();
+    let version = event.sequence.to_string();
+    Ok(cancel::card(summary, lines, version, is_own, is_cancelled))
 }

@@ -3,55 +3,36 @@
 use std::sync::Arc;
 
 use jiff::ToSpan;
-use kit::{Context, Effect, Result, Run, Sql, Tool, context::Language};
+use kit::{Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{LOOKS, OK, arguments, first_step};
+use super::{OK, arguments, first_step};
 use crate::{
     answers::{EventView, sync},
     bounds::LONGEST_TIME,
-    caldav::PAST_MS,
+    calendar_file::PAST_MS,
     errors,
     model::when,
+    state::CounterState,
     store::{
         Kind,
         caldav::{self, Standing},
         events::{self, Event},
     },
-    voice::Voice,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// A day or a time, ISO 8601, or today or tomorrow; now unless given
+    #[schemars(length(max = LONGEST_TIME))]
     from: Option<String>,
+    /// A day (which is included) or a time; a week after from unless given
+    #[schemars(length(max = LONGEST_TIME))]
     to: Option<String>,
+    /// At most so many events
+    #[schemars(range(min = 1, max = 200))]
     limit: Option<i64>,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "from": {
-                "type": "string",
-                "description": "A day or a time, ISO 8601, or today or tomorrow; now unless given",
-                "maxLength": LONGEST_TIME
-            },
-            "to": {
-                "type": "string",
-                "description": "A day (which is included) or a time; a week after from unless given",
-                "maxLength": LONGEST_TIME
-            },
-            "limit": {
-                "type": "integer",
-                "description": "At most so many events",
-                "minimum": 1,
-                "maximum": 200
-            }
-        }
-    })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -80,38 +61,36 @@ struct Listed {
 
 const LIMIT: i64 = 50;
 
-pub fn tool(voice: &Arc<Voice>) -> Tool {
-    Tool {
-        name: "calendar.list",
-        aliases: &["calendar_list"],
-        title: "List events",
-        description: "List the events of the coming week, or of another time.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[],
-        normalise: |_, arguments| {
-            for name in ["from", "to"] {
-                arguments::narrow(arguments, name);
-            }
-            arguments::integer(arguments, "limit");
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "calendar.list",
+            title: "List events",
+            description: "List the events of the coming week, or of another time.",
+            hints: Hints::READS,
+            effect: Effect::Read,
         },
-        meta: None,
-        personal: &[],
-        card: None,
-        inner_calls: None,
-        run: Run::query(voice, handle),
-    }
+        Handler::query(state, handle),
+    )
+    .aliases(&["calendar_list"])
+    .normalise(|_, arguments| {
+        for name in ["from", "to"] {
+            arguments::narrow(arguments, name);
+        }
+        arguments::integer(arguments, "limit");
+    })
 }
 
-fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
-    let now = voice.now(context);
-    let today = now.to_zoned(voice.zone.clone()).date();
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Output> {
+    let now = state.now(context);
+    let today = now.to_zoned(state.zone.clone()).date();
     let bound = |field: &str, text: &str, is_end| {
-        when::read_bound(text, &voice.zone, today, is_end)
+        when::read_bound(text, &state.zone, today, is_end)
             .ok_or_else(|| errors::invalid_time(field, text, when::Unreadable::Time))
     };
     let from = match input.from.as_deref() {
@@ -124,7 +103,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
             bound("from", input.from.as_deref().unwrap_or_default(), true)?
         }
         (None, _) => from
-            .to_zoned(voice.zone.clone())
+            .to_zoned(state.zone.clone())
             .checked_add(7.days())
             .map_or(from, |zoned| zoned.timestamp()),
     };
@@ -133,19 +112,16 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     }
     let limit = input.limit.unwrap_or(LIMIT);
     let mut found = events::between(sql, from.as_millisecond(), to.as_millisecond(), limit + 1)?;
-    let has_more = found.len() as i64 > limit;
-    if has_more {
-        found.pop();
-    }
+    let has_more = super::cut_to(&mut found, limit);
     let language = context.language;
     let mut left = Vec::new();
-    if voice.caldav.is_some() {
+    if state.caldav.is_some() {
         left = caldav::left_there(sql, from.as_millisecond(), to.as_millisecond(), limit)?;
     }
     let mut differ = left.len();
     let mut listed = Vec::with_capacity(found.len());
     for event in &found {
-        let standing = match voice.caldav {
+        let standing = match state.caldav {
             // The server is not told of what is long over.
             Some(_) if event.ends_at >= now.as_millisecond() - PAST_MS => {
                 Some(caldav::standing(sql, event)?)
@@ -159,7 +135,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
             sync_note: standing.and_then(|standing| sync::note(&standing, language)),
         });
     }
-    let mut message = message(voice, context, &found, has_more);
+    let mut message = message(state, context, &found, has_more);
     message.push_str(&sync::summary(differ, language));
     if found.is_empty() {
         message.push_str(first_step::after(sql, Kind::Event, language)?);
@@ -175,8 +151,8 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     })
 }
 
-fn message(voice: &Voice, context: &Context, found: &[Event], has_more: bool) -> String {
-    let spoken = |event: &Event| voice.spoken(context, event.starts_at, &event.zone());
+fn message(state: &CounterState, context: &Context, found: &[Event], has_more: bool) -> String {
+    let spoken = |event: &Event| state.spoken(context, event.starts_at, &event.zone());
     let count = found.len();
     match (context.language, found) {
         (Language::English, []) => "Nothing is planned.".into(),

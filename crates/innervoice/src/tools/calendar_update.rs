@@ -4,97 +4,60 @@
 use std::sync::Arc;
 
 use kit::{
-    Context, Effect, Result, Run, Sql, Tool,
-    approval::{self, Card, Describe},
+    Context, Definition, Effect, Handler, Result, Sql, Tool,
+    approval::{self, Card, describe},
     context::{Change, Language},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{CHANGES, OK, arguments, calendar_create::zone_name};
+use super::{OK, OVERWRITES, arguments, calendar_create::zone_name};
 use crate::{
     answers::{Conflict, EventView, timestamp},
     bounds::{LONGEST_ID, LONGEST_TIME},
     cards::Lines,
-    errors,
+    errors::{self, LONGEST_MINUTES},
     model::{ics_read, when},
     resources,
+    state::CounterState,
     store::{
         caldav::{self, ServerCopy},
         events::{self, Event},
     },
-    voice::Voice,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// The event's id, evt_…
+    #[schemars(length(max = LONGEST_ID))]
     id: String,
+    /// New title
+    #[schemars(length(min = 1, max = 500))]
     title: Option<String>,
+    /// New start, ISO 8601; the duration stays unless given
+    #[schemars(length(max = LONGEST_TIME))]
     start: Option<String>,
+    /// New duration, as in calendar_create
+    #[schemars(with = "Option<f64>", range(min = 1, max = LONGEST_MINUTES))]
     duration_min: Option<i64>,
+    /// New description
+    #[schemars(length(max = 10_000))]
     description: Option<String>,
+    /// New place
+    #[schemars(length(max = 500))]
     location: Option<String>,
+    /// Fields to empty; "" counts as not given
     #[serde(default)]
     clear: Vec<Clearable>,
+    /// After a conflict: replace the copy on the calendar server, which the user is shown
     overwrite: Option<bool>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Clearable {
     Description,
     Location,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "id": {
-                "type": "string",
-                "description": "The event's id, evt_…",
-                "maxLength": LONGEST_ID
-            },
-            "title": {
-                "type": "string",
-                "description": "New title",
-                "minLength": 1,
-                "maxLength": 500
-            },
-            "start": {
-                "type": "string",
-                "description": "New start, ISO 8601; the duration stays unless given",
-                "maxLength": LONGEST_TIME
-            },
-            "duration_min": {
-                "type": "number",
-                "description": "New duration, as in calendar_create",
-                "minimum": 1,
-                "maximum": errors::LONGEST_MINUTES
-            },
-            "description": {
-                "type": "string",
-                "description": "New description",
-                "maxLength": 10_000
-            },
-            "location": {
-                "type": "string",
-                "description": "New place",
-                "maxLength": 500
-            },
-            "clear": {
-                "type": "array",
-                "description": "Fields to empty; \"\" counts as not given",
-                "items": { "type": "string", "enum": ["description", "location"] }
-            },
-            "overwrite": {
-                "type": "boolean",
-                "description": "After a conflict: replace the copy on the calendar server, which the user is shown"
-            }
-        },
-        "required": ["id"]
-    })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -108,39 +71,35 @@ pub struct Output {
     conflicts: Vec<Conflict>,
 }
 
-pub fn tool(voice: &Arc<Voice>) -> Tool {
-    Tool {
-        name: "calendar.update",
-        aliases: &["calendar_update"],
-        title: "Change an event",
-        description: "Change an event's title, time, place or description; what is not given stays. \
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "calendar.update",
+            title: "Change an event",
+            description: "Change an event's title, time, place or description; what is not given stays. \
             The user is asked first.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: CHANGES,
-        effect: Effect::Outside,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[
+            hints: OVERWRITES,
+            effect: Effect::Outside,
+        },
+        Handler::transaction(state, handle),
+    )
+    .aliases(&["calendar_update"])
+        .rules(&[
             errors::TITLE_EMPTY,
             errors::DURATION_TYPE,
             errors::DURATION_MIN,
             errors::DURATION_MAX,
-        ],
-        normalise: |_, arguments| {
+        ])
+        .normalise(|_, arguments| {
             arguments::narrow(arguments, "id");
             arguments::narrow(arguments, "start");
             arguments::minutes(arguments, "duration_min");
             for name in ["title", "description", "location"] {
                 arguments::text(arguments, name);
             }
-        },
-        meta: None,
-        personal: &["title", "description", "location"],
-        card: Some(card(voice)),
-        inner_calls: None,
-        run: Run::transaction(voice, handle),
-    }
+        })
+        .personal(&["title", "description", "location"])
+        .card(describe(state, card))
 }
 
 /// What a call makes of an event.
@@ -153,10 +112,10 @@ struct Update {
 }
 
 impl Update {
-    fn of(voice: &Voice, sql: &mut dyn Sql, input: Input) -> Result<Self> {
+    fn of(state: &CounterState, sql: &mut dyn Sql, input: Input) -> Result<Self> {
         let before = events::find(sql, &input.id)?
             .ok_or_else(|| errors::not_found("event", &input.id, "calendar_list"))?;
-        let overwrites = input.overwrite == Some(true) && voice.caldav.is_some();
+        let overwrites = input.overwrite == Some(true) && state.caldav.is_some();
         let is_named = overwrites
             || input.title.is_some()
             || input.start.is_some()
@@ -172,7 +131,7 @@ impl Update {
         }
         let mut after = before.clone();
         if let Some(start) = &input.start {
-            let start = voice.moment("start", start)?;
+            let start = state.moment("start", start)?;
             after.starts_at = start.millis();
             after.zone = zone_name(&start);
         }
@@ -232,12 +191,17 @@ fn new_text(
     }
 }
 
-fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
-    let update = Update::of(voice, sql, input)?;
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Output> {
+    let update = Update::of(state, sql, input)?;
     context.check_card(None, Some(&update.state()))?;
     let event = &update.after;
     if update.changes_anything() {
-        let now = voice.now(context).as_millisecond();
+        let now = state.now(context).as_millisecond();
         if !events::update(sql, event, &context.caller.id, now)? {
             return Err(approval::state_changed());
         }
@@ -251,7 +215,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     }
     Ok(Output {
         status: OK,
-        message: message(voice, context, event),
+        message: message(state, context, event),
         event: EventView::from(event),
         conflicts: others_then(sql, event)?
             .iter()
@@ -269,56 +233,51 @@ fn others_then(sql: &mut dyn Sql, event: &Event) -> Result<Vec<Event>> {
 }
 
 /// For a person who is asked: the event, and each field before and after.
-fn card(voice: &Arc<Voice>) -> Describe {
-    let voice = Arc::clone(voice);
-    Arc::new(move |context, sql, arguments| {
-        let update = Update::of(&voice, sql, kit::handler::typed(arguments.clone())?)?;
-        let (before, after) = (&update.before, &update.after);
-        let in_full = |at: i64, event: &Event| when::in_full(timestamp(at), &event.zone());
-        let mut lines = Lines::new(context.language);
-        lines.field(("Title", "件名"), &before.title, &after.title);
-        lines.field(
-            ("Starts", "開始"),
-            &in_full(before.starts_at, before),
-            &in_full(after.starts_at, after),
-        );
-        lines.field(
-            ("Ends", "終了"),
-            &in_full(before.ends_at, before),
-            &in_full(after.ends_at, after),
-        );
-        lines.change(("Place", "場所"), &before.location, &after.location);
-        lines.change(
-            ("Description", "説明"),
-            &before.description,
-            &after.description,
-        );
-        if (before.starts_at, before.ends_at) != (after.starts_at, after.ends_at) {
-            let others = others_then(sql, after)?;
-            let others: Vec<&str> = others.iter().map(|other| other.title.as_str()).collect();
-            lines.fact(("At the same time", "重なる予定"), &others.join(", "));
-        }
-        if let Some(copy) = &update.replaces {
-            on_the_server(&mut lines, copy.as_ref(), &voice);
-        }
-        let title = &before.title;
-        let replaces = update.replaces.is_some();
-        Ok(Card {
-            summary: match (context.language, replaces) {
-                (Language::English, false) => format!("Change \"{title}\" in the calendar"),
-                (Language::English, true) => {
-                    format!("Change \"{title}\" and replace its copy on the calendar server")
-                }
-                (Language::Japanese, false) => format!("予定「{title}」を変更する"),
-                (Language::Japanese, true) => {
-                    format!("予定「{title}」を変更し、カレンダーサーバー側の内容を置き換える")
-                }
-            },
-            lines: lines.done(),
-            state: Some(update.state()),
-            exempt: !update.changes_anything(),
-            ..Card::default()
-        })
+fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
+    let update = Update::of(state, sql, input)?;
+    let (before, after) = (&update.before, &update.after);
+    let in_full = |at: i64, event: &Event| when::in_full(timestamp(at), &event.zone());
+    let mut lines = Lines::new(context.language);
+    lines.field(("Title", "件名"), &before.title, &after.title);
+    lines.field(
+        ("Starts", "開始"),
+        &in_full(before.starts_at, before),
+        &in_full(after.starts_at, after),
+    );
+    lines.field(
+        ("Ends", "終了"),
+        &in_full(before.ends_at, before),
+        &in_full(after.ends_at, after),
+    );
+    lines.change(("Place", "場所"), &before.location, &after.location);
+    lines.change(
+        ("Description", "説明"),
+        &before.description,
+        &after.description,
+    );
+    if (before.starts_at, before.ends_at) != (after.starts_at, after.ends_at) {
+        lines.overlaps(&others_then(sql, after)?);
+    }
+    if let Some(copy) = &update.replaces {
+        on_the_server(&mut lines, copy.as_ref(), state);
+    }
+    let title = &before.title;
+    let replaces = update.replaces.is_some();
+    Ok(Card {
+        summary: match (context.language, replaces) {
+            (Language::English, false) => format!("Change \"{title}\" in the calendar"),
+            (Language::English, true) => {
+                format!("Change \"{title}\" and replace its copy on the calendar server")
+            }
+            (Language::Japanese, false) => format!("予定「{title}」を変更する"),
+            (Language::Japanese, true) => {
+                format!("予定「{title}」を変更し、カレンダーサーバー側の内容を置き換える")
+            }
+        },
+        lines: lines.done(),
+        state: Some(update.state()),
+        exempt: !update.changes_anything(),
+        ..Card::default()
     })
 }
 
@@ -326,7 +285,7 @@ fn card(voice: &Arc<Voice>) -> Describe {
 const MOST_SHOWN: usize = 50;
 
 /// The copy that is lost.
-fn on_the_server(lines: &mut Lines, copy: Option<&ServerCopy>, voice: &Voice) {
+fn on_the_server(lines: &mut Lines, copy: Option<&ServerCopy>, state: &CounterState) {
     let Some(copy) = copy else {
         let deleted = lines.say((
             "deleted there; it is put back",
@@ -335,7 +294,7 @@ fn on_the_server(lines: &mut Lines, copy: Option<&ServerCopy>, voice: &Voice) {
         lines.fact(("On the server", "サーバー側"), deleted);
         return;
     };
-    let fields = ics_read::fields(&copy.text, &voice.zone);
+    let fields = ics_read::fields(&copy.text, &state.zone);
     for field in fields.iter().take(MOST_SHOWN) {
         let (english, japanese) = match field.name.as_str() {
             "SUMMARY" => ("Title", "件名"),
@@ -355,8 +314,8 @@ fn on_the_server(lines: &mut Lines, copy: Option<&ServerCopy>, voice: &Voice) {
     }
 }
 
-fn message(voice: &Voice, context: &Context, event: &Event) -> String {
-    let spoken = voice.spoken(context, event.starts_at, &event.zone());
+fn message(state: &CounterState, context: &Context, event: &Event) -> String {
+    let spoken = state.spoken(context, event.starts_at, &event.zone());
     match context.language {
         Language::English => format!("{} is now {spoken}.", event.title),
         Language::Japanese => format!("「{}」を{spoken}に変更しました。", event.title),

@@ -2,42 +2,26 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Run, Sql, Tool, context::Language};
+use kit::{Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{LOOKS, OK, arguments, first_step};
+use super::{OK, arguments, first_step};
 use crate::{
     model::address::Platform,
     recipients,
+    state::CounterState,
     store::{Kind, contacts::Contact},
-    voice::Voice,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// Part of a name, a reading or an e-mail address; everybody unless given
+    #[schemars(length(max = 320))]
     query: Option<String>,
+    /// At most so many contacts
+    #[schemars(range(min = 1, max = 100))]
     limit: Option<i64>,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "query": {
-                "type": "string",
-                "description": "Part of a name, a reading or an e-mail address; everybody unless given",
-                "maxLength": 320
-            },
-            "limit": {
-                "type": "integer",
-                "description": "At most so many contacts",
-                "minimum": 1,
-                "maximum": 100
-            }
-        }
-    })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -59,33 +43,27 @@ struct View {
 
 const LIMIT: i64 = 20;
 
-pub fn tool(voice: &Arc<Voice>) -> Tool {
-    Tool {
-        name: "contacts.search",
-        aliases: &["contacts_search"],
-        title: "Search the address book",
-        description: "Find people in the address book by a part of their name, its reading, or \
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "contacts.search",
+            title: "Search the address book",
+            description: "Find people in the address book by a part of their name, its reading, or \
             their address.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[],
-        normalise: |_, arguments| {
-            arguments::text(arguments, "query");
-            arguments::integer(arguments, "limit");
+            hints: Hints::READS,
+            effect: Effect::Read,
         },
-        meta: None,
-        personal: &["query"],
-        card: None,
-        inner_calls: None,
-        run: Run::query(voice, handle),
-    }
+        Handler::query(state, handle),
+    )
+    .aliases(&["contacts_search"])
+    .normalise(|_, arguments| {
+        arguments::text(arguments, "query");
+        arguments::integer(arguments, "limit");
+    })
+    .personal(&["query"])
 }
 
-fn handle(_: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+fn handle(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
     let query = input.query.unwrap_or_default();
     let found = recipients::search(sql, &query, input.limit.unwrap_or(LIMIT))?;
     let mut message = message(context.language, &found);

@@ -2,64 +2,38 @@
 
 use std::sync::Arc;
 
-use kit::{
-    Context, Effect, Result, Run, Sql, Tool,
-    approval::{Card, Describe},
-    context::Language,
-};
+use kit::{Context, Language, Result, Sql, Tool, approval::Card};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
-use super::{CHANGES, OK, arguments};
+use super::{
+    OK,
+    cancel::{self, Cancel},
+};
 use crate::{
     answers::Done,
     bounds::LONGEST_ID,
     cards::Lines,
     errors,
+    state::CounterState,
     store::outbox::{self, Item},
-    voice::Voice,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// The message's id, msg_…; your last one unless given
+    #[schemars(length(max = LONGEST_ID))]
     id: Option<String>,
 }
 
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "id": {
-                "type": "string",
-                "description": "The message's id, msg_…; your last one unless given",
-                "maxLength": LONGEST_ID
-            }
-        }
-    })
-}
-
-pub fn tool(voice: &Arc<Voice>) -> Tool {
-    Tool {
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    let names = Cancel {
         name: "message.cancel",
         aliases: &["message_cancel"],
         title: "Take back a message",
         description: "Take back a message that has not been sent; asks the user unless it is your own.",
-        input: input(),
-        output: kit::schema::output::<Done>(),
-        hints: CHANGES,
-        effect: Effect::Outside,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[],
-        normalise: |_, arguments| {
-            arguments::narrow(arguments, "id");
-        },
-        meta: None,
-        personal: &[],
-        card: Some(card()),
-        inner_calls: None,
-        run: Run::transaction(voice, handle),
-    }
+    };
+    cancel::tool(state, names, handle, card)
 }
 
 /// The message that is meant, unless it is too late for it.
@@ -77,7 +51,7 @@ fn find(context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Item> {
     }
 }
 
-fn handle(_: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Done> {
+fn handle(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Done> {
     let item = find(context, sql, input)?;
     // What a message says never changes, so its id is its state.
     context.check_card(None, Some(&item.id))?;
@@ -105,29 +79,20 @@ fn handle(_: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Resu
 }
 
 /// For a person who is asked about somebody else's message.
-fn card() -> Describe {
-    Arc::new(|context, sql, arguments| {
-        let item = find(context, sql, kit::handler::typed(arguments.clone())?)?;
-        let is_own = *item.caller == *context.caller.id;
-        let to = match &item.recipient_name {
-            Some(name) => format!("{name} <{}>", item.address),
-            None => item.address.clone(),
-        };
-        let mut lines = Lines::new(context.language);
-        lines.fact(("To", "宛先"), &to);
-        lines.fact(("Text", "本文"), &item.body);
-        if !is_own {
-            lines.not_own();
-        }
-        Ok(Card {
-            summary: match context.language {
-                Language::English => format!("Take back the message to {to}"),
-                Language::Japanese => format!("{to}へのメッセージを取り消す"),
-            },
-            lines: lines.done(),
-            exempt: is_own || item.status == "cancelled",
-            state: Some(item.id),
-            ..Card::default()
-        })
-    })
+fn card(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
+    let item = find(context, sql, input)?;
+    let to = match &item.recipient_name {
+        Some(name) => format!("{name} <{}>", item.address),
+        None => item.address.clone(),
+    };
+    let mut lines = Lines::new(context.language);
+    lines.fact(("To", "宛先"), &to);
+    lines.fact(("Text", "本文"), &item.body);
+    let summary = match context.language {
+        Language::English => format!("Take back the message to {to}"),
+        Language::Japanese => format!("{to}へのメッセージを取り消す"),
+    };
+    let is_own = *item.caller == *context.caller.id;
+    let is_cancelled = item.status == "cancelled";
+    Ok(cancel::card(summary, lines, item.id, is_own, is_cancelled))
 }

@@ -2,45 +2,29 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Run, Sql, Tool, context::Language};
+use kit::{Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{LOOKS, OK, arguments, first_step};
+use super::{OK, arguments, first_step};
 use crate::{
     answers::MessageView,
     model::address::Platform,
+    state::CounterState,
     store::{
         Kind,
         outbox::{self, Item},
     },
-    voice::Voice,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// Only messages of this status
+    #[schemars(extend("enum" = ["queued", "sending", "sent", "failed", "unknown", "cancelled"]))]
     status: Option<String>,
+    /// At most so many messages, the newest
+    #[schemars(range(min = 1, max = 200))]
     limit: Option<i64>,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "status": {
-                "type": "string",
-                "description": "Only messages of this status",
-                "enum": ["queued", "sending", "sent", "failed", "unknown", "cancelled"]
-            },
-            "limit": {
-                "type": "integer",
-                "description": "At most so many messages, the newest",
-                "minimum": 1,
-                "maximum": 200
-            }
-        }
-    })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -54,41 +38,36 @@ pub struct Output {
 
 const LIMIT: i64 = 20;
 
-pub fn tool(voice: &Arc<Voice>) -> Tool {
-    Tool {
-        name: "message.list",
-        aliases: &["message_list"],
-        title: "List messages",
-        description: "List the newest messages and what became of them.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[],
-        normalise: |_, arguments| {
-            arguments::narrow(arguments, "status");
-            arguments::integer(arguments, "limit");
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "message.list",
+            title: "List messages",
+            description: "List the newest messages and what became of them.",
+            hints: Hints::READS,
+            effect: Effect::Read,
         },
-        meta: None,
-        personal: &[],
-        card: None,
-        inner_calls: None,
-        run: Run::query(voice, handle),
-    }
+        Handler::query(state, handle),
+    )
+    .aliases(&["message_list"])
+    .normalise(|_, arguments| {
+        arguments::narrow(arguments, "status");
+        arguments::integer(arguments, "limit");
+    })
 }
 
-fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Output> {
     let limit = input.limit.unwrap_or(LIMIT);
     let mut found = outbox::messages(sql, input.status.as_deref(), limit + 1)?;
-    let has_more = found.len() as i64 > limit;
-    if has_more {
-        found.pop();
-    }
+    let has_more = super::cut_to(&mut found, limit);
     let views: Vec<MessageView> = found
         .iter()
-        .map(|item| MessageView::of(item, is_configured(voice, item), &voice.zone))
+        .map(|item| MessageView::of(item, is_configured(state, item), &state.zone))
         .collect();
     let held = views.iter().filter(|view| view.held.is_some()).count();
     let mut message = message(context.language, &found, held, has_more);
@@ -103,8 +82,8 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> 
     })
 }
 
-fn is_configured(voice: &Voice, item: &Item) -> bool {
-    Platform::read(&item.channel).is_some_and(|platform| voice.sends(platform))
+fn is_configured(state: &CounterState, item: &Item) -> bool {
+    Platform::read(&item.channel).is_some_and(|platform| state.sends(platform))
 }
 
 fn message(language: Language, found: &[Item], held: usize, has_more: bool) -> String {

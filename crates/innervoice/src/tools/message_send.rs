@@ -4,61 +4,39 @@
 use std::sync::Arc;
 
 use kit::{
-    Context, Effect, Result, Run, Sql, Tool,
-    approval::{Card, Describe, Line},
+    Context, Definition, Effect, Handler, Result, Sql, Tool,
+    approval::{Card, describe},
     context::Language,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{ID_LENGTH, MAKES, OK, arguments};
+use super::{ADDS_OUTSIDE, ID_LENGTH, OK, arguments};
 use crate::{
     bounds::{self, LONGEST_KEY},
+    cards::Lines,
     errors,
     model::{address::Platform, when::rfc3339_millis},
     outbox,
     recipients::{self, Recipient},
+    state::CounterState,
     store,
-    voice::Voice,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// Name or id of a contact, an e-mail address or a phone number
+    #[schemars(length(min = 1, max = 320))]
     to: String,
+    /// The message
+    #[schemars(length(min = 1, max = 20_000))]
     text: String,
+    /// Unless given, e-mail where there is an address; mail and メール mean email
     platform: Option<Platform>,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "to": {
-                "type": "string",
-                "description": "Name or id of a contact, an e-mail address or a phone number",
-                "minLength": 1,
-                "maxLength": 320
-            },
-            "text": {
-                "type": "string",
-                "description": "The message",
-                "minLength": 1,
-                "maxLength": 20_000
-            },
-            "platform": {
-                "type": "string",
-                "description": "Unless given, e-mail where there is an address; mail and メール mean email",
-                "enum": ["sms", "email"]
-            },
-            "idempotency_key": {
-                "type": "string",
-                "description": "Give the same key when you retry, and nothing is sent twice",
-                "maxLength": LONGEST_KEY
-            }
-        },
-        "required": ["to", "text"]
-    })
+    /// Give the same key when you retry, and nothing is sent twice
+    #[serde(rename = "idempotency_key")]
+    #[schemars(length(max = LONGEST_KEY))]
+    _idempotency_key: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -80,55 +58,52 @@ pub struct Output {
 /// As much as Twilio takes.
 const LONGEST_SMS: usize = 1_600;
 
-pub fn tool(voice: &Arc<Voice>) -> Tool {
-    Tool {
-        name: "message.send",
-        aliases: &["message_send"],
-        title: "Send a message",
-        description: "Send an e-mail or a text message; the user is asked first. For ten seconds \
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "message.send",
+            title: "Send a message",
+            description: "Send an e-mail or a text message; the user is asked first. For ten seconds \
             message_cancel can take it back.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: MAKES,
-        effect: Effect::Outside,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: Some("idempotency_key"),
-        rules: &[errors::TO_EMPTY, errors::TEXT_EMPTY, errors::PLATFORM],
-        normalise: |_, arguments| {
+            hints: ADDS_OUTSIDE,
+            effect: Effect::Outside,
+        },
+        Handler::prepared(state, prepare, handle),
+    )
+    .aliases(&["message_send"])
+        .rules(&[errors::TO_EMPTY, errors::TEXT_EMPTY, errors::PLATFORM])
+        .normalise(|_, arguments| {
             arguments::text(arguments, "to");
             arguments::text(arguments, "text");
             arguments::platform(arguments, "platform");
-        },
-        meta: None,
-        personal: &["to", "text"],
-        card: Some(card(voice)),
-        inner_calls: None,
-        run: Run::prepared(voice, prepare, handle),
-    }
+        })
+        .idempotency_key("idempotency_key")
+        .personal(&["to", "text"])
+        .card(describe(state, card))
 }
 
 /// Looking somebody up takes longer the more people there are, so that it is done
 /// before the transaction.
 fn prepare(
-    voice: &Voice,
+    state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
     input: Input,
 ) -> Result<(Input, Recipient)> {
-    let recipient = recipient(voice, sql, &input)?;
+    let recipient = recipient(state, sql, &input)?;
     context.check_card(Some(&recipient.in_full()), None)?;
     Ok((input, recipient))
 }
 
 fn handle(
-    voice: &Voice,
+    state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
     (input, recipient): &(Input, Recipient),
 ) -> Result<Output> {
     bounds::check_messages(sql, &context.caller.id)?;
-    let now = voice.now(context).as_millisecond();
-    let undo_until = now + i64::from(voice.settings.undo_seconds) * 1_000;
+    let now = state.now(context).as_millisecond();
+    let undo_until = now + i64::from(state.settings.undo_seconds) * 1_000;
     let id = kit::ids::random("msg_", ID_LENGTH);
     store::outbox::insert(
         sql,
@@ -147,20 +122,20 @@ fn handle(
             created_at: now,
         },
     )?;
-    let is_sent = voice.sends(recipient.platform);
+    let is_sent = state.sends(recipient.platform);
     Ok(Output {
         status: OK,
         id,
-        message: message(voice, context.language, recipient, is_sent),
+        message: message(state, context.language, recipient, is_sent),
         recipient: recipient.in_full(),
         platform: recipient.platform.as_str().into(),
         delivery: if is_sent { "queued" } else { "not_configured" },
-        undo_until: rfc3339_millis(undo_until, &voice.zone),
+        undo_until: rfc3339_millis(undo_until, &state.zone),
     })
 }
 
-fn recipient(voice: &Voice, sql: &mut dyn Sql, input: &Input) -> Result<Recipient> {
-    let recipient = recipients::resolve(voice, sql, &input.to, input.platform)?;
+fn recipient(state: &CounterState, sql: &mut dyn Sql, input: &Input) -> Result<Recipient> {
+    let recipient = recipients::resolve(state, sql, &input.to, input.platform)?;
     let is_long = input.text.chars().nth(LONGEST_SMS).is_some();
     if recipient.platform == Platform::Sms && is_long {
         return Err(errors::text_too_long(LONGEST_SMS));
@@ -169,47 +144,31 @@ fn recipient(voice: &Voice, sql: &mut dyn Sql, input: &Input) -> Result<Recipien
 }
 
 /// For a person who is asked: to which address, and every word of it.
-fn card(voice: &Arc<Voice>) -> Describe {
-    let voice = Arc::clone(voice);
-    Arc::new(move |context, sql, arguments| {
-        let input: Input = kit::handler::typed(arguments.clone())?;
-        let recipient = recipient(&voice, sql, &input)?;
-        bounds::check_messages(sql, &context.caller.id)?;
-        let to = recipient.in_full();
-        let (summary, labels, platform) = match (context.language, recipient.platform) {
-            (Language::English, Platform::Email) => (
-                format!("Send an e-mail to {to}"),
-                ["To", "By", "Text"],
-                "e-mail",
-            ),
-            (Language::English, Platform::Sms) => (
-                format!("Send a text message to {to}"),
-                ["To", "By", "Text"],
-                "SMS",
-            ),
-            (Language::Japanese, Platform::Email) => (
-                format!("{to}にメールを送る"),
-                ["宛先", "方法", "本文"],
-                "メール",
-            ),
-            (Language::Japanese, Platform::Sms) => {
-                (format!("{to}にSMSを送る"), ["宛先", "方法", "本文"], "SMS")
-            }
-        };
-        let texts = [to.clone(), platform.to_owned(), input.text];
-        let lines = labels.into_iter().zip(texts);
-        Ok(Card {
-            summary,
-            recipient: Some(to),
-            lines: lines.map(|(label, text)| Line::new(label, text)).collect(),
-            ..Card::default()
-        })
+fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
+    let recipient = recipient(state, sql, &input)?;
+    bounds::check_messages(sql, &context.caller.id)?;
+    let to = recipient.in_full();
+    let (by, summary) = match (context.language, recipient.platform) {
+        (Language::English, Platform::Email) => ("e-mail", format!("Send an e-mail to {to}")),
+        (Language::English, Platform::Sms) => ("SMS", format!("Send a text message to {to}")),
+        (Language::Japanese, Platform::Email) => ("メール", format!("{to}にメールを送る")),
+        (Language::Japanese, Platform::Sms) => ("SMS", format!("{to}にSMSを送る")),
+    };
+    let mut lines = Lines::new(context.language);
+    lines.fact(("To", "宛先"), &to);
+    lines.fact(("By", "方法"), by);
+    lines.fact(("Text", "本文"), &input.text);
+    Ok(Card {
+        summary,
+        recipient: Some(to),
+        lines: lines.done(),
+        ..Card::default()
     })
 }
 
-fn message(voice: &Voice, language: Language, to: &Recipient, is_sent: bool) -> String {
+fn message(state: &CounterState, language: Language, to: &Recipient, is_sent: bool) -> String {
     let name = to.spoken();
-    let (soon, later) = match voice.settings.undo_seconds {
+    let (soon, later) = match state.settings.undo_seconds {
         0 => ("now".to_owned(), "今すぐ".to_owned()),
         1 => ("in one second".to_owned(), "1秒後に".to_owned()),
         seconds => (format!("in {seconds} seconds"), format!("{seconds}秒後に")),

@@ -4,64 +4,44 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use kit::{
-    Context, Effect, Result, Run, Sql, Tool,
-    approval::{Card, Describe, Line},
+    Context, Definition, Effect, Handler, Result, Sql, Tool,
+    approval::{Card, describe},
     context::{Change, Language},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{ID_LENGTH, MAKES, OK, arguments, calendar_create::zone_name};
+use super::{ADDS_OUTSIDE, ID_LENGTH, OK, arguments, calendar_create::zone_name};
 use crate::{
     answers::{NEXT, RepeatView, timestamp},
     bounds::{self, LONGEST_KEY, LONGEST_TIME},
+    cards::Lines,
     errors,
     model::{
-        repeat::Steps,
+        phrases::{self, Repeat},
+        repeat::{self, Steps},
         when::{self, Moment, rfc3339_millis},
-        words::{self, Repeat},
     },
     resources,
+    state::CounterState,
     store::reminders::{self, Reminder},
-    voice::Voice,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// When to remind, ISO 8601; without an offset in the user's time zone
+    #[schemars(length(max = LONGEST_TIME))]
     time: String,
+    /// What to be reminded of
+    #[schemars(length(min = 1, max = 2_000))]
     note: String,
+    /// daily, weekdays, every monday, biweekly, monthly, yearly, 毎日, 平日, 毎週月水金, 隔週, 毎月末 …, or an RRULE
+    #[schemars(length(max = 500))]
     repeat: Option<String>,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "time": {
-                "type": "string",
-                "description": "When to remind, ISO 8601; without an offset in the user's time zone",
-                "maxLength": LONGEST_TIME
-            },
-            "note": {
-                "type": "string",
-                "description": "What to be reminded of",
-                "minLength": 1,
-                "maxLength": 2_000
-            },
-            "repeat": {
-                "type": "string",
-                "description": "daily, weekdays, every monday, biweekly, monthly, yearly, 毎日, 平日, 毎週月水金, 隔週, 毎月末 …, or an RRULE",
-                "maxLength": 500
-            },
-            "idempotency_key": {
-                "type": "string",
-                "description": "Give the same key when you retry, and nothing is created twice",
-                "maxLength": LONGEST_KEY
-            }
-        },
-        "required": ["time", "note"]
-    })
+    /// Give the same key when you retry, and nothing is created twice
+    #[serde(rename = "idempotency_key")]
+    #[schemars(length(max = LONGEST_KEY))]
+    _idempotency_key: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -81,42 +61,39 @@ pub struct Output {
 /// "In a moment" and a slow network are not the past.
 const TOLERANCE_MS: i64 = 60_000;
 
-pub fn tool(voice: &Arc<Voice>) -> Tool {
-    Tool {
-        name: "reminder.create",
-        aliases: &["reminder_create"],
-        title: "Create a reminder",
-        description: "Remind the user of something, once or repeatedly; the user is asked first.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: MAKES,
-        effect: Effect::Outside,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: Some("idempotency_key"),
-        rules: &[errors::NOTE_EMPTY],
-        normalise: |_, arguments| {
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "reminder.create",
+            title: "Create a reminder",
+            description: "Remind the user of something, once or repeatedly; the user is asked first.",
+            hints: ADDS_OUTSIDE,
+            effect: Effect::Outside,
+        },
+        Handler::prepared(state, prepare, handle),
+    )
+    .aliases(&["reminder_create"])
+        .rules(&[errors::NOTE_EMPTY])
+        .normalise(|_, arguments| {
             arguments::narrow(arguments, "time");
             arguments::text(arguments, "note");
             arguments::text(arguments, "repeat");
-        },
-        meta: None,
-        personal: &["note"],
-        card: Some(card(voice)),
-        inner_calls: None,
-        run: Run::prepared(voice, prepare, handle),
-    }
+        })
+        .idempotency_key("idempotency_key")
+        .personal(&["note"])
+        .card(describe(state, card))
 }
 
 /// The rule is expanded here, before the transaction.
 fn prepare(
-    voice: &Voice,
+    state: &CounterState,
     context: &Context,
     _: &mut dyn Sql,
     input: Input,
 ) -> Result<(Reminder, Vec<i64>)> {
-    let now = voice.now(context);
+    let now = state.now(context);
     let repeat = input.repeat.as_deref();
-    let plan = plan(voice, &input.time, repeat, now, context.language)?;
+    let plan = plan(state, &input.time, repeat, now, context.language)?;
     let mut reminder = Reminder {
         id: kit::ids::random("rmd_", ID_LENGTH),
         note: input.note,
@@ -136,7 +113,7 @@ fn prepare(
 }
 
 fn handle(
-    voice: &Voice,
+    state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
     (reminder, next): &(Reminder, Vec<i64>),
@@ -147,7 +124,7 @@ fn handle(
     let zone = reminder.zone();
     Ok(Output {
         status: OK,
-        message: message(voice, context, reminder),
+        message: message(state, context, reminder),
         repeat: RepeatView::of(reminder, context.language),
         next: next.iter().map(|at| rfc3339_millis(*at, &zone)).collect(),
         time_zone: reminder.zone.clone(),
@@ -176,16 +153,16 @@ impl Plan {
 }
 
 pub fn plan(
-    voice: &Voice,
+    state: &CounterState,
     time: &str,
     repeat: Option<&str>,
     now: Timestamp,
     language: Language,
 ) -> Result<Plan> {
-    let start = voice.moment("time", time)?;
+    let start = state.moment("time", time)?;
     let repeat = match repeat {
         None => Repeat::Once,
-        Some(text) => words::read(text, start.civil())
+        Some(text) => phrases::read(text, start.civil())
             .map_err(|why| errors::invalid_repeat(text, Some(&why)))?
             .ok_or_else(|| errors::invalid_repeat(text, None))?,
     };
@@ -207,10 +184,10 @@ pub fn plan(
     if let Repeat::Rule(rule) = repeat {
         probe.rule = Some(rule);
     } else if start.millis() < earliest {
-        let spoken = when::spoken(start.at, &start.zone, &voice.zone, now, language);
+        let spoken = when::spoken(start.at, &start.zone, &state.zone, now, language);
         return Err(errors::time_passed(
             &spoken,
-            &when::rfc3339(now, &voice.zone),
+            &when::rfc3339(now, &state.zone),
         ));
     }
     // A series may have begun in the past; what matters is when it comes next.
@@ -232,63 +209,44 @@ pub fn plan(
 }
 
 /// For a person who is asked: what, when exactly, how often.
-fn card(voice: &Arc<Voice>) -> Describe {
-    let voice = Arc::clone(voice);
-    Arc::new(move |context, sql, arguments| {
-        let input: Input = kit::handler::typed(arguments.clone())?;
-        bounds::check_reminders(sql, &context.caller.id)?;
-        let now = voice.now(context);
-        let plan = plan(
-            &voice,
-            &input.time,
-            input.repeat.as_deref(),
-            now,
-            context.language,
-        )?;
-        let zone = &plan.start.zone;
-        let repeat = repetition(plan.rule.as_deref(), context.language);
-        let (summary, labels) = match context.language {
-            Language::English => (
-                format!("Remind you: {}", input.note),
-                ["Note", "When", "Repeats"],
-            ),
-            Language::Japanese => (
-                format!("リマインダーを設定する: {}", input.note),
-                ["内容", "日時", "繰り返し"],
-            ),
-        };
-        let texts = [
-            input.note,
-            when::in_full(timestamp(plan.first), zone),
-            repeat,
-        ];
-        let lines = labels.into_iter().zip(texts);
-        Ok(Card {
-            summary,
-            lines: lines
-                .filter(|(_, text)| !text.is_empty())
-                .map(|(label, text)| Line::new(label, text))
-                .collect(),
-            ..Card::default()
-        })
+fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
+    bounds::check_reminders(sql, &context.caller.id)?;
+    let language = context.language;
+    let now = state.now(context);
+    let plan = plan(state, &input.time, input.repeat.as_deref(), now, language)?;
+    let when = when::in_full(timestamp(plan.first), &plan.start.zone);
+    let mut lines = Lines::new(language);
+    lines.fact(("Note", "内容"), &input.note);
+    lines.fact(("When", "日時"), &when);
+    lines.fact(
+        ("Repeats", "繰り返し"),
+        &repetition(plan.rule.as_deref(), language),
+    );
+    Ok(Card {
+        summary: match language {
+            Language::English => format!("Remind you: {}", input.note),
+            Language::Japanese => format!("リマインダーを設定する: {}", input.note),
+        },
+        lines: lines.done(),
+        ..Card::default()
     })
 }
 
 /// A rule in words and in its own letters; empty where there is none.
 pub fn repetition(rule: Option<&str>, language: Language) -> String {
     rule.map_or(String::new(), |rule| {
-        format!("{} ({rule})", words::say(rule, language))
+        format!("{} ({rule})", repeat::say(rule, language))
     })
 }
 
-pub fn message(voice: &Voice, context: &Context, reminder: &Reminder) -> String {
+pub fn message(state: &CounterState, context: &Context, reminder: &Reminder) -> String {
     let language = context.language;
     let first = reminder.next_fire_at.unwrap_or(reminder.starts_at);
-    let spoken = voice.spoken(context, first, &reminder.zone());
+    let spoken = state.spoken(context, first, &reminder.zone());
     let repeat = reminder
         .rule
         .as_ref()
-        .map(|rule| words::say(rule, language));
+        .map(|rule| repeat::say(rule, language));
     let note = &reminder.note;
     match (language, repeat) {
         (Language::English, None) => format!("I will remind you {spoken}: {note}."),

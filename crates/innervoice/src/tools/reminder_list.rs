@@ -2,46 +2,27 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Effect, Result, Run, Sql, Tool, context::Language};
+use kit::{Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{LOOKS, OK, arguments, first_step};
+use super::{OK, arguments, first_step};
 use crate::{
     answers::ReminderView,
-    bounds::STEPS_OF_A_LIST,
-    model::repeat::Steps,
+    state::CounterState,
     store::{
         Kind,
         reminders::{self, Reminder},
     },
-    voice::Voice,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    #[serde(default)]
-    include_past: bool,
+    /// Also those that are done or cancelled
+    include_past: Option<bool>,
+    /// At most so many reminders
+    #[schemars(range(min = 1, max = 200))]
     limit: Option<i64>,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "include_past": {
-                "type": "boolean",
-                "description": "Also those that are done or cancelled"
-            },
-            "limit": {
-                "type": "integer",
-                "description": "At most so many reminders",
-                "minimum": 1,
-                "maximum": 200
-            }
-        }
-    })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -55,68 +36,49 @@ pub struct Output {
 
 const LIMIT: i64 = 50;
 
-pub fn tool(voice: &Arc<Voice>) -> Tool {
-    Tool {
-        name: "reminder.list",
-        aliases: &["reminder_list"],
-        title: "List reminders",
-        description: "List reminders in the order in which they come, with when they last fired.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: LOOKS,
-        effect: Effect::Read,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[],
-        normalise: |_, arguments| {
-            arguments::integer(arguments, "limit");
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "reminder.list",
+            title: "List reminders",
+            description: "List reminders in the order in which they come, with when they last fired.",
+            hints: Hints::READS,
+            effect: Effect::Read,
         },
-        meta: None,
-        personal: &[],
-        card: None,
-        inner_calls: None,
-        run: Run::query(voice, handle),
-    }
+        Handler::query(state, handle),
+    )
+    .aliases(&["reminder_list"])
+        .normalise(|_, arguments| {
+            arguments::integer(arguments, "limit");
+        })
 }
 
-fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Output> {
     let limit = input.limit.unwrap_or(LIMIT);
-    let mut found = reminders::list(sql, input.include_past, limit + 1)?;
-    let has_more = found.len() as i64 > limit;
-    if has_more {
-        found.pop();
-    }
-    let mut message = message(voice, context, &found, has_more);
+    let mut found = reminders::list(sql, input.include_past == Some(true), limit + 1)?;
+    let has_more = super::cut_to(&mut found, limit);
+    let mut message = message(state, context, &found, has_more);
     if found.is_empty() {
         message.push_str(first_step::after(sql, Kind::Reminder, context.language)?);
     }
     Ok(Output {
         status: OK,
         message,
-        reminders: views(sql, &found, context.language)?,
+        reminders: ReminderView::all(sql, &found, context.language)?,
         has_more,
     })
 }
 
-pub fn views(
-    sql: &mut dyn Sql,
-    found: &[Reminder],
-    language: Language,
-) -> Result<Vec<ReminderView>> {
-    let steps = Steps::new(STEPS_OF_A_LIST);
-    let mut views = Vec::with_capacity(found.len());
-    for reminder in found {
-        let last = reminders::last_firing(sql, &reminder.id)?;
-        views.push(ReminderView::of(reminder, language, last, &steps));
-    }
-    Ok(views)
-}
-
-fn message(voice: &Voice, context: &Context, found: &[Reminder], has_more: bool) -> String {
+fn message(state: &CounterState, context: &Context, found: &[Reminder], has_more: bool) -> String {
     let active: Vec<&Reminder> = found.iter().filter(|one| one.status == "active").collect();
     let spoken = |reminder: &Reminder| {
         let at = reminder.next_fire_at.unwrap_or(reminder.starts_at);
-        voice.spoken(context, at, &reminder.zone())
+        state.spoken(context, at, &reminder.zone())
     };
     // Those that are not active come last, so that what is left out may be active
     // only when all of these are.

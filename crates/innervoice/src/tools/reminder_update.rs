@@ -4,15 +4,14 @@
 use std::sync::Arc;
 
 use kit::{
-    Context, Effect, Result, Run, Sql, Tool,
-    approval::{self, Card, Describe},
+    Context, Definition, Effect, Handler, Result, Sql, Tool,
+    approval::{self, Card, describe},
     context::{Change, Language},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::{CHANGES, OK, arguments, reminder_create};
+use super::{OK, OVERWRITES, arguments, reminder_create};
 use crate::{
     answers::{RepeatView, next_times, timestamp},
     bounds::{LONGEST_ID, LONGEST_TIME, STEPS_OF_A_CALL},
@@ -23,46 +22,24 @@ use crate::{
         when::{self, rfc3339_millis},
     },
     resources,
+    state::CounterState,
     store::reminders::{self, Reminder},
-    voice::Voice,
 };
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// The reminder's id, rmd_…
+    #[schemars(length(max = LONGEST_ID))]
     id: String,
+    /// New time, ISO 8601
+    #[schemars(length(max = LONGEST_TIME))]
     time: Option<String>,
+    /// New note
+    #[schemars(length(min = 1, max = 2_000))]
     note: Option<String>,
+    /// As in reminder_create; none to stop repeating
+    #[schemars(length(max = 500))]
     repeat: Option<String>,
-}
-
-fn input() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "id": {
-                "type": "string",
-                "description": "The reminder's id, rmd_…",
-                "maxLength": LONGEST_ID
-            },
-            "time": {
-                "type": "string",
-                "description": "New time, ISO 8601",
-                "maxLength": LONGEST_TIME
-            },
-            "note": {
-                "type": "string",
-                "description": "New note",
-                "minLength": 1,
-                "maxLength": 2_000
-            },
-            "repeat": {
-                "type": "string",
-                "description": "As in reminder_create; none to stop repeating",
-                "maxLength": 500
-            }
-        },
-        "required": ["id"]
-    })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -76,32 +53,28 @@ pub struct Output {
     next: Vec<String>,
 }
 
-pub fn tool(voice: &Arc<Voice>) -> Tool {
-    Tool {
-        name: "reminder.update",
-        aliases: &["reminder_update"],
-        title: "Change a reminder",
-        description: "Change a reminder's time, note or repetition; what is not given stays. The \
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "reminder.update",
+            title: "Change a reminder",
+            description: "Change a reminder's time, note or repetition; what is not given stays. The \
             user is asked first.",
-        input: input(),
-        output: kit::schema::output::<Output>(),
-        hints: CHANGES,
-        effect: Effect::Outside,
-        time_limit: kit::tool::TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[errors::NOTE_EMPTY],
-        normalise: |_, arguments| {
+            hints: OVERWRITES,
+            effect: Effect::Outside,
+        },
+        Handler::prepared(state, Update::of, handle),
+    )
+    .aliases(&["reminder_update"])
+        .rules(&[errors::NOTE_EMPTY])
+        .normalise(|_, arguments| {
             arguments::narrow(arguments, "id");
             arguments::narrow(arguments, "time");
             arguments::text(arguments, "note");
             arguments::text(arguments, "repeat");
-        },
-        meta: None,
-        personal: &["note"],
-        card: Some(card(voice)),
-        inner_calls: None,
-        run: Run::prepared(voice, Update::of, handle),
-    }
+        })
+        .personal(&["note"])
+        .card(describe(state, card))
 }
 
 /// What a call makes of a reminder.
@@ -111,12 +84,17 @@ struct Update {
     /// The next times it comes then.
     next: Vec<i64>,
     /// What a yes is given for: this version of the reminder.
-    state: String,
+    version: String,
 }
 
 impl Update {
     /// The rule is expanded here, before the transaction.
-    fn of(voice: &Voice, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Self> {
+    fn of(
+        state: &CounterState,
+        context: &Context,
+        sql: &mut dyn Sql,
+        input: Input,
+    ) -> Result<Self> {
         let before = reminders::find(sql, &input.id)?
             .ok_or_else(|| errors::not_found("reminder", &input.id, "reminder_list"))?;
         if input.time.is_none() && input.note.is_none() && input.repeat.is_none() {
@@ -125,20 +103,20 @@ impl Update {
         if before.status != "active" {
             return Err(errors::already_over("reminder", &before.id, &before.status));
         }
-        let mut state = before.version.to_string();
+        let mut version = before.version.to_string();
         let mut after = before.clone();
         after.note = input.note.unwrap_or(after.note);
         let next = if input.time.is_some() || input.repeat.is_some() {
             // Without a new time a reminder goes on from when it would come next.
             let time = input.time.unwrap_or_else(|| {
                 let next = before.next_fire_at.unwrap_or(before.starts_at);
-                state.push_str(&format!("/{next}"));
+                version.push_str(&format!("/{next}"));
                 let local = timestamp(next).to_zoned(before.zone()).datetime();
                 format!("{local}[{}]", before.zone)
             });
             let repeat = input.repeat.as_deref().or(before.rule.as_deref());
-            let now = voice.now(context);
-            let plan = reminder_create::plan(voice, &time, repeat, now, context.language)?;
+            let now = state.now(context);
+            let plan = reminder_create::plan(state, &time, repeat, now, context.language)?;
             plan.apply(&mut after);
             plan.next
         } else {
@@ -148,7 +126,7 @@ impl Update {
             before,
             after,
             next,
-            state,
+            version,
         })
     }
 
@@ -157,11 +135,16 @@ impl Update {
     }
 }
 
-fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, update: &Update) -> Result<Output> {
-    context.check_card(None, Some(&update.state))?;
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    update: &Update,
+) -> Result<Output> {
+    context.check_card(None, Some(&update.version))?;
     let (before, after) = (&update.before, &update.after);
     if update.changes_anything() {
-        let now = voice.now(context).as_millisecond();
+        let now = state.now(context).as_millisecond();
         if !reminders::update(sql, before, after, &context.caller.id, now)? {
             return Err(approval::state_changed());
         }
@@ -171,7 +154,7 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, update: &Update) 
     let next = update.next.iter();
     Ok(Output {
         status: OK,
-        message: reminder_create::message(voice, context, after),
+        message: reminder_create::message(state, context, after),
         repeat: RepeatView::of(after, context.language),
         next: next.map(|at| rfc3339_millis(*at, &zone)).collect(),
         id: after.id.clone(),
@@ -179,29 +162,25 @@ fn handle(voice: &Voice, context: &Context, sql: &mut dyn Sql, update: &Update) 
 }
 
 /// For a person who is asked: the reminder, and each field before and after.
-fn card(voice: &Arc<Voice>) -> Describe {
-    let voice = Arc::clone(voice);
-    Arc::new(move |context, sql, arguments| {
-        let input: Input = kit::handler::typed(arguments.clone())?;
-        let update = Update::of(&voice, context, sql, input)?;
-        let mut lines = Lines::new(context.language);
-        say(&mut lines, &update.before, &update.after, context.language);
-        let note = &update.before.note;
-        Ok(Card {
-            summary: match context.language {
-                Language::English => format!("Change the reminder: {note}"),
-                Language::Japanese => format!("リマインダーを変更する: {note}"),
-            },
-            lines: lines.done(),
-            exempt: !update.changes_anything(),
-            state: Some(update.state),
-            ..Card::default()
-        })
+fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
+    let update = Update::of(state, context, sql, input)?;
+    let mut lines = Lines::new(context.language);
+    add_lines(&mut lines, &update.before, &update.after, context.language);
+    let note = &update.before.note;
+    Ok(Card {
+        summary: match context.language {
+            Language::English => format!("Change the reminder: {note}"),
+            Language::Japanese => format!("リマインダーを変更する: {note}"),
+        },
+        lines: lines.done(),
+        exempt: !update.changes_anything(),
+        state: Some(update.version),
+        ..Card::default()
     })
 }
 
 /// What a reminder says, before and after where that differs.
-pub fn say(lines: &mut Lines, before: &Reminder, after: &Reminder, language: Language) {
+pub fn add_lines(lines: &mut Lines, before: &Reminder, after: &Reminder, language: Language) {
     let when = |reminder: &Reminder| {
         let at = reminder.next_fire_at.unwrap_or(reminder.starts_at);
         when::in_full(timestamp(at), &reminder.zone())

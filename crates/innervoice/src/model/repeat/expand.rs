@@ -11,22 +11,72 @@ use jiff::{
     civil::{Date, DateTime, Weekday, date},
 };
 
-use super::{Freq, HORIZON_YEARS, Rule, Start, Steps};
+use super::{
+    rule::{Freq, Rule, Start},
+    steps::{Steps, TooCostly},
+};
 use crate::model::when;
 
-pub enum Found {
+/// Rules that never come true are looked through for this long.
+const HORIZON_YEARS: i16 = 60;
+
+impl Rule {
+    /// The next times after `after`, at most `count`. Fewer where the rule ends,
+    /// or comes no more within sixty years.
+    pub fn next_times(
+        &self,
+        start: &Start,
+        after: Timestamp,
+        count: usize,
+        steps: &Steps,
+    ) -> Result<Vec<Timestamp>, TooCostly> {
+        let found: Vec<Timestamp> = self.times(start, after, steps).take(count).collect();
+        match found.len() < count && steps.ran_out() {
+            true => Err(TooCostly { found }),
+            false => Ok(found),
+        }
+    }
+
+    /// All times after `after`, in order, each once, as far as the steps go.
+    fn times<'a>(
+        &'a self,
+        start: &'a Start,
+        after: Timestamp,
+        steps: &'a Steps,
+    ) -> impl Iterator<Item = Timestamp> + 'a {
+        let mut last = after;
+        civil(self, start, after, steps)
+            .map_while(move |found| {
+                let at = match found {
+                    CivilTime::Local(local) => when::instant(local, &start.zone)?,
+                    CivilTime::At(at) => at,
+                };
+                (!self.is_over(start, at)).then_some(at)
+            })
+            .filter(move |at| {
+                // Two civil times of a skipped hour can be one instant.
+                let is_new = *at > last;
+                if is_new {
+                    last = *at;
+                }
+                is_new
+            })
+    }
+}
+
+enum CivilTime {
     Local(DateTime),
     At(Timestamp),
 }
 
 /// The rule's times from its start on, in order. Those long before `after` are
 /// left out. Ends early when `steps` run out.
-pub fn civil<'a>(
+fn civil<'a>(
     rule: &'a Rule,
     start: &'a Start,
     after: Timestamp,
     steps: &'a Steps,
-) -> Box<dyn Iterator<Item = Found> + 'a> {
+) -> Box<dyn Iterator<Item = CivilTime> + 'a> {
     if rule.freq == Freq::Hourly {
         return Box::new(hours(rule, start, after, steps));
     }
@@ -61,7 +111,7 @@ pub fn civil<'a>(
         .flat_map(move |(range, times)| {
             range.map_while(move |at| times.get(at).filter(|_| steps.take(1)))
         });
-    Box::new(times.map(Found::Local))
+    Box::new(times.map(CivilTime::Local))
 }
 
 /// Hours are counted on a stopwatch, not on the wall.
@@ -70,7 +120,7 @@ fn hours<'a>(
     start: &'a Start,
     after: Timestamp,
     steps: &'a Steps,
-) -> impl Iterator<Item = Found> + 'a {
+) -> impl Iterator<Item = CivilTime> + 'a {
     let first = when::instant(start.local, &start.zone);
     let step = i64::from(rule.interval) * 3_600;
     let passed = first.map_or(0, |first| {
@@ -79,7 +129,7 @@ fn hours<'a>(
     let end = rule.count.map_or(i64::MAX, i64::from);
     (passed..end).map_while(move |nth| {
         let at = first?.as_second().checked_add(nth.checked_mul(step)?)?;
-        let at = Timestamp::from_second(at).ok().map(Found::At);
+        let at = Timestamp::from_second(at).ok().map(CivilTime::At);
         at.filter(|_| steps.take(1))
     })
 }

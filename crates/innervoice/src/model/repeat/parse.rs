@@ -5,9 +5,17 @@ use jiff::{
     tz::TimeZone,
 };
 
-use super::{Freq, Rule, Until};
+use super::rule::{Freq, Rule, Until, day_key};
 
-pub fn rule(text: &str) -> Result<Rule, String> {
+impl Rule {
+    /// `FREQ=WEEKLY;BYDAY=MO`, with or without `RRULE:` before it. The error says
+    /// what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        rule(text)
+    }
+}
+
+fn rule(text: &str) -> Result<Rule, String> {
     let text = kit::text::narrow(text).to_uppercase();
     let text = text.strip_prefix("RRULE:").unwrap_or(&text);
     let mut rule = Rule {
@@ -47,7 +55,7 @@ pub fn rule(text: &str) -> Result<Rule, String> {
                 for day in value.split(',') {
                     rule.by_day.push(numbered_weekday(day.trim())?);
                 }
-                rule.by_day.sort_unstable_by_key(super::day_key);
+                rule.by_day.sort_unstable_by_key(day_key);
                 rule.by_day.dedup();
             }
             "BYMONTH" => rule.by_month = small(numbers(name, value, 1, 12)?),
@@ -116,7 +124,7 @@ fn until(value: &str) -> Result<Until, String> {
     value.parse().map(Until::Local).map_err(|_| wrong())
 }
 
-pub fn weekday(value: &str) -> Result<Weekday, String> {
+fn weekday(value: &str) -> Result<Weekday, String> {
     Ok(match value {
         "MO" => Weekday::Monday,
         "TU" => Weekday::Tuesday,

@@ -1,9 +1,9 @@
 //! Repetition, as an independent implementation understands it.
 
 use innervoice::model::{
+    phrases::{self, Repeat},
     repeat::{Rule, Start, Steps},
     when,
-    words::{self, Repeat},
 };
 use jiff::{Timestamp, ToSpan, civil::DateTime};
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ const STARTS: [(&str, &str); 6] = [
 
 fn case(words: &str, zone: &str, start: &str) -> Value {
     let local: DateTime = start.parse().unwrap();
-    let rule = match words::read(words, local) {
+    let rule = match phrases::read(words, local) {
         Ok(Some(Repeat::Rule(rule))) => rule,
         other => panic!("{words}: {other:?}"),
     };

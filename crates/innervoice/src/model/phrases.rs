@@ -6,13 +6,11 @@
 
 mod english;
 mod japanese;
-mod say;
+mod rule_text;
 
 use jiff::civil::DateTime;
 
 use super::repeat::Rule;
-
-pub use say::say;
 
 /// What somebody meant by `repeat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,74 +62,8 @@ fn is_once(text: &str) -> bool {
     )
 }
 
-/// As rules name them.
-const CODES: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
-
-const WORKDAYS: [&str; 5] = ["MO", "TU", "WE", "TH", "FR"];
-
-fn every(interval: u32, freq: &str) -> String {
-    match interval {
-        1 => format!("FREQ={freq}"),
-        _ => format!("FREQ={freq};INTERVAL={interval}"),
-    }
-}
-
-fn days(interval: u32, named: &[&str]) -> String {
-    let in_order: Vec<&str> = CODES
-        .into_iter()
-        .filter(|code| named.contains(code))
-        .collect();
-    format!("{};BYDAY={}", every(interval, "WEEKLY"), in_order.join(","))
-}
-
-/// From one to the other, across the end of the week if need be.
-fn days_through(first: &str, last: &str) -> Option<Vec<&'static str>> {
-    let at = |code: &str| CODES.iter().position(|known| *known == code);
-    let (first, last) = (at(first)?, at(last)?);
-    let count = (last + CODES.len() - first) % CODES.len() + 1;
-    Some(CODES.into_iter().cycle().skip(first).take(count).collect())
-}
-
-fn weekly(interval: u32, start: DateTime) -> String {
-    let at = usize::try_from(start.weekday().to_monday_zero_offset()).unwrap_or_default();
-    let code = CODES.get(at).copied().unwrap_or("MO");
-    days(interval, &[code])
-}
-
-fn monthly(interval: u32, day: i8) -> String {
-    format!("{};{}", every(interval, "MONTHLY"), or_last(day))
-}
-
-fn yearly(interval: u32, start: DateTime) -> String {
-    let day = match (start.month(), start.day()) {
-        (2, 29) => or_last(29),
-        (_, day) => format!("BYMONTHDAY={day}"),
-    };
-    format!(
-        "{};BYMONTH={};{day}",
-        every(interval, "YEARLY"),
-        start.month()
-    )
-}
-
-fn nth_weekday(number: i8, day: &str) -> String {
-    format!("FREQ=MONTHLY;BYDAY={number}{day}")
-}
-
-/// The day, or the last one of a month that is too short for it.
-fn or_last(day: i8) -> String {
-    match day {
-        29 => "BYMONTHDAY=28,29;BYSETPOS=-1".into(),
-        30 => "BYMONTHDAY=28,29,30;BYSETPOS=-1".into(),
-        31 => "BYMONTHDAY=-1".into(),
-        _ => format!("BYMONTHDAY={day}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use kit::context::Language;
-
     use super::*;
 
     /// A Thursday, the last day of a long month.
@@ -321,83 +253,5 @@ mod tests {
         let leap = read("yearly", "2028-02-29T08:00".parse().unwrap()).unwrap();
         let expected = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=28,29;BYSETPOS=-1";
         assert_eq!(leap, Some(Repeat::Rule(expected.into())));
-    }
-
-    #[test]
-    fn rules_are_said_in_words() {
-        for (rule, english, japanese) in [
-            ("FREQ=DAILY", "every day", "毎日"),
-            ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "every weekday", "平日"),
-            (
-                "FREQ=WEEKLY;BYDAY=MO,WE,FR",
-                "every Monday, Wednesday and Friday",
-                "毎週月・水・金",
-            ),
-            (
-                "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO",
-                "every other Monday",
-                "隔週月曜",
-            ),
-            (
-                "FREQ=MONTHLY;BYMONTHDAY=-1",
-                "every month on the last day",
-                "毎月末日",
-            ),
-            (
-                "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1",
-                "every month on day 30",
-                "毎月30日",
-            ),
-            (
-                "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=31",
-                "every year on December 31",
-                "毎年12月31日",
-            ),
-            ("FREQ=DAILY;COUNT=3", "every day, 3 times", "毎日、3回"),
-            (
-                "FREQ=MONTHLY;BYDAY=2TU",
-                "every month on the second Tuesday",
-                "毎月第2火曜",
-            ),
-            (
-                "FREQ=MONTHLY;INTERVAL=2;BYDAY=-1FR",
-                "every 2 months on the last Friday",
-                "2か月ごとの最終金曜",
-            ),
-            (
-                "FREQ=DAILY;BYHOUR=7,19;UNTIL=20270131T000000Z",
-                "every day at 7 o'clock and 19 o'clock, until January 31, 2027",
-                "毎日の7時と19時、2027年1月31日まで",
-            ),
-            (
-                "FREQ=YEARLY;INTERVAL=4;BYMONTH=2;BYMONTHDAY=29",
-                "every 4 years on February 29",
-                "4年ごとの2月29日",
-            ),
-            (
-                "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=28,29;BYSETPOS=-1",
-                "every year on February 29",
-                "毎年2月29日",
-            ),
-            // Nobody is told something that is not so.
-            (
-                "FREQ=MONTHLY;BYMONTHDAY=1,15",
-                "by a rule of its own",
-                "独自の規則で",
-            ),
-            (
-                "FREQ=WEEKLY;BYDAY=MO;BYMONTH=1",
-                "by a rule of its own",
-                "独自の規則で",
-            ),
-            (
-                "FREQ=HOURLY;BYHOUR=9,10",
-                "by a rule of its own",
-                "独自の規則で",
-            ),
-        ] {
-            assert_eq!(say(rule, Language::English), english);
-            assert_eq!(say(rule, Language::Japanese), japanese);
-        }
     }
 }

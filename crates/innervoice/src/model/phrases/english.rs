@@ -2,7 +2,9 @@
 
 use jiff::civil::DateTime;
 
-use super::{CODES, WORKDAYS, days, days_through, every, monthly, nth_weekday, weekly, yearly};
+use super::rule_text::{
+    CODES, WORKDAYS, days, days_through, every, monthly, nth_weekday, weekly, yearly,
+};
 
 pub fn read(text: &str, start: DateTime) -> Option<String> {
     let text = text.replace([',', '/', '&', '_'], " ");

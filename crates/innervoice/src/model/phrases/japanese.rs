@@ -2,7 +2,7 @@
 
 use jiff::civil::DateTime;
 
-use super::{WORKDAYS, days, days_through, every, monthly, nth_weekday, weekly, yearly};
+use super::rule_text::{WORKDAYS, days, days_through, every, monthly, nth_weekday, weekly, yearly};
 
 pub fn read(text: &str, start: DateTime) -> Option<String> {
     let text: String = text

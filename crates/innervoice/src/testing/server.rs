@@ -1,4 +1,4 @@
-//! An HTTP server that answers in one way, and keeps what it was sent.
+//! An HTTP server that gives one response to everything and keeps the requests.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,11 +8,11 @@ use tokio::{
 };
 
 #[derive(Debug, Clone, Copy)]
-pub enum Way {
+pub enum Response {
     Answer(u16, &'static str),
-    /// Takes the whole request and says nothing.
+    /// Reads the whole request and closes the connection.
     HangUp,
-    /// Takes the whole request and keeps silent.
+    /// Reads the whole request and never answers.
     Hold,
 }
 
@@ -22,7 +22,7 @@ pub struct Server {
 }
 
 impl Server {
-    pub async fn start(way: Way) -> Self {
+    pub async fn start(response: Response) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -35,10 +35,10 @@ impl Server {
                         return;
                     };
                     kept.lock().unwrap().push(request);
-                    if let Way::Hold = way {
+                    if let Response::Hold = response {
                         std::future::pending::<()>().await;
                     }
-                    if let Way::Answer(status, body) = way {
+                    if let Response::Answer(status, body) = response {
                         let length = body.len();
                         let answer = format!(
                             "HTTP/1.1 {status} X\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"

@@ -1,4 +1,4 @@
-//! What all handlers share: the settings, the zone, and the ways out.
+//! What all handlers share: the settings, the time zone, and the servers.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use kit::{Context, Result, Store};
 
 use crate::{
-    Settings,
+    answers::timestamp,
     caldav::Server,
     errors,
     model::{
@@ -14,9 +14,10 @@ use crate::{
         when::{self, Moment},
     },
     outbox::Channels,
+    settings::Settings,
 };
 
-pub struct Voice {
+pub struct CounterState {
     pub settings: Settings,
     pub zone: TimeZone,
     pub channels: Channels,
@@ -24,7 +25,7 @@ pub struct Voice {
     pub store: Arc<dyn Store>,
 }
 
-impl Voice {
+impl CounterState {
     pub fn new(settings: Settings, store: &Arc<dyn Store>) -> Result<Self> {
         Ok(Self {
             zone: settings.zone(),
@@ -46,11 +47,11 @@ impl Voice {
 
     /// A time of this person's life, as a voice would say it.
     pub fn spoken(&self, context: &Context, at: i64, zone: &TimeZone) -> String {
-        let (at, now) = (crate::answers::timestamp(at), self.now(context));
+        let (at, now) = (timestamp(at), self.now(context));
         when::spoken(at, zone, &self.zone, now, context.language)
     }
 
-    /// Whether messages of this kind leave the house.
+    /// Whether this kind of message can be sent.
     pub fn sends(&self, platform: Platform) -> bool {
         match platform {
             Platform::Email => self.channels.email.is_some(),

@@ -1,0 +1,81 @@
+//! A repetition rule of RFC 5545, and what it is counted from.
+
+use jiff::{
+    Timestamp,
+    civil::{Date, DateTime, Weekday},
+    tz::TimeZone,
+};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    pub(super) freq: Freq,
+    pub(super) interval: i32,
+    pub(super) by_month: Vec<i8>,
+    pub(super) by_month_day: Vec<i8>,
+    /// A weekday, or the n-th one of a month (or, yearly without months, of a year);
+    /// in the order of [`day_key`].
+    pub(super) by_day: Vec<(Option<i8>, Weekday)>,
+    pub(super) by_hour: Vec<i8>,
+    pub(super) by_minute: Vec<i8>,
+    pub(super) by_set_pos: Vec<i32>,
+    pub(super) week_start: Weekday,
+    pub(super) count: Option<u32>,
+    pub(super) until: Option<Until>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Freq {
+    Hourly,
+    Daily,
+    Weekly,
+    Monthly,
+    Yearly,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Until {
+    /// The whole day counts.
+    Date(Date),
+    Local(DateTime),
+    At(Timestamp),
+}
+
+/// What a rule is counted from.
+#[derive(Debug, Clone)]
+pub struct Start {
+    pub local: DateTime,
+    pub zone: TimeZone,
+}
+
+impl Start {
+    pub fn new(at: Timestamp, zone: &TimeZone) -> Self {
+        Self {
+            local: at.to_zoned(zone.clone()).datetime(),
+            zone: zone.clone(),
+        }
+    }
+}
+
+impl Rule {
+    /// Whether BYDAY has this weekday, with this number or without any.
+    pub(super) fn names_day(&self, number: Option<i8>, weekday: Weekday) -> bool {
+        let key = day_key(&(number, weekday));
+        self.by_day.binary_search_by_key(&key, day_key).is_ok()
+    }
+
+    /// Whether UNTIL excludes this time.
+    pub(super) fn is_over(&self, start: &Start, at: Timestamp) -> bool {
+        let local = || at.to_zoned(start.zone.clone()).datetime();
+        match self.until {
+            None => false,
+            Some(Until::Date(date)) => local().date() > date,
+            Some(Until::Local(until)) => local() > until,
+            Some(Until::At(until)) => at > until,
+        }
+    }
+}
+
+/// The order of BYDAY.
+pub(super) fn day_key((number, weekday): &(Option<i8>, Weekday)) -> (i8, Option<i8>) {
+    (weekday.to_monday_zero_offset(), *number)
+}
