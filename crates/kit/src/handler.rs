@@ -93,15 +93,21 @@ where
         F: Future<Output = Result<O>> + Send + 'static,
     {
         let state = Arc::clone(state);
-        Self::untyped(Run::Async(Arc::new(
-            move |context, arguments| match typed(arguments) {
-                Ok(input) => {
-                    let work = handler(Arc::clone(&state), context, input);
-                    Box::pin(async move { Reply::structured(&work.await?) })
-                }
-                Err(error) => Box::pin(std::future::ready(Err(error))),
-            },
-        )))
+        Self::untyped(run_async(move |context, input| {
+            let work = handler(Arc::clone(&state), context, input);
+            async move { Reply::structured(&work.await?) }
+        }))
+    }
+
+    /// Waits for something besides the store, and shares no state.
+    pub fn stateless<F>(handler: fn(Context, I) -> F) -> Self
+    where
+        F: Future<Output = Result<O>> + Send + 'static,
+    {
+        Self::untyped(run_async(move |context, input| {
+            let work = handler(context, input);
+            async move { Reply::structured(&work.await?) }
+        }))
     }
 }
 
@@ -111,12 +117,7 @@ impl<I: DeserializeOwned + 'static> Handler<I, Reply> {
     where
         F: Future<Output = Result<Reply>> + Send + 'static,
     {
-        Self::untyped(Run::Async(Arc::new(
-            move |context, arguments| match typed(arguments) {
-                Ok(input) => Box::pin(handler(context, input)),
-                Err(error) => Box::pin(std::future::ready(Err(error))),
-            },
-        )))
+        Self::untyped(run_async(handler))
     }
 }
 
@@ -188,6 +189,17 @@ impl Run {
     {
         Handler::replying(handler).run
     }
+}
+
+fn run_async<I, F>(start: impl Fn(Context, I) -> F + Send + Sync + 'static) -> Run
+where
+    I: DeserializeOwned + 'static,
+    F: Future<Output = Result<Reply>> + Send + 'static,
+{
+    Run::Async(Arc::new(move |context, arguments| match typed(arguments) {
+        Ok(input) => Box::pin(start(context, input)),
+        Err(error) => Box::pin(std::future::ready(Err(error))),
+    }))
 }
 
 fn store_handler<S, I, O>(

@@ -18,12 +18,11 @@ use desk::{
     stations::identify::Credentials,
 };
 use kit::{
-    About, Context, Counter, Effect, Error, Hints, Reply, Run, Store, Tool, Ways,
-    context::NoClient,
-    sql::Budget,
-    time::Clock,
-    tool::{InnerCall, TIME_LIMIT, as_is},
+    About, Counter, Definition, Effect, Error, Handler, Hints, Reply, Store, Tool, Ways,
+    context::NoClient, sql::Budget, time::Clock, tool::InnerCall,
 };
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::{Database, Options, url::DatabaseUrl};
 use tokio::sync::Semaphore;
@@ -186,101 +185,85 @@ fn counter(acts: &Arc<Acts>) -> Counter {
     }
 }
 
-fn tool(name: &'static str, aliases: &'static [&'static str], input: Value, run: Run) -> Tool {
-    Tool {
+fn definition(name: &'static str, hints: Hints, effect: Effect) -> Definition {
+    Definition {
         name,
-        aliases,
         title: "A tool of a test",
         description: "A tool of a test.",
-        input,
-        output: Some(json!({ "type": "object" })),
-        hints: Hints {
-            read_only: false,
-            destructive: false,
-            idempotent: false,
-            open_world: false,
-        },
-        effect: Effect::Write,
-        time_limit: TIME_LIMIT,
-        idempotency_key: None,
-        rules: &[],
-        normalise: as_is,
-        meta: None,
-        personal: &[],
-        card: None,
-        inner_calls: None,
-        run,
+        hints,
+        effect,
     }
 }
 
-fn number() -> Value {
-    json!({
-        "type": "object",
-        "properties": { "n": { "type": "integer" }, "text": { "type": "string" } },
-        "required": ["n"]
-    })
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Number {
+    n: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Done {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    act: Option<usize>,
+    arguments: Number,
+}
+
+impl Acts {
+    /// Begins an act, waits until it may end, and returns its number.
+    async fn one(&self) -> usize {
+        let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
+        self.may_end.acquire().await.unwrap().forget();
+        self.ended.fetch_add(1, Ordering::SeqCst);
+        number
+    }
 }
 
 /// Counts how often it is begun and ended, and looks at nothing in between.
 fn act(acts: &Arc<Acts>) -> Tool {
-    let run = counted(acts, |number, arguments| {
-        Reply::structured(&json!({ "act": number, "arguments": arguments }))
+    let handler = Handler::waiting(acts, |acts, _, arguments: Number| async move {
+        let act = Some(acts.one().await);
+        Ok(Done { act, arguments })
     });
-    tool("act", &["act-too"], number(), run)
+    Tool::new(definition("act", Hints::ADDS, Effect::Write), handler).aliases(&["act-too"])
 }
 
 /// The same, but refuses in the end.
 fn fails(acts: &Arc<Acts>) -> Tool {
-    let run = counted(acts, |number, _| {
-        Err(Error::new("NOT_TODAY", "Not today.")
-            .next("Try tomorrow.")
-            .details(json!({ "act": number })))
+    let handler = Handler::waiting(acts, |acts, _, _: Number| async move {
+        let number = acts.one().await;
+        Err::<Done, _>(
+            Error::new("NOT_TODAY", "Not today.")
+                .next("Try tomorrow.")
+                .details(json!({ "act": number })),
+        )
     });
-    tool("fails", &[], number(), run)
-}
-
-fn counted(acts: &Arc<Acts>, end: fn(usize, Value) -> kit::Result<Reply>) -> Run {
-    let acts = Arc::clone(acts);
-    Run::Async(Arc::new(move |_: Context, arguments: Value| {
-        let acts = Arc::clone(&acts);
-        Box::pin(async move {
-            let number = acts.begun.fetch_add(1, Ordering::SeqCst) + 1;
-            acts.may_end.acquire().await.unwrap().forget();
-            acts.ended.fetch_add(1, Ordering::SeqCst);
-            end(number, arguments)
-        })
-    }))
+    Tool::new(definition("fails", Hints::ADDS, Effect::Write), handler)
 }
 
 fn look() -> Tool {
-    let run = Run::Async(Arc::new(|_: Context, arguments: Value| {
-        Box::pin(async move { Reply::structured(&json!({ "arguments": arguments })) })
-    }));
-    Tool {
-        effect: Effect::Read,
-        ..tool("look", &[], number(), run)
-    }
+    let handler = Handler::stateless(|_, arguments: Number| async move {
+        let act = None;
+        Ok(Done { act, arguments })
+    });
+    Tool::new(definition("look", Hints::READS, Effect::Read), handler)
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Bundle {
+    calls: Vec<Call>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Call {
+    tool: String,
+    arguments: Map<String, Value>,
 }
 
 /// Answers what it would run.
 fn bundle() -> Tool {
-    let run = Run::Async(Arc::new(|_: Context, arguments: Value| {
-        Box::pin(async move { Reply::structured(&arguments) })
-    }));
-    let call = json!({
-        "type": "object",
-        "properties": { "tool": { "type": "string" }, "arguments": { "type": "object" } },
-        "required": ["tool", "arguments"]
-    });
-    let input = json!({
-        "type": "object",
-        "properties": { "calls": { "type": "array", "items": call } },
-        "required": ["calls"]
-    });
-    Tool {
-        inner_calls: Some(inner_calls),
-        ..tool("bundle", &[], input, run)
-    }
+    let handler = Handler::stateless(|_, bundle: Bundle| async move { Ok(bundle) });
+    Tool::new(definition("bundle", Hints::ADDS, Effect::Write), handler).inner_calls(inner_calls)
 }
 
 fn inner_calls(arguments: &mut Map<String, Value>) -> Vec<InnerCall<'_>> {

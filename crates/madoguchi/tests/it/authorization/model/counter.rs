@@ -8,14 +8,17 @@ use std::{
 };
 
 use kit::{
-    About, Context, Counter, Effect, Error, Hints, Reply, Result, Run, Sql, Store, Tool, Ways,
+    About, Context, Counter, Definition, Effect, Error, Handler, Hints, Reply, Result, Run, Sql,
+    Store, Tool, Ways,
     approval::Card,
     arguments,
     counter::Migrations,
     sql::{Budget, Migration},
-    tool::{InnerCall, TIME_LIMIT},
+    tool::InnerCall,
 };
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 /// Both counters have the same tools: a right at one is no right at the other.
@@ -192,65 +195,83 @@ pub fn counter(name: &'static str, store: &Arc<dyn Store>, log: &Arc<Log>) -> Co
 }
 
 fn tool(counter: &'static str, kind: &'static Kind, log: &Arc<Log>) -> Tool {
-    let is_read = kind.effect == Effect::Read;
-    Tool {
-        name: kind.name,
-        aliases: std::slice::from_ref(&kind.alias),
-        title: "A tool of a test",
-        description: "Counts its executions.",
-        input: input(kind),
-        output: Some(json!({ "type": "object" })),
-        hints: Hints {
-            read_only: is_read,
-            destructive: !is_read,
-            idempotent: false,
-            open_world: kind.effect == Effect::Outside,
-        },
-        effect: kind.effect,
-        time_limit: TIME_LIMIT,
-        idempotency_key: kind.keyed.then_some("request_id"),
-        rules: &[],
-        normalise: |_, arguments| arguments::integer(arguments, "n"),
-        meta: None,
-        personal: &[],
-        card: kind
-            .recipient
-            .then(|| Arc::new(card) as kit::approval::Describe),
-        inner_calls: (kind.work == Work::Batch).then_some(inner_calls),
-        run: run(counter, kind, log),
+    let run = run(counter, kind, log);
+    let tool = match (kind.work, kind.keyed, kind.recipient) {
+        (Work::Batch, ..) => declared::<Batch>(kind, run).inner_calls(inner_calls),
+        (_, _, true) => declared::<Letter>(kind, run).card(Arc::new(card)),
+        (_, true, false) => declared::<KeyedNumber>(kind, run),
+        (_, false, false) => declared::<Number>(kind, run),
+    };
+    match kind.keyed {
+        true => tool.idempotency_key("request_id"),
+        false => tool,
     }
 }
 
-fn input(kind: &Kind) -> Value {
-    if kind.work == Work::Batch {
-        let call = json!({
-            "type": "object",
-            "properties": { "tool": { "type": "string" }, "arguments": { "type": "object" } },
-            "required": ["tool", "arguments"],
-        });
-        return json!({
-            "type": "object",
-            "properties": { "calls": { "type": "array", "items": call } },
-            "required": ["calls"],
-            "additionalProperties": false,
-        });
-    }
-    let mut properties = Map::new();
-    let mut required = vec!["n"];
-    properties.insert("n".into(), json!({ "type": "integer" }));
-    if kind.recipient {
-        properties.insert("to".into(), json!({ "type": "string" }));
-        required.push("to");
-    }
-    if kind.keyed {
-        properties.insert("request_id".into(), json!({ "type": "string" }));
-    }
-    json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    })
+/// The handlers keep the arguments as they came, so only the schema is typed.
+fn declared<I: JsonSchema>(kind: &'static Kind, run: Run) -> Tool {
+    let is_read = kind.effect == Effect::Read;
+    Tool::new(
+        Definition {
+            name: kind.name,
+            title: "A tool of a test",
+            description: "Counts its executions.",
+            hints: Hints {
+                read_only: is_read,
+                destructive: !is_read,
+                idempotent: false,
+                open_world: kind.effect == Effect::Outside,
+            },
+            effect: kind.effect,
+        },
+        Handler::<I, Done>::untyped(run),
+    )
+    .aliases(std::slice::from_ref(&kind.alias))
+    .normalise(|_, arguments| arguments::integer(arguments, "n"))
+}
+
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Number {
+    n: i64,
+}
+
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct KeyedNumber {
+    n: i64,
+    request_id: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Letter {
+    n: i64,
+    to: String,
+    request_id: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Batch {
+    calls: Vec<Call>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Call {
+    tool: String,
+    arguments: Map<String, Value>,
+}
+
+/// Names the call, so that the answer of another one is recognised.
+#[derive(Serialize, JsonSchema)]
+struct Done {
+    call: String,
 }
 
 fn inner_calls(arguments: &mut Map<String, Value>) -> Vec<InnerCall<'_>> {
@@ -321,10 +342,10 @@ fn run(counter: &'static str, kind: &'static Kind, log: &Arc<Log>) -> Run {
     }
 }
 
-/// Names the call, so that the answer of another one is recognised.
 fn reply(context: &Context, arguments: &Value) -> Result<Reply> {
     if arguments["n"] == FAILS {
         return Err(Error::new(TOOL_FAILED, "The tool fails for this number."));
     }
-    Reply::structured(&json!({ "call": context.call.to_string() }))
+    let call = context.call.to_string();
+    Reply::structured(&Done { call })
 }
