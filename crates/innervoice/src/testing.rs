@@ -3,17 +3,11 @@
 
 mod server;
 
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
 use ::store::testing::Scratch;
-use kit::{
-    Caller, Context, Counter, Store,
-    context::NoClient,
-    counter::Announce,
-    sql::{Budget, Row},
-    time::Clock,
-};
-use serde_json::{Value, json};
+use kit::{Store, counter::Announce, testing::Harness};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 pub use server::{Response, Server};
@@ -21,11 +15,17 @@ pub use server::{Response, Server};
 use crate::{settings::Settings, state::CounterState, worker::Worker};
 
 pub struct TestCounter {
-    counter: Counter,
-    pub context: Context,
-    pub store: Arc<dyn Store>,
+    harness: Harness,
     pub state: Arc<CounterState>,
     _scratch: Scratch,
+}
+
+impl Deref for TestCounter {
+    type Target = Harness;
+
+    fn deref(&self) -> &Harness {
+        &self.harness
+    }
 }
 
 /// One of each engine.
@@ -35,12 +35,10 @@ pub async fn both(settings: &Settings) -> Vec<TestCounter> {
         let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
         store.migrate(kit::lease::MIGRATIONS).await.unwrap();
         store.migrate(crate::MIGRATIONS).await.unwrap();
-        let clock = Clock::fixed("2026-11-15T10:00:00+09:00".parse().unwrap());
+        let counter = crate::counter(settings.clone(), Arc::clone(&store)).unwrap();
         all.push(TestCounter {
-            counter: crate::counter(settings.clone(), Arc::clone(&store)).unwrap(),
-            context: Context::new(Caller::local_user(), clock, Arc::new(NoClient)),
+            harness: Harness::new(counter, "2026-11-15T10:00:00+09:00"),
             state: Arc::new(CounterState::new(settings.clone(), &store).unwrap()),
-            store,
             _scratch: scratch,
         });
     }
@@ -48,13 +46,6 @@ pub async fn both(settings: &Settings) -> Vec<TestCounter> {
 }
 
 impl TestCounter {
-    pub async fn ok(&self, tool: &str, arguments: Value) -> Value {
-        match kit::testing::call(&self.counter, &self.context, tool, arguments).await {
-            Ok(answer) => answer,
-            Err(error) => panic!("{tool}: {error} {:?}", error.cause),
-        }
-    }
-
     pub async fn text(&self, to: &str) -> String {
         let arguments = json!({"to": to, "text": "こんにちは & hello"});
         let answer = self.ok("message.send", arguments).await;
@@ -62,12 +53,11 @@ impl TestCounter {
     }
 
     pub fn set(&self, time: &str) {
-        let time = format!("2026-11-{time}+09:00");
-        self.context.clock.set(time.parse().unwrap());
+        self.set_clock(&format!("2026-11-{time}+09:00"));
     }
 
     pub fn worker(&self) -> Worker {
-        let presence = Arc::new(self.store.presence().unwrap());
+        let presence = Arc::new(self.store().presence().unwrap());
         let stop = CancellationToken::new();
         Worker::new(&self.state, &self.context.clock, &presence, &stop)
     }
@@ -86,13 +76,6 @@ impl TestCounter {
     /// The next worker need not wait for this one's lease to run out.
     pub async fn let_go(&self) {
         self.sql("DELETE FROM leases RETURNING 1").await;
-    }
-
-    pub async fn sql(&self, statement: &'static str) -> Vec<Row> {
-        self.store
-            .transaction(Budget::default(), move |sql| sql.query(statement, &[]))
-            .await
-            .unwrap()
     }
 
     pub async fn status(&self) -> (String, i64) {

@@ -1,9 +1,18 @@
 //! A counter driven without any wire: validation and transports are the desk's,
 //! and are tested there.
+//!
+//! With the feature `testing`, [`Harness`] also holds every call against the
+//! tool's schemas. It is what the tests of all counters use.
+
+#[cfg(feature = "testing")]
+mod harness;
 
 use std::sync::Arc;
 
 use serde_json::Value;
+
+#[cfg(feature = "testing")]
+pub use harness::{Harness, details};
 
 use crate::{
     context::Context,
@@ -11,7 +20,8 @@ use crate::{
     error::{Error, Result},
     handler::Run,
     reply::Reply,
-    sql::{Budget, Store},
+    sql::{Budget, Sql, Store},
+    tool::Tool,
 };
 
 /// Normalises `arguments` and runs the tool on the counter's own store, as the
@@ -20,41 +30,40 @@ pub async fn call(
     counter: &Counter,
     context: &Context,
     tool: &str,
-    arguments: Value,
+    mut arguments: Value,
 ) -> Result<Value> {
     let tool = counter
         .tool(tool)
         .ok_or_else(|| Error::new("UNKNOWN_TOOL", tool))?;
-    let mut context = context.clone();
-    context.zone = counter.time_zone.clone();
-    let mut arguments = arguments;
+    let context = in_zone(counter, context);
     if let Some(object) = arguments.as_object_mut() {
         tool.normalised(&context, object);
     }
+    run(counter, tool, context, arguments).await
+}
+
+/// The context of a call at this counter.
+fn in_zone(counter: &Counter, context: &Context) -> Context {
+    let mut context = context.clone();
+    context.zone = counter.time_zone.clone();
+    context
+}
+
+/// The answer as JSON; content blocks as a list.
+async fn run(counter: &Counter, tool: &Tool, context: Context, arguments: Value) -> Result<Value> {
     let reply = match tool.run.clone() {
         Run::Query(handler) => {
-            let context = context.clone();
-            store(counter)?
-                .query(Budget::default(), move |sql| {
-                    handler(&context, sql, arguments)
-                })
-                .await?
+            let work = move |sql: &mut dyn Sql| handler(&context, sql, arguments);
+            store(counter)?.query(Budget::default(), work).await?
         }
         Run::Transaction(handler) => {
-            let context = context.clone();
-            store(counter)?
-                .transaction(Budget::default(), move |sql| {
-                    handler(&context, sql, arguments.clone())
-                })
-                .await?
+            let work = move |sql: &mut dyn Sql| handler(&context, sql, arguments.clone());
+            store(counter)?.transaction(Budget::default(), work).await?
         }
         Run::Prepared(prepare) => {
-            let (store, context) = (store(counter)?, context.clone());
-            let ready = store
-                .query(Budget::default(), move |sql| {
-                    prepare(&context, sql, arguments)
-                })
-                .await?;
+            let store = store(counter)?;
+            let work = move |sql: &mut dyn Sql| prepare(&context, sql, arguments);
+            let ready = store.query(Budget::default(), work).await?;
             store.transaction(Budget::default(), ready).await?
         }
         Run::Async(handler) => handler(context, arguments).await?,

@@ -156,7 +156,7 @@ async fn what_did_not_go_out_is_tried_again_with_growing_pauses_and_given_up_aft
         let outcomes: Vec<_> = rows.iter().map(|row| row.text(0).unwrap()).collect();
         assert_eq!(outcomes, ["retry", "retry", "retry"]);
         test.set("16T10:00:11");
-        test.state = Arc::new(CounterState::new(with_sms(&server), &test.store).unwrap());
+        test.state = Arc::new(CounterState::new(with_sms(&server), test.store()).unwrap());
         test.send().await;
         assert_eq!(test.status().await.0, "failed");
         assert_eq!(server.requests().len(), 0, "nobody expects it any more");

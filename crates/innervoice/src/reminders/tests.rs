@@ -82,9 +82,7 @@ async fn a_long_absence_is_made_up_for_in_bounded_work() {
     for test in both(&Settings::default()).await {
         let reminder = json!({"time": "2026-11-15T12:00", "note": "x", "repeat": EVERY_MINUTE});
         test.ok("reminder.create", reminder).await;
-        test.context
-            .clock
-            .set("2027-11-15T12:00:30+09:00".parse().unwrap());
+        test.set_clock("2027-11-15T12:00:30+09:00");
         test.remind().await;
         assert_eq!(test.firings().await, [("on_time".to_owned(), 2_000)]);
         let list = test.ok("reminder.list", json!({})).await;
@@ -134,7 +132,7 @@ async fn what_was_changed_meanwhile_does_not_fire_as_it_was() {
         let id = test.ok("reminder.create", daily).await["id"].clone();
         test.set("15T12:00:00");
         let due = test
-            .store
+            .store()
             .query(Budget::default(), |sql| {
                 crate::store::reminders::due(sql, i64::MAX, 10)
             })
@@ -143,7 +141,7 @@ async fn what_was_changed_meanwhile_does_not_fire_as_it_was() {
         test.ok("reminder.update", json!({"id": id, "note": "y"}))
             .await;
         let advanced = test
-            .store
+            .store()
             .transaction(Budget::default(), move |sql| {
                 crate::store::reminders::advance(sql, &due[0], None, 0)
             })

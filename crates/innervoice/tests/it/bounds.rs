@@ -16,7 +16,7 @@ async fn fill(assistant: &Assistant, most: i64, insert: &str) {
     );
     let statement: &'static str = statement.leak();
     assistant
-        .store
+        .store()
         .transaction(Default::default(), move |sql| sql.execute(statement, &[]))
         .await
         .unwrap();

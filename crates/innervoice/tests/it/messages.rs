@@ -167,7 +167,7 @@ async fn settings_that_cannot_work_are_refused() {
             "webhook_secret",
         ),
     ] {
-        let store = one().await.store;
+        let store = one().await.store().clone();
         let error = innervoice::counter(settings, store).err().unwrap();
         assert_eq!(error.code, "INVALID_CONFIG");
         assert!(error.message.contains(key), "{error}");

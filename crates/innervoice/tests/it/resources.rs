@@ -1,18 +1,9 @@
 //! What clients can read: calendar files and reminders.
 
-use kit::resource::{Body, Question, Reference};
+use kit::resource::{Question, Reference};
 use serde_json::{Value, json};
 
-use crate::assistant::{Assistant, both};
-
-async fn read(assistant: &Assistant, uri: &str) -> Option<String> {
-    let resources = assistant.counter.resources.as_ref().unwrap();
-    let contents = resources.read(&assistant.context, uri).await.unwrap()?;
-    match contents.body {
-        Body::Text(text) => Some(text),
-        Body::Blob(_) => panic!("{uri} is not text"),
-    }
-}
+use crate::assistant::both;
 
 #[tokio::test]
 async fn the_calendar_and_each_event_as_files() {
@@ -26,7 +17,7 @@ async fn the_calendar_and_each_event_as_files() {
         let gone = assistant.ok("calendar.create", arguments).await["id"].clone();
         assistant.ok("calendar.cancel", json!({"id": gone})).await;
 
-        let feed = read(&assistant, "innervoice://calendar.ics").await.unwrap();
+        let feed = assistant.read("innervoice://calendar.ics").await.unwrap();
         assert!(feed.starts_with("BEGIN:VCALENDAR\r\n"));
         assert!(feed.ends_with("END:VCALENDAR\r\n"));
         for line in [
@@ -41,14 +32,14 @@ async fn the_calendar_and_each_event_as_files() {
         assert_eq!(feed.matches("BEGIN:VEVENT").count(), 2);
 
         let uri = format!("innervoice://events/{id}.ics");
-        let event = read(&assistant, &uri).await.unwrap();
+        let event = assistant.read(&uri).await.unwrap();
         assert_eq!(event.matches("BEGIN:VEVENT").count(), 1);
         assert!(event.contains(&format!("UID:{id}@madoguchi")));
         assert_eq!(
-            read(&assistant, "innervoice://events/evt_none.ics").await,
+            assistant.read("innervoice://events/evt_none.ics").await,
             None
         );
-        assert_eq!(read(&assistant, "innervoice://elsewhere").await, None);
+        assert_eq!(assistant.read("innervoice://elsewhere").await, None);
 
         let resources = assistant.counter.resources.as_ref().unwrap();
         let listed = resources.list(&assistant.context, None).await.unwrap();
@@ -76,7 +67,7 @@ async fn reminders_as_json() {
     for assistant in both().await {
         let arguments = json!({"time": "2026-11-16T07:00", "note": "x", "repeat": "daily"});
         assistant.ok("reminder.create", arguments).await;
-        let text = read(&assistant, "innervoice://reminders").await.unwrap();
+        let text = assistant.read("innervoice://reminders").await.unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["reminders"][0]["note"], "x");
         assert_eq!(value["reminders"][0]["next"].as_array().unwrap().len(), 3);
