@@ -70,7 +70,7 @@ impl<'a, E: Engine> Session<'a, E> {
                 "a store job went on although one of its statements had failed",
             ));
         }
-        // The last moment at which a cancelled call can still have done nothing.
+        // The last chance to cancel before the commit.
         self.budget.check()
     }
 
@@ -133,17 +133,17 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
     }
 }
 
-/// The same budget, which also ends when the guard is dropped: with the future
-/// that waits for the job.
-pub(crate) fn tie(budget: Budget) -> (Budget, DropGuard) {
+/// The same budget, which is also cancelled when the guard is dropped, together with
+/// the future that waits for the job.
+pub(crate) fn cancel_on_drop(budget: Budget) -> (Budget, DropGuard) {
     let cancel = budget.cancel.child_token();
     let guard = cancel.clone().drop_guard();
     let deadline = budget.deadline;
     (Budget { deadline, cancel }, guard)
 }
 
-/// Waits until the budget is used up, and says how.
-pub(crate) async fn over(budget: &Budget) -> Error {
+/// Waits until the budget ends, and returns why.
+pub(crate) async fn exhausted(budget: &Budget) -> Error {
     let late = async {
         match budget.deadline {
             Some(at) => tokio::time::sleep_until(at.into()).await,

@@ -1,31 +1,28 @@
 //! One SQL text, two engines.
 //!
 //! [`Database`] is what the rest of the program opens and hands on as
-//! `Arc<dyn kit::Store>`; which engine stands behind it is decided by the
-//! address alone ([`url::DatabaseUrl`]).
+//! `Arc<dyn kit::Store>`. Its address alone ([`url::DatabaseUrl`]) decides which
+//! engine it uses.
 //!
 //! Where to look: how SQLite writes are committed together in
 //! `sqlite/writer.rs`, how a closure becomes a PostgreSQL transaction in
-//! `postgres.rs`, what both have in common in `job.rs`, how tables come to be
-//! in `migrate.rs`, what an operator reads when storage fails in `failure.rs`.
+//! `postgres.rs`, what both have in common in `job.rs`, how tables are created and
+//! changed in `migrate.rs`, what an operator reads when storage fails in `failure.rs`.
 //!
-//! Dropping the future of a `read` or `write` calls the job off, just as its
-//! cancellation token does; a job whose commit has begun is not called off.
+//! Dropping the future of a `read` or `write` cancels the job, as its cancellation
+//! token does. A job whose commit has begun is not cancelled.
 
 mod failure;
 mod job;
 mod migrate;
+mod options;
 mod postgres;
 mod sqlite;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod url;
 
-use std::{
-    num::NonZero,
-    thread::available_parallelism,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use kit::{
     BoxFuture, Presence, Result,
@@ -34,31 +31,11 @@ use kit::{
 };
 
 pub use failure::STORAGE_ERROR;
+pub use options::Options;
 use url::DatabaseUrl;
 
 /// How long a health probe may take before it counts as a failure.
 const PROBE: Duration = Duration::from_secs(2);
-
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// SQLite: how many reads may run at the same time.
-    pub readers: usize,
-    /// PostgreSQL: how many connections are kept.
-    pub pool: usize,
-    /// How long work without a deadline waits for a lock or a connection.
-    pub busy_timeout: Duration,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        let processors = available_parallelism().map_or(2, NonZero::get);
-        Self {
-            readers: processors.clamp(2, 8),
-            pool: 10,
-            busy_timeout: Duration::from_secs(5),
-        }
-    }
-}
 
 /// An open database. Clones share it.
 #[derive(Clone)]
@@ -104,8 +81,8 @@ impl Database {
         })
     }
 
-    /// Finishes what was accepted, then lets go of the database. Later work is
-    /// refused. Calling it again does nothing.
+    /// Finishes accepted work, then closes the database. Later work is refused.
+    /// Calling it again does nothing.
     pub async fn close(&self) -> Result<()> {
         match &self.0 {
             Engine::Sqlite(sqlite) => sqlite.close().await,
@@ -136,8 +113,8 @@ impl Store for Database {
     fn migrate(&self, migrations: Migrations) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             let current: ReadJob<'static> = Box::new(move |sql| migrate::verify(sql, migrations));
-            // Any failure here, the missing table of a first start among them,
-            // is met again and worded under the lock.
+            // A failure here, such as the missing table of a first start, happens
+            // again under the lock and is reported there.
             if self.read(Budget::default(), current).await.is_ok() {
                 return Ok(());
             }
@@ -155,8 +132,8 @@ impl Store for Database {
         }
     }
 
-    /// On PostgreSQL a process that can't be reached may well be alive, so there
-    /// nobody is gone for certain.
+    /// On PostgreSQL an unreachable process may still be alive, so no process is ever
+    /// reported as gone.
     fn presence(&self) -> Result<Presence> {
         match &self.0 {
             Engine::Sqlite(sqlite) => sqlite.presence(),

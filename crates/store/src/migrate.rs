@@ -1,8 +1,8 @@
-//! How tables come to be, and how they change.
+//! Creates and changes tables.
 //!
-//! Every start compares the steps a counter knows with those on record. The
-//! common case, nothing to do, is one read ([`verify`]); otherwise [`apply`]
-//! runs in one transaction under a lock that the engine takes first.
+//! Every start compares the steps that a counter knows with those on record. If there
+//! is nothing to do, this is one read ([`verify`]). Otherwise [`apply`] runs in one
+//! transaction, under a lock that the engine takes first.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -105,8 +105,8 @@ fn edited(owner: &str, step: Migration) -> Error {
     )
 }
 
-/// A broken statement says which step it came from; a full disk or a lost
-/// server speaks for itself.
+/// Adds the step to the error of a broken statement. A full disk or a lost server
+/// needs no such detail.
 fn not_applied(error: Error, owner: &str, step: Migration) -> Error {
     if !error.is_internal() {
         return error;

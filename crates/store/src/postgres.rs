@@ -7,6 +7,7 @@
 //! read may change before it writes, unless a constraint, `ON CONFLICT` or a
 //! row lock (an `UPDATE` that comes first) stands guard.
 
+mod access;
 mod error;
 mod transaction;
 mod value;
@@ -25,13 +26,16 @@ use tokio::{runtime::Handle, task::spawn_blocking};
 use tokio_postgres::{NoTls, config::SslMode};
 
 use self::{
+    access::Access,
     error::connecting,
     transaction::{End, Transaction},
 };
 use crate::{
-    Options, failure,
+    failure,
     job::{self, Session, Work},
-    migrate, url,
+    migrate,
+    options::Options,
+    url,
 };
 
 /// How often a job is run when PostgreSQL asks for a transaction to be repeated.
@@ -40,13 +44,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A server that doesn't acknowledge anything for this long is gone.
 const SILENCE: Duration = Duration::from_secs(30);
 
-const WRITE: &str = "BEGIN";
-/// Several statements of one read see the same rows.
-const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-
-/// The lock is for every Madoguchi on this database; the number means nothing.
-/// The schema is only created when missing, because asking for it takes a right
-/// that a careful operator may not have granted.
+/// The lock is shared by every Madoguchi on this database; its number is arbitrary.
+/// The schema is only created if it is missing, since `CREATE SCHEMA` needs a right
+/// that an operator may not have granted.
 const PREPARE_SCHEMA: &str = "
 SELECT pg_advisory_xact_lock(7020911263104125811);
 DO $$ BEGIN
@@ -101,7 +101,7 @@ impl Postgres {
         let client = tokio::select! {
             biased;
             client = self.pool.get() => client,
-            error = job::over(budget) => return Err(error),
+            error = job::exhausted(budget) => return Err(error),
         };
         client.map_err(|error| match error {
             PoolError::Timeout(deadpool_postgres::TimeoutType::Wait) => {
@@ -116,25 +116,26 @@ impl Postgres {
     }
 
     pub async fn read(&self, budget: Budget, job: ReadJob<'static>) -> Result<()> {
-        let (budget, _guard) = job::tie(budget);
+        let (budget, _guard) = job::cancel_on_drop(budget);
         let client = self.client(&budget).await?;
         let (handle, watched) = (Handle::current(), budget.clone());
         let task = spawn_blocking(move || {
-            let mut session = Session::new(Transaction::new(client, handle, READ), &watched);
+            let mut session =
+                Session::new(Transaction::new(client, handle, Access::Read), &watched);
             let outcome = session.read(job);
-            // Nothing was written: the end of it is nobody's concern.
+            // Nothing was written, so nobody waits for the end.
             session.engine.leave();
             outcome
         });
         tokio::select! {
             biased;
             outcome = task => outcome.unwrap_or_else(|error| Err(Error::internal(error))),
-            error = job::over(&budget) => Err(error),
+            error = job::exhausted(&budget) => Err(error),
         }
     }
 
     pub async fn write(&self, budget: Budget, work: Work) -> Result<()> {
-        let (budget, _guard) = job::tie(budget);
+        let (budget, _guard) = job::cancel_on_drop(budget);
         let client = self.client(&budget).await?;
         let handle = Handle::current();
         spawn_blocking(move || repeat(client, &handle, &budget, work))
@@ -162,7 +163,7 @@ impl Postgres {
 fn repeat(mut client: Client, handle: &Handle, budget: &Budget, mut work: Work) -> Result<()> {
     let mut attempt = 1;
     loop {
-        let transaction = Transaction::new(client, handle.clone(), WRITE);
+        let transaction = Transaction::new(client, handle.clone(), Access::Write);
         let mut session = Session::new(transaction, budget);
         let outcome = session.write(&mut work);
         match session.engine.end(outcome) {
@@ -172,7 +173,7 @@ fn repeat(mut client: Client, handle: &Handle, budget: &Budget, mut work: Work) 
             }
             End::Conflict(same) => client = same,
         }
-        // Those who met must not meet again.
+        // A random pause keeps the same transactions from colliding again.
         thread::sleep(Duration::from_millis(rand::random_range(1..=5 * attempt)));
         attempt += 1;
     }

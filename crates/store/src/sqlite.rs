@@ -16,10 +16,10 @@ use kit::{
     sql::{Budget, ReadJob},
 };
 
-use self::{presence::Marks, reader::Readers, writer::Writer};
-use crate::{Options, job::Work, migrate};
+use self::{presence::Markers, reader::Readers, writer::Writer};
+use crate::{job::Work, migrate, options::Options};
 
-/// How long a start waits for another process that changes the tables.
+/// How long a start waits for another process that migrates.
 const MIGRATION_PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
@@ -28,7 +28,7 @@ pub(crate) struct Sqlite(Arc<Inner>);
 struct Inner {
     writer: Writer,
     readers: Readers,
-    marks: Marks,
+    markers: Markers,
     patience: Duration,
 }
 
@@ -37,7 +37,7 @@ impl Sqlite {
         Ok(Self(Arc::new(Inner {
             writer: Writer::open(path, options.busy_timeout).await?,
             readers: Readers::new(path, options.readers, options.busy_timeout),
-            marks: Marks::beside(path),
+            markers: Markers::beside(path),
             patience: options.busy_timeout,
         })))
     }
@@ -63,14 +63,14 @@ impl Sqlite {
     }
 
     pub fn presence(&self) -> Result<Presence> {
-        self.0.marks.make()
+        self.0.markers.make()
     }
 
     pub fn is_gone(&self, name: &str) -> bool {
-        self.0.marks.is_gone(name)
+        self.0.markers.is_gone(name)
     }
 
-    /// Readers go first: the last connection to close folds the log back into
+    /// Closes the readers first: the last connection to close writes the log back into
     /// the database file.
     pub async fn close(&self) -> Result<()> {
         self.0.readers.close().await;

@@ -5,6 +5,7 @@ use std::error::Error as _;
 use kit::Error;
 use tokio_postgres::error::SqlState;
 
+use super::access::Access;
 use crate::failure;
 
 /// The transaction should be repeated as a whole.
@@ -45,16 +46,16 @@ pub(super) fn is_lost(error: &tokio_postgres::Error) -> bool {
     }
 }
 
-/// A statement failed. `begin` tells a job that may only read from a server
-/// that can't write.
-pub(super) fn statement(error: &tokio_postgres::Error, begin: &str) -> Error {
+/// A statement failed. A write that is refused as read-only is the server's fault, a
+/// read is the job's.
+pub(super) fn statement(error: &tokio_postgres::Error, access: Access) -> Error {
     let cause = chain(error);
     if is_lost(error) {
         return failure::unreachable(cause);
     }
     match error.code() {
         Some(&SqlState::QUERY_CANCELED) => Error::timeout().cause(cause),
-        Some(&SqlState::READ_ONLY_SQL_TRANSACTION) if begin == super::WRITE => {
+        Some(&SqlState::READ_ONLY_SQL_TRANSACTION) if access == Access::Write => {
             failure::read_only(cause)
         }
         Some(code) => refusal(code, &cause).unwrap_or_else(|| Error::internal(cause)),
@@ -77,7 +78,7 @@ pub(super) fn connecting(error: &tokio_postgres::Error) -> Error {
     }
 }
 
-/// After this the rows may or may not be there.
+/// It is unknown whether the commit succeeded.
 pub(super) fn unsure(cause: impl Into<String>) -> Error {
     failure::storage(
         "The database was lost while it was saving, so it isn't known whether the change was made.",

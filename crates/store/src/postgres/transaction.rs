@@ -9,6 +9,7 @@ use tokio::{runtime::Handle, time::timeout};
 use tokio_postgres::{NoTls, Statement, types::ToSql};
 
 use super::{
+    access::Access,
     error::{is_conflict, is_lost, is_stale, statement, unsure},
     value::{Bind, row, type_of},
 };
@@ -23,63 +24,63 @@ const ROLLBACK_LIMIT: Duration = Duration::from_secs(2);
 
 pub(super) struct Transaction {
     link: Link,
-    state: State,
+    progress: Progress,
 }
 
 struct Link {
     client: Client,
     handle: Handle,
-    begin: &'static str,
+    access: Access,
 }
 
 #[derive(Default)]
-struct State {
+struct Progress {
     begun: bool,
     /// PostgreSQL asked for the transaction to be repeated.
     conflict: bool,
-    /// The budget ended while a statement ran: its answer is still to come.
-    adrift: bool,
+    /// The budget ended while a statement ran, so its answer is still pending.
+    unanswered: bool,
 }
 
 /// How a write ended.
 pub(super) enum End {
     Final(Result<()>),
-    /// Undone, and worth another attempt on the same connection.
+    /// Rolled back; can be repeated on the same connection.
     Conflict(Client),
 }
 
 impl Transaction {
-    pub fn new(client: Client, handle: Handle, begin: &'static str) -> Self {
+    pub fn new(client: Client, handle: Handle, access: Access) -> Self {
         Self {
             link: Link {
                 client,
                 handle,
-                begin,
+                access,
             },
-            state: State::default(),
+            progress: Progress::default(),
         }
     }
 
     /// Commits if the job succeeded, rolls back if not.
     pub fn end(self, outcome: Result<()>) -> End {
-        let Self { link, state } = self;
+        let Self { link, progress } = self;
         match outcome {
-            outcome if !state.begun => End::Final(outcome),
-            outcome if state.adrift => {
+            outcome if !progress.begun => End::Final(outcome),
+            outcome if progress.unanswered => {
                 link.discard();
                 End::Final(outcome)
             }
             Ok(()) => link.commit(),
-            Err(error) => link.roll_back(error, state.conflict),
+            Err(error) => link.roll_back(error, progress.conflict),
         }
     }
 
     /// Ends a read, without waiting for it.
     pub fn leave(self) {
-        let Self { link, state } = self;
-        if state.adrift {
+        let Self { link, progress } = self;
+        if progress.unanswered {
             link.discard();
-        } else if state.begun {
+        } else if progress.begun {
             let Link { client, handle, .. } = link;
             handle.spawn(async move {
                 let end = timeout(ROLLBACK_LIMIT, client.batch_execute("COMMIT")).await;
@@ -93,8 +94,8 @@ impl Transaction {
 
 impl Engine for Transaction {
     fn query(&mut self, sql: &str, params: &[Param<'_>], budget: &Budget) -> Result<Vec<Row>> {
-        let Self { link, state } = self;
-        let rows = link.wait(state, budget, async {
+        let Self { link, progress } = self;
+        let rows = link.wait(progress, budget, async {
             let statement = link.prepare(sql, params).await?;
             let binds: Vec<_> = params.iter().map(Bind).collect();
             link.client.query(&statement, &references(&binds)).await
@@ -103,8 +104,8 @@ impl Engine for Transaction {
     }
 
     fn execute(&mut self, sql: &str, params: &[Param<'_>], budget: &Budget) -> Result<u64> {
-        let Self { link, state } = self;
-        link.wait(state, budget, async {
+        let Self { link, progress } = self;
+        link.wait(progress, budget, async {
             let statement = link.prepare(sql, params).await?;
             let binds: Vec<_> = params.iter().map(Bind).collect();
             link.client.execute(&statement, &references(&binds)).await
@@ -112,8 +113,8 @@ impl Engine for Transaction {
     }
 
     fn script(&mut self, text: &str, budget: &Budget) -> Result<()> {
-        let Self { link, state } = self;
-        link.wait(state, budget, link.client.batch_execute(text))
+        let Self { link, progress } = self;
+        link.wait(progress, budget, link.client.batch_execute(text))
     }
 }
 
@@ -138,16 +139,16 @@ impl Link {
     /// waiting for its answer.
     fn wait<T>(
         &self,
-        state: &mut State,
+        progress: &mut Progress,
         budget: &Budget,
         work: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T> {
-        let begun = std::mem::replace(&mut state.begun, true);
+        let begun = std::mem::replace(&mut progress.begun, true);
         let answer = async {
             if begun {
                 work.await
             } else {
-                let begin = self.client.batch_execute(self.begin);
+                let begin = self.client.batch_execute(self.access.begin());
                 try_join(begin, work).await.map(|((), answer)| answer)
             }
         };
@@ -155,22 +156,22 @@ impl Link {
             tokio::select! {
                 biased;
                 answer = answer => Ok(answer),
-                over = job::over(budget) => Err(over),
+                over = job::exhausted(budget) => Err(over),
             }
         });
         match answer {
             Ok(answer) => answer.map_err(|error| {
-                state.conflict = is_conflict(&error);
-                // The next attempt must not meet it on another connection.
+                progress.conflict = is_conflict(&error);
+                // The next attempt may use another connection with the same statement.
                 if is_stale(&error)
                     && let Some(pool) = Client::pool(&self.client)
                 {
                     pool.manager().statement_caches.clear();
                 }
-                statement(&error, self.begin)
+                statement(&error, self.access)
             }),
             Err(over) => {
-                state.adrift = true;
+                progress.unanswered = true;
                 Err(over)
             }
         }
@@ -181,7 +182,7 @@ impl Link {
             Some(Ok(())) => End::Final(Ok(())),
             Some(Err(error)) if is_conflict(&error) => End::Conflict(self.client),
             Some(Err(error)) if is_lost(&error) => End::Final(Err(unsure(error.to_string()))),
-            Some(Err(error)) => End::Final(Err(statement(&error, self.begin))),
+            Some(Err(error)) => End::Final(Err(statement(&error, self.access))),
             None => {
                 self.discard();
                 End::Final(Err(unsure("no answer to COMMIT")))
@@ -206,8 +207,8 @@ impl Link {
             .block_on(async { timeout(limit, self.client.batch_execute(sql)).await.ok() })
     }
 
-    /// Stops what the server still does and gives the connection up, so that
-    /// the late end of one job never meets the next one.
+    /// Cancels the running statement and drops the connection, so that the late end of
+    /// one job never affects the next.
     fn discard(self) {
         let cancel = self.client.cancel_token();
         let client = Client::take(self.client);

@@ -135,7 +135,7 @@ pub(super) fn with_session<T>(
         .map_err(|error| failure_of(&error))?;
     let transaction = Transaction { connection, access };
     let outcome = job(&mut Session::new(transaction, budget));
-    // What follows, a rollback among it, must not be interrupted.
+    // The statements that follow, such as a rollback, must not be interrupted.
     let unwatched = connection.progress_handler(0, None::<fn() -> bool>);
     outcome.and_then(|value| {
         unwatched.map_err(|error| failure_of(&error))?;
@@ -171,8 +171,8 @@ impl Transaction<'_> {
         Ok(statement)
     }
 
-    /// Some failures end the whole transaction; without it a statement would
-    /// be committed by itself.
+    /// Some failures end the whole transaction; after that a statement would be
+    /// committed on its own.
     fn check(&self) -> Result<()> {
         if self.connection.is_autocommit() {
             return Err(Error::internal("the transaction is over"));
@@ -183,7 +183,7 @@ impl Transaction<'_> {
     fn failed(&self, error: &rusqlite::Error, budget: &Budget) -> Error {
         match (error.sqlite_error_code(), budget.check()) {
             (Some(ErrorCode::OperationInterrupted), Err(over)) => over,
-            // The disk is fine: the job writes where it may only read.
+            // Not a failure of the disk: a read job tried to write.
             (Some(ErrorCode::ReadOnly), _) if self.access == Access::Read => {
                 Error::internal(error.to_string())
             }
@@ -198,7 +198,7 @@ impl Engine for Transaction<'_> {
         let mut rows = statement.raw_query();
         let mut answer = Vec::new();
         while let Some(row) = rows.next().map_err(|error| self.failed(&error, budget))? {
-            // Only now: the first step adapts a statement to changed tables.
+            // Not earlier: the first step adapts a statement to changed tables.
             let columns = row.as_ref().column_count();
             let mut cells = Vec::with_capacity(columns);
             for column in 0..columns {
@@ -226,9 +226,8 @@ impl Engine for Transaction<'_> {
     }
 }
 
-/// To SQLite `$2` is a name, numbered by where it first appears, and found by
-/// going through all of them; `?2` is the second parameter, as `$2` is here and
-/// on PostgreSQL.
+/// To SQLite `$2` is a name, which is numbered by its first appearance and searched
+/// linearly. `?2` is the second parameter, as `$2` is on PostgreSQL.
 fn numbered(sql: &str) -> Cow<'_, str> {
     if !sql.contains('$') {
         return Cow::Borrowed(sql);
@@ -287,7 +286,8 @@ pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Storage's fault is worded; everything else is a mistake in a statement.
+/// Failures of the storage get a message for the operator; all others are errors in a
+/// statement.
 pub(super) fn failure_of(error: &rusqlite::Error) -> Error {
     let cause = error.to_string();
     match error.sqlite_error_code() {

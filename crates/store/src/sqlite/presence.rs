@@ -1,5 +1,5 @@
-//! Which processes work on the file: each holds a lock on a mark beside it,
-//! which the kernel releases when the process ends, however it ends.
+//! Detects which processes use the database. Each holds a lock on a marker file
+//! beside it; the kernel releases the lock when the process ends, however it ends.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -12,24 +12,24 @@ use kit::{Presence, Result};
 use super::connection::create_directory;
 use crate::failure;
 
-/// The directory of the marks.
+/// The directory of the marker files.
 #[derive(Clone)]
-pub struct Marks(PathBuf);
+pub struct Markers(PathBuf);
 
-/// A lock on its file for as long as it lives.
-struct Mark {
+/// A marker file, locked until this is dropped.
+struct Marker {
     path: PathBuf,
     _file: File,
 }
 
-impl Drop for Mark {
+impl Drop for Marker {
     fn drop(&mut self) {
-        // What stays is found to be without a lock, and taken away.
+        // A file that stays has no lock, so another process removes it.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-impl Marks {
+impl Markers {
     pub fn beside(database: &Path) -> Self {
         let mut name = database.file_name().unwrap_or_default().to_owned();
         name.push("-alive");
@@ -39,7 +39,7 @@ impl Marks {
     pub fn make(&self) -> Result<Presence> {
         let name = Presence::new_name();
         let path = self.0.join(&name);
-        // Locked before it can be seen: a mark without a lock is of the dead.
+        // Locked before others can see it: an unlocked marker means a dead process.
         let hidden = self.0.join(format!(".{name}"));
         let made = || {
             create_directory(&self.0)?;
@@ -51,10 +51,10 @@ impl Marks {
         let made: std::io::Result<File> = made();
         let file = made.map_err(|error| failure::unreachable(error.to_string()))?;
         self.sweep();
-        Ok(Presence::marked(name, Mark { path, _file: file }))
+        Ok(Presence::marked(name, Marker { path, _file: file }))
     }
 
-    /// What can't be read says nothing of its owner.
+    /// An unreadable marker does not count as gone.
     pub fn is_gone(&self, name: &str) -> bool {
         if !Presence::is_marked(name) {
             return false;
@@ -65,7 +65,7 @@ impl Marks {
         }
     }
 
-    /// Takes away what the dead left behind.
+    /// Removes the markers of dead processes.
     fn sweep(&self) {
         let Ok(entries) = fs::read_dir(&self.0) else {
             return;
@@ -80,7 +80,7 @@ impl Marks {
     }
 }
 
-/// Closing the file gives the lock back.
+/// Closing the file releases the lock.
 fn is_unlocked(file: &File) -> bool {
     match file.try_lock_shared() {
         Ok(()) => true,

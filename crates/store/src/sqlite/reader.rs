@@ -1,4 +1,4 @@
-//! Reads beside the writer, each on one snapshot of what was last committed.
+//! Reads beside the writer, each on one snapshot of the last committed state.
 //!
 //! Connections are opened when they are first needed, so that a start stays
 //! quick, and kept.
@@ -49,18 +49,18 @@ impl Readers {
     }
 
     pub async fn run(&self, budget: Budget, job: ReadJob<'static>) -> Result<()> {
-        let (budget, _guard) = job::tie(budget);
+        let (budget, _guard) = job::cancel_on_drop(budget);
         let permit = tokio::select! {
             biased;
             permit = Arc::clone(&self.permits).acquire_owned() => {
                 permit.map_err(|_| failure::closed())?
             }
-            error = job::over(&budget) => return Err(error),
+            error = job::exhausted(&budget) => return Err(error),
         };
         let idle = Arc::clone(&self.idle);
         let watched = budget.clone();
         let task = spawn_blocking(move || {
-            // Given back last, so that a permit always stands for a connection.
+            // Released last, so that every permit has a connection.
             let _permit = permit;
             let mut connection = idle.take()?;
             let outcome = snapshot(&mut connection, &watched, job);
@@ -71,11 +71,11 @@ impl Readers {
         tokio::select! {
             biased;
             outcome = task => outcome.unwrap_or_else(|error| Err(Error::internal(error))),
-            error = job::over(&budget) => Err(error),
+            error = job::exhausted(&budget) => Err(error),
         }
     }
 
-    /// Waits for running reads, but not for ever; later ones are refused.
+    /// Waits a limited time for running reads; later ones are refused.
     pub async fn close(&self) {
         let all = self.permits.acquire_many(self.size);
         let _all = tokio::time::timeout(CLOSE_LIMIT, all).await;
@@ -91,7 +91,7 @@ impl Idle {
     }
 
     fn put(&self, connection: Connection) {
-        // One that could not end its transaction would show old data for ever.
+        // A connection that could not end its transaction would show old data forever.
         if connection.is_autocommit() {
             self.lock().push(connection);
         }
@@ -109,7 +109,7 @@ fn snapshot(connection: &mut Connection, budget: &Budget, job: ReadJob<'static>)
     let outcome = with_session(connection, Access::Read, budget, |session| {
         session.read(job)
     });
-    // Nothing was written, so there is nothing that the end could lose.
+    // Nothing was written, so a failed COMMIT loses nothing.
     if control(connection, "COMMIT").is_err() {
         let _ = control(connection, "ROLLBACK");
     }

@@ -26,7 +26,7 @@ use crate::{
     job::{self, Work},
 };
 
-/// How many jobs may wait; further callers wait for a place.
+/// How many jobs may be queued; further callers wait.
 const QUEUE: usize = 1_024;
 /// The most jobs that are committed together.
 const BATCH: usize = 256;
@@ -48,7 +48,7 @@ enum Message {
 struct Job {
     work: Work,
     budget: Budget,
-    /// When a job without a deadline stops waiting for the lock.
+    /// When a job without a deadline gives up waiting for the lock.
     patience: Instant,
     /// Set by whoever comes first: the writer that starts the job, or the
     /// caller that gives up on it.
@@ -66,7 +66,7 @@ impl Writer {
             .name("sqlite-writer".into())
             .spawn(move || match open_writer(&path, patience) {
                 Ok(connection) => {
-                    // A caller that has gone leaves an empty queue behind.
+                    // If the caller is gone, the queue is empty.
                     let _ = ready.send(Ok(()));
                     Loop::new(connection, waiting).run();
                 }
@@ -79,7 +79,7 @@ impl Writer {
 
     pub async fn run(&self, budget: Budget, work: Work, patience: Duration) -> Result<()> {
         budget.check()?;
-        let (budget, _guard) = job::tie(budget);
+        let (budget, _guard) = job::cancel_on_drop(budget);
         let (answer, mut answered) = oneshot::channel();
         let claimed = Arc::new(AtomicBool::new(false));
         let job = Message::Job(Job {
@@ -93,12 +93,12 @@ impl Writer {
         tokio::select! {
             biased;
             sent = self.queue.send(job) => sent.map_err(|_| failure::closed())?,
-            error = job::over(&budget) => return Err(error),
+            error = job::exhausted(&budget) => return Err(error),
         }
         tokio::select! {
             biased;
             outcome = &mut answered => return outcome.unwrap_or_else(|_| Err(failure::closed())),
-            error = job::over(&budget) => {
+            error = job::exhausted(&budget) => {
                 if !claimed.swap(true, Ordering::AcqRel) {
                     return Err(error);
                 }
@@ -115,7 +115,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits until everything accepted is done and the file is let go.
+    /// Waits until all accepted jobs are done and the file is closed.
     pub async fn close(&self) -> Result<()> {
         let (answer, closed) = oneshot::channel();
         if self.queue.send(Message::Close(answer)).await.is_err() {
@@ -136,8 +136,8 @@ impl Job {
         let _ = self.answer.send(outcome);
     }
 
-    /// Why it should not wait for the lock any longer.
-    fn impatient(&self) -> Option<Error> {
+    /// Why it should stop waiting for the lock, if it should.
+    fn reason_to_give_up(&self) -> Option<Error> {
         if let Err(over) = self.budget.check() {
             return Some(over);
         }
@@ -194,7 +194,7 @@ impl Loop {
         match message {
             Message::Job(job) => self.waiting.push_back(job),
             Message::Close(answer) => {
-                // What is in the queue is still taken out of it.
+                // Jobs that are already queued are still run.
                 self.queue.close();
                 self.closing = Some(answer);
             }
@@ -222,7 +222,7 @@ impl Loop {
             };
             for mut job in std::mem::take(&mut self.waiting) {
                 let refusal = if is_busy(&error) {
-                    job.impatient()
+                    job.reason_to_give_up()
                 } else {
                     Some(failure_of(&error))
                 };
@@ -249,8 +249,8 @@ impl Loop {
                 Err(error) => job.answer(Err(error)),
             }
             if self.connection.is_autocommit() {
-                // The failure took the whole transaction with it. The others
-                // did nothing wrong: they go first in the next one.
+                // The failure ended the whole transaction. The other jobs of the batch
+                // go first in the next one.
                 for mate in done.into_iter().rev() {
                     self.waiting.push_front(mate);
                 }
@@ -316,8 +316,8 @@ impl Loop {
     }
 
     fn finish(self) {
-        // Only tidies up: another process may still read the log, and then
-        // the last one to close the file does this.
+        // May fail while another process reads the log; then the last process to
+        // close the file does this.
         let _ = self
             .connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));

@@ -27,7 +27,7 @@ fn within(time: Duration) -> Budget {
 }
 
 const SHORT: Duration = Duration::from_millis(150);
-/// Far below what the statements take, far above a slow machine's hiccup.
+/// Far below what the statements take, far above a pause of a slow machine.
 const SOON: Duration = Duration::from_secs(5);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -41,7 +41,7 @@ async fn a_deadline_ends_a_long_read() {
             .unwrap_err();
         assert_eq!(error.code, TIMEOUT);
         assert!(started.elapsed() < SOON);
-        // Every reader, one after the other, is fit for use.
+        // Every reader still works.
         for _ in 0..20 {
             assert!(ids(&scratch.database).await.is_empty());
         }
@@ -123,7 +123,7 @@ async fn cancelling_stops_a_running_statement() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn dropping_the_future_calls_the_job_off() {
+async fn dropping_the_future_cancels_the_job() {
     for scratch in both().await {
         let long = write(&scratch.database, |sql| sql.execute(ENDLESS_WRITE, &[]));
         assert!(tokio::time::timeout(SHORT, long).await.is_err());
@@ -134,7 +134,7 @@ async fn dropping_the_future_calls_the_job_off() {
     }
 }
 
-/// A long job in front must not hold up the answer to one that ran out of time.
+/// A long job must not delay the answer to a queued job whose deadline passed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_waiting_job_is_answered_at_its_deadline() {
     for scratch in both().await {

@@ -1,4 +1,4 @@
-//! What the owner of a database does with it: name, probe, close.
+//! The name, the health check and the end of a database.
 
 use kit::Store;
 use store::STORAGE_ERROR;
@@ -29,7 +29,7 @@ async fn a_database_is_probed_and_closed() {
 }
 
 #[tokio::test]
-async fn engines_say_their_names() {
+async fn engines_report_their_names() {
     let names: Vec<_> = both().await.iter().map(|s| s.database.engine()).collect();
     assert_eq!(names, ["sqlite", "postgres"]);
 }

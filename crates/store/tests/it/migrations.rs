@@ -1,4 +1,4 @@
-//! How tables come to be: once, in order, and never against the record.
+//! Migrations: once, in order, and never against the record.
 
 use kit::{Store, counter::Migrations, sql::Migration};
 use store::{Database, Options, STORAGE_ERROR, testing};
@@ -62,7 +62,7 @@ async fn steps_are_applied_once_and_in_order() {
             (2, "rows".into())
         );
         assert!(record[1].int(2).unwrap() > 1_700_000_000_000);
-        // Owners don't see each other's steps.
+        // Owners have separate steps.
         let other = Migrations {
             owner: "other",
             steps: &[],

@@ -65,8 +65,8 @@ async fn a_lost_server_is_named_and_found_again() {
     assert_eq!(ids(&scratch.database).await, [1, 2]);
 }
 
-/// Two jobs that lock two rows in opposite order: PostgreSQL breaks the tie,
-/// and the loser is repeated.
+/// Two jobs lock two rows in opposite order: PostgreSQL ends one of them, and it is
+/// repeated.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deadlock_is_repeated() {
     let scratch = testing::postgres().await;
@@ -92,7 +92,7 @@ async fn a_deadlock_is_repeated() {
     let (one, two) = futures::join!(cross(1, 2), cross(2, 1));
     one.unwrap();
     two.unwrap();
-    // Once more than without the tie; oftener if the two meet again.
+    // One attempt more than without the deadlock; more if the two collide again.
     assert!(runs.load(Ordering::SeqCst) >= 3);
     let weights = read(&scratch.database, |sql| {
         sql.query("SELECT weight FROM note", &[])

@@ -90,7 +90,7 @@ async fn the_number_of_changed_rows_and_upserts() {
 }
 
 #[tokio::test]
-async fn wrong_statements_are_errors_of_ours() {
+async fn wrong_statements_are_internal_errors() {
     for scratch in both().await {
         for (text, params) in [
             ("SELEKT 1", vec![]),

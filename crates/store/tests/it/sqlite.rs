@@ -19,7 +19,7 @@ async fn refusal(path: &Path) -> Error {
     let error = outcome.err().unwrap();
     assert_eq!(error.code, STORAGE_ERROR);
     assert!(error.next.is_some());
-    // Paths are for the log alone.
+    // Paths are only in the log.
     let name = path.to_string_lossy().into_owned();
     assert!(!error.to_string().contains(&name), "{error}");
     let cause = error.cause.as_ref().unwrap().to_string();
@@ -35,7 +35,7 @@ fn path(scratch: &testing::Scratch) -> &Path {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_is_refused_and_left_alone() {
+async fn a_file_that_is_not_a_database_is_refused_and_kept() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("letter.txt");
     let text = "Dear Sir or Madam, ".repeat(200);
@@ -46,7 +46,7 @@ async fn a_file_that_is_no_database_is_refused_and_left_alone() {
 }
 
 #[tokio::test]
-async fn places_that_can_not_hold_a_database() {
+async fn unusable_paths_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let error = refusal(directory.path()).await;
     assert!(error.message.contains("can't be opened"), "{error}");
@@ -84,7 +84,7 @@ async fn closing_leaves_one_file() {
     assert_eq!(files, 1);
 }
 
-/// What was accepted before `close` is done.
+/// Jobs accepted before `close` are done.
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_finishes_what_was_accepted() {
     let scratch = testing::sqlite().await;
@@ -143,7 +143,7 @@ async fn a_job_can_not_end_its_transaction() {
     assert_eq!(ids(&scratch.database).await, [3]);
 }
 
-/// Another process holds the lock: wait, but not for ever.
+/// Another process holds the lock: wait for a limited time.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lock_held_elsewhere_is_waited_for() {
     let scratch = testing::sqlite().await;
@@ -170,7 +170,7 @@ async fn a_lock_held_elsewhere_is_waited_for() {
     let error = impatient.unwrap_err();
     assert!(error.message.contains("busy"), "{error}");
     assert!(started.elapsed() < Duration::from_secs(3));
-    // Reads don't mind; a writer gets the lock as soon as it is free.
+    // Reads are not blocked; a writer gets the lock as soon as it is free.
     assert!(ids(&database).await.is_empty());
     let write = write(&database, |sql| insert(sql, 3));
     let release = async {
@@ -183,7 +183,7 @@ async fn a_lock_held_elsewhere_is_waited_for() {
 }
 
 #[tokio::test]
-async fn others_can_tell_when_a_process_is_gone() {
+async fn the_end_of_a_process_is_detected() {
     let scratch = testing::sqlite().await;
     let other = scratch.again().await;
     let presence = scratch.database.presence().unwrap();
@@ -191,7 +191,7 @@ async fn others_can_tell_when_a_process_is_gone() {
     assert!(!other.is_gone(&name) && !scratch.database.is_gone(&name));
     drop(presence);
     assert!(other.is_gone(&name));
-    // One that was killed leaves its mark, without the lock.
+    // A killed process leaves its marker, without the lock.
     let marks = path(&scratch).with_file_name("test.db-alive");
     fs::write(marks.join(&name), "").unwrap();
     assert!(other.is_gone(&name));
@@ -199,12 +199,12 @@ async fn others_can_tell_when_a_process_is_gone() {
     let left: Vec<_> = fs::read_dir(&marks).unwrap().flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     assert!(left[0].path().ends_with(next.name()));
-    // Nothing is said of those that never made one.
+    // Processes without a marker are never reported as gone.
     assert!(!other.is_gone("somebody") && !other.is_gone(""));
 }
 
 #[tokio::test]
-async fn a_lease_is_taken_at_once_from_the_dead_and_never_from_the_living() {
+async fn a_lease_is_taken_over_at_once_from_dead_processes_only() {
     let scratch = testing::sqlite().await;
     let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
     store.migrate(kit::lease::MIGRATIONS).await.unwrap();

@@ -1,11 +1,11 @@
-//! All or nothing, beside others.
+//! Transactions: all or nothing, beside others.
 
 use futures::future::join_all;
 use kit::Error;
 
 use crate::{both, ids, insert, read, write};
 
-/// More than wait in the writer's queue, and many times what one commit takes.
+/// More than the writer's queue holds, and many times a batch.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_concurrent_writes_all_land() {
     for scratch in both().await {
@@ -29,7 +29,7 @@ async fn one_runtime_thread_is_enough() {
     }
 }
 
-/// Jobs that wait together may be committed together; each stands alone.
+/// Jobs that are committed together still fail one by one.
 #[tokio::test(flavor = "multi_thread")]
 async fn failures_and_panics_undo_only_themselves() {
     for scratch in both().await {

@@ -1,4 +1,4 @@
-//! How much one caller has had stored lately, on both engines.
+//! The limit of what one caller may have stored, on both engines.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const BOUND: Bound = Bound {
     items: 10,
 };
 
-/// Adds one as a tool would: beyond the bound nothing is stored.
+/// Adds one item as a tool would: beyond the bound nothing is stored.
 async fn add(store: &Arc<dyn Store>, caller: &'static str, bytes: usize, now: i64) -> Option<i64> {
     let added = store
         .transaction(Budget::default(), move |sql| {
@@ -32,7 +32,7 @@ async fn add(store: &Arc<dyn Store>, caller: &'static str, bytes: usize, now: i6
 }
 
 #[tokio::test]
-async fn the_bound_is_reached_and_frees_itself_hour_by_hour() {
+async fn the_bound_is_reached_and_freed_hour_by_hour() {
     for scratch in both().await {
         let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
         store.migrate(usage::MIGRATIONS).await.unwrap();
