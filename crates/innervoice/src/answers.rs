@@ -1,4 +1,4 @@
-//! Shapes that several tools answer with.
+//! Types of answers that several tools share.
 
 pub mod sync;
 
@@ -15,12 +15,12 @@ use crate::{
     },
     store::{
         events::Event,
-        outbox::Item,
+        outbox::OutboxItem,
         reminders::{self, Reminder},
     },
 };
 
-/// That something was done to one thing, and nothing more to say of it.
+/// The answer of a tool that only reports success.
 #[derive(Serialize, JsonSchema)]
 pub struct Done {
     pub status: &'static str,
@@ -111,7 +111,7 @@ pub struct MessageView {
 }
 
 impl MessageView {
-    pub fn of(item: &Item, is_configured: bool, zone: &TimeZone) -> Self {
+    pub fn of(item: &OutboxItem, is_configured: bool, zone: &TimeZone) -> Self {
         let held = item.status == "queued" && !is_configured;
         Self {
             id: item.id.clone(),
@@ -175,7 +175,7 @@ pub struct FiringView {
     pub coalesced: i64,
 }
 
-/// How many coming times are told.
+/// How many coming times are listed.
 pub const NEXT: usize = 3;
 
 impl ReminderView {
@@ -213,8 +213,7 @@ impl ReminderView {
     }
 }
 
-/// When a reminder comes next. When the steps run out before that is known, the
-/// time that its row has.
+/// When a reminder fires next. If the steps run out, the time in its row.
 pub fn next_times(reminder: &Reminder, steps: &Steps) -> Vec<i64> {
     let Some(at) = reminder.next_fire_at else {
         return Vec::new();

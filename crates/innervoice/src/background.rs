@@ -1,4 +1,4 @@
-//! What goes on beside the calls: messages leave, reminders fire.
+//! Background work: sends messages, fires reminders, syncs the calendar.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{state::CounterState, worker::Worker};
 
-/// How long something that is just being sent may keep the program from ending.
+/// How long a shutdown waits for messages that are being sent.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
 pub struct Workers {
@@ -35,7 +35,7 @@ impl Background for Workers {
     fn start(&self, announce: Announce) {
         let clock = Clock::system();
         let presence = self.state.store.presence().unwrap_or_else(|error| {
-            tracing::warn!(%error, cause = ?error.cause, "what this process leaves unfinished will wait");
+            tracing::warn!(%error, cause = ?error.cause, "unfinished work of this process will wait until its claims expire");
             Presence::unmarked()
         });
         let presence = Arc::new(presence);
@@ -47,10 +47,10 @@ impl Background for Workers {
 
     fn stop(&self) -> BoxFuture<'_, ()> {
         self.stop.cancel();
-        // A counter that was never started is stopped too.
+        // `stop` is also called for a counter that was never started.
         self.tasks.close();
         Box::pin(async {
-            // What hangs is left to its claim, which runs out.
+            // Whatever hangs is taken over when its claim expires.
             let _ = tokio::time::timeout(LAST_WAIT, self.tasks.wait()).await;
         })
     }

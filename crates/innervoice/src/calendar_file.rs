@@ -5,7 +5,7 @@ use kit::{Result, Sql};
 
 use crate::{
     answers::timestamp,
-    model::ics::{self, Entry},
+    model::ics::{self, IcsEvent},
     store::events::{self, Event},
 };
 
@@ -23,7 +23,7 @@ pub fn feed(sql: &mut dyn Sql, now: i64) -> Result<String> {
 pub fn file(events: &[Event]) -> String {
     let zones: Vec<_> = events.iter().map(Event::zone).collect();
     let entries = events.iter().zip(&zones);
-    let entries: Vec<Entry<'_>> = entries.map(|(event, zone)| entry(event, zone)).collect();
+    let entries: Vec<IcsEvent<'_>> = entries.map(|(event, zone)| entry(event, zone)).collect();
     ics::calendar("InnerVoice", &entries)
 }
 
@@ -32,8 +32,8 @@ pub fn object(event: &Event) -> String {
     ics::object(entry(event, &event.zone()))
 }
 
-fn entry<'a>(event: &'a Event, zone: &'a TimeZone) -> Entry<'a> {
-    Entry {
+fn entry<'a>(event: &'a Event, zone: &'a TimeZone) -> IcsEvent<'a> {
+    IcsEvent {
         id: &event.id,
         title: &event.title,
         description: &event.description,

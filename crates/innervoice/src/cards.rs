@@ -1,5 +1,5 @@
-//! What a person sees who is asked about a change: what is there, and each field
-//! that changes before and after.
+//! The lines that a person reads when asked to approve a call: facts, and each
+//! changed field before and after.
 
 use kit::{
     approval::Line,
@@ -8,13 +8,13 @@ use kit::{
 
 use crate::store::events::Event;
 
-/// The lines of such a card. Labels are given in English and Japanese.
-pub struct Lines {
+/// Builds the lines. Labels are given in English and Japanese.
+pub struct CardLines {
     language: Language,
     lines: Vec<Line>,
 }
 
-impl Lines {
+impl CardLines {
     pub fn new(language: Language) -> Self {
         Self {
             language,
@@ -22,25 +22,25 @@ impl Lines {
         }
     }
 
-    /// What is so and stays so; nothing where the text is empty.
+    /// A field that stays as it is; skipped if it is empty.
     pub fn fact(&mut self, label: (&str, &str), text: &str) {
         if !text.is_empty() {
-            let label = self.say(label).to_owned();
+            let label = self.pick(label).to_owned();
             self.lines.push(Line::new(&label, text));
         }
     }
 
-    /// Before and after, each in full; nothing where they are the same.
+    /// Before and after, each in full; skipped if they are the same.
     pub fn change(&mut self, label: (&str, &str), before: &str, after: &str) {
         if before == after {
             return;
         }
         let words = [("before", "変更前", before), ("after", "変更後", after)];
         for (english, japanese, text) in words {
-            let which = self.say((english, japanese));
-            let label = format!("{} ({which})", self.say(label));
+            let which = self.pick((english, japanese));
+            let label = format!("{} ({which})", self.pick(label));
             let text = if text.is_empty() {
-                self.say(("(none)", "(なし)"))
+                self.pick(("(none)", "(なし)"))
             } else {
                 text
             };
@@ -48,7 +48,7 @@ impl Lines {
         }
     }
 
-    /// A change, or the fact where nothing changes.
+    /// A change, or the fact if nothing changes.
     pub fn field(&mut self, label: (&str, &str), before: &str, after: &str) {
         match before == after {
             true => self.fact(label, before),
@@ -62,9 +62,9 @@ impl Lines {
         self.fact(("At the same time", "重なる予定"), &titles.join(", "));
     }
 
-    /// Tells that somebody else made or changed what the card is about.
+    /// Says that another key made or changed this.
     pub fn not_own(&mut self) {
-        let by = self.say(("another key", "別のキー"));
+        let by = self.pick(("another key", "別のキー"));
         self.fact(("Made or changed by", "作成・変更者"), by);
     }
 
@@ -72,7 +72,7 @@ impl Lines {
         self.lines
     }
 
-    pub fn say<'a>(&self, (english, japanese): (&'a str, &'a str)) -> &'a str {
+    pub fn pick<'a>(&self, (english, japanese): (&'a str, &'a str)) -> &'a str {
         match self.language {
             English => english,
             Japanese => japanese,

@@ -1,4 +1,4 @@
-//! How the counter says no: every code it has, in one place.
+//! Every error code of the counter.
 
 use kit::{Error, Rule, error::INVALID_ARGUMENT};
 use serde::Serialize;
@@ -77,7 +77,7 @@ pub fn empty_range() -> Error {
 
 pub fn time_passed(spoken: &str, now: &str) -> Error {
     Error::new("TIME_PASSED", format!("{spoken} has passed; it is {now}."))
-        .next("Ask for a time that is yet to come.")
+        .next("Ask for a time in the future.")
         .japanese(format!(
             "{spoken}はすでに過ぎています(現在は{now})。これからの日時を確認してください。"
         ))
@@ -108,7 +108,7 @@ pub fn invalid_repeat(text: &str, why: Option<&str>) -> Error {
 pub fn never_fires() -> Error {
     Error::new(
         "INVALID_REPEAT",
-        "By this rule the reminder would never fire.",
+        "The reminder would never fire with this rule.",
     )
     .next("Check its days, months and end.")
     .japanese("この規則では一度も通知されません。曜日、日付、月、終わりを確認してください。")
@@ -120,8 +120,7 @@ pub fn rule_too_costly() -> Error {
         "Finding the next times of this rule would take too long.",
     )
     .next(
-        "Use a rule that comes more often, UNTIL in place of COUNT, or a time nearer to today as \
-         its beginning.",
+        "Use a rule that comes more often, UNTIL instead of COUNT, or a start nearer to today.",
     )
     .japanese(
         "この規則の次の日時を求めるには時間がかかりすぎます。もっと頻繁に来る規則にするか、COUNTの代わりに\
@@ -137,10 +136,10 @@ pub fn too_many(what: &str, most: i64, cancel: &str) -> Error {
     };
     Error::new(
         format!("TOO_MANY_{}S", what.to_uppercase()),
-        format!("You have {most} {waiting}, which is as many as a key may have."),
+        format!("You have {most} {waiting}, which is the limit for one key."),
     )
     .next(format!(
-        "Nothing was done. Ask the user which are still needed; {cancel} takes one away."
+        "Nothing was done. Ask the user which ones can go, and cancel them with {cancel}."
     ))
     .japanese(format!(
         "{japanese}が上限の{most}件に達しているため、何も行っていません。不要なものをユーザーに確認し、\
@@ -204,7 +203,7 @@ pub fn recipient_ambiguous(to: &str, candidates: &[Candidate]) -> Error {
 pub fn no_address(name: &str, platform: &str) -> Error {
     Error::new(
         "NO_ADDRESS",
-        format!("The address book has nothing for {name} that {platform} could be sent to."),
+        format!("The address book has no {platform} address for {name}."),
     )
     .next("Use the other platform, or ask for an address.")
     .japanese(format!(
@@ -215,7 +214,7 @@ pub fn no_address(name: &str, platform: &str) -> Error {
 pub fn wrong_platform(address: &str, platform: &str) -> Error {
     Error::new(
         "WRONG_PLATFORM",
-        format!("{address} is nothing that {platform} could be sent to."),
+        format!("{address} is not an address for {platform}."),
     )
     .next("Leave platform out, or give an address of that platform.")
     .japanese(format!(
@@ -240,7 +239,7 @@ pub fn not_found(what: &str, id: &str, list: &str) -> Error {
         format!("{}_NOT_FOUND", what.to_uppercase()),
         format!("There is no {what} {id}."),
     )
-    .next(format!("{list} shows those there are."))
+    .next(format!("{list} lists those that exist."))
     .japanese(format!(
         "{id}という{}はありません。{list}で確認できます。",
         in_japanese(what)

@@ -1,4 +1,4 @@
-//! An address book from a file: vCard, CSV or JSON.
+//! Imports an address book: vCard, CSV or JSON.
 
 use std::{path::Path, sync::Arc};
 
@@ -21,11 +21,11 @@ use crate::{
     store::contacts,
 };
 
-/// Cards of one transaction.
+/// Cards in one transaction.
 const BATCH: usize = 500;
-/// Problems that are told in full; the rest are counted.
+/// Problems that are listed; the rest are only counted.
 const MOST_PROBLEMS: usize = 100;
-/// More than any address book has; what is larger is something else.
+/// The largest file in bytes. No address book is larger.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 pub struct AddressBook {
@@ -124,7 +124,7 @@ fn problem(card: &Card) -> Option<String> {
     None
 }
 
-/// The same card has the same id each time it is imported.
+/// A card gets the same id each time it is imported.
 fn id_of(card: &Card) -> String {
     let mut hash = Sha256::new();
     match &card.uid {
@@ -199,7 +199,7 @@ fn json(text: &str, country_code: &str) -> Result<Vec<Card>, String> {
     Ok(cards.collect())
 }
 
-/// With a header; several addresses in one field are divided by `;`.
+/// With a header; several addresses in one field are separated by `;`.
 fn csv(text: &str, country_code: &str) -> Result<Vec<Card>, String> {
     let mut reader = csv::ReaderBuilder::new()
         .flexible(true)

@@ -1,10 +1,9 @@
 //! The InnerVoice counter: a voice assistant plans events, sends messages and
 //! sets reminders, each with its user's approval.
 //!
-//! Which file to open: times, repetition and addresses are in `model`, the rows
-//! in `store`, whom somebody means in `recipients`, how things leave the house
-//! in `outbox`, when reminders fire in `reminders`, what a calendar server is told
-//! in `caldav`, and each tool in a file of its own under `tools`.
+//! Which file to open: `model` has times, repetition and addresses, `store` the
+//! rows, `recipients` finds who is meant, `outbox` sends, `reminders` fires,
+//! `caldav` writes to a calendar server, and `tools` has a file for each tool.
 
 mod answers;
 mod background;

@@ -1,4 +1,4 @@
-//! Rules without rows: times, repetition, recipients, calendar files.
+//! Rules without any I/O: times, repetition, addresses, calendar files.
 
 pub mod address;
 pub mod ics;

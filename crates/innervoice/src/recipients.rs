@@ -1,5 +1,5 @@
-//! Whom somebody means: an address, a number, a contact's id or a name. Where it
-//! is not certain, the caller gets candidates; nobody is written to on a guess.
+//! Finds the recipient that is meant by an address, a number, a contact's id or a
+//! name. If that is not certain, the caller gets candidates, never a guess.
 
 use kit::{Result, Sql, text::similarity};
 
@@ -23,7 +23,7 @@ pub struct Recipient {
 }
 
 impl Recipient {
-    /// `田中 太郎 <taro@example.com>`: whom a standing grant is for.
+    /// `田中 太郎 <taro@example.com>`: the recipient of a standing grant.
     pub fn in_full(&self) -> String {
         match &self.name {
             Some(name) => format!("{name} <{}>", self.address),
@@ -37,11 +37,11 @@ impl Recipient {
 }
 
 const CANDIDATES: i64 = 10;
-/// What is worth proposing to somebody whose contact is unknown.
+/// How similar a name must be to be proposed.
 const NEAR: f64 = 0.5;
 const LOOKED_THROUGH: i64 = 20_000;
 
-/// What people put behind a name.
+/// Suffixes that people add to a name.
 const HONORIFICS: [&str; 9] = [
     "さん",
     "サン",
@@ -131,7 +131,7 @@ fn without_honorific(folded: &str) -> String {
         .unwrap_or_else(|| folded.to_owned())
 }
 
-/// Names that have this in them, else names that sound like it.
+/// Contacts whose names contain this, else similar ones.
 fn near(sql: &mut dyn Sql, folded: &str) -> Result<Vec<Contact>> {
     if folded.is_empty() {
         return Ok(Vec::new());

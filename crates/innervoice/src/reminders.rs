@@ -1,4 +1,4 @@
-//! Firing reminders: each once, late if need be, and never a pile of them.
+//! Fires reminders: each due time once. Missed times fire once, late.
 
 #[cfg(test)]
 mod tests;
@@ -19,19 +19,19 @@ use crate::{
     outbox::subject_of,
     state::CounterState,
     store::{
-        outbox::{self, New},
+        outbox::{self, NewItem},
         reminders::{self, Firing, Reminder},
     },
     worker::Worker,
 };
 
-/// Up to here a reminder counts as on time.
+/// A reminder that fires within this time is on time.
 const ON_TIME_MS: i64 = 60_000;
-/// What was missed by more is only written down.
+/// A reminder that is later than this is recorded, but not sent.
 const TOO_LATE_MS: i64 = 24 * 60 * 60_000;
-/// Of one transaction.
+/// Reminders in one transaction.
 const BATCH: i64 = 100;
-/// More missed times than this are not counted: a day of minutes, and some more.
+/// Missed times are counted up to this: a day of minutes, and some more.
 const MOST_MISSED: usize = 2_000;
 const ID_LENGTH: usize = 20;
 
@@ -43,7 +43,7 @@ impl Worker {
         self.repeat(LEASE, || self.remind_round(&announce)).await;
     }
 
-    /// Everything that is due fires once.
+    /// Fires everything that is due.
     pub async fn remind_round(&self, announce: &Announce) -> Result<()> {
         loop {
             let now = self.now();
@@ -76,12 +76,12 @@ fn is_due(sql: &mut dyn Sql, now: i64) -> Result<bool> {
     Ok(!reminders::due(sql, now, 1)?.is_empty())
 }
 
-/// A reminder whose time has come, and when it comes again.
+/// A reminder that is due, and when it fires next.
 struct Due {
     reminder: Reminder,
-    /// The time it fires for: of several missed ones the last stands for all.
+    /// The time it fires for: the last one, if several were missed.
     at: i64,
-    /// How many earlier ones it stands for, as far as they are counted.
+    /// How many earlier missed times this firing includes, up to [`MOST_MISSED`].
     coalesced: usize,
     next: Option<i64>,
 }
@@ -93,7 +93,7 @@ impl Due {
             let steps = Steps::new(STEPS_OF_A_FIRING);
             let times = reminder.times_after(after, most, &steps);
             times.unwrap_or_else(|TooCostly { found }| {
-                tracing::warn!(reminder = reminder.id, "its rule takes too many steps");
+                tracing::warn!(reminder = reminder.id, "the rule takes too many steps");
                 found.into_iter().map(Timestamp::as_millisecond).collect()
             })
         };
@@ -104,8 +104,8 @@ impl Due {
         let mut times = missed(due);
         let coalesced = times.len();
         if coalesced == MOST_MISSED {
-            // Of a longer time only the last day is looked at: what is older is
-            // too late for anybody to be told.
+            // After a longer time only the last day is examined: older times are
+            // too late to be sent.
             times.extend(missed(now - TOO_LATE_MS));
         }
         let at = times.last().copied().unwrap_or(due);
@@ -150,7 +150,7 @@ impl Due {
             let body = body(&firing, reminder, channel);
             outbox::insert(
                 sql,
-                &New {
+                &NewItem {
                     id: &format!("{}-{channel}", firing.id),
                     origin: "reminder",
                     firing_id: Some(&firing.id),

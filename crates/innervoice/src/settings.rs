@@ -70,13 +70,13 @@ impl Default for Settings {
 
 impl Settings {
     /// A configuration with an unknown zone is refused when it is read, so the
-    /// fallback is only met by settings that were put together in code.
+    /// fallback only applies to settings made in code.
     pub(crate) fn zone(&self) -> TimeZone {
         kit::time::zone(&self.time_zone).unwrap_or(TimeZone::UTC)
     }
 }
 
-/// Passwords, tokens and private addresses are not for a log.
+/// Passwords, tokens and private addresses must not be logged.
 impl std::fmt::Debug for Settings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Settings")

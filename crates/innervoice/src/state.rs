@@ -40,12 +40,12 @@ impl CounterState {
         context.clock.now()
     }
 
-    /// A time that an argument names.
+    /// Reads the time in an argument.
     pub fn moment(&self, field: &str, text: &str) -> Result<Moment> {
         when::read(text, &self.zone).map_err(|why| errors::invalid_time(field, text, why))
     }
 
-    /// A time of this person's life, as a voice would say it.
+    /// A time as a voice would say it to this person.
     pub fn spoken(&self, context: &Context, at: i64, zone: &TimeZone) -> String {
         let (at, now) = (timestamp(at), self.now(context));
         when::spoken(at, zone, &self.zone, now, context.language)

@@ -8,40 +8,39 @@ pub mod reminders;
 
 use kit::{Param, Result, Sql};
 
-/// Whether something is as `caller` made it: made by it, and changed by nobody
-/// else since.
+/// Whether `caller` made something and nobody else changed it since.
 fn is_of(caller: &str, made_by: &str, changed_by: Option<&str>) -> bool {
     made_by == caller && changed_by.is_none_or(|by| by == caller)
 }
 
-/// Whether there is no row of a kind at all.
-pub fn is_empty(sql: &mut dyn Sql, kind: Kind) -> Result<bool> {
+/// Whether there are no rows of this kind.
+pub fn is_empty(sql: &mut dyn Sql, kind: RowKind) -> Result<bool> {
     let table = match kind {
-        Kind::Event => "innervoice_events",
-        Kind::Message => "innervoice_outbox",
-        Kind::Reminder => "innervoice_reminders",
-        Kind::Contact => "innervoice_contacts",
+        RowKind::Event => "innervoice_events",
+        RowKind::Message => "innervoice_outbox",
+        RowKind::Reminder => "innervoice_reminders",
+        RowKind::Contact => "innervoice_contacts",
     };
     let any = sql.query_one(&format!("SELECT 1 FROM {table} LIMIT 1"), &[])?;
     Ok(any.is_none())
 }
 
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub enum RowKind {
     Event,
     Message,
     Reminder,
     Contact,
 }
 
-/// How many rows there are, counted up to a limit, which is `$2`.
+/// How many rows there are, counted up to the limit `$2`.
 fn count(sql: &mut dyn Sql, rows: &str, params: &[Param<'_>]) -> Result<i64> {
     let text = format!("SELECT COUNT(*) FROM ({rows} LIMIT $2) AS counted");
     sql.query_one(&text, params)?
         .map_or(Ok(0), |row| row.int(0))
 }
 
-/// A folded text for `LIKE`, with its own wildcards taken literally.
+/// A `LIKE` pattern for texts that contain `folded`, with its wildcards escaped.
 pub fn containing(folded: &str) -> String {
     let mut pattern = String::with_capacity(folded.len() + 2);
     pattern.push('%');

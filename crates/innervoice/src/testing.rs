@@ -73,7 +73,7 @@ impl TestCounter {
         self.let_go().await;
     }
 
-    /// The next worker need not wait for this one's lease to run out.
+    /// Releases the lease, so that the next worker need not wait for it.
     pub async fn let_go(&self) {
         self.sql("DELETE FROM leases RETURNING 1").await;
     }

@@ -1,12 +1,13 @@
-//! What all work beside the calls has in common: it goes on in rounds, survives
-//! one that fails, and is done by one process at a time.
+//! What all background work has in common: it runs in rounds, survives a round
+//! that fails, and is done by one process at a time.
 //!
-//! A round looks with a cheap read whether anything is due; only then is the
-//! lease taken that says which process does it. The rows decide in any case: a
-//! message is claimed, a reminder moved on, by an `UPDATE` that only one wins.
+//! A round checks with a cheap read whether anything is due. Only then it takes
+//! the lease that decides which process does the work. The lease only saves work:
+//! a message is claimed, and a reminder is advanced, by an `UPDATE` that only one
+//! process wins.
 //!
-//! Messages are sent in `outbox::sending`, reminders fire in `reminders`, a
-//! calendar server is told in `caldav`.
+//! Messages are sent in `outbox::sending`, reminders fire in `reminders`, events
+//! are written to a calendar server in `caldav::sync`.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -16,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::state::CounterState;
 
-/// It only spares work, so nobody has to wait for it long.
+/// Short, because the lease only saves work.
 const LEASE_MS: i64 = 5_000;
 pub const EVERY: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -27,7 +28,7 @@ pub struct Worker {
     pub state: Arc<CounterState>,
     pub clock: Clock,
     presence: Arc<Presence>,
-    /// Cancelled when nothing new is to be begun.
+    /// Cancelled when no new work may begin.
     pub stop: CancellationToken,
 }
 
@@ -46,7 +47,7 @@ impl Worker {
         }
     }
 
-    /// Round after round, until it is stopped.
+    /// Runs round after round until it is stopped.
     pub async fn repeat<F: Future<Output = Result<()>>>(
         &self,
         lease: &'static str,
@@ -54,17 +55,17 @@ impl Worker {
     ) {
         let mut pause = EVERY;
         loop {
-            // A round is never broken off: a message half sent would be a claim
-            // that has to run out first.
-            // Nor does one that panics end the work for all that come after it.
+            // A round is never aborted: a message that is being sent would have to
+            // wait for its claim to expire. A round that panics does not end the
+            // later ones.
             pause = match AssertUnwindSafe(round()).catch_unwind().await {
                 Ok(Ok(())) => EVERY,
                 Ok(Err(error)) => {
-                    tracing::warn!(%error, cause = ?error.cause, lease, "a round failed");
+                    tracing::warn!(%error, cause = ?error.cause, lease, "background work failed; it is retried");
                     (pause * 2).min(LONGEST_PAUSE)
                 }
                 Err(_) => {
-                    tracing::error!(lease, "a round panicked");
+                    tracing::error!(lease, "background work panicked; it is retried");
                     (pause * 2).min(LONGEST_PAUSE)
                 }
             };
@@ -81,7 +82,7 @@ impl Worker {
             })
             .await;
         if let Err(error) = given_back {
-            tracing::warn!(%error, lease, "a lease was not given back; it runs out by itself");
+            tracing::warn!(%error, lease, "the lease was not released; it expires by itself");
         }
     }
 
@@ -97,7 +98,7 @@ impl Worker {
         self.presence.name().to_owned()
     }
 
-    /// Whether this process is the one that does it.
+    /// Takes or renews the lease; `false` while another process holds it.
     pub async fn holds(&self, name: &'static str) -> Result<bool> {
         let (holder, now) = (self.presence.name(), self.now());
         lease::take(self.store(), name, holder, now, LEASE_MS).await

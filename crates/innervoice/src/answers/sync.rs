@@ -1,46 +1,46 @@
-//! How an event stands with the CalDAV server, in words.
+//! The sync status of an event on the CalDAV server, in words.
 
 use kit::context::Language::{self, English, Japanese};
 
 use crate::store::{
-    caldav::{Standing, Theirs},
+    caldav::{ServerChange, SyncStatus},
     events::Event,
 };
 
-pub fn state(standing: &Standing) -> &'static str {
+pub fn state(standing: &SyncStatus) -> &'static str {
     match standing {
-        Standing::Done => "done",
-        Standing::Waiting(_) => "waiting",
-        Standing::Conflict(_) => "conflict",
+        SyncStatus::Done => "done",
+        SyncStatus::Waiting(_) => "waiting",
+        SyncStatus::Conflict(_) => "conflict",
     }
 }
 
-/// Why it is not done and what can be done about it; nothing where nothing is
-/// the matter.
-pub fn note(standing: &Standing, language: Language) -> Option<String> {
+/// Why the event is not synced and what can be done about it; `None` if it is
+/// synced or was not tried yet.
+pub fn note(standing: &SyncStatus, language: Language) -> Option<String> {
     let (why, next) = match (standing, language) {
-        (Standing::Done | Standing::Waiting(None), _) => return None,
-        (Standing::Waiting(Some(why)), English) => (
+        (SyncStatus::Done | SyncStatus::Waiting(None), _) => return None,
+        (SyncStatus::Waiting(Some(why)), English) => (
             why.as_str(),
-            " It is tried again by itself; if that goes on, `madoguchi doctor` tells more.",
+            " It is retried automatically; if that keeps failing, `madoguchi doctor` tells more.",
         ),
-        (Standing::Waiting(Some(why)), Japanese) => (
+        (SyncStatus::Waiting(Some(why)), Japanese) => (
             why.as_str(),
             " 自動で再試行します。続く場合は`madoguchi doctor`で確認できます。",
         ),
-        (Standing::Conflict(Theirs::Changed), English) => (
+        (SyncStatus::Conflict(ServerChange::Changed), English) => (
             "Somebody changed it on the calendar server, so the change made here is not there.",
             RESOLVE,
         ),
-        (Standing::Conflict(Theirs::Deleted), English) => (
+        (SyncStatus::Conflict(ServerChange::Deleted), English) => (
             "Somebody deleted it on the calendar server, so the change made here is not there.",
             RESOLVE,
         ),
-        (Standing::Conflict(Theirs::Changed), Japanese) => (
+        (SyncStatus::Conflict(ServerChange::Changed), Japanese) => (
             "カレンダーサーバー側で変更されたため、ここでの変更はサーバーに反映されていません。",
             RESOLVE_JAPANESE,
         ),
-        (Standing::Conflict(Theirs::Deleted), Japanese) => (
+        (SyncStatus::Conflict(ServerChange::Deleted), Japanese) => (
             "カレンダーサーバー側で削除されたため、ここでの変更はサーバーに反映されていません。",
             RESOLVE_JAPANESE,
         ),
@@ -53,7 +53,7 @@ const RESOLVE: &str = " Ask the user which one holds: calendar_update with overw
 const RESOLVE_JAPANESE: &str = "どちらを残すか確認してください。calendar_updateのoverwriteでこちらの内容に\
     上書きし、calendar_cancelでこちらだけを取り消します。";
 
-/// Of an event that was cancelled here and stays there.
+/// For an event that was cancelled here and is still on the server.
 pub fn left_there(event: &Event, language: Language) -> String {
     let (title, id) = (&event.title, &event.id);
     match language {

@@ -1,8 +1,8 @@
 //! One calendar on a CalDAV server, and the requests that write events to it.
 //!
-//! An event's address there is made of its id, and what is written says which
-//! version it is. So an attempt whose answer was lost is recognised when it is
-//! made again, and a copy that somebody else changed is never overwritten.
+//! The address of an event is made from its id, and the file says which version it
+//! is. So a repeated attempt finds what an earlier one wrote, and a copy that
+//! somebody else changed is never overwritten.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::{
     calendar_file,
     settings::Settings,
     store::{
-        caldav::{Due, Outcome, ServerCopy, Theirs},
+        caldav::{Due, Outcome, ServerChange, ServerCopy},
         events::Event,
     },
 };
@@ -24,7 +24,7 @@ use crate::{
 const CONNECT: Duration = Duration::from_secs(10);
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The calendar there.
+/// The calendar on the server.
 pub struct Server {
     client: Client,
     url: Url,
@@ -38,21 +38,21 @@ impl Server {
         if text.is_empty() {
             return Ok(None);
         }
-        // With the slash names are put behind it, not in place of its last part.
+        // With the slash, `join` appends a name and does not replace the last part.
         let url = Url::parse(&format!("{text}/")).ok();
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
         let url = url.ok_or_else(|| {
             Error::new(
                 "INVALID_CONFIG",
-                "[innervoice] caldav_url is no address such as https://example.com/me/calendar/.",
+                "[innervoice] caldav_url is not an address such as https://example.com/me/calendar/.",
             )
         })?;
-        // Where two TLS libraries are linked in, rustls wants to be told which.
+        // With two TLS libraries linked in, rustls has to be told which to use.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .connect_timeout(CONNECT)
             .timeout(TIMEOUT)
-            // A redirect would carry the password to somebody else.
+            // A redirect would send the password to another server.
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .map_err(Error::internal)?;
@@ -64,7 +64,7 @@ impl Server {
         }))
     }
 
-    /// Whether the calendar is there and lets us in.
+    /// Checks that the calendar exists and accepts our login.
     pub async fn check(&self) -> Result<String> {
         let unusable = |what: String| {
             Error::new("CALDAV_UNUSABLE", format!("The calendar server {what}."))
@@ -81,9 +81,9 @@ impl Server {
         }
     }
 
-    fn request(&self, method: Method, event: &Event) -> Result<RequestBuilder, Trouble> {
+    fn request(&self, method: Method, event: &Event) -> Result<RequestBuilder, SyncFailure> {
         let url = self.url.join(&format!("{}.ics", event.id));
-        let url = url.map_err(|_| Trouble("The event's id makes no address.".into()))?;
+        let url = url.map_err(|_| SyncFailure("The event's id makes no address.".into()))?;
         Ok(self.authorized(self.client.request(method, url)))
     }
 
@@ -99,31 +99,31 @@ impl Server {
             Some(_) => self.delete(due).await,
             None => self.put(due).await,
         };
-        told.unwrap_or_else(|Trouble(why)| Outcome::Retry(why))
+        told.unwrap_or_else(|SyncFailure(why)| Outcome::Retry(why))
     }
 
-    async fn put(&self, due: &Due) -> Result<Outcome, Trouble> {
+    async fn put(&self, due: &Due) -> Result<Outcome, SyncFailure> {
         let event = &due.event;
         let response = self.write(event, due.etag.as_deref()).await?;
         if response.status() != StatusCode::PRECONDITION_FAILED {
             return written(&response);
         }
         let Some(there) = self.read(event).await? else {
-            return Ok(Outcome::Conflict(Theirs::Deleted, None));
+            return Ok(Outcome::Conflict(ServerChange::Deleted, None));
         };
         match version(&there, event) {
-            Version::Ours => Ok(Outcome::Done { etag: there.etag }),
-            // Ours of before, from an attempt whose answer was lost. What the user
-            // wants replaced was shown to them, and this is something else.
-            Version::Older if due.etag.is_none() && !due.overwrites => {
+            CopyVersion::Ours => Ok(Outcome::Done { etag: there.etag }),
+            // An older version of ours, from an attempt whose answer was lost. It is
+            // not replaced after a conflict: the user was shown another copy.
+            CopyVersion::Older if due.etag.is_none() && !due.overwrites => {
                 self.replace(event, there).await
             }
-            Version::Older | Version::Foreign => Ok(changed(there)),
+            CopyVersion::Older | CopyVersion::Foreign => Ok(changed(there)),
         }
     }
 
-    /// Writes over the copy that was read, and over no later one.
-    async fn replace(&self, event: &Event, there: ServerCopy) -> Result<Outcome, Trouble> {
+    /// Replaces the copy that was read, but no later one.
+    async fn replace(&self, event: &Event, there: ServerCopy) -> Result<Outcome, SyncFailure> {
         let Some(etag) = &there.etag else {
             return Ok(changed(there));
         };
@@ -134,8 +134,8 @@ impl Server {
         }
     }
 
-    /// Made if there is no copy, else changed if the copy is still this one.
-    async fn write(&self, event: &Event, etag: Option<&str>) -> Result<Response, Trouble> {
+    /// Creates the copy, or replaces it if it still has this tag.
+    async fn write(&self, event: &Event, etag: Option<&str>) -> Result<Response, SyncFailure> {
         let request = self
             .request(Method::PUT, event)?
             .header(CONTENT_TYPE, "text/calendar; charset=utf-8")
@@ -147,7 +147,7 @@ impl Server {
         Ok(request.send().await?)
     }
 
-    async fn read(&self, event: &Event) -> Result<Option<ServerCopy>, Trouble> {
+    async fn read(&self, event: &Event) -> Result<Option<ServerCopy>, SyncFailure> {
         let response = self.request(Method::GET, event)?.send().await?;
         if is_gone(response.status()) {
             return Ok(None);
@@ -161,14 +161,16 @@ impl Server {
         }))
     }
 
-    async fn delete(&self, due: &Due) -> Result<Outcome, Trouble> {
+    async fn delete(&self, due: &Due) -> Result<Outcome, SyncFailure> {
         let etag = match &due.etag {
             Some(etag) if !due.overwrites => etag.clone(),
-            // Nothing of ours is there for certain: only what we wrote is deleted.
+            // It is not certain that the copy is ours, and only ours is deleted.
             _ => match self.read(&due.event).await? {
                 None => return Ok(Outcome::Done { etag: None }),
                 Some(there) => match (version(&there, &due.event), &there.etag) {
-                    (Version::Ours | Version::Older, Some(etag)) if !due.overwrites => etag.clone(),
+                    (CopyVersion::Ours | CopyVersion::Older, Some(etag)) if !due.overwrites => {
+                        etag.clone()
+                    }
                     _ => return Ok(changed(there)),
                 },
             },
@@ -177,7 +179,7 @@ impl Server {
         let response = request.header(IF_MATCH, etag).send().await?;
         match response.status() {
             status if status.is_success() || is_gone(status) => Ok(Outcome::Done { etag: None }),
-            // Servers answer so to a condition on what is not there, too.
+            // Servers also answer this if the copy does not exist.
             StatusCode::PRECONDITION_FAILED => Ok(match self.read(&due.event).await? {
                 Some(there) => changed(there),
                 None => Outcome::Done { etag: None },
@@ -187,45 +189,45 @@ impl Server {
     }
 }
 
-/// Somebody else changed the server's copy to this.
+/// Somebody else changed the copy on the server.
 fn changed(there: ServerCopy) -> Outcome {
-    Outcome::Conflict(Theirs::Changed, Some(there))
+    Outcome::Conflict(ServerChange::Changed, Some(there))
 }
 
-enum Version {
+enum CopyVersion {
     Ours,
     Older,
     Foreign,
 }
 
-/// Whoever changes an event writes another DTSTAMP.
-fn version(there: &ServerCopy, event: &Event) -> Version {
+/// Every program that changes an event writes a new DTSTAMP.
+fn version(there: &ServerCopy, event: &Event) -> CopyVersion {
     let lines = || there.text.lines().map(str::trim_end);
     let ours = calendar_file::object(event);
     let stamp = ours.lines().find(|line| line.starts_with("DTSTAMP"));
     let sequence = lines().find_map(|line| line.strip_prefix("SEQUENCE:")?.parse::<i64>().ok());
     let is_same = stamp.is_some_and(|stamp| lines().any(|line| line == stamp.trim_end()));
     match sequence.unwrap_or(0) {
-        sequence if sequence == event.sequence && is_same => Version::Ours,
-        sequence if sequence < event.sequence => Version::Older,
-        _ => Version::Foreign,
+        sequence if sequence == event.sequence && is_same => CopyVersion::Ours,
+        sequence if sequence < event.sequence => CopyVersion::Older,
+        _ => CopyVersion::Foreign,
     }
 }
 
-/// Why an attempt has to be made again.
-struct Trouble(String);
+/// Why an attempt has to be repeated.
+struct SyncFailure(String);
 
-impl From<reqwest::Error> for Trouble {
+impl From<reqwest::Error> for SyncFailure {
     fn from(_: reqwest::Error) -> Self {
         Self("The CalDAV server could not be reached, or did not answer.".into())
     }
 }
 
-fn refused(status: StatusCode) -> Trouble {
-    Trouble(format!("The CalDAV server answered {}.", status.as_u16()))
+fn refused(status: StatusCode) -> SyncFailure {
+    SyncFailure(format!("The CalDAV server answered {}.", status.as_u16()))
 }
 
-fn written(response: &Response) -> Result<Outcome, Trouble> {
+fn written(response: &Response) -> Result<Outcome, SyncFailure> {
     match response.status() {
         status if status.is_success() => Ok(Outcome::Done {
             etag: etag_of(response),

@@ -35,9 +35,9 @@ impl Worker {
                 Outcome::Done { .. } => {}
                 Outcome::Conflict(..) => tracing::warn!(
                     event,
-                    "CalDAV: the server's copy was changed by somebody else and is left alone"
+                    "CalDAV: somebody else changed the copy on the server; it is not overwritten"
                 ),
-                Outcome::Retry(why) => tracing::warn!(event, "CalDAV: {why} It is tried again."),
+                Outcome::Retry(why) => tracing::warn!(event, "CalDAV: {why} It is retried."),
             }
             let next = self.now() + pause_after(due.attempts + 1);
             let settle = move |sql: &mut dyn Sql| caldav::settle(sql, &due, &outcome, next);

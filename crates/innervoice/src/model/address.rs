@@ -18,7 +18,7 @@ impl Platform {
         }
     }
 
-    /// What people call them.
+    /// Reads what people call a platform.
     pub fn read(text: &str) -> Option<Self> {
         let text = kit::text::fold(text);
         match text.as_str() {
@@ -43,8 +43,8 @@ pub fn email(text: &str) -> Option<String> {
     address.domain().contains('.').then(|| address.to_string())
 }
 
-/// A number in international form, `+819012345678`. One that begins with 0 is of
-/// the country whose code is given.
+/// A number in international form, `+819012345678`. A number that begins with 0
+/// gets the country code that is given.
 pub fn phone(text: &str, country_code: &str) -> Option<String> {
     let text = kit::text::narrow(text);
     let text = text.strip_prefix("tel:").unwrap_or(&text);
@@ -58,7 +58,7 @@ pub fn phone(text: &str, country_code: &str) -> Option<String> {
     if text.starts_with('+') {
         return Some(format!("+{digits}"));
     }
-    // Without any prefix nobody can tell which country it is in.
+    // Without a prefix the country is unknown.
     let national = digits.strip_prefix('0')?;
     Some(format!("+{country_code}{national}"))
 }

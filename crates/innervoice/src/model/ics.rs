@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 /// An event as a calendar file shows it.
 #[derive(Debug, Clone)]
-pub struct Entry<'a> {
+pub struct IcsEvent<'a> {
     pub id: &'a str,
     pub title: &'a str,
     pub description: &'a str,
@@ -19,22 +19,22 @@ pub struct Entry<'a> {
 }
 
 const MOST_OCTETS: usize = 75;
-/// Changes of clocks are told so far around the events.
+/// How long before and after the events clock changes are listed.
 const AROUND: SignedDuration = SignedDuration::from_hours(24 * 366);
 
 /// The whole file, to subscribe to.
-pub fn calendar(name: &str, entries: &[Entry<'_>]) -> String {
+pub fn calendar(name: &str, entries: &[IcsEvent<'_>]) -> String {
     let name = escape(name);
     file(&[("METHOD", "PUBLISH"), ("X-WR-CALNAME", &name)], entries)
 }
 
-/// One event as a CalDAV server keeps it, where no METHOD may be.
-pub fn object(entry: Entry<'_>) -> String {
+/// One event as a CalDAV server stores it, without a METHOD.
+pub fn object(entry: IcsEvent<'_>) -> String {
     file(&[], &[entry])
 }
 
-fn file(more: &[(&str, &str)], entries: &[Entry<'_>]) -> String {
-    let mut lines = Lines::default();
+fn file(more: &[(&str, &str)], entries: &[IcsEvent<'_>]) -> String {
+    let mut lines = FoldedLines::default();
     lines.put("BEGIN", "VCALENDAR");
     lines.put("VERSION", "2.0");
     lines.put("PRODID", "-//Madoguchi//InnerVoice//EN");
@@ -63,7 +63,7 @@ fn file(more: &[(&str, &str)], entries: &[Entry<'_>]) -> String {
     lines.text
 }
 
-fn event(lines: &mut Lines, entry: &Entry<'_>) {
+fn event(lines: &mut FoldedLines, entry: &IcsEvent<'_>) {
     lines.put("BEGIN", "VEVENT");
     lines.put("UID", &format!("{}@madoguchi", entry.id));
     lines.put("DTSTAMP", &utc(entry.updated_at));
@@ -88,7 +88,7 @@ fn event(lines: &mut Lines, entry: &Entry<'_>) {
     lines.put("END", "VEVENT");
 }
 
-fn local(lines: &mut Lines, name: &str, at: Timestamp, zone: &TimeZone) {
+fn local(lines: &mut FoldedLines, name: &str, at: Timestamp, zone: &TimeZone) {
     match zone.iana_name() {
         Some(zone_name) if zone_name != "UTC" => {
             let local = at
@@ -101,9 +101,9 @@ fn local(lines: &mut Lines, name: &str, at: Timestamp, zone: &TimeZone) {
     }
 }
 
-/// The offset that holds before the first event, and every change up to some
-/// time after the last.
-fn time_zone(lines: &mut Lines, zone: &TimeZone, first: Timestamp, last: Timestamp) {
+/// The offset before the first event, and every clock change until some time
+/// after the last.
+fn time_zone(lines: &mut FoldedLines, zone: &TimeZone, first: Timestamp, last: Timestamp) {
     let Some(name) = zone.iana_name().filter(|name| *name != "UTC") else {
         return;
     };
@@ -125,7 +125,7 @@ fn time_zone(lines: &mut Lines, zone: &TimeZone, first: Timestamp, last: Timesta
         if change.timestamp() > until {
             break;
         }
-        // It begins at the time that clocks showed until then.
+        // DTSTART is the time that clocks showed until then.
         let onset = offset.to_datetime(change.timestamp());
         observance(
             lines,
@@ -141,7 +141,7 @@ fn time_zone(lines: &mut Lines, zone: &TimeZone, first: Timestamp, last: Timesta
 }
 
 fn observance(
-    lines: &mut Lines,
+    lines: &mut FoldedLines,
     is_daylight: bool,
     onset: &str,
     from: jiff::tz::Offset,
@@ -186,12 +186,12 @@ fn escape(text: &str) -> String {
 }
 
 #[derive(Default)]
-struct Lines {
+struct FoldedLines {
     text: String,
 }
 
-impl Lines {
-    /// No line is longer than 75 octets, and none is broken inside a letter.
+impl FoldedLines {
+    /// Folds lines at 75 octets, never inside a character.
     fn put(&mut self, name: &str, value: &str) {
         let mut octets = 0;
         for letter in name.chars().chain([':']).chain(value.chars()) {
@@ -210,8 +210,8 @@ impl Lines {
 mod tests {
     use super::*;
 
-    fn entry<'a>(zone: &'a TimeZone, title: &'a str) -> Entry<'a> {
-        Entry {
+    fn entry<'a>(zone: &'a TimeZone, title: &'a str) -> IcsEvent<'a> {
+        IcsEvent {
             id: "evt_1",
             title,
             description: "one, two; three\\four\nfive",

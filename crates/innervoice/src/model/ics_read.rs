@@ -1,4 +1,4 @@
-//! What somebody else's copy of an event says, for a person who decides about it.
+//! Reads the server's copy of an event, to show it to the person who decides.
 
 use jiff::{civil::DateTime, tz::TimeZone};
 
@@ -7,7 +7,7 @@ use super::{
     when,
 };
 
-/// A property of the event: its name and its value, times absolute and with a
+/// A property of the event: its name and its value. Times are absolute, with a
 /// zone.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
@@ -18,8 +18,7 @@ pub struct Field {
 /// Properties that say nothing about the event itself.
 const BOOKKEEPING: [&str; 5] = ["UID", "DTSTAMP", "CREATED", "LAST-MODIFIED", "SEQUENCE"];
 
-/// Everything that the copy says about the event. A time without a zone is meant
-/// in `zone`.
+/// All properties of the event. A time without a zone is read in `zone`.
 pub fn fields(text: &str, zone: &TimeZone) -> Vec<Field> {
     let mut depth = 0;
     let mut fields = Vec::new();
@@ -30,7 +29,7 @@ pub fn fields(text: &str, zone: &TimeZone) -> Vec<Field> {
         let (name, parameters) = head.split_once(';').unwrap_or((head, ""));
         let name = name.trim().to_uppercase();
         match name.as_str() {
-            // What is inside of an event, such as an alarm, belongs to it.
+            // Components inside an event, such as an alarm, belong to it.
             "BEGIN" if depth > 0 || value.eq_ignore_ascii_case("VEVENT") => depth += 1,
             "END" if depth > 0 => depth -= 1,
             name if depth == 0 || BOOKKEEPING.contains(&name) => {}
@@ -43,7 +42,7 @@ pub fn fields(text: &str, zone: &TimeZone) -> Vec<Field> {
     fields
 }
 
-/// `None` when it is no time.
+/// `None` when it is not a time.
 fn time(parameters: &str, value: &str, zone: &TimeZone) -> Option<String> {
     let (local, zone) = match value.strip_suffix('Z') {
         Some(utc) => (utc, TimeZone::UTC),
@@ -53,7 +52,7 @@ fn time(parameters: &str, value: &str, zone: &TimeZone) -> Option<String> {
                 name.eq_ignore_ascii_case("TZID").then_some(value)
             });
             let named = named.map(|name| kit::time::zone(name.trim_matches('"')));
-            // A zone that is not known is left as it stands there.
+            // An unknown zone is shown as it is written.
             (value, named.unwrap_or_else(|| Some(zone.clone()))?)
         }
     };

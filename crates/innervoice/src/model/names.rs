@@ -1,7 +1,7 @@
-//! Names of people made comparable.
+//! Makes names of people comparable.
 
-/// [`kit::text::fold`], and old forms of characters that live on in names are
-/// those that a speech recogniser writes: `髙橋` is `高橋`.
+/// [`kit::text::fold`], which also replaces old forms of characters in names by
+/// those that speech recognition writes: `髙橋` becomes `高橋`.
 pub fn fold(name: &str) -> String {
     kit::text::fold(name).chars().map(common_form).collect()
 }
@@ -41,7 +41,7 @@ fn common_form(letter: char) -> char {
     }
 }
 
-/// The parts of a name are names as well, and so are they the other way round.
+/// Other names that a full name implies: each part, and the parts in reverse order.
 pub fn parts(name: &str) -> Vec<String> {
     let parts: Vec<&str> = name.split_whitespace().collect();
     if parts.len() < 2 {
@@ -52,7 +52,7 @@ pub fn parts(name: &str) -> Vec<String> {
     each.chain([reversed.join(" ")]).collect()
 }
 
-/// Without line breaks and what else does not belong into a name.
+/// The name without line breaks and other control characters.
 pub fn one_line(name: &str) -> String {
     let spaced = name.replace(|letter: char| letter.is_control(), " ");
     let words: Vec<&str> = spaced.split_whitespace().collect();

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{
     address,
-    ics::{self, Entry},
+    ics::{self, IcsEvent},
     phrases,
     repeat::{Rule, Start, Steps},
     vcard, when,
@@ -131,7 +131,7 @@ proptest! {
     fn whatever_a_title_says_the_file_keeps_its_shape(title in "(?s).{0,200}") {
         let zone = kit::time::zone("America/New_York").unwrap();
         let at: Timestamp = "2026-11-01T05:30:00Z".parse().unwrap();
-        let file = ics::calendar("x", &[Entry {
+        let file = ics::calendar("x", &[IcsEvent {
             id: "evt_1",
             title: &title,
             description: &title,

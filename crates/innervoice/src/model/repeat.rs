@@ -21,7 +21,7 @@ mod tests {
     use super::*;
     use crate::model::when;
 
-    /// More than any of these rules takes.
+    /// More steps than any of these rules takes.
     const PLENTY: u32 = 1_000_000;
 
     fn times(rule: &Rule, start: &Start, after: Timestamp, count: usize) -> Vec<Timestamp> {
@@ -104,7 +104,7 @@ mod tests {
             let until = firings("Asia/Tokyo", "2026-01-01T08:00", &rule, 9);
             assert_eq!(until.len(), 3, "{rule}");
         }
-        // Counted from the start, not from where one looks.
+        // COUNT counts from the start, not from `after`.
         let zone = kit::time::zone("Asia/Tokyo").unwrap();
         let start = Start {
             local: "2026-01-01T08:00".parse().unwrap(),
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// Steps that the next three times after `after` take, and those times.
+    /// The steps that the next three times after `after` take, and those times.
     fn steps(start: &str, rule: &str, after: &str) -> (u32, Vec<Timestamp>) {
         let zone = kit::time::zone("Asia/Tokyo").unwrap();
         let start = Start {
@@ -164,7 +164,7 @@ mod tests {
         (PLENTY - steps.left(), found.unwrap())
     }
 
-    /// A rule may name every minute of a year; they are not written out.
+    /// A rule may name every minute of a year; they are not all computed.
     #[test]
     fn a_rule_costs_the_days_it_looks_at_and_the_times_it_finds() {
         let all = |until: i32| {
@@ -181,7 +181,7 @@ mod tests {
             ),
             (format!("FREQ=YEARLY;{days};{times}"), 4 * 366 + 3_000),
             (format!("FREQ=YEARLY;{days};{times};BYSETPOS=-1"), 5 * 366),
-            // Clocks may have been set: the times of two days are looked through.
+            // Clocks may have been set, so the times of two days are examined.
             (format!("FREQ=DAILY;{times};COUNT=10000"), 3_000),
             (format!("FREQ=YEARLY;BYDAY={}", numbered.join(",")), 5 * 366),
             (
@@ -194,7 +194,7 @@ mod tests {
             assert_eq!(found.len(), 3, "{rule}");
             assert!(taken <= most, "{taken} steps for {rule}");
         }
-        // Far into a series they are counted, and not looked at.
+        // Far into a series, times are counted without being computed.
         let (taken, _) = steps(
             "2026-01-01T08:00",
             "FREQ=HOURLY;COUNT=10000",
@@ -216,10 +216,10 @@ mod tests {
         let cut = rule.next_times(&start, after, 100, &few).unwrap_err();
         assert_eq!(cut.found.len(), 3);
         assert_eq!((few.left(), few.ran_out()), (0, true));
-        // Then there is nothing left for another one.
+        // Then no steps are left for another rule.
         let none = rule.next_times(&start, after, 1, &few).unwrap_err();
         assert_eq!(none.found, []);
-        // Who found enough does not mind.
+        // No error if enough times were found before the steps ran out.
         let enough = Steps::new(30);
         assert_eq!(rule.next_times(&start, after, 3, &enough).unwrap().len(), 3);
     }

@@ -17,7 +17,7 @@ pub struct Card {
     pub other_names: Vec<String>,
     /// The preferred one of a platform first.
     pub addresses: Vec<(Platform, String)>,
-    /// Addresses nobody could write to.
+    /// Addresses that are not valid.
     pub unusable: Vec<String>,
 }
 

@@ -8,7 +8,7 @@ use jiff::{
 };
 use kit::context::Language;
 
-/// A moment that somebody named, and the zone it is meant in.
+/// An instant, and the zone it was given in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
     pub at: Timestamp,
@@ -47,17 +47,17 @@ pub enum Unreadable {
     Time,
     /// A day without a time of day.
     NoTimeOfDay,
-    /// A zone that nobody knows.
+    /// An unknown zone.
     Zone,
     /// Before 1970 or after 2200.
     Range,
 }
 
-/// No clock is farther from UTC than 18 hours.
+/// No zone is farther from UTC than 18 hours.
 const FARTHEST_OFFSET: i32 = 18 * 60 * 60;
 
-/// ISO 8601 as people and models write it. Without an offset or a zone it is
-/// meant in `zone`; a time that a clock skips is the one an hour later.
+/// Reads ISO 8601 as people and models write it. Without an offset or a zone it
+/// is read in `zone`; a time that clocks skip becomes the one an hour later.
 pub fn read(text: &str, zone: &TimeZone) -> Result<Moment, Unreadable> {
     let text = tidy(text);
     let pieces = Pieces::parse(&text).map_err(|_| Unreadable::Time)?;
@@ -87,8 +87,8 @@ pub fn read(text: &str, zone: &TimeZone) -> Result<Moment, Unreadable> {
     Ok(Moment::new(whole, zone))
 }
 
-/// When a civil time is in a zone: what a clock skips comes an hour later, what
-/// it repeats is the first of the two.
+/// The instant of a civil time in a zone. A time that clocks skip comes an hour
+/// later; of a repeated time it is the first.
 pub fn instant(local: DateTime, zone: &TimeZone) -> Option<Timestamp> {
     zone.to_zoned(local).ok().map(|zoned| zoned.timestamp())
 }
@@ -108,7 +108,7 @@ pub fn read_bound(text: &str, zone: &TimeZone, today: Date, is_end: bool) -> Opt
     };
     match day {
         Some(day) => {
-            // After the last day there is nothing to leave out.
+            // No day follows the last one.
             let day = match is_end {
                 true => day.tomorrow().unwrap_or(day),
                 false => day,
@@ -181,7 +181,7 @@ pub fn rfc3339_millis(at: i64, zone: &TimeZone) -> String {
     Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| rfc3339(at, zone))
 }
 
-/// With its zone in words, for a person who has to decide.
+/// The full time with its zone, for a person who has to decide.
 pub fn in_full(at: Timestamp, zone: &TimeZone) -> String {
     let name = zone.iana_name().unwrap_or("UTC");
     let weekday = at.to_zoned(zone.clone()).weekday();
@@ -189,8 +189,8 @@ pub fn in_full(at: Timestamp, zone: &TimeZone) -> String {
     format!("{} {english} ({name})", rfc3339(at, zone))
 }
 
-/// As a voice would say it, near times shorter: `tomorrow at 7:00`. A clock that
-/// shows another time than the one at home is named.
+/// As a voice would say it, near times shorter: `tomorrow at 7:00`. The zone is
+/// named if its clocks differ from those at home.
 pub fn spoken(
     at: Timestamp,
     zone: &TimeZone,
@@ -424,7 +424,7 @@ mod tests {
             say("2027-01-01T00:00:00Z", Language::Japanese),
             "2027年1月1日(金)9時"
         );
-        // Another clock is named, and its days are not ours.
+        // Another zone is named, and its dates differ from those at home.
         let there = TimeZone::get("America/New_York").unwrap();
         let at = "2026-11-15T22:00:00Z".parse().unwrap();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The ways to send something that are configured.
+//! The channels that are configured: e-mail, SMS, ntfy, webhook.
 
 use kit::Result;
 
@@ -8,10 +8,9 @@ use super::{
 };
 use crate::{
     settings::Settings,
-    store::outbox::{Item, Outcome},
+    store::outbox::{OutboxItem, Outcome},
 };
 
-/// What is configured.
 pub struct Channels {
     pub email: Option<Mailer>,
     pub sms: Option<SmsGateway>,
@@ -32,7 +31,7 @@ impl Channels {
         })
     }
 
-    /// By which something can be sent.
+    /// The names of the configured channels.
     pub fn names(&self) -> Vec<&'static str> {
         let all = [
             ("email", self.email.is_some()),
@@ -44,7 +43,7 @@ impl Channels {
         configured.map(|(name, _)| name).collect()
     }
 
-    /// Where reminders go besides the console: channel and address.
+    /// Where reminders are sent: channel and address.
     pub fn for_reminders(&self) -> Vec<(&'static str, String)> {
         let email = self
             .reminder_email
@@ -55,8 +54,8 @@ impl Channels {
         email.into_iter().chain(ntfy).chain(webhook).collect()
     }
 
-    pub async fn send(&self, item: &Item, now: jiff::Timestamp) -> Outcome {
-        let gone = || Outcome::Retry("This way of sending is no longer configured.".into());
+    pub async fn send(&self, item: &OutboxItem, now: jiff::Timestamp) -> Outcome {
+        let gone = || Outcome::Retry("This channel is no longer configured.".into());
         match item.channel.as_str() {
             "email" => match &self.email {
                 Some(mailer) => mailer.send(item).await,
@@ -74,14 +73,14 @@ impl Channels {
                 Some(webhook) => webhook.send(item, now).await,
                 None => gone(),
             },
-            other => Outcome::Failed(format!("There is no way to send by {other}.")),
+            other => Outcome::Failed(format!("There is no channel {other}.")),
         }
     }
 }
 
 const SUBJECT: usize = 60;
 
-/// A message has no subject; its first line stands in for one.
+/// The subject of an e-mail: the first line of the message.
 pub fn subject_of(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
     let line: String = line

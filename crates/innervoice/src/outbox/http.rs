@@ -1,5 +1,5 @@
-//! What goes out by HTTP: text messages through a gateway of Twilio's form,
-//! ntfy, and signed webhooks.
+//! Sends by HTTP: text messages through a gateway with Twilio's interface, ntfy,
+//! and signed webhooks.
 
 use std::time::Duration;
 
@@ -13,19 +13,19 @@ use sha2::Sha256;
 use crate::{
     errors::invalid_config,
     settings::Settings,
-    store::outbox::{Item, Outcome},
+    store::outbox::{OutboxItem, Outcome},
 };
 
 const CONNECT: Duration = Duration::from_secs(10);
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 fn client() -> Result<Client> {
-    // Where two TLS libraries are linked in, rustls wants to be told which.
+    // With two TLS libraries linked in, rustls has to be told which to use.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .connect_timeout(CONNECT)
         .timeout(TIMEOUT)
-        // A redirect would carry the message to somebody else.
+        // A redirect would send the message to another server.
         .redirect(reqwest::redirect::Policy::none())
         .build()
         .map_err(kit::Error::internal)
@@ -40,7 +40,7 @@ fn address(key: &str, text: &str) -> Result<Option<Url>> {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(Some(url)),
         _ => Err(invalid_config(
             key,
-            "is no address such as https://example.com/path",
+            "is not an address such as https://example.com/path",
         )),
     }
 }
@@ -70,9 +70,9 @@ impl SmsGateway {
         }))
     }
 
-    /// A gateway can't tell a second attempt from a second message, so only what
-    /// certainly did not go out is tried again.
-    pub async fn send(&self, item: &Item) -> Outcome {
+    /// A gateway can't tell a second attempt from a second message, so only what was
+    /// certainly not sent is retried.
+    pub async fn send(&self, item: &OutboxItem) -> Outcome {
         let encode = |text: &str| kit::resource::escape(text, "");
         let form = format!(
             "To={}&From={}&Body={}",
@@ -102,7 +102,7 @@ impl SmsGateway {
             return Outcome::Sent;
         }
         let said = refusal(response).await;
-        // A wrong password is the operator's to put right.
+        // The operator can correct a wrong password.
         if matches!(
             status,
             StatusCode::TOO_MANY_REQUESTS | StatusCode::UNAUTHORIZED
@@ -150,7 +150,7 @@ impl Ntfy {
         }))
     }
 
-    pub async fn send(&self, item: &Item) -> Outcome {
+    pub async fn send(&self, item: &OutboxItem) -> Outcome {
         let request = self
             .client
             .post(self.url.clone())
@@ -203,7 +203,7 @@ impl Webhook {
         }))
     }
 
-    pub async fn send(&self, item: &Item, now: jiff::Timestamp) -> Outcome {
+    pub async fn send(&self, item: &OutboxItem, now: jiff::Timestamp) -> Outcome {
         let seconds = now.as_second().to_string();
         let mut request = self
             .client
@@ -221,7 +221,7 @@ impl Webhook {
 }
 
 fn signature(key: &[u8], id: &str, seconds: &str, body: &str) -> String {
-    // A key of any length will do.
+    // HMAC takes a key of any length.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
         return String::new();
     };
@@ -229,8 +229,8 @@ fn signature(key: &[u8], id: &str, seconds: &str, body: &str) -> String {
     format!("v1,{}", Base64::encode_string(&mac.finalize().into_bytes()))
 }
 
-/// Twice does no harm here: tried again unless it was refused for good. A token
-/// that does not open is the operator's to put right.
+/// Sending twice does no harm here, so everything but a final refusal is retried.
+/// The operator can correct a wrong token.
 async fn delivered(request: RequestBuilder, who: &str) -> Outcome {
     let status = match request.send().await {
         Ok(response) => response.status(),

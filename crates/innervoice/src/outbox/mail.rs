@@ -12,7 +12,7 @@ use crate::{
     errors::invalid_config,
     model::names,
     settings::Settings,
-    store::outbox::{Item, Outcome},
+    store::outbox::{OutboxItem, Outcome},
 };
 
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -33,14 +33,17 @@ impl Mailer {
             return Err(invalid_config("smtp_from", why));
         }
         let from = settings.smtp_from.trim().parse().map_err(|_| {
-            invalid_config("smtp_from", "is no address such as Name <me@example.com>")
+            invalid_config(
+                "smtp_from",
+                "is not an address such as Name <me@example.com>",
+            )
         })?;
         // The address may hold a password, so its error is not repeated.
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
             .map_err(|_| {
                 invalid_config(
                     "smtp_url",
-                    "is no address such as smtps://user:password@host",
+                    "is not an address such as smtps://user:password@host",
                 )
             })?
             .timeout(Some(TIMEOUT))
@@ -48,7 +51,7 @@ impl Mailer {
         Ok(Some(Self { transport, from }))
     }
 
-    /// Whether the server lets us in.
+    /// Checks that the server accepts our login.
     pub async fn check(&self) -> Result<String> {
         let unreachable = || {
             Error::new("SMTP_UNREACHABLE", "The mail server does not let us in.")
@@ -61,9 +64,9 @@ impl Mailer {
         }
     }
 
-    /// The same message, with the same Message-ID, however often it is sent: a
-    /// server that has it already can tell.
-    pub async fn send(&self, item: &Item) -> Outcome {
+    /// Every attempt sends the same message with the same Message-ID, so that a
+    /// server can recognise a duplicate.
+    pub async fn send(&self, item: &OutboxItem) -> Outcome {
         let message = match self.message(item) {
             Ok(message) => message,
             Err(why) => return Outcome::Failed(why),
@@ -77,13 +80,13 @@ impl Mailer {
         }
     }
 
-    fn message(&self, item: &Item) -> Result<Message, String> {
+    fn message(&self, item: &OutboxItem) -> Result<Message, String> {
         let address: Address = item
             .address
             .parse()
             .map_err(|_| "The address is not valid.".to_owned())?;
         let id = format!("<{}@{}>", item.id, self.from.email.domain());
-        // Headers hold no line breaks, and the crate panics over some letters.
+        // Headers have no line breaks, and the crate panics on some characters.
         let name = item.recipient_name.as_deref().map(names::one_line);
         let created = u64::try_from(item.created_at).unwrap_or_default();
         Message::builder()
@@ -98,13 +101,13 @@ impl Mailer {
     }
 }
 
-/// What a wrong password gets: a mistake of the operator's, not of the message.
+/// The codes for a wrong password: the operator's mistake, not the message's.
 const AUTHENTICATION: [u16; 4] = [530, 534, 535, 538];
 
 fn outcome(error: &lettre::transport::smtp::Error) -> Outcome {
     let Some(code) = error.status() else {
-        // Before the end of the data or after it, nobody knows; the Message-ID
-        // makes the next attempt recognisable.
+        // The connection may have failed before or after the data was accepted; the
+        // Message-ID lets the server recognise the next attempt.
         return Outcome::Retry("The mail server could not be reached, or broke off.".into());
     };
     let code: u16 = code.into();

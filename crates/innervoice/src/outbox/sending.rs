@@ -1,9 +1,9 @@
 //! Sends what is in the outbox.
 //!
-//! A claim is renewed while its message is being sent. Whoever can't renew it
-//! breaks the sending off before the claim runs out, so that nobody sends what
-//! another has taken over. Where the store can tell that a process has ended,
-//! what it was doing is taken over at once.
+//! A claim is renewed while its message is being sent. A process that can't renew
+//! its claim stops sending before the claim expires, so that no two processes send
+//! the same message. Where the store can detect that a process has ended, its
+//! claims are taken over at once.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -12,22 +12,22 @@ use kit::{Result, Sql, sql::Budget};
 use tokio::time::Instant;
 
 use crate::{
-    store::outbox::{self, Item, Outcome},
+    store::outbox::{self, OutboxItem, Outcome},
     worker::{EVERY, Worker, pause_after},
 };
 
-/// How long whoever sends something answers for it, counted anew each time the
-/// claim is renewed. Longer than [`LOST`] by more than clocks differ.
+/// How long a claim lasts after it is taken or renewed. It exceeds [`LOST`] by more
+/// than the clocks of two machines differ.
 const CLAIM_MS: i64 = 45_000;
 const RENEW: Duration = Duration::from_secs(5);
-/// A claim that was not renewed for so long may soon be somebody else's.
+/// A claim that was not renewed for this long counts as lost.
 const LOST: Duration = Duration::from_secs(15);
 const ATTEMPT: Duration = Duration::from_secs(90);
-/// Together shorter than what is left of a claim, with all the waiting for a lock.
+/// All tries together, with the waits for a lock, fit into the rest of a claim.
 const SETTLE_TRIES: u32 = 4;
-/// What is sent at once.
+/// How many are sent concurrently.
 const BATCH: i64 = 8;
-/// After so long nobody expects a message any more.
+/// A message that could not be sent for this long has failed.
 pub const GIVE_UP_MS: i64 = 24 * 60 * 60_000;
 
 const LEASE: &str = "innervoice-outbox";
@@ -38,7 +38,7 @@ impl Worker {
         self.repeat(LEASE, || self.send_round()).await;
     }
 
-    /// Everything that is due is sent once.
+    /// Sends everything that is due.
     pub async fn send_round(&self) -> Result<()> {
         while !self.stop.is_cancelled() {
             let channels = self.state.channels.names();
@@ -81,8 +81,8 @@ impl Worker {
         let (now, holder) = (self.now(), self.holder());
         let next = now + pause_after(item.attempts);
         let settle = Arc::new((item.id, holder, outcome));
-        // What is not written down is taken for not sent once the claim has run
-        // out, so a database that is busy is asked again.
+        // Without a record the message counts as not sent once the claim expires,
+        // so a busy database is retried.
         let mut tries = 1;
         loop {
             let settle = Arc::clone(&settle);
@@ -99,7 +99,7 @@ impl Worker {
         }
     }
 
-    async fn attempt(&self, item: &Item) -> Outcome {
+    async fn attempt(&self, item: &OutboxItem) -> Outcome {
         let is_too_old = |now: i64| now - item.undo_until > GIVE_UP_MS;
         if is_too_old(self.now()) {
             return Outcome::Failed("It could not be sent for more than a day.".into());
@@ -109,7 +109,7 @@ impl Worker {
             sent = AssertUnwindSafe(sending).catch_unwind() => match sent {
                 Ok(outcome) => return outcome,
                 Err(_) if item.channel == "sms" => "Sending it failed on our side",
-                // It would only happen again.
+                // A retry would panic again.
                 Err(_) => return Outcome::Failed("Sending it failed on our side.".into()),
             },
             () = tokio::time::sleep(ATTEMPT) => "It took too long",
@@ -121,8 +121,8 @@ impl Worker {
         }
     }
 
-    /// Renews the claim; ends when that can't be done.
-    async fn until_lost(&self, item: &Item) {
+    /// Renews the claim; returns when it is lost.
+    async fn until_lost(&self, item: &OutboxItem) {
         let mut renewed = Instant::now();
         loop {
             tokio::time::sleep(RENEW).await;

@@ -18,7 +18,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn a_text_leaves_after_the_undo_window_and_once() {
+async fn a_text_is_sent_once_after_the_undo_window() {
     let server = Server::start(Response::Answer(201, r#"{"sid": "SM1"}"#)).await;
     for test in both(&with_sms(&server)).await {
         server.forget();
@@ -49,7 +49,7 @@ async fn a_text_leaves_after_the_undo_window_and_once() {
 }
 
 #[tokio::test]
-async fn a_text_that_may_have_gone_out_is_never_sent_again() {
+async fn a_text_that_may_have_been_sent_is_never_sent_again() {
     for response in [Response::Answer(503, "busy"), Response::HangUp] {
         let server = Server::start(response).await;
         for test in both(&with_sms(&server)).await {
@@ -66,7 +66,7 @@ async fn a_text_that_may_have_gone_out_is_never_sent_again() {
 }
 
 #[tokio::test]
-async fn a_text_whose_sender_died_is_never_sent_again_and_a_mail_is() {
+async fn after_a_crash_a_mail_is_sent_again_and_a_text_is_not() {
     let server = Server::start(Response::Answer(201, "{}")).await;
     let settings = Settings {
         smtp_url: "smtp://127.0.0.1:1".into(),
@@ -94,9 +94,9 @@ async fn a_text_whose_sender_died_is_never_sent_again_and_a_mail_is() {
     }
 }
 
-/// However long it takes: the claim is renewed meanwhile.
+/// However long it takes, the claim is renewed meanwhile.
 #[tokio::test]
-async fn what_is_being_sent_stays_with_whoever_sends_it() {
+async fn a_message_being_sent_is_not_taken_over() {
     let server = Server::start(Response::Hold).await;
     let counters = both(&with_sms(&server)).await;
     for test in &counters {
@@ -114,7 +114,7 @@ async fn what_is_being_sent_stays_with_whoever_sends_it() {
             while test.sql(claim).await[0].int(0).unwrap() == begun {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
-            // The first claim would have run out by now.
+            // The first claim would have expired by now.
             test.set("15T10:01:20");
             test.let_go().await;
             other.send_round().await.unwrap();
@@ -128,7 +128,7 @@ async fn what_is_being_sent_stays_with_whoever_sends_it() {
 }
 
 #[tokio::test]
-async fn what_did_not_go_out_is_tried_again_with_growing_pauses_and_given_up_after_a_day() {
+async fn an_unsent_text_is_retried_with_growing_pauses_for_a_day() {
     let server = Server::start(Response::Answer(201, "{}")).await;
     let nobody = Settings {
         // Nothing listens there.
@@ -146,7 +146,7 @@ async fn what_did_not_go_out_is_tried_again_with_growing_pauses_and_given_up_aft
         test.set("15T10:00:12");
         test.send().await;
         assert_eq!(test.status().await.1, 2);
-        // A clock that is set back does not keep it waiting for long.
+        // A clock that is set back does not delay it for long.
         test.set("15T08:00:00");
         test.send().await;
         assert_eq!(test.status().await.1, 3);
@@ -178,9 +178,9 @@ async fn a_refused_text_has_failed_and_says_why() {
     }
 }
 
-/// The operator can put a wrong password right; nothing was sent with it.
+/// The operator can correct a wrong password; nothing was sent with it.
 #[tokio::test]
-async fn a_gateway_that_does_not_let_us_in_is_asked_again() {
+async fn a_text_is_retried_after_a_refused_login() {
     let server = Server::start(Response::Answer(401, "{}")).await;
     for test in both(&with_sms(&server)).await {
         server.forget();
@@ -214,7 +214,7 @@ async fn many_workers_send_and_fire_each_thing_once() {
         let announce: Announce = Arc::new(move |_| {
             counted.fetch_add(1, Ordering::Relaxed);
         });
-        // Each of them believes that the lease is its own: the rows decide.
+        // Every worker gets the lease; only the rows prevent duplicates.
         let rounds = (0..4).map(|_| async {
             let worker = test.worker();
             test.let_go().await;

@@ -13,7 +13,7 @@ const EVERY_MINUTE: &str = "FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14
     29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59";
 
 #[tokio::test]
-async fn what_was_missed_comes_once_late_and_after_a_day_not_at_all() {
+async fn missed_reminders_fire_once_late_and_after_a_day_not_at_all() {
     let server = Server::start(Response::Answer(200, "")).await;
     let settings = Settings {
         webhook_url: server.url("/hook"),
@@ -25,7 +25,7 @@ async fn what_was_missed_comes_once_late_and_after_a_day_not_at_all() {
         test.ok("reminder.create", daily).await;
         let once = json!({"time": "2026-11-15T12:30", "note": "once"});
         test.ok("reminder.create", once).await;
-        // Nobody was there for three days.
+        // The program was down for three days.
         test.set("18T15:00:00");
         test.remind().await;
         test.remind().await;
@@ -49,7 +49,7 @@ async fn what_was_missed_comes_once_late_and_after_a_day_not_at_all() {
             requests[0].contains(r#""late":true,"coalesced":3"#),
             "{requests:?}"
         );
-        // A clock that is set back fires nothing twice.
+        // Nothing fires twice when the clock is set back.
         test.set("18T11:00:00");
         test.remind().await;
         test.set("18T15:00:00");
@@ -62,7 +62,7 @@ async fn what_was_missed_comes_once_late_and_after_a_day_not_at_all() {
 }
 
 #[tokio::test]
-async fn a_reminder_changed_while_it_fires_keeps_the_change() {
+async fn a_cancelled_reminder_fires_no_more() {
     for test in both(&Settings::default()).await {
         let daily = json!({"time": "2026-11-15T12:00", "note": "x", "repeat": "daily"});
         let id = test.ok("reminder.create", daily).await["id"].clone();
@@ -75,10 +75,10 @@ async fn a_reminder_changed_while_it_fires_keeps_the_change() {
     }
 }
 
-/// However long nobody was there: what was missed is counted up to a bound, and
-/// the last of it is told.
+/// However long the program was down, missed times are counted up to a bound, and
+/// only the last one fires.
 #[tokio::test]
-async fn a_long_absence_is_made_up_for_in_bounded_work() {
+async fn missed_times_after_a_long_absence_take_bounded_work() {
     for test in both(&Settings::default()).await {
         let reminder = json!({"time": "2026-11-15T12:00", "note": "x", "repeat": EVERY_MINUTE});
         test.ok("reminder.create", reminder).await;
@@ -93,7 +93,7 @@ async fn a_long_absence_is_made_up_for_in_bounded_work() {
 }
 
 #[tokio::test]
-async fn of_a_reminder_that_fires_for_ever_the_newest_firings_are_kept() {
+async fn only_the_newest_firings_of_a_reminder_are_kept() {
     for test in both(&Settings {
         webhook_url: "http://127.0.0.1:1/".into(),
         ..Settings::default()
@@ -117,16 +117,16 @@ async fn of_a_reminder_that_fires_for_ever_the_newest_firings_are_kept() {
             .await;
         }
         assert_eq!(test.firings().await.len(), 100);
-        // What has yet to leave stays.
+        // What is not sent yet stays.
         let rows = test.sql("SELECT COUNT(*) FROM innervoice_outbox").await;
         assert_eq!(rows[0].int(0).unwrap(), 101);
     }
 }
 
-/// A reminder that is changed between the look at what is due and the transaction
-/// fires as it is by then.
+/// A reminder that is changed between the read and the transaction fires with its
+/// new text.
 #[tokio::test]
-async fn what_was_changed_meanwhile_does_not_fire_as_it_was() {
+async fn a_reminder_changed_just_before_it_fires_keeps_the_change() {
     for test in both(&Settings::default()).await {
         let daily = json!({"time": "2026-11-15T12:00", "note": "x", "repeat": "daily"});
         let id = test.ok("reminder.create", daily).await["id"].clone();

@@ -1,77 +1,79 @@
-//! What a CalDAV server knows of the events.
+//! What was written to the CalDAV server.
 
 use kit::{Param, Result, Sql};
 
 use super::events::{COLUMNS, Event};
 
-/// An event that the server has yet to be told of.
+/// An event that is not on the server yet, in its newest version.
 pub struct Due {
     pub event: Event,
-    /// Of the copy that we left there.
+    /// The tag of the copy that we wrote.
     pub etag: Option<String>,
     pub attempts: i64,
-    /// The user wants our version there in place of the copy with that tag.
+    /// The user decided to replace the copy with that tag.
     pub overwrites: bool,
 }
 
-/// What came of telling it.
+/// The outcome of a write.
 pub enum Outcome {
     Done {
         etag: Option<String>,
     },
-    /// Somebody else did this to the server's copy, which is left as it is: as
-    /// it stands there, if it does.
-    Conflict(Theirs, Option<ServerCopy>),
+    /// Somebody else changed or deleted the copy. It is not touched; this is the
+    /// copy, if it exists.
+    Conflict(ServerChange, Option<ServerCopy>),
     Retry(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Theirs {
+pub enum ServerChange {
     Changed,
     Deleted,
 }
 
-/// What is on the server.
+/// The copy of an event on the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerCopy {
     pub etag: Option<String>,
     pub text: String,
 }
 
-/// Longer ones are cut: nobody reads more, and what is cut is not replaced unseen,
-/// for the tag is of all of it.
+/// Longer copies are cut, since nobody reads more. The tag covers all of the copy,
+/// so a change in the part that was cut is still detected.
 const LONGEST_COPY: usize = 32 * 1024;
 
-/// How an event stands with the server.
+/// Whether the server has an event.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum SyncStatus {
     Done,
-    /// It has yet to be told; why not yet, if it was tried.
+    /// Not written yet, and why the last attempt failed.
     Waiting(Option<String>),
-    Conflict(Theirs),
+    Conflict(ServerChange),
 }
 
 const DELETED: &str = "deleted";
 
-pub fn standing(sql: &mut dyn Sql, event: &Event) -> Result<Standing> {
+pub fn standing(sql: &mut dyn Sql, event: &Event) -> Result<SyncStatus> {
     let row = sql.query_one(
         "SELECT sequence, outcome, last_error FROM innervoice_caldav WHERE event_id = $1",
         &[Param::Text(&event.id)],
     )?;
     let Some(row) = row else {
-        return Ok(Standing::Waiting(None));
+        return Ok(SyncStatus::Waiting(None));
     };
     let (sequence, outcome, said) = (row.int(0)?, row.text(1)?, row.opt_text(2)?);
     Ok(match outcome.as_str() {
-        "waiting" | "overwrite" if sequence < event.sequence => Standing::Waiting(said),
-        _ if sequence < event.sequence => Standing::Waiting(None),
-        "conflict" if said.as_deref() == Some(DELETED) => Standing::Conflict(Theirs::Deleted),
-        "conflict" => Standing::Conflict(Theirs::Changed),
-        _ => Standing::Done,
+        "waiting" | "overwrite" if sequence < event.sequence => SyncStatus::Waiting(said),
+        _ if sequence < event.sequence => SyncStatus::Waiting(None),
+        "conflict" if said.as_deref() == Some(DELETED) => {
+            SyncStatus::Conflict(ServerChange::Deleted)
+        }
+        "conflict" => SyncStatus::Conflict(ServerChange::Changed),
+        _ => SyncStatus::Done,
     })
 }
 
-/// Cancelled events whose copy stays on the server, because somebody changed it.
+/// Cancelled events whose copy is still on the server, because somebody changed it.
 pub fn left_there(sql: &mut dyn Sql, from: i64, to: i64, most: i64) -> Result<Vec<Event>> {
     let rows = sql.query(
         &format!(
@@ -102,8 +104,8 @@ pub fn in_conflict(sql: &mut dyn Sql, event: &Event) -> Result<Option<Option<Ser
     row.map(read).transpose()
 }
 
-/// The next time the server is told, this copy of it is replaced, and no other.
-/// `false` when it is not the one in conflict any more.
+/// Lets the next write replace this copy, and no other. `false` when the conflict
+/// is by now about another copy.
 pub fn overwrite(sql: &mut dyn Sql, id: &str, copy: Option<&ServerCopy>) -> Result<bool> {
     let etag = copy.and_then(|copy| copy.etag.as_deref());
     let changed = sql.execute(
@@ -123,7 +125,7 @@ fn columns() -> String {
     columns.join(", ")
 }
 
-/// Events that were changed since, as far back as `since`.
+/// Events that the server does not have yet and that end after `since`.
 pub fn due(sql: &mut dyn Sql, now: i64, since: i64, most: i64) -> Result<Vec<Due>> {
     let rows = sql.query(
         &format!(
@@ -157,9 +159,9 @@ pub fn settle(sql: &mut dyn Sql, due: &Due, outcome: &Outcome, next: i64) -> Res
             "conflict",
             0,
             None,
-            (*theirs == Theirs::Deleted).then_some(DELETED),
+            (*theirs == ServerChange::Deleted).then_some(DELETED),
         ),
-        // The one that was settled before stays.
+        // The version on record stays.
         Outcome::Retry(why) => (
             -1,
             due.etag.as_deref(),

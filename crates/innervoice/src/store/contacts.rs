@@ -11,7 +11,7 @@ use crate::{
 pub struct Contact {
     pub id: String,
     pub name: String,
-    /// In the order in which they are used.
+    /// In order of preference.
     pub addresses: Vec<(Platform, String)>,
 }
 
@@ -33,7 +33,7 @@ impl Contact {
     }
 }
 
-/// Puts one in, or replaces what is known of it.
+/// Inserts a contact, or replaces it.
 pub fn save(sql: &mut dyn Sql, id: &str, card: &Card, now: i64) -> Result<()> {
     let name = names::one_line(&card.name);
     sql.execute(
@@ -90,7 +90,7 @@ pub fn find(sql: &mut dyn Sql, id: &str) -> Result<Option<Contact>> {
     Ok(with_addresses(sql, &rows)?.into_iter().next())
 }
 
-/// Those who go by exactly this name.
+/// Contacts with exactly this name.
 pub fn named(sql: &mut dyn Sql, folded: &str, most: i64) -> Result<Vec<Contact>> {
     let rows = sql.query(
         "SELECT DISTINCT c.id, c.name FROM innervoice_contacts c \
@@ -101,7 +101,7 @@ pub fn named(sql: &mut dyn Sql, folded: &str, most: i64) -> Result<Vec<Contact>>
     with_addresses(sql, &rows)
 }
 
-/// Those whose name, or whose e-mail address, has this in it.
+/// Contacts whose name or address contains this.
 pub fn like(sql: &mut dyn Sql, folded: &str, most: i64) -> Result<Vec<Contact>> {
     let pattern = super::containing(folded);
     let rows = sql.query(

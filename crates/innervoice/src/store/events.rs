@@ -56,7 +56,7 @@ impl Event {
         (self.ends_at - self.starts_at) / 60_000
     }
 
-    /// Whether it is as this caller made it.
+    /// Whether this caller made it and nobody else changed it.
     pub fn is_of(&self, caller: &str) -> bool {
         super::is_of(caller, &self.caller, self.changed_by.as_deref())
     }
@@ -82,7 +82,7 @@ pub fn insert(sql: &mut dyn Sql, event: &Event) -> Result<()> {
     Ok(())
 }
 
-/// Changes it if it is still what was read; `false` when it is not.
+/// Changes it if nobody else did meanwhile; `false` if somebody did.
 pub fn update(sql: &mut dyn Sql, event: &Event, by: &str, now: i64) -> Result<bool> {
     let changed = sql.execute(
         "UPDATE innervoice_events SET title = $2, description = $3, location = $4, \
@@ -104,7 +104,7 @@ pub fn update(sql: &mut dyn Sql, event: &Event, by: &str, now: i64) -> Result<bo
     Ok(changed == 1)
 }
 
-/// Cancels it if it is still what was read; `false` when it is not.
+/// Cancels it if nobody changed it meanwhile; `false` if somebody did.
 pub fn cancel(sql: &mut dyn Sql, event: &Event, now: i64) -> Result<bool> {
     let changed = sql.execute(
         "UPDATE innervoice_events SET cancelled_at = $2, updated_at = $2, sequence = sequence + 1 \
@@ -136,10 +136,10 @@ pub fn coming_of(sql: &mut dyn Sql, caller: &str, now: i64, most: i64) -> Result
     )
 }
 
-/// No event lasts longer, so one that began earlier is over.
+/// The longest duration of an event.
 const LONGEST_MS: i64 = crate::errors::LONGEST_MINUTES * 60_000;
 
-/// Events that are not cancelled and lie at least partly within the range.
+/// Events that are not cancelled and overlap the range.
 pub fn between(sql: &mut dyn Sql, from: i64, to: i64, most: i64) -> Result<Vec<Event>> {
     let rows = sql.query(
         &format!(
@@ -157,7 +157,7 @@ pub fn between(sql: &mut dyn Sql, from: i64, to: i64, most: i64) -> Result<Vec<E
     rows.iter().map(Event::of).collect()
 }
 
-/// For a feed: cancelled ones too, so that subscribers take them out.
+/// For a feed: cancelled events too, so that subscribers remove them.
 pub fn for_feed(sql: &mut dyn Sql, from: i64, most: i64) -> Result<Vec<Event>> {
     let rows = sql.query(
         &format!(

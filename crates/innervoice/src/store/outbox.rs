@@ -1,13 +1,13 @@
-//! What goes out, and every attempt at it.
+//! The outbox, and every attempt to send from it.
 //!
-//! A row is claimed before it is sent and settled afterwards. A claim that ran
-//! out, or whose holder is gone, belongs to a process that died: what may safely
-//! go out twice is queued again, a text message is not.
+//! A row is claimed before it is sent and settled afterwards. An expired claim, or
+//! one whose holder is gone, belongs to a process that died. What may safely be
+//! sent twice is queued again; a text message is not.
 
 use kit::{Param, Result, Row, Sql};
 
 #[derive(Debug, Clone)]
-pub struct Item {
+pub struct OutboxItem {
     pub id: String,
     pub channel: String,
     pub recipient_name: Option<String>,
@@ -28,7 +28,7 @@ pub struct Item {
 const COLUMNS: &str = "id, channel, recipient_name, address, subject, body, status, \
     attempts, undo_until, next_attempt_at, last_error, sent_at, created_at, caller";
 
-impl Item {
+impl OutboxItem {
     fn of(row: &Row) -> Result<Self> {
         Ok(Self {
             id: row.text(0)?,
@@ -49,7 +49,7 @@ impl Item {
     }
 }
 
-pub struct New<'a> {
+pub struct NewItem<'a> {
     pub id: &'a str,
     pub origin: &'a str,
     pub firing_id: Option<&'a str>,
@@ -65,7 +65,7 @@ pub struct New<'a> {
     pub created_at: i64,
 }
 
-pub fn insert(sql: &mut dyn Sql, new: &New<'_>) -> Result<()> {
+pub fn insert(sql: &mut dyn Sql, new: &NewItem<'_>) -> Result<()> {
     sql.execute(
         "INSERT INTO innervoice_outbox (id, origin, firing_id, channel, contact_id, \
          recipient_name, address, subject, body, status, attempts, undo_until, next_attempt_at, \
@@ -89,16 +89,16 @@ pub fn insert(sql: &mut dyn Sql, new: &New<'_>) -> Result<()> {
     Ok(())
 }
 
-pub fn message(sql: &mut dyn Sql, id: &str) -> Result<Option<Item>> {
+pub fn message(sql: &mut dyn Sql, id: &str) -> Result<Option<OutboxItem>> {
     let row = sql.query_one(
         &format!("SELECT {COLUMNS} FROM innervoice_outbox WHERE id = $1 AND origin = 'message'"),
         &[Param::Text(id)],
     )?;
-    row.as_ref().map(Item::of).transpose()
+    row.as_ref().map(OutboxItem::of).transpose()
 }
 
-/// Newest first; of one status, or of all.
-pub fn messages(sql: &mut dyn Sql, status: Option<&str>, most: i64) -> Result<Vec<Item>> {
+/// Newest first, with one status or all.
+pub fn messages(sql: &mut dyn Sql, status: Option<&str>, most: i64) -> Result<Vec<OutboxItem>> {
     let rows = sql.query(
         &format!(
             "SELECT {COLUMNS} FROM innervoice_outbox WHERE origin = 'message' \
@@ -106,7 +106,7 @@ pub fn messages(sql: &mut dyn Sql, status: Option<&str>, most: i64) -> Result<Ve
         ),
         &[Param::Text(status.unwrap_or_default()), Param::Int(most)],
     )?;
-    rows.iter().map(Item::of).collect()
+    rows.iter().map(OutboxItem::of).collect()
 }
 
 /// The caller's newest message.
@@ -119,7 +119,7 @@ pub fn newest(sql: &mut dyn Sql, caller: &str) -> Result<Option<String>> {
     row.map(|row| row.text(0)).transpose()
 }
 
-/// How many messages of a caller have yet to be sent, counted up to `most`.
+/// How many messages of a caller are not sent yet, counted up to `most`.
 pub fn waiting_of(sql: &mut dyn Sql, caller: &str, most: i64) -> Result<i64> {
     super::count(
         sql,
@@ -129,7 +129,7 @@ pub fn waiting_of(sql: &mut dyn Sql, caller: &str, most: i64) -> Result<i64> {
     )
 }
 
-/// `false` when it is being sent or was.
+/// `false` if it is being sent, or was sent.
 pub fn cancel(sql: &mut dyn Sql, id: &str) -> Result<bool> {
     let changed = sql.execute(
         "UPDATE innervoice_outbox SET status = 'cancelled', next_attempt_at = NULL \
@@ -139,10 +139,11 @@ pub fn cancel(sql: &mut dyn Sql, id: &str) -> Result<bool> {
     Ok(changed == 1)
 }
 
-/// The clock can have been set back: nothing is ever planned so far ahead.
+/// No attempt is planned further ahead, so a later time means that the clock was
+/// set back.
 const FARTHEST_MS: i64 = 60 * 60 * 1000;
 
-/// Ids of what is to be sent now, by the channels there are.
+/// Ids of what is due on these channels.
 pub fn due(sql: &mut dyn Sql, channels: &[&str], now: i64, most: i64) -> Result<Vec<String>> {
     let mut ids = Vec::new();
     for channel in channels {
@@ -164,14 +165,14 @@ pub fn due(sql: &mut dyn Sql, channels: &[&str], now: i64, most: i64) -> Result<
     Ok(ids)
 }
 
-/// Takes it for sending; `None` when somebody else did or it was cancelled.
+/// Claims a row for sending; `None` if another process did, or it was cancelled.
 pub fn claim(
     sql: &mut dyn Sql,
     id: &str,
     holder: &str,
     now: i64,
     until: i64,
-) -> Result<Option<Item>> {
+) -> Result<Option<OutboxItem>> {
     let claimed = sql.execute(
         "UPDATE innervoice_outbox SET status = 'sending', attempts = attempts + 1, \
          claimed_by = $2, claimed_until = $3, next_attempt_at = NULL \
@@ -190,18 +191,18 @@ pub fn claim(
         &format!("SELECT {COLUMNS} FROM innervoice_outbox WHERE id = $1"),
         &[Param::Text(id)],
     )?;
-    row.as_ref().map(Item::of).transpose()
+    row.as_ref().map(OutboxItem::of).transpose()
 }
 
-/// What became of an attempt.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Sent,
-    /// It did not go out, or going out twice does no harm.
+    /// Not sent, or safe to send twice.
     Retry(String),
     /// It can't be sent.
     Failed(String),
-    /// It may have gone out.
+    /// It may have been sent.
     Unknown(String),
 }
 
@@ -223,8 +224,8 @@ impl Outcome {
     }
 }
 
-/// Writes down how an attempt ended, unless the claim ran out meanwhile and
-/// somebody else has dealt with it.
+/// Records how an attempt ended; `false` if the claim expired and another process
+/// took the row over.
 pub fn settle(
     sql: &mut dyn Sql,
     id: &str,
@@ -265,7 +266,7 @@ pub fn settle(
     Ok(true)
 }
 
-/// Keeps a claim from running out; `false` when it is somebody else's by now.
+/// Renews a claim; `false` if another process has it by now.
 pub fn renew(sql: &mut dyn Sql, id: &str, holder: &str, until: i64) -> Result<bool> {
     let changed = sql.execute(
         "UPDATE innervoice_outbox SET claimed_until = $3 \
@@ -275,7 +276,7 @@ pub fn renew(sql: &mut dyn Sql, id: &str, holder: &str, until: i64) -> Result<bo
     Ok(changed == 1)
 }
 
-/// Who is just sending something.
+/// The processes that hold a claim.
 pub fn holders(sql: &mut dyn Sql) -> Result<Vec<String>> {
     let rows = sql.query(
         "SELECT DISTINCT claimed_by FROM innervoice_outbox WHERE claimed_until IS NOT NULL",
@@ -284,7 +285,7 @@ pub fn holders(sql: &mut dyn Sql) -> Result<Vec<String>> {
     rows.iter().map(|row| row.text(0)).collect()
 }
 
-/// Whether a claim ran out; read before anything is written.
+/// Whether any claim expired.
 pub fn has_run_out(sql: &mut dyn Sql, now: i64) -> Result<bool> {
     let row = sql.query_one(
         "SELECT id FROM innervoice_outbox WHERE claimed_until <= $1 OR claimed_until > $2 LIMIT 1",
@@ -293,9 +294,8 @@ pub fn has_run_out(sql: &mut dyn Sql, now: i64) -> Result<bool> {
     Ok(row.is_some())
 }
 
-/// Deals with what a process died over, be it one of those that are `gone` or
-/// one whose claim ran out: `sms` may have gone out and is not sent again,
-/// everything else is.
+/// Recovers the rows of processes that are `gone` and of expired claims. A text
+/// message may have been sent and is not sent again; everything else is.
 pub fn recover(sql: &mut dyn Sql, gone: &[String], now: i64) -> Result<()> {
     recover_where(
         sql,
@@ -309,7 +309,7 @@ pub fn recover(sql: &mut dyn Sql, gone: &[String], now: i64) -> Result<()> {
     Ok(())
 }
 
-/// `$1` is the time.
+/// `$1` is the current time.
 fn recover_where(sql: &mut dyn Sql, abandoned: &str, params: &[Param<'_>]) -> Result<()> {
     sql.execute(
         &format!(

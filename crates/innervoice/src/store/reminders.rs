@@ -16,7 +16,7 @@ pub struct Reminder {
     pub status: String,
     pub next_fire_at: Option<i64>,
     pub created_at: i64,
-    /// How often what it says was changed.
+    /// Counts the changes of its text and times.
     pub version: i64,
     /// Who made it.
     pub caller: String,
@@ -60,7 +60,7 @@ impl Reminder {
         }
     }
 
-    /// Whether it is as this caller made it.
+    /// Whether this caller made it and nobody else changed it.
     pub fn is_of(&self, caller: &str) -> bool {
         super::is_of(caller, &self.caller, self.changed_by.as_deref())
     }
@@ -102,8 +102,8 @@ pub fn insert(sql: &mut dyn Sql, reminder: &Reminder) -> Result<()> {
     Ok(())
 }
 
-/// Changes it from what was read as `before`; `false` when it is something else
-/// by now, or has fired.
+/// Changes it if it is still as in `before`; `false` if it was changed or has
+/// fired meanwhile.
 pub fn update(
     sql: &mut dyn Sql,
     before: &Reminder,
@@ -132,7 +132,7 @@ pub fn update(
     Ok(changed == 1)
 }
 
-/// Cancels it if it says what was read; `false` when it does not, or is over.
+/// Cancels it if it was not changed meanwhile; `false` if it was, or is over.
 pub fn cancel(sql: &mut dyn Sql, reminder: &Reminder, now: i64) -> Result<bool> {
     let changed = sql.execute(
         "UPDATE innervoice_reminders SET status = 'cancelled', next_fire_at = NULL, \
@@ -164,7 +164,7 @@ pub fn find(sql: &mut dyn Sql, id: &str) -> Result<Option<Reminder>> {
     row.as_ref().map(Reminder::of).transpose()
 }
 
-/// Active ones in the order in which they come, then the others if wanted.
+/// Active reminders in the order of their times, then the others if wanted.
 pub fn list(sql: &mut dyn Sql, with_past: bool, most: i64) -> Result<Vec<Reminder>> {
     let which = if with_past {
         ""
@@ -182,7 +182,7 @@ pub fn list(sql: &mut dyn Sql, with_past: bool, most: i64) -> Result<Vec<Reminde
     rows.iter().map(Reminder::of).collect()
 }
 
-/// Those whose time has come.
+/// Reminders that are due.
 pub fn due(sql: &mut dyn Sql, now: i64, most: i64) -> Result<Vec<Reminder>> {
     let rows = sql.query(
         &format!(
@@ -194,8 +194,8 @@ pub fn due(sql: &mut dyn Sql, now: i64, most: i64) -> Result<Vec<Reminder>> {
     rows.iter().map(Reminder::of).collect()
 }
 
-/// Moves it on to `next` from what was read; `false` when somebody else did, or
-/// changed it. This is what makes it fire once.
+/// Advances it to `next` if it is still what was read; `false` if another process
+/// did so, or it was changed. This makes it fire only once.
 pub fn advance(
     sql: &mut dyn Sql,
     reminder: &Reminder,
@@ -229,7 +229,7 @@ pub struct Firing {
     pub coalesced: i64,
 }
 
-/// `false` when it has fired for that time before: the clock was set back.
+/// `false` if it already fired for that time, because the clock was set back.
 pub fn record(sql: &mut dyn Sql, firing: &Firing) -> Result<bool> {
     let inserted = sql.execute(
         "INSERT INTO innervoice_firings (id, reminder_id, note, due_at, fired_at, outcome, \
@@ -247,8 +247,8 @@ pub fn record(sql: &mut dyn Sql, firing: &Firing) -> Result<bool> {
     Ok(inserted == 1)
 }
 
-/// Forgets all firings of a reminder but the newest `most`, and what they sent,
-/// unless that has yet to leave.
+/// Deletes all firings of a reminder but the newest `most`, with what they sent,
+/// unless it is not sent yet.
 pub fn forget_old(sql: &mut dyn Sql, id: &str, most: i64) -> Result<()> {
     let newest_old = sql.query_one(
         "SELECT due_at FROM innervoice_firings WHERE reminder_id = $1 \
@@ -276,7 +276,7 @@ pub fn forget_old(sql: &mut dyn Sql, id: &str, most: i64) -> Result<()> {
     Ok(())
 }
 
-/// When it last fired: for which time, when, and how.
+/// The last firing: due time, firing time, outcome and how many it includes.
 pub fn last_firing(sql: &mut dyn Sql, id: &str) -> Result<Option<(i64, i64, String, i64)>> {
     let row = sql.query_one(
         "SELECT due_at, fired_at, outcome, coalesced FROM innervoice_firings \

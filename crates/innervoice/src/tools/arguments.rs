@@ -1,5 +1,5 @@
-//! What people and voice models really send, turned into what the schemas say.
-//! What is not understood stays as it is, and is refused by the schema.
+//! Normalises what people and voice models send to what the schemas accept. What
+//! is not understood stays as it is and is refused by the schema.
 
 use kit::arguments::change;
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub fn minutes(arguments: &mut Arguments, name: &str) {
             _ => return None,
         };
         let rounded = minutes.round();
-        // Half a minute is a minute; nothing and less stay what they are.
+        // A fraction of a minute becomes one minute; zero and less stay.
         let rounded = if minutes > 0.0 {
             rounded.max(1.0)
         } else {

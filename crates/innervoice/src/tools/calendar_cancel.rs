@@ -1,4 +1,4 @@
-//! `calendar.cancel`: takes an event out of the calendar.
+//! `calendar.cancel`: cancels an event.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     answers::{Done, timestamp},
     bounds::LONGEST_ID,
-    cards::Lines,
+    cards::CardLines,
     errors,
     model::when,
     resources,
@@ -54,7 +54,7 @@ fn handle(
 ) -> Result<Done> {
     let event = find(sql, &input.id)?;
     context.check_card(None, Some(&event.sequence.to_string()))?;
-    // Cancelling twice is what a retry does; the event is gone either way.
+    // A retry cancels twice, and succeeds.
     if event.cancelled_at.is_none() {
         if !events::cancel(sql, &event, state.now(context).as_millisecond())? {
             return Err(approval::state_changed());
@@ -73,11 +73,11 @@ fn handle(
     })
 }
 
-/// For a person who is asked about somebody else's event: what would be gone.
+/// For the person who is asked about another key's event.
 fn card(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
     let event = find(sql, &input.id)?;
     let in_full = |at: i64| when::in_full(timestamp(at), &event.zone());
-    let mut lines = Lines::new(context.language);
+    let mut lines = CardLines::new(context.language);
     lines.fact(("Title", "件名"), &event.title);
     lines.fact(("Starts", "開始"), &in_full(event.starts_at));
     lines.fact(("Ends", "終了"), &in_full(event.ends_at));

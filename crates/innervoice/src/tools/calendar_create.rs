@@ -1,4 +1,4 @@
-//! `calendar.create`: a new event, and what it overlaps with.
+//! `calendar.create`: adds an event and reports overlaps.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{ADDS_OUTSIDE, ID_LENGTH, OK, arguments};
 use crate::{
     answers::{Conflict, EventView},
     bounds::{self, LONGEST_KEY, LONGEST_TIME},
-    cards::Lines,
+    cards::CardLines,
     errors::{self, LONGEST_MINUTES},
     model::when::{self, Moment},
     resources,
@@ -57,7 +57,7 @@ pub struct Output {
     conflicts: Vec<Conflict>,
 }
 
-/// More overlaps than anybody wants read out.
+/// How many overlapping events are listed.
 const MOST_CONFLICTS: i64 = 10;
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
@@ -141,13 +141,13 @@ pub fn zone_name(moment: &Moment) -> String {
     moment.zone.iana_name().unwrap_or("UTC").to_owned()
 }
 
-/// For a person who is asked: what, when exactly, where.
+/// For the person who is asked: what, when exactly, where.
 fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
     let (start, end) = span(state, &input)?;
     let now = state.now(context).as_millisecond();
     bounds::check_events(sql, &context.caller.id, now)?;
     let conflicts = events::between(sql, start.millis(), end.millis(), MOST_CONFLICTS)?;
-    let mut lines = Lines::new(context.language);
+    let mut lines = CardLines::new(context.language);
     lines.fact(("Title", "件名"), &input.title);
     lines.fact(("Starts", "開始"), &when::in_full(start.at, &start.zone));
     lines.fact(("Ends", "終了"), &when::in_full(end.at, &end.zone));

@@ -1,4 +1,4 @@
-//! `calendar.list`: what is planned.
+//! `calendar.list`: lists events.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::{
     model::when,
     state::CounterState,
     store::{
-        Kind,
-        caldav::{self, Standing},
+        RowKind,
+        caldav::{self, SyncStatus},
         events::{self, Event},
     },
 };
@@ -122,13 +122,13 @@ fn handle(
     let mut listed = Vec::with_capacity(found.len());
     for event in &found {
         let standing = match state.caldav {
-            // The server is not told of what is long over.
+            // Events that ended long ago are not written to the server.
             Some(_) if event.ends_at >= now.as_millisecond() - PAST_MS => {
                 Some(caldav::standing(sql, event)?)
             }
             _ => None,
         };
-        differ += usize::from(matches!(standing, Some(Standing::Conflict(_))));
+        differ += usize::from(matches!(standing, Some(SyncStatus::Conflict(_))));
         listed.push(Listed {
             event: EventView::from(event),
             sync: standing.as_ref().map(sync::state),
@@ -138,7 +138,7 @@ fn handle(
     let mut message = message(state, context, &found, has_more);
     message.push_str(&sync::summary(differ, language));
     if found.is_empty() {
-        message.push_str(first_step::after(sql, Kind::Event, language)?);
+        message.push_str(first_step::after(sql, RowKind::Event, language)?);
     }
     let left = left.iter().map(|event| sync::left_there(event, language));
     let left: Vec<String> = left.collect();

@@ -1,5 +1,5 @@
-//! `calendar.update`: changes what is named, and leaves the rest as it is. The
-//! user sees each field before and after.
+//! `calendar.update`: changes the fields that are given. The user sees each field
+//! before and after.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{OK, OVERWRITES, arguments, calendar_create::zone_name};
 use crate::{
     answers::{Conflict, EventView, timestamp},
     bounds::{LONGEST_ID, LONGEST_TIME},
-    cards::Lines,
+    cards::CardLines,
     errors::{self, LONGEST_MINUTES},
     model::{ics_read, when},
     resources,
@@ -102,12 +102,11 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         .card(describe(state, card))
 }
 
-/// What a call makes of an event.
+/// An event before and after a call.
 struct Update {
     before: Event,
     after: Event,
-    /// The copy on the server that is replaced, `Some(None)` where there is none
-    /// any more.
+    /// The copy on the server that is replaced; `Some(None)` if it was deleted.
     replaces: Option<Option<ServerCopy>>,
 }
 
@@ -166,7 +165,7 @@ impl Update {
         self.before != self.after || self.replaces.is_some()
     }
 
-    /// What a yes is given for: this version of the event, and this copy of it.
+    /// What the user approves: this version of the event, and this copy of it.
     fn state(&self) -> String {
         let copy = self.replaces.as_ref().map(|copy| match copy {
             Some(copy) => copy.etag.as_deref().unwrap_or("no tag"),
@@ -176,7 +175,7 @@ impl Update {
     }
 }
 
-/// What a text becomes that can be given or cleared.
+/// The new value of a text that can be given or cleared.
 fn new_text(
     field: &str,
     given: Option<String>,
@@ -232,12 +231,12 @@ fn others_then(sql: &mut dyn Sql, event: &Event) -> Result<Vec<Event>> {
     Ok(others)
 }
 
-/// For a person who is asked: the event, and each field before and after.
+/// For the person who is asked: the event, and each field before and after.
 fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
     let update = Update::of(state, sql, input)?;
     let (before, after) = (&update.before, &update.after);
     let in_full = |at: i64, event: &Event| when::in_full(timestamp(at), &event.zone());
-    let mut lines = Lines::new(context.language);
+    let mut lines = CardLines::new(context.language);
     lines.field(("Title", "件名"), &before.title, &after.title);
     lines.field(
         ("Starts", "開始"),
@@ -281,13 +280,13 @@ fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input
     })
 }
 
-/// More properties than a person reads of one event.
+/// How many properties of the copy are shown.
 const MOST_SHOWN: usize = 50;
 
-/// The copy that is lost.
-fn on_the_server(lines: &mut Lines, copy: Option<&ServerCopy>, state: &CounterState) {
+/// Shows the copy that would be replaced.
+fn on_the_server(lines: &mut CardLines, copy: Option<&ServerCopy>, state: &CounterState) {
     let Some(copy) = copy else {
-        let deleted = lines.say((
+        let deleted = lines.pick((
             "deleted there; it is put back",
             "サーバー側で削除済み(再登録します)",
         ));

@@ -1,4 +1,4 @@
-//! What the three tools share that cancel something.
+//! What the three tools that cancel something have in common.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::arguments;
-use crate::{answers::Done, cards::Lines, state::CounterState};
+use crate::{answers::Done, cards::CardLines, state::CounterState};
 
 pub struct Cancel {
     pub name: &'static str,
@@ -50,7 +50,7 @@ where
 /// made itself, or about what is already cancelled.
 pub fn card(
     summary: String,
-    mut lines: Lines,
+    mut lines: CardLines,
     version: String,
     is_own: bool,
     is_cancelled: bool,

@@ -1,4 +1,4 @@
-//! `contacts.search`: who is in the address book.
+//! `contacts.search`: searches the address book.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     model::address::Platform,
     recipients,
     state::CounterState,
-    store::{Kind, contacts::Contact},
+    store::{RowKind, contacts::Contact},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -68,7 +68,7 @@ fn handle(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) 
     let found = recipients::search(sql, &query, input.limit.unwrap_or(LIMIT))?;
     let mut message = message(context.language, &found);
     if found.is_empty() {
-        message.push_str(first_step::after(sql, Kind::Contact, context.language)?);
+        message.push_str(first_step::after(sql, RowKind::Contact, context.language)?);
     }
     Ok(Output {
         status: OK,

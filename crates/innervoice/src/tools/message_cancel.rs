@@ -1,4 +1,4 @@
-//! `message.cancel`: takes back a message that has not gone out.
+//! `message.cancel`: takes back a message that is not sent yet.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::{
 use crate::{
     answers::Done,
     bounds::LONGEST_ID,
-    cards::Lines,
+    cards::CardLines,
     errors,
     state::CounterState,
-    store::outbox::{self, Item},
+    store::outbox::{self, OutboxItem},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -36,11 +36,11 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     cancel::tool(state, names, handle, card)
 }
 
-/// The message that is meant, unless it is too late for it.
-fn find(context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Item> {
+/// The message to cancel, unless it is too late.
+fn find(context: &Context, sql: &mut dyn Sql, input: Input) -> Result<OutboxItem> {
     let id = match input.id {
         Some(id) => id,
-        // Said twice it means the same message, not the one before.
+        // A second call without an id means the same message, not an earlier one.
         None => outbox::newest(sql, &context.caller.id)?.ok_or_else(errors::nothing_to_cancel)?,
     };
     let item = outbox::message(sql, &id)?
@@ -53,10 +53,10 @@ fn find(context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Item> {
 
 fn handle(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Done> {
     let item = find(context, sql, input)?;
-    // What a message says never changes, so its id is its state.
+    // A message never changes, so its id is its version.
     context.check_card(None, Some(&item.id))?;
     if item.status == "queued" && !outbox::cancel(sql, &item.id)? {
-        // It was taken for sending in this moment, or back by somebody else.
+        // It was claimed for sending or cancelled in this moment.
         let id = Some(item.id.clone());
         find(context, sql, Input { id })?;
     }
@@ -78,14 +78,14 @@ fn handle(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) 
     })
 }
 
-/// For a person who is asked about somebody else's message.
+/// For the person who is asked about another key's message.
 fn card(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
     let item = find(context, sql, input)?;
     let to = match &item.recipient_name {
         Some(name) => format!("{name} <{}>", item.address),
         None => item.address.clone(),
     };
-    let mut lines = Lines::new(context.language);
+    let mut lines = CardLines::new(context.language);
     lines.fact(("To", "宛先"), &to);
     lines.fact(("Text", "本文"), &item.body);
     let summary = match context.language {

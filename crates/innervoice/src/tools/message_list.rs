@@ -1,4 +1,4 @@
-//! `message.list`: the outbox.
+//! `message.list`: lists messages and their status.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::{
     model::address::Platform,
     state::CounterState,
     store::{
-        Kind,
-        outbox::{self, Item},
+        RowKind,
+        outbox::{self, OutboxItem},
     },
 };
 
@@ -72,7 +72,7 @@ fn handle(
     let held = views.iter().filter(|view| view.held.is_some()).count();
     let mut message = message(context.language, &found, held, has_more);
     if found.is_empty() {
-        message.push_str(first_step::after(sql, Kind::Message, context.language)?);
+        message.push_str(first_step::after(sql, RowKind::Message, context.language)?);
     }
     Ok(Output {
         status: OK,
@@ -82,11 +82,11 @@ fn handle(
     })
 }
 
-fn is_configured(state: &CounterState, item: &Item) -> bool {
+fn is_configured(state: &CounterState, item: &OutboxItem) -> bool {
     Platform::read(&item.channel).is_some_and(|platform| state.sends(platform))
 }
 
-fn message(language: Language, found: &[Item], held: usize, has_more: bool) -> String {
+fn message(language: Language, found: &[OutboxItem], held: usize, has_more: bool) -> String {
     let waiting = found.iter().filter(|item| item.status == "queued").count();
     let count = found.len();
     let english = match (count, has_more) {

@@ -1,5 +1,5 @@
-//! `message.send`: into the outbox, from where it leaves once it can no longer
-//! be taken back.
+//! `message.send`: puts a message into the outbox. It is sent when the time to take
+//! it back is over.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{ADDS_OUTSIDE, ID_LENGTH, OK, arguments};
 use crate::{
     bounds::{self, LONGEST_KEY},
-    cards::Lines,
+    cards::CardLines,
     errors,
     model::{address::Platform, when::rfc3339_millis},
     outbox,
@@ -55,7 +55,7 @@ pub struct Output {
     undo_until: String,
 }
 
-/// As much as Twilio takes.
+/// The longest text that Twilio accepts.
 const LONGEST_SMS: usize = 1_600;
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
@@ -82,8 +82,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         .card(describe(state, card))
 }
 
-/// Looking somebody up takes longer the more people there are, so that it is done
-/// before the transaction.
+/// Finds the recipient before the transaction, since that takes longer the more
+/// contacts there are.
 fn prepare(
     state: &CounterState,
     context: &Context,
@@ -107,7 +107,7 @@ fn handle(
     let id = kit::ids::random("msg_", ID_LENGTH);
     store::outbox::insert(
         sql,
-        &store::outbox::New {
+        &store::outbox::NewItem {
             id: &id,
             origin: "message",
             firing_id: None,
@@ -143,7 +143,7 @@ fn recipient(state: &CounterState, sql: &mut dyn Sql, input: &Input) -> Result<R
     Ok(recipient)
 }
 
-/// For a person who is asked: to which address, and every word of it.
+/// For the person who is asked: the address and the whole text.
 fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
     let recipient = recipient(state, sql, &input)?;
     bounds::check_messages(sql, &context.caller.id)?;
@@ -154,7 +154,7 @@ fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input
         (Language::Japanese, Platform::Email) => ("メール", format!("{to}にメールを送る")),
         (Language::Japanese, Platform::Sms) => ("SMS", format!("{to}にSMSを送る")),
     };
-    let mut lines = Lines::new(context.language);
+    let mut lines = CardLines::new(context.language);
     lines.fact(("To", "宛先"), &to);
     lines.fact(("By", "方法"), by);
     lines.fact(("Text", "本文"), &input.text);

@@ -1,4 +1,4 @@
-//! `reminder.cancel`: no more of it.
+//! `reminder.cancel`: cancels a reminder.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::{
 use crate::{
     answers::Done,
     bounds::LONGEST_ID,
-    cards::Lines,
+    cards::CardLines,
     errors, resources,
     state::CounterState,
     store::reminders::{self, Reminder},
@@ -59,7 +59,7 @@ fn handle(
 ) -> Result<Done> {
     let reminder = find(sql, &input.id)?;
     context.check_card(None, Some(&reminder.version.to_string()))?;
-    // Cancelling twice is what a retry does; the reminder is gone either way.
+    // A retry cancels twice, and succeeds.
     let now = state.now(context).as_millisecond();
     if reminder.status == "active" && !reminders::cancel(sql, &reminder, now)? {
         return Err(approval::state_changed());
@@ -77,10 +77,10 @@ fn handle(
     })
 }
 
-/// For a person who is asked about somebody else's reminder: what would be gone.
+/// For the person who is asked about another key's reminder.
 fn card(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
     let reminder = find(sql, &input.id)?;
-    let mut lines = Lines::new(context.language);
+    let mut lines = CardLines::new(context.language);
     reminder_update::add_lines(&mut lines, &reminder, &reminder, context.language);
     let summary = match context.language {
         Language::English => format!("Cancel the reminder: {}", reminder.note),

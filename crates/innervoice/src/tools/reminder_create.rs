@@ -1,4 +1,4 @@
-//! `reminder.create`: a reminder, once or again and again.
+//! `reminder.create`: sets a reminder, once or repeatedly.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{ADDS_OUTSIDE, ID_LENGTH, OK, arguments, calendar_create::zone_name};
 use crate::{
     answers::{NEXT, RepeatView, timestamp},
     bounds::{self, LONGEST_KEY, LONGEST_TIME},
-    cards::Lines,
+    cards::CardLines,
     errors,
     model::{
         phrases::{self, Repeat},
@@ -58,7 +58,7 @@ pub struct Output {
     time_zone: String,
 }
 
-/// "In a moment" and a slow network are not the past.
+/// A time that passed less than this ago is still accepted.
 const TOLERANCE_MS: i64 = 60_000;
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
@@ -132,13 +132,13 @@ fn handle(
     })
 }
 
-/// A time and a repetition that go together.
+/// When a reminder fires.
 pub struct Plan {
     start: Moment,
     rule: Option<String>,
-    /// The first time it comes.
+    /// The first firing.
     pub first: i64,
-    /// The first times it comes, at most [`NEXT`].
+    /// The first firings, at most [`NEXT`].
     pub next: Vec<i64>,
 }
 
@@ -190,7 +190,7 @@ pub fn plan(
             &when::rfc3339(now, &state.zone),
         ));
     }
-    // A series may have begun in the past; what matters is when it comes next.
+    // A series may have begun in the past; its next time must not have passed.
     let from = if probe.rule.is_some() {
         earliest
     } else {
@@ -208,14 +208,14 @@ pub fn plan(
     })
 }
 
-/// For a person who is asked: what, when exactly, how often.
+/// For the person who is asked: what, when exactly, how often.
 fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
     bounds::check_reminders(sql, &context.caller.id)?;
     let language = context.language;
     let now = state.now(context);
     let plan = plan(state, &input.time, input.repeat.as_deref(), now, language)?;
     let when = when::in_full(timestamp(plan.first), &plan.start.zone);
-    let mut lines = Lines::new(language);
+    let mut lines = CardLines::new(language);
     lines.fact(("Note", "内容"), &input.note);
     lines.fact(("When", "日時"), &when);
     lines.fact(
@@ -232,7 +232,7 @@ fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input
     })
 }
 
-/// A rule in words and in its own letters; empty where there is none.
+/// A rule in words and as an RRULE; empty without one.
 pub fn repetition(rule: Option<&str>, language: Language) -> String {
     rule.map_or(String::new(), |rule| {
         format!("{} ({rule})", repeat::say(rule, language))

@@ -1,4 +1,4 @@
-//! `reminder.list`: what the user will be reminded of.
+//! `reminder.list`: lists reminders.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     answers::ReminderView,
     state::CounterState,
     store::{
-        Kind,
+        RowKind,
         reminders::{self, Reminder},
     },
 };
@@ -64,7 +64,7 @@ fn handle(
     let has_more = super::cut_to(&mut found, limit);
     let mut message = message(state, context, &found, has_more);
     if found.is_empty() {
-        message.push_str(first_step::after(sql, Kind::Reminder, context.language)?);
+        message.push_str(first_step::after(sql, RowKind::Reminder, context.language)?);
     }
     Ok(Output {
         status: OK,
@@ -80,8 +80,8 @@ fn message(state: &CounterState, context: &Context, found: &[Reminder], has_more
         let at = reminder.next_fire_at.unwrap_or(reminder.starts_at);
         state.spoken(context, at, &reminder.zone())
     };
-    // Those that are not active come last, so that what is left out may be active
-    // only when all of these are.
+    // Inactive reminders come last, so more active ones can only follow if all of
+    // these are active.
     let has_more = has_more && active.len() == found.len();
     let count = active.len();
     match (context.language, active.as_slice()) {

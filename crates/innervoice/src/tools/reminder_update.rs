@@ -1,5 +1,5 @@
-//! `reminder.update`: another time, note or repetition; what is not named stays.
-//! The user sees each field before and after.
+//! `reminder.update`: changes the time, note or repetition that is given. The user
+//! sees each field before and after.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{OK, OVERWRITES, arguments, reminder_create};
 use crate::{
     answers::{RepeatView, next_times, timestamp},
     bounds::{LONGEST_ID, LONGEST_TIME, STEPS_OF_A_CALL},
-    cards::Lines,
+    cards::CardLines,
     errors,
     model::{
         repeat::Steps,
@@ -77,13 +77,13 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         .card(describe(state, card))
 }
 
-/// What a call makes of a reminder.
+/// A reminder before and after a call.
 struct Update {
     before: Reminder,
     after: Reminder,
-    /// The next times it comes then.
+    /// The next times after the change.
     next: Vec<i64>,
-    /// What a yes is given for: this version of the reminder.
+    /// The version of the reminder that the user approves.
     version: String,
 }
 
@@ -107,7 +107,7 @@ impl Update {
         let mut after = before.clone();
         after.note = input.note.unwrap_or(after.note);
         let next = if input.time.is_some() || input.repeat.is_some() {
-            // Without a new time a reminder goes on from when it would come next.
+            // Without a new time the series continues from its next time.
             let time = input.time.unwrap_or_else(|| {
                 let next = before.next_fire_at.unwrap_or(before.starts_at);
                 version.push_str(&format!("/{next}"));
@@ -161,10 +161,10 @@ fn handle(
     })
 }
 
-/// For a person who is asked: the reminder, and each field before and after.
+/// For the person who is asked: the reminder, and each field before and after.
 fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
     let update = Update::of(state, context, sql, input)?;
-    let mut lines = Lines::new(context.language);
+    let mut lines = CardLines::new(context.language);
     add_lines(&mut lines, &update.before, &update.after, context.language);
     let note = &update.before.note;
     Ok(Card {
@@ -179,8 +179,8 @@ fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input
     })
 }
 
-/// What a reminder says, before and after where that differs.
-pub fn add_lines(lines: &mut Lines, before: &Reminder, after: &Reminder, language: Language) {
+/// Adds the fields of a reminder, before and after where they differ.
+pub fn add_lines(lines: &mut CardLines, before: &Reminder, after: &Reminder, language: Language) {
     let when = |reminder: &Reminder| {
         let at = reminder.next_fire_at.unwrap_or(reminder.starts_at);
         when::in_full(timestamp(at), &reminder.zone())

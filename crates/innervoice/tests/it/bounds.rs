@@ -1,11 +1,11 @@
-//! What a caller can make grow, or take long, up to its bound.
+//! The limits of what a caller can store, and of the work a call can cause.
 
 use kit::Caller;
 use serde_json::{Value, json};
 
 use crate::assistant::{Assistant, both, one};
 
-/// Rows of the caller `local`, made at once.
+/// Many rows of the caller `local`.
 async fn fill(assistant: &Assistant, most: i64, insert: &str) {
     let statement = insert.replace(
         "FROM n",
@@ -45,7 +45,7 @@ fn arguments(tool: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_caller_has_so_many_events_reminders_and_messages_and_no_more() {
+async fn events_reminders_and_messages_of_a_caller_are_limited() {
     for mut assistant in both().await {
         for (tool, insert, most, cancel, code) in [
             (
@@ -75,15 +75,15 @@ async fn a_caller_has_so_many_events_reminders_and_messages_and_no_more() {
             let refused = assistant.refused(tool, arguments(tool)).await;
             assert_eq!(refused.code, code);
             assert!(refused.next.unwrap().contains("Nothing was done"));
-            // Nobody is asked about what can't be done.
+            // The card refuses too, so that nobody is asked.
             let card = assistant.card(tool, arguments(tool)).await.unwrap_err();
             assert_eq!(card.code, code);
-            // Another caller has its own.
+            // Another caller has a limit of its own.
             let own = assistant.context.caller.clone();
             assistant.context.caller = Caller::new("key:other", "other");
             assistant.ok(tool, arguments(tool)).await;
             assistant.context.caller = own;
-            // One that is gone makes room for one.
+            // A cancelled one makes room for another.
             assistant.ok(cancel.0, json!({"id": cancel.1})).await;
             assistant.ok(tool, arguments(tool)).await;
             assert_eq!(assistant.code(tool, arguments(tool)).await, code);
@@ -92,7 +92,7 @@ async fn a_caller_has_so_many_events_reminders_and_messages_and_no_more() {
 }
 
 #[tokio::test]
-async fn every_text_that_a_tool_takes_has_a_longest_length() {
+async fn every_text_argument_has_a_maximum_length() {
     let assistant = one().await;
     let mut checked = 0;
     for tool in &assistant.counter.tools {
@@ -112,7 +112,7 @@ async fn every_text_that_a_tool_takes_has_a_longest_length() {
     assert!(checked > 20, "{checked}");
 }
 
-/// All minutes of every year, of which the first is taken.
+/// All minutes of a year, of which BYSETPOS takes the first.
 fn every_minute() -> String {
     let all = |until: u32| {
         let numbers: Vec<String> = (0..until).map(|number| number.to_string()).collect();
@@ -125,7 +125,7 @@ fn every_minute() -> String {
     )
 }
 
-/// It comes in 2044 and in 2072, and every day since its beginning is counted.
+/// It comes in 2044 and in 2072, and COUNT makes every day since its start count.
 const COSTLY: &str = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;COUNT=9999";
 
 #[tokio::test]
@@ -156,8 +156,8 @@ async fn a_rule_that_takes_too_long_is_refused() {
     }
 }
 
-/// Rules that an earlier version accepted. A list as a whole takes no longer for
-/// them, and tells of each when it comes next.
+/// Rules that an earlier version accepted. The list still takes bounded work, and
+/// shows the next time of each.
 #[tokio::test]
 async fn a_list_of_costly_rules_shows_the_next_time_of_each() {
     let assistant = one().await;
@@ -176,7 +176,7 @@ async fn a_list_of_costly_rules_shows_the_next_time_of_each() {
     }
 }
 
-/// What may take long is done beside other readers, not by the one writer.
+/// Expensive work runs beside other readers, not on the one writer.
 #[tokio::test]
 async fn rules_and_names_are_looked_up_before_the_transaction() {
     let assistant = one().await;

@@ -47,7 +47,7 @@ async fn times_as_voice_models_send_them() {
 }
 
 #[tokio::test]
-async fn what_is_refused_and_why() {
+async fn invalid_arguments_are_refused_with_a_reason() {
     let assistant = one().await;
     let code = async |title: &str, start: &str, minutes: serde_json::Value| {
         let arguments = json!({"title": title, "start": start, "duration_min": minutes});
@@ -82,7 +82,7 @@ async fn what_is_refused_and_why() {
 }
 
 #[tokio::test]
-async fn overlaps_are_reported_and_neighbours_are_not() {
+async fn overlapping_events_are_reported_and_adjacent_ones_are_not() {
     for mut assistant in both().await {
         let create = |title: &str, start: &str| json!({"title": title, "start": format!("2026-11-16T{start}:00"), "duration_min": 60});
         assistant
@@ -134,7 +134,7 @@ async fn listed_changed_and_cancelled() {
 
         let moved = json!({"id": id, "start": "2026-11-17T08:00"});
         let moved = assistant.ok("calendar.update", moved).await;
-        // What was not named is what it was.
+        // Fields that were not given stay.
         assert_eq!(moved["event"]["end"], "2026-11-17T08:30:00+09:00");
         assert_eq!(moved["event"]["description"], "slowly");
         assert_eq!(moved["event"]["location"], "park");
@@ -182,7 +182,7 @@ async fn listed_changed_and_cancelled() {
 }
 
 #[tokio::test]
-async fn a_person_sees_the_absolute_time() {
+async fn the_card_shows_the_absolute_time() {
     let mut assistant = one().await;
     let arguments = json!({"title": "run", "start": "2026-11-15T22:00:00Z", "duration_min": 30});
     let card = assistant
@@ -196,7 +196,7 @@ async fn a_person_sees_the_absolute_time() {
     assistant.context.language = Language::Japanese;
     let card = assistant.card("calendar.create", arguments).await.unwrap();
     assert_eq!(card.summary, "予定「run」を追加する");
-    // Nobody is asked about what can't be done.
+    // The card refuses too, so that nobody is asked.
     let wrong = json!({"title": "run", "start": "soon", "duration_min": 30});
     let refused = assistant.card("calendar.create", wrong).await.unwrap_err();
     assert_eq!(refused.code, "INVALID_TIME");

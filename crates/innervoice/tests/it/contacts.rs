@@ -1,4 +1,4 @@
-//! The address book, and whom somebody means.
+//! The address book, and how recipients are found.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ async fn names_in_every_spelling() {
 }
 
 #[tokio::test]
-async fn nobody_is_guessed() {
+async fn an_unclear_recipient_is_never_guessed() {
     for assistant in both().await {
         assistant.know_people().await;
         let refused = async |to: &str| {
@@ -63,7 +63,7 @@ async fn nobody_is_guessed() {
         let (code, names) = refused("田中さん").await;
         assert_eq!(code, "RECIPIENT_AMBIGUOUS");
         assert_eq!(names, ["田中 太郎", "田中 花子"]);
-        // One contact has it in its name, and still is only proposed.
+        // A partial match is only proposed, even if there is just one.
         let (code, names) = refused("青空").await;
         assert_eq!(code, "RECIPIENT_NOT_FOUND");
         assert_eq!(names, ["ギャラリー・青空"]);
@@ -82,7 +82,7 @@ async fn nobody_is_guessed() {
         let fax = json!({"to": "花子", "text": "hi", "platform": "fax"});
         assert_eq!(code(fax).await, "UNKNOWN_PLATFORM");
         assert_eq!(assistant.count("innervoice_outbox").await, 0);
-        // Nobody is asked to approve an unknown recipient either.
+        // The card refuses an unknown recipient too.
         let card = assistant
             .card("message.send", json!({"to": "田中", "text": "hi"}))
             .await;
@@ -91,7 +91,7 @@ async fn nobody_is_guessed() {
 }
 
 #[tokio::test]
-async fn importing_again_changes_and_does_not_double() {
+async fn importing_again_updates_contacts_without_duplicates() {
     for assistant in both().await {
         assistant.know_people().await;
         assistant.know_people().await;
@@ -106,7 +106,7 @@ async fn importing_again_changes_and_does_not_double() {
 }
 
 #[tokio::test]
-async fn tables_and_json_come_in_too() {
+async fn csv_and_json_are_imported() {
     let assistant = one().await;
     let csv = "name,reading,email,phone\n山田 一郎,やまだ いちろう,ichiro@example.com;i@example.org,080-1111-2222\n\
         Nobody,,,\n,,x@example.com,\n";
@@ -127,10 +127,10 @@ async fn tables_and_json_come_in_too() {
     }
 }
 
-/// A speech recogniser writes the common form of a character, whatever form the
+/// Speech recognition writes the common form of a character, whatever form the
 /// address book has.
 #[tokio::test]
-async fn old_forms_of_characters_are_the_same_name() {
+async fn old_character_forms_match_in_names() {
     let assistant = one().await;
     let cards = "BEGIN:VCARD\nVERSION:4.0\nFN:髙橋 一郎\nEMAIL:ichiro@example.com\nEND:VCARD\n\
         BEGIN:VCARD\nVERSION:3.0\nFN:渡邉 恵\nN:渡邉;恵;;;\nEMAIL:megumi@example.com\nEND:VCARD\n";
@@ -155,7 +155,7 @@ async fn old_forms_of_characters_are_the_same_name() {
 }
 
 #[tokio::test]
-async fn a_contact_has_so_many_names_and_addresses_and_no_longer_ones() {
+async fn names_and_addresses_of_a_contact_are_limited() {
     for assistant in both().await {
         let many = |what: &str| {
             let all: Vec<String> = (0..20_000).map(|at| format!("{what}{at}")).collect();
@@ -179,9 +179,9 @@ async fn a_contact_has_so_many_names_and_addresses_and_no_longer_ones() {
     }
 }
 
-/// Comparing takes the product of both lengths, for every name there is.
+/// Comparing takes the product of both lengths, for every contact.
 #[tokio::test]
-async fn names_that_are_nearly_alike_are_looked_for_up_to_a_length() {
+async fn similar_names_are_searched_up_to_a_length() {
     let assistant = one().await;
     let name = |letters: usize| "abcdefghij".repeat(7)[..letters].to_owned();
     let people = json!([

@@ -1,7 +1,7 @@
 //! The counter on real databases of both engines, driven without any wire.
 //!
-//! `assistant` sets one up; `seed` holds it against its document; the other
-//! modules mirror what people do there.
+//! `assistant` sets one up; `seed` compares it with its specification; the other
+//! modules follow what people do with it.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Sending and taking back, as far as no server is needed.
+//! Sending and cancelling messages, as far as no server is needed.
 
 use innervoice::Settings;
 use kit::context::Language;
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::assistant::{both, one, with};
 
 #[tokio::test]
-async fn without_a_server_it_is_kept_and_says_so() {
+async fn without_a_mail_server_a_message_stays_in_the_outbox() {
     for mut assistant in both().await {
         assistant.know_people().await;
         let answer = assistant
@@ -33,7 +33,7 @@ async fn without_a_server_it_is_kept_and_says_so() {
 }
 
 #[tokio::test]
-async fn with_a_server_it_waits_for_ten_seconds() {
+async fn with_a_mail_server_a_message_waits_ten_seconds() {
     let settings = Settings {
         smtp_url: "smtp://127.0.0.1:1".into(),
         smtp_from: "Me <me@example.com>".into(),
@@ -59,7 +59,7 @@ async fn with_a_server_it_waits_for_ten_seconds() {
 }
 
 #[tokio::test]
-async fn taken_back_by_id_or_the_newest() {
+async fn a_message_is_cancelled_by_id_or_the_newest_one() {
     for assistant in both().await {
         let send = async |text: &str| {
             let arguments = json!({"to": "a@example.com", "text": text});
@@ -72,7 +72,7 @@ async fn taken_back_by_id_or_the_newest() {
         let first = send("one").await;
         assistant.set_clock("2026-11-15T10:00:01+09:00");
         let second = send("two").await;
-        // Said again, as a retry does, it takes back no other message.
+        // A retry cancels no other message.
         for _ in 0..2 {
             let newest = assistant.ok("message.cancel", json!({})).await;
             assert_eq!(newest["id"], second);
@@ -108,7 +108,7 @@ async fn taken_back_by_id_or_the_newest() {
 }
 
 #[tokio::test]
-async fn a_person_sees_to_whom_and_every_word() {
+async fn the_card_shows_the_recipient_and_the_whole_text() {
     let assistant = one().await;
     assistant.know_people().await;
     let text = "long ".repeat(1_000);

@@ -87,12 +87,12 @@ async fn the_answer_echoes_the_rule_and_the_next_times() {
 }
 
 #[tokio::test]
-async fn what_is_refused_and_why() {
+async fn invalid_arguments_are_refused_with_a_reason() {
     let assistant = one().await;
     let code = async |arguments: Value| assistant.code("reminder.create", arguments).await;
     let past = json!({"time": "2026-11-15T09:00", "note": "x"});
     assert_eq!(code(past).await, "TIME_PASSED");
-    // A moment ago is now.
+    // A time a moment ago still counts as now.
     assistant
         .ok(
             "reminder.create",
@@ -137,7 +137,7 @@ async fn listed_changed_and_cancelled() {
         let changed = assistant.ok("reminder.update", changed).await;
         assert_eq!(changed["next"], json!(["2026-11-25T08:00:00+09:00"]));
         assert_eq!(notes(json!({})).await, ["late", "later"]);
-        // A new rhythm keeps the time of day.
+        // A new repetition keeps the time of day.
         let weekly = json!({"id": id, "repeat": "weekly"});
         let weekly = assistant.ok("reminder.update", weekly).await;
         assert_eq!(weekly["next"][1], "2026-12-02T08:00:00+09:00");
@@ -170,9 +170,9 @@ async fn listed_changed_and_cancelled() {
     }
 }
 
-/// A list that is cut off does not say that this is all.
+/// The message about a shortened list says that there is more.
 #[tokio::test]
-async fn what_is_said_of_a_long_list_is_true() {
+async fn the_message_about_a_long_list_is_correct() {
     let assistant = one().await;
     for number in 0..3 {
         let note = format!("note {number}");
@@ -211,7 +211,7 @@ async fn what_is_said_of_a_long_list_is_true() {
 }
 
 #[tokio::test]
-async fn another_clock_is_named() {
+async fn another_time_zone_is_named() {
     let assistant = one().await;
     let there = json!({"time": "2026-11-16T07:00[America/New_York]", "note": "call"});
     let set = assistant.ok("reminder.create", there).await;

@@ -1,4 +1,4 @@
-//! The counter against its document.
+//! The counter compared with its specification.
 
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ async fn the_documents_call_gets_the_documents_answer() {
 }
 
 #[tokio::test]
-async fn everything_that_writes_asks_and_the_rest_does_not() {
+async fn tools_that_write_ask_the_user_and_others_do_not() {
     let assistant = one().await;
     for tool in &assistant.counter.tools {
         let asks = tool.effect == kit::Effect::Outside;

@@ -1,5 +1,5 @@
-//! The InnerVoice counter from outside: its document's frames on its own port,
-//! keys, limits, approvals, mail and repetition.
+//! The InnerVoice counter from outside: the frames of its specification on its own
+//! port, keys, limits, approvals, mail and repetition.
 
 mod changes;
 mod crash;
@@ -15,10 +15,10 @@ use crate::harness::{Desk, Pipe, Place, Socket, modern, modern_headers, plain, r
 
 const FLAG: &str = "--innervoice-port";
 
-/// Approves nothing by itself, and lets calls wait for long enough.
+/// Approves nothing automatically, and lets calls wait long enough.
 const ASKS: &str = "[approval]\nhold_seconds = 40\n";
 
-/// Asks nobody.
+/// Needs no approval.
 const ALLOWS: &str = "[approval]\ntools = { \"innervoice.calendar_create\" = \"allow\", \
     \"innervoice.message_send\" = \"allow\", \"innervoice.reminder_create\" = \"allow\" }\n";
 
@@ -28,7 +28,7 @@ fn key(place: &Place) -> String {
     made["key"].as_str().unwrap().to_owned()
 }
 
-/// The frame as the document has it.
+/// The frame as in the specification.
 fn frame() -> Value {
     json!({
         "jsonrpc": "2.0",
@@ -45,7 +45,7 @@ fn frame() -> Value {
     })
 }
 
-/// Waits for the one question there is, and says yes.
+/// Waits for the one pending approval and approves it.
 async fn approve(place: &Place) -> Value {
     for _ in 0..400 {
         let listed = place.run(&["approvals", "list", "--json"]).ok().json();
@@ -73,7 +73,7 @@ async fn the_documents_frame_is_approved_and_answered() {
     let result = result(&answer);
     assert_eq!(result["status"], "ok");
     assert!(result["id"].as_str().unwrap().starts_with("evt_"));
-    // The same for clients that go by the protocol.
+    // The same for clients that use the protocol.
     assert_eq!(result["structuredContent"]["id"], result["id"]);
     let text = result["content"][0]["text"].as_str().unwrap();
     let text: Value = serde_json::from_str(text).unwrap();
@@ -81,15 +81,16 @@ async fn the_documents_frame_is_approved_and_answered() {
     assert_eq!(text, result["structuredContent"]);
 }
 
-/// The document's client sets no header but its key: what it says decides.
+/// The specification's client sets no header but its key, so the language of its
+/// arguments decides.
 #[tokio::test]
-async fn who_speaks_japanese_is_answered_in_japanese() {
+async fn callers_who_speak_japanese_get_japanese_answers() {
     let desk = Desk::setup().config(ALLOWS).own_port(FLAG).start().await;
     let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
     let answer = socket.request(&frame()).await;
     let said = result(&answer)["message"].as_str().unwrap();
     assert_eq!(said, "2025年9月19日(金)7時に「朝ラン」の予定を入れました。");
-    // Refusals are read out as well.
+    // Refusals are Japanese too.
     let mut nobody = frame();
     nobody["params"] = json!({
         "name": "message.send",
@@ -110,7 +111,7 @@ async fn who_speaks_japanese_is_answered_in_japanese() {
 }
 
 #[tokio::test]
-async fn a_wrong_key_is_told_so_and_the_socket_closed() {
+async fn a_wrong_key_gets_an_error_and_the_socket_is_closed() {
     let desk = Desk::setup().own_port(FLAG).start().await;
     for wrong in ["YOUR_API_KEY", ""] {
         let mut socket = Socket::own_port(&desk, wrong).await;
@@ -125,9 +126,9 @@ async fn a_wrong_key_is_told_so_and_the_socket_closed() {
     }
 }
 
-/// Even on this machine, where the other counters ask for none.
+/// Even on this machine, where the other counters need no key.
 #[tokio::test]
-async fn nobody_comes_in_over_a_network_without_a_key() {
+async fn the_network_always_needs_a_key() {
     let desk = Desk::start().await;
     let params = json!({ "name": "calendar_list", "arguments": {} });
     let call = modern(7, "tools/call", params.clone());
@@ -153,7 +154,7 @@ async fn nobody_comes_in_over_a_network_without_a_key() {
     command.args(["stdio", "innervoice"]);
     let answer = Pipe::start(&mut command).request(&call);
     assert_eq!(result(&answer)["structuredContent"]["status"], "ok");
-    // The others are open as before.
+    // The other counters stay open.
     desk.call("cinema", "get_movie_list", json!({})).await;
 }
 
@@ -226,7 +227,7 @@ async fn tools_have_the_documents_names_on_its_port_and_safe_ones_elsewhere() {
         ["calendar_create", "message_send", "reminder_create"]
     );
     assert_eq!(own_names.len(), main_names.len());
-    // Either name is good on either port; only its own port answers flat.
+    // Both names work on both ports; only its own port answers flat.
     for name in ["calendar.create", "calendar_create"] {
         let mut call = frame();
         call["params"]["name"] = name.into();
@@ -257,7 +258,7 @@ async fn errors_have_the_documents_shape() {
         serde_json::from_str::<Value>(text).unwrap(),
         result["structuredContent"]
     );
-    // Whatever station refuses, the shape is the same.
+    // The shape is the same, whichever station refuses.
     call["params"]["arguments"] = json!({ "title": "x" });
     let answer = socket.request(&call).await;
     assert_eq!(answer["result"]["code"], "INVALID_ARGUMENT", "{answer}");
@@ -282,7 +283,7 @@ async fn a_retry_with_its_key_creates_nothing_new() {
     assert_eq!(result(&list)["events"].as_array().unwrap().len(), 1);
 }
 
-/// What can no longer be worked out was answered before.
+/// The first answer is replayed, although the call would fail by now.
 #[tokio::test]
 async fn a_retry_with_its_key_is_answered_although_its_recipient_is_gone() {
     let desk = Desk::setup().config(ALLOWS).own_port(FLAG).start().await;
@@ -309,7 +310,7 @@ async fn a_retry_with_its_key_is_answered_although_its_recipient_is_gone() {
 }
 
 #[tokio::test]
-async fn only_sockets_are_at_its_port() {
+async fn its_port_serves_only_websockets() {
     let desk = Desk::setup().own_port(FLAG).start().await;
     for path in ["/", "/mcp"] {
         let answer = request(desk.own_port, "GET", path, &[], "").await;
@@ -350,10 +351,10 @@ async fn an_address_book_is_imported_and_the_recipient_shown() {
     assert_eq!(result(&answer)["delivery"], "not_configured");
 }
 
-/// An approval is for the address that was shown, not for whatever the name
-/// comes to mean.
+/// An approval is for the address that was shown, even if the name has another
+/// address by now.
 #[tokio::test]
-async fn a_name_that_changes_hands_is_asked_about_again() {
+async fn a_name_with_a_new_address_is_asked_about_again() {
     let config = "[approval]\nhold_seconds = 0\n";
     let desk = Desk::setup().config(config).own_port(FLAG).start().await;
     let import = |address: &str| {

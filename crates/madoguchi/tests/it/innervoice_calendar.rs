@@ -1,5 +1,5 @@
-//! The calendar as other programs read it: subscribed to at an address of its
-//! own, and read by a parser that is not ours.
+//! The calendar as other programs read it: at a secret address, with an independent
+//! parser.
 
 mod caldav;
 
@@ -10,7 +10,7 @@ use crate::harness::{
     Answer, Desk, Output, Place, clients, modern, modern_headers, request, structured,
 };
 
-/// Calls a tool as the user who sits at the machine.
+/// Calls a tool as the local user.
 fn call(desk: &Desk, tool: &str, arguments: &Value) -> Value {
     let arguments = arguments.to_string();
     let mut command = desk.place.command();
@@ -21,7 +21,7 @@ fn call(desk: &Desk, tool: &str, arguments: &Value) -> Value {
     structured(&Output::of(&mut command, "").ok().json()).clone()
 }
 
-/// Makes an address as an operator would, and returns its path.
+/// Creates an address as an operator would, and returns its path.
 fn subscribe(desk: &Desk, name: &str) -> String {
     path_of(&keys(
         desk,
@@ -103,7 +103,7 @@ async fn is_subscribed_to(config: &str) {
     assert_eq!(event["start_utc"], "2030-11-03T05:30:00+00:00");
     assert_eq!(event["defined_offset"], -4 * 3600);
 
-    // Nothing new, and then something.
+    // First unchanged, then changed.
     let same = read(&desk, &path, &tag).await;
     assert_eq!((same.status, same.body.len()), (304, 0));
     let same = read(&desk, &path, &format!("\"x\", W/{tag}")).await;
@@ -113,7 +113,7 @@ async fn is_subscribed_to(config: &str) {
     assert_eq!(changed.status, 200);
     assert_eq!(parsed(&changed.text()).await[0]["status"], "CANCELLED");
 
-    // Two addresses; one is taken back, one is replaced.
+    // Two addresses: one is revoked, one is rotated.
     let laptop = subscribe(&desk, "laptop");
     keys(&desk, &["revoke", "phone"]);
     gone(&desk, &path).await;
@@ -123,7 +123,7 @@ async fn is_subscribed_to(config: &str) {
     gone(&desk, &laptop).await;
 }
 
-/// Desks hear of it within a moment.
+/// Waits until the address no longer works.
 async fn gone(desk: &Desk, path: &str) {
     for _ in 0..200 {
         if read(desk, path, "").await.status == 404 {
@@ -145,14 +145,14 @@ async fn a_calendar_program_subscribes_on_postgres() {
     is_subscribed_to(&format!("{ALLOWED}\n[database]\nurl = \"{url}\"\n")).await;
 }
 
-/// What an independent parser makes of a calendar.
+/// The calendar as an independent parser reads it.
 async fn parsed(text: &str) -> Vec<Value> {
     let output = clients::python_reading(&Place::new(), "calendar_file.py", text.into()).await;
     output.ok().json().as_array().unwrap().clone()
 }
 
 #[tokio::test]
-async fn nobody_else_gets_at_the_calendar() {
+async fn the_calendar_file_needs_its_own_key() {
     let desk = Desk::start().await;
     let create = ["create", "phone", "--file", "innervoice/calendar.ics"];
     let made = keys(&desk, &create);
@@ -178,7 +178,7 @@ async fn nobody_else_gets_at_the_calendar() {
     for path in &wrong {
         assert_eq!(read(&desk, path, "*").await.status, 404, "{path}");
     }
-    // It is there to be read, by whoever asks for this desk by its name.
+    // It can only be read, and only under the names of this desk.
     let posted = request(desk.port, "POST", &path, &[], "").await;
     assert_eq!(posted.status, 405);
     let head = request(desk.port, "HEAD", &path, &[], "").await;
@@ -186,7 +186,7 @@ async fn nobody_else_gets_at_the_calendar() {
     let elsewhere = request(desk.port, "GET", &path, &[("host", "evil.example")], "").await;
     assert_eq!(elsewhere.status, 403);
 
-    // The key in it opens nothing else, and the other keys open what they did.
+    // Its key opens nothing else; other keys still work.
     for (key, status) in [(key, 401), (usual, 200)] {
         let params = json!({ "name": "calendar_list", "arguments": {} });
         let headers = modern_headers("tools/call", &params);

@@ -1,4 +1,4 @@
-//! InnerVoice's first key, and the clients that come with it.
+//! InnerVoice's first key, and the clients in its specification.
 
 use serde_json::{Value, json};
 use store::testing::Postgres;
@@ -95,7 +95,7 @@ async fn list_tools(desk: &Desk, counter: &str, key: &str) -> crate::harness::An
     crate::harness::request(desk.port, "POST", &path, &headers, list).await
 }
 
-/// Asks nobody, in the spelling of the document.
+/// Needs no approval, in the spelling of the specification.
 const ALLOWS: &str = "[approval]\ntools = { \"innervoice.calendar.create\" = \"allow\", \
     \"innervoice.calendar.update\" = \"allow\", \
     \"innervoice.message.send\" = \"allow\", \"innervoice.reminder.create\" = \"allow\" }\n";
@@ -131,7 +131,7 @@ async fn typescript_over_http() {
     }
 }
 
-/// What the sockets' scripts are started with.
+/// The arguments of the WebSocket scripts.
 fn on_its_port(desk: &Desk) -> [String; 3] {
     let url = format!("ws://127.0.0.1:{}", desk.own_port);
     [url, key(&desk.place), key(&desk.place)]

@@ -75,7 +75,7 @@ pub fn read(text: &str, start: DateTime) -> Option<String> {
     Some(days(1, &english_days(&named)?))
 }
 
-/// `2 weeks`, `other day`: the number, and what it is of.
+/// Splits `2 weeks` and `other day` into the number and the rest.
 fn interval<'a>(words: &'a [&'a str]) -> (u32, &'a [&'a str]) {
     match words {
         ["other" | "second" | "2nd", rest @ ..] if !rest.is_empty() => (2, rest),
@@ -90,7 +90,7 @@ fn interval<'a>(words: &'a [&'a str]) -> (u32, &'a [&'a str]) {
     }
 }
 
-/// `mon-fri` is from one to the other; other dashes only hold words together.
+/// `mon-fri` is a range; other dashes only join words.
 fn undashed(word: &str) -> Vec<&str> {
     match word.split('-').collect::<Vec<_>>().as_slice() {
         ["", ""] => vec![TO],

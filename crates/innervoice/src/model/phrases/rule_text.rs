@@ -2,7 +2,7 @@
 
 use jiff::civil::DateTime;
 
-/// As rules name them.
+/// Weekdays as rules spell them.
 pub const CODES: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 
 pub const WORKDAYS: [&str; 5] = ["MO", "TU", "WE", "TH", "FR"];
@@ -22,7 +22,7 @@ pub fn days(interval: u32, named: &[&str]) -> String {
     format!("{};BYDAY={}", every(interval, "WEEKLY"), in_order.join(","))
 }
 
-/// From one to the other, across the end of the week if need be.
+/// All days from `first` to `last`, across the end of the week if necessary.
 pub fn days_through(first: &str, last: &str) -> Option<Vec<&'static str>> {
     let at = |code: &str| CODES.iter().position(|known| *known == code);
     let (first, last) = (at(first)?, at(last)?);
@@ -56,7 +56,7 @@ pub fn nth_weekday(number: i8, day: &str) -> String {
     format!("FREQ=MONTHLY;BYDAY={number}{day}")
 }
 
-/// The day, or the last one of a month that is too short for it.
+/// The day, or the last day of a shorter month.
 fn or_last(day: i8) -> String {
     match day {
         29 => "BYMONTHDAY=28,29;BYSETPOS=-1".into(),

@@ -1,8 +1,8 @@
 //! From a rule to civil times, one period (day, week, month, year) after another.
 //!
 //! The times of a period are the product of its days, hours and minutes. They
-//! are not written out: each is computed from its index. So a rule that names
-//! every minute of a year costs its days and the times that somebody takes.
+//! are not listed: each is computed from its index. So a rule that names every
+//! minute of a year costs its days and the times that are used.
 
 use std::rc::Rc;
 
@@ -17,12 +17,12 @@ use super::{
 };
 use crate::model::when;
 
-/// Rules that never come true are looked through for this long.
+/// How far ahead the next time is searched.
 const HORIZON_YEARS: i16 = 60;
 
 impl Rule {
-    /// The next times after `after`, at most `count`. Fewer where the rule ends,
-    /// or comes no more within sixty years.
+    /// The next times after `after`, at most `count`. Fewer if the rule ends, or has
+    /// no more times within sixty years.
     pub fn next_times(
         &self,
         start: &Start,
@@ -82,16 +82,16 @@ fn civil<'a>(
     }
     let from = after.to_zoned(start.zone.clone()).date();
     let skipped = match rule.count {
-        // They have to be counted.
+        // COUNT counts from the start, so nothing can be skipped.
         Some(_) => 0,
         None => periods_before(rule, start, from),
     };
-    // A rule that never comes true must not be looked through for ever.
+    // The search for a rule that never comes true must end.
     let end = from
         .max(start.local.date())
         .year()
         .saturating_add(HORIZON_YEARS);
-    // A day of slack: a zone can set its clocks by as much.
+    // One day of slack: a zone can move its clocks by a day.
     let earliest = from.yesterday().unwrap_or(from).at(0, 0, 0, 0);
     let of_day = Rc::new(TimesOfDay::new(rule, start));
     let mut left = rule.count.map_or(usize::MAX, |count| count as usize);
@@ -104,7 +104,7 @@ fn civil<'a>(
             let times = Times::of(rule, days(rule, start, first, steps)?, &of_day);
             let first = times.position(start.local);
             let end = times.len().min(first.saturating_add(left));
-            // Those that nobody asked for are counted without being looked at.
+            // Times before `after` are counted without being computed.
             left -= end - first;
             Some((times.position(earliest).max(first)..end, times))
         })
@@ -114,7 +114,7 @@ fn civil<'a>(
     Box::new(times.map(CivilTime::Local))
 }
 
-/// Hours are counted on a stopwatch, not on the wall.
+/// Hours are elapsed hours, not wall-clock hours.
 fn hours<'a>(
     rule: &'a Rule,
     start: &'a Start,
@@ -149,7 +149,7 @@ fn period(rule: &Rule, start: &Start, at: i32) -> Option<Date> {
     }
 }
 
-/// How many periods end before `from`, and a few less.
+/// A lower bound of how many periods end before `from`.
 fn periods_before(rule: &Rule, start: &Start, from: Date) -> i32 {
     let day = start.local.date();
     let days = day.until(from).map_or(0, |span| span.get_days());
@@ -169,8 +169,8 @@ fn week_of(day: Date, week_start: Weekday) -> Option<Date> {
     day.checked_sub(i32::from(since).days()).ok()
 }
 
-/// The days of a period that the rule names, in order. `None` when the steps
-/// ran out: each day that is looked at is one.
+/// The days of a period that the rule names, in order. Each day examined takes a
+/// step; `None` when the steps ran out.
 fn days(rule: &Rule, start: &Start, first: Date, steps: &Steps) -> Option<Vec<Date>> {
     let mut days = match rule.freq {
         Freq::Hourly => Vec::new(),
@@ -188,7 +188,7 @@ fn days(rule: &Rule, start: &Start, first: Date, steps: &Steps) -> Option<Vec<Da
     Some(days)
 }
 
-/// When on each of its days a rule comes.
+/// The times of day of a rule.
 struct TimesOfDay {
     hours: Vec<i8>,
     minutes: Vec<i8>,
@@ -226,7 +226,7 @@ impl TimesOfDay {
 struct Times {
     days: Vec<Date>,
     of_day: Rc<TimesOfDay>,
-    /// Those that BYSETPOS picks.
+    /// The positions that BYSETPOS picks.
     picked: Option<Vec<usize>>,
 }
 
@@ -263,7 +263,7 @@ impl Times {
         self.of_day.on(*day, at % self.of_day.len())
     }
 
-    /// How many come before `local`.
+    /// How many times come before `local`.
     fn position(&self, local: DateTime) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -307,7 +307,7 @@ fn month(rule: &Rule, start: &Start, first: Date, steps: &Steps) -> Option<Vec<D
 
 fn year(rule: &Rule, start: &Start, first: Date, steps: &Steps) -> Option<Vec<Date>> {
     let selects_days = !rule.by_month_day.is_empty() || !rule.by_day.is_empty();
-    // Numbered weekdays of a year that names no months are the year's.
+    // Without months, numbered weekdays count within the year.
     if rule.by_month.is_empty() && rule.by_month_day.is_empty() && !rule.by_day.is_empty() {
         let days = days_from(first, i32::from(first.days_in_year()), steps)?;
         return Some(weekdays_among(rule, days));
@@ -326,10 +326,10 @@ fn year(rule: &Rule, start: &Start, first: Date, steps: &Steps) -> Option<Vec<Da
     Some(days)
 }
 
-/// Those of `days` (a whole month or year) that are a weekday of the rule.
+/// The days of `days` (a whole month or year) that fall on a weekday of the rule.
 fn weekdays_among(rule: &Rule, days: Vec<Date>) -> Vec<Date> {
     let last = days.len().saturating_sub(1);
-    // The how manieth Monday, Tuesday, … it is.
+    // Which Monday, Tuesday, … of the period it is.
     let number = |days: usize| i8::try_from(days / 7 + 1).ok();
     days.into_iter()
         .enumerate()
@@ -354,7 +354,7 @@ fn is_month_day(rule: &Rule, day: Date) -> bool {
         || rule.by_month_day.contains(&from_end)
 }
 
-/// Of `len` items: counted from 1, or from -1 at the end.
+/// An index into `len` items, counted from 1, or from -1 at the end.
 fn index(len: usize, at: i32) -> Option<usize> {
     let steps = usize::try_from(at.unsigned_abs()).ok()?;
     let index = match at > 0 {

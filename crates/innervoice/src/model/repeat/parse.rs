@@ -62,7 +62,7 @@ fn rule(text: &str) -> Result<Rule, String> {
             "BYMONTHDAY" => rule.by_month_day = small(signed(name, value, 31)?),
             "BYHOUR" => rule.by_hour = small(numbers(name, value, 0, 23)?),
             "BYMINUTE" => rule.by_minute = small(numbers(name, value, 0, 59)?),
-            // Reminders come on the minute.
+            // Reminders fire on the minute.
             "BYSECOND" => drop(numbers(name, value, 0, 0)?),
             "BYSETPOS" => rule.by_set_pos = signed(name, value, 366)?,
             "BYWEEKNO" | "BYYEARDAY" => return Err(format!("{name} is not supported")),

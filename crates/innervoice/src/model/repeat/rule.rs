@@ -1,4 +1,4 @@
-//! A repetition rule of RFC 5545, and what it is counted from.
+//! A repetition rule of RFC 5545, and its start.
 
 use jiff::{
     Timestamp,
@@ -40,7 +40,7 @@ pub(super) enum Until {
     At(Timestamp),
 }
 
-/// What a rule is counted from.
+/// The first time of a series.
 #[derive(Debug, Clone)]
 pub struct Start {
     pub local: DateTime,

@@ -9,7 +9,7 @@ use kit::Language::{self, English, Japanese};
 use super::rule::{Freq, Rule, Until};
 use crate::model::when::weekday_names;
 
-/// An RRULE in words, where words can say it; else that there is one.
+/// An RRULE in words. A rule that words can't say becomes "by a rule of its own".
 pub fn say(rule: &str, language: Language) -> String {
     let said = Rule::parse(rule).ok().and_then(|rule| rule.say(language));
     said.unwrap_or_else(|| {
@@ -21,7 +21,7 @@ pub fn say(rule: &str, language: Language) -> String {
     })
 }
 
-/// The rules that words can say, without their hours and their end.
+/// A rule that words can say, without its hours and its end.
 enum Pattern {
     Hours,
     Days,
@@ -69,7 +69,7 @@ impl Rule {
         Some(text)
     }
 
-    /// `None` where words would say something that is not so.
+    /// `None` where words would be wrong.
     fn pattern(&self) -> Option<Pattern> {
         let has_days = !self.by_day.is_empty() || !self.by_month_day.is_empty();
         let has_positions = !self.by_set_pos.is_empty();
@@ -314,7 +314,7 @@ mod tests {
                 "every year on February 29",
                 "毎年2月29日",
             ),
-            // Nobody is told something that is not so.
+            // What words can't say exactly is not said.
             (
                 "FREQ=MONTHLY;BYMONTHDAY=1,15",
                 "by a rule of its own",

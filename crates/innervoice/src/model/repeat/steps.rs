@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use jiff::Timestamp;
 
-/// Counts down with every day that is looked at and every time that is found, so
-/// that no rule takes longer than somebody is ready to wait for it.
+/// Counts down with every day examined and every time found, so that no rule
+/// takes too long.
 #[derive(Debug)]
 pub struct Steps {
     left: Cell<u32>,
@@ -20,7 +20,7 @@ impl Steps {
         }
     }
 
-    /// `false` when there are not so many left; then there are none any more.
+    /// `false` when fewer are left; then none are left.
     pub fn take(&self, count: u32) -> bool {
         match self.left.get().checked_sub(count) {
             Some(left) => self.left.set(left),
@@ -44,6 +44,6 @@ impl Steps {
 /// The steps ran out before enough times were found.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooCostly {
-    /// Those that were found.
+    /// The times found until then.
     pub found: Vec<Timestamp>,
 }

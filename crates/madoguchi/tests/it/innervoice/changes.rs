@@ -1,5 +1,5 @@
-//! Changing and cancelling what is there: a person who approved something is
-//! asked again before it becomes something else, and sees both versions.
+//! Changing and cancelling: the person who approved something is asked again before
+//! it changes, and sees both versions.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use store::testing::Postgres;
 use super::FLAG;
 use crate::harness::{Desk, Output, Socket, plain, result};
 
-/// Creating asks nobody, so that each test is about the change. Calls that ask
-/// answer at once.
+/// Creating needs no approval, so that each test is about the change. Calls that
+/// need one answer at once.
 const CREATES: &str = "[approval]\nhold_seconds = 0\ntools = { \
     \"innervoice.calendar_create\" = \"allow\", \"innervoice.message_send\" = \"allow\", \
     \"innervoice.reminder_create\" = \"allow\" }\n";
@@ -53,7 +53,7 @@ impl Home {
         listed.as_array().unwrap().clone()
     }
 
-    /// The question that an answer names.
+    /// The approval that an answer names.
     #[track_caller]
     fn question(&self, answer: &Value) -> Value {
         assert_eq!(answer["code"], "APPROVAL_REQUIRED", "{answer}");
@@ -152,7 +152,7 @@ async fn a_changed_reminder_is_asked_about_with_before_and_after() {
         home.approve(&asked);
         agent.ok("reminder.update", &change).await;
         assert_eq!(agent.notes().await, ["buy stocks"]);
-        // The same change once more changes nothing, so nobody is asked.
+        // Repeating the change changes nothing, so nobody is asked.
         agent.ok("reminder.update", &change).await;
         assert_eq!(home.approvals().len(), 1);
     }
@@ -183,8 +183,8 @@ async fn a_changed_event_is_asked_about_with_before_and_after() {
     }
 }
 
-/// An approval is for the change from what was shown. What became something else
-/// meanwhile is shown anew.
+/// An approval is for the version that was shown. If it changed meanwhile, the user
+/// is asked again.
 #[tokio::test]
 async fn an_approved_change_of_something_that_changed_is_asked_about_anew() {
     for home in Home::on_both(CREATES).await {
@@ -216,9 +216,9 @@ async fn an_approved_change_of_something_that_changed_is_asked_about_anew() {
     }
 }
 
-/// The same while a call waits: what the person says yes to is no longer there.
+/// The same while a call waits: the version that the person approves is gone.
 #[tokio::test]
-async fn a_change_that_waits_is_not_made_to_something_else() {
+async fn an_approved_change_is_not_applied_to_another_version() {
     let config = CREATES.replace("hold_seconds = 0", "hold_seconds = 40");
     let home = Home::with(&config, None).await;
     let (mut one, mut other) = (home.agent("one").await, home.agent("other").await);
@@ -250,7 +250,7 @@ async fn a_change_that_waits_is_not_made_to_something_else() {
 }
 
 #[tokio::test]
-async fn who_made_something_cancels_it_without_a_question() {
+async fn a_caller_cancels_its_own_without_approval() {
     for home in Home::on_both(CREATES).await {
         let mut agent = home.agent("phone").await;
         let id = agent.drinks_water().await;
@@ -268,7 +268,7 @@ async fn who_made_something_cancels_it_without_a_question() {
 }
 
 #[tokio::test]
-async fn what_another_key_made_is_cancelled_after_a_yes() {
+async fn cancelling_what_another_key_made_needs_approval() {
     for home in Home::on_both(CREATES).await {
         let (mut one, mut other) = (home.agent("one").await, home.agent("other").await);
         let id = json!({ "id": one.drinks_water().await });
@@ -302,9 +302,9 @@ async fn what_another_key_made_is_cancelled_after_a_yes() {
     }
 }
 
-/// Somebody else's change was approved as well, so taking it away asks.
+/// Another key's change was approved too, so undoing it needs approval.
 #[tokio::test]
-async fn what_another_key_changed_is_no_longer_ones_own() {
+async fn a_change_by_another_key_ends_ownership() {
     let home = Home::with(CREATES, None).await;
     let (mut one, mut other) = (home.agent("one").await, home.agent("other").await);
     let id = one.drinks_water().await;
@@ -332,7 +332,7 @@ async fn an_operator_who_wrote_ask_is_asked_about_every_cancellation() {
 
 /// A grant would let every later change pass unseen.
 #[tokio::test]
-async fn a_change_is_never_allowed_for_good() {
+async fn a_change_gets_no_standing_grant() {
     let home = Home::with(CREATES, None).await;
     let mut agent = home.agent("phone").await;
     let id = agent.drinks_water().await;

@@ -1,8 +1,8 @@
-//! The desk is killed (SIGKILL) while it does something, and another starts on
-//! what it left: nothing is lost, and nothing is sent that may have been.
+//! The desk is killed (SIGKILL) at a critical moment, and another starts on its
+//! data: nothing is lost, and nothing is sent twice that must not be.
 //!
-//! The moments are brought about from outside: by servers that keep silent, by
-//! a lock on the database, by stopping the process.
+//! The tests reach these moments from outside: with servers that do not answer, a
+//! lock on the database, and by stopping the process.
 
 use std::{
     sync::{Arc, mpsc},
@@ -29,7 +29,7 @@ fn kill(desk: Desk) {
     drop(desk);
 }
 
-/// What a dead process began is nobody's at once, however long its claim lasts.
+/// The work of a dead process is taken over at once, however long its claim lasts.
 async fn prolong_the_claim(place: &Place) {
     const LONG: &str = "UPDATE innervoice_outbox SET claimed_until = claimed_until + 1800000 \
         WHERE status = 'sending'";
@@ -40,8 +40,8 @@ fn message_id(sent: &Value) -> String {
     format!("<{}@example.com>", sent["id"].as_str().unwrap())
 }
 
-/// In the middle of the mail's data, before it and after part of it: the server
-/// has nothing, and gets it from the next desk.
+/// Before the mail's data and in the middle of it: the server has nothing, and gets
+/// the mail from the next desk.
 #[tokio::test]
 async fn killed_in_the_middle_of_a_mail() {
     for manner in ["mute", "half"] {
@@ -61,8 +61,8 @@ async fn killed_in_the_middle_of_a_mail() {
     }
 }
 
-/// The server has the mail and nobody heard it say so: it gets it once more, and
-/// can tell by its id.
+/// The server has the mail, but its answer was lost: it gets the mail once more, and
+/// recognises it by its id.
 #[tokio::test]
 async fn killed_before_the_mail_server_answered() {
     let server = MailServer::start(&["hold", "accept"]).await;
@@ -82,7 +82,7 @@ async fn killed_before_the_mail_server_answered() {
     assert_eq!(server.so_far().len(), 2);
 }
 
-/// On PostgreSQL too, once the claim has run out.
+/// On PostgreSQL too, once the claim has expired.
 #[tokio::test]
 async fn killed_before_the_mail_server_answered_on_postgres() {
     let server = MailServer::start(&["hold", "accept"]).await;
@@ -169,10 +169,10 @@ async fn status_in_the_rows(place: &Place) -> Vec<String> {
     found
 }
 
-/// Long enough for the desk to hear an answer; nothing depends on it.
+/// Long enough for the desk to get an answer; nothing depends on it.
 const MOMENT: Duration = Duration::from_millis(500);
 
-/// The server's answer has arrived, and could not be written down any more.
+/// The server's answer arrived, but could not be recorded.
 #[tokio::test]
 async fn killed_before_it_wrote_down_that_a_mail_was_taken() {
     let mut server = MailServer::start(&["gate", "accept"]).await;
@@ -194,11 +194,10 @@ async fn killed_before_it_wrote_down_that_a_mail_was_taken() {
     assert_eq!(server.so_far().len(), 2);
 }
 
-/// The server's answer comes while another program keeps the database busy, for
-/// longer than a write waits: it is written down afterwards, and nothing is sent
-/// a second time.
+/// The server answers while another program keeps the database locked for longer
+/// than a write waits: the answer is recorded afterwards, and nothing is sent twice.
 #[tokio::test]
-async fn a_busy_database_makes_no_second_mail() {
+async fn a_busy_database_causes_no_second_mail() {
     let mut server = MailServer::start(&["gate", "accept"]).await;
     let (config, place) = (config(&server, 0), Place::new());
     let desk = start(&config, &place).await;
@@ -213,8 +212,8 @@ async fn a_busy_database_makes_no_second_mail() {
     assert_eq!(server.so_far().len(), 1);
 }
 
-/// Nobody knows whether the text went out, so it is not sent a second time, and
-/// whoever looks is told.
+/// It is unknown whether the text was sent, so it is not sent again, and its status
+/// says so.
 #[tokio::test]
 async fn killed_while_a_text_is_sent() {
     for manner in ["hold", "gate"] {
@@ -245,7 +244,7 @@ async fn killed_while_a_text_is_sent() {
         let mut caller = Caller::new(&desk).await;
         let listed = caller.becomes("unknown").await;
         assert_eq!(listed["attempts"], 1, "{manner}");
-        // Another goes out, so the sender has had every chance to repeat the first.
+        // Once another one is sent, the first one could have been repeated.
         let text = json!({ "to": "+819011112222", "text": "two" });
         caller.call("message.send", text).await;
         caller.becomes("sent").await;
@@ -257,10 +256,10 @@ async fn killed_while_a_text_is_sent() {
     }
 }
 
-/// A desk that lives keeps what it is sending, whoever else is there; when it
-/// dies, another one there takes it over.
+/// A living desk keeps what it is sending, even beside other desks; when it dies,
+/// another one takes it over.
 #[tokio::test]
-async fn what_a_living_desk_sends_is_its_own() {
+async fn a_message_of_a_living_desk_is_not_taken_over() {
     let server = MailServer::start(&["hold", "accept"]).await;
     let (config, place) = (config(&server, 0), Place::new());
     let one = start(&config, &place).await;
@@ -269,7 +268,7 @@ async fn what_a_living_desk_sends_is_its_own() {
     server.received(1, &["hold"]).await;
     let two = start(&config, &place).await;
     let second = caller.send("two").await;
-    // The first desk waits for its server: this is the other one's work.
+    // The first desk waits for its server, so the other one sends this.
     let received = server.received(1, &["accept"]).await;
     assert_eq!(received[0]["id"], message_id(&second));
     assert_eq!(server.so_far().len(), 2);
@@ -294,7 +293,7 @@ fn the_call() -> Value {
     )
 }
 
-/// The calls that were answered with a message, each with its approval.
+/// The calls that sent a message, each with its approval.
 fn in_the_trail(place: &Place) -> Vec<(String, String)> {
     place.run(&["audit", "verify"]).ok();
     let trail = place.run(&["audit", "export"]).ok().stdout;
@@ -308,8 +307,8 @@ fn in_the_trail(place: &Place) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The user has said yes, and the desk died before it heard of it: the identical
-/// call needs no second yes, and does it once.
+/// The user approved, and the desk died before the work: the identical call needs no
+/// second approval and does it once.
 #[tokio::test]
 async fn killed_between_approval_and_commit() {
     let server = MailServer::start(&["accept"]).await;
@@ -337,8 +336,8 @@ async fn killed_between_approval_and_commit() {
     assert_eq!(in_the_trail(&place).len(), 1);
 }
 
-/// The message is in the outbox, and its caller never heard of it: the identical
-/// call hears of the same message.
+/// The message is in the outbox, but its caller got no answer: the identical call
+/// gets the same message.
 #[tokio::test]
 async fn killed_between_commit_and_answer() {
     let server = MailServer::start(&["accept"]).await;
@@ -362,8 +361,8 @@ async fn killed_between_commit_and_answer() {
     assert_eq!(received[0]["id"], message_id(&sent));
     assert_eq!(status_in_the_rows(&place).await.len(), 1);
     assert_eq!(ids(&server.so_far()).len(), 1);
-    // Two calls, each with its record, and the one approval. What the next desk
-    // had to complete names none.
+    // Two calls, each with its record, and one approval. The record that the next
+    // desk completed names none.
     let mut trail = in_the_trail(&place);
     assert_eq!(trail.len(), 2, "{trail:?}");
     assert_ne!(trail[0].0, trail[1].0);

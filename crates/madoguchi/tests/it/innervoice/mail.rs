@@ -86,7 +86,7 @@ pub async fn in_the_rows(place: &Place, statements: &'static [&'static str]) {
 }
 
 #[tokio::test]
-async fn the_doctor_asks_the_mail_server() {
+async fn doctor_checks_the_mail_server() {
     let server = MailServer::start(&["accept"]).await;
     let place = Place::new();
     let doctor = |config: &str| {
@@ -125,10 +125,9 @@ async fn a_message_arrives_as_it_was_said() {
     assert_eq!(server.so_far().len(), 1);
 }
 
-/// An address book from elsewhere and texts of any kind make no other mail than
-/// the one that was meant, and keep nothing that follows from leaving.
+/// Strange names and texts never change the mail, and never stop later ones.
 #[tokio::test]
-async fn whatever_names_and_texts_hold_one_mail_leaves_for_each() {
+async fn each_message_becomes_one_mail_whatever_it_contains() {
     let server = MailServer::start(&["accept"]).await;
     let desk = start(&server, 0).await;
     let cards = [
@@ -179,7 +178,7 @@ async fn whatever_names_and_texts_hold_one_mail_leaves_for_each() {
 }
 
 #[tokio::test]
-async fn a_server_that_puts_off_is_tried_again_with_the_same_message() {
+async fn a_temporary_refusal_is_retried_with_the_same_message() {
     let server = MailServer::start(&["later", "drop", "accept"]).await;
     let desk = start(&server, 0).await;
     let mut caller = Caller::new(&desk).await;
@@ -196,7 +195,7 @@ async fn a_server_that_puts_off_is_tried_again_with_the_same_message() {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_is_believed() {
+async fn a_permanent_refusal_is_not_retried() {
     let server = MailServer::start(&["never"]).await;
     let desk = start(&server, 0).await;
     let mut caller = Caller::new(&desk).await;
@@ -207,7 +206,7 @@ async fn a_server_that_refuses_is_believed() {
 }
 
 #[tokio::test]
-async fn what_is_taken_back_in_time_never_leaves() {
+async fn a_message_cancelled_in_time_is_never_sent() {
     let server = MailServer::start(&["accept"]).await;
     let desk = start(&server, 600).await;
     let mut caller = Caller::new(&desk).await;
@@ -219,8 +218,7 @@ async fn what_is_taken_back_in_time_never_leaves() {
     assert_eq!(server.so_far().len(), 0);
 }
 
-/// Reminders leave by mail too, and those that came due while nobody was there
-/// come late.
+/// Reminders are mailed too; those that came due while no desk was running are late.
 #[tokio::test]
 async fn a_reminder_arrives_and_a_missed_one_comes_late() {
     let server = MailServer::start(&["accept"]).await;
@@ -242,7 +240,7 @@ async fn a_reminder_arrives_and_a_missed_one_comes_late() {
     assert_eq!(caller.call("reminder.create", later).await["status"], "ok");
     let place = desk.place.clone();
     drop(desk);
-    // As if two hours had passed since.
+    // As if two hours had passed.
     const MOVED: &str = "UPDATE innervoice_reminders SET next_fire_at = next_fire_at - 7200000, \
         starts_at = starts_at - 7200000 WHERE note = 'later'";
     in_the_rows(&place, &[MOVED]).await;
@@ -272,7 +270,7 @@ async fn two_desks_send_each_message_once() {
     let received = server.received(10, &["accept"]).await;
     assert_eq!(ids(&received).len(), 10);
     caller.becomes("sent").await;
-    // Whoever would send one again has had every chance to.
+    // Long enough for a duplicate to be sent.
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(server.so_far().len(), 10);
 }
@@ -307,7 +305,7 @@ async fn desks_that_come_and_go_send_everything_once() {
         let reminder = json!({ "time": time.to_string(), "note": format!("note {number}") });
         let set = caller.call("reminder.create", reminder).await;
         assert_eq!(set["status"], "ok", "{set}");
-        // In turns, each time a little later in what it is doing.
+        // In turns, each time a little later.
         if number % 3 == 2 {
             let pause = Duration::from_millis(150 * number as u64);
             tokio::time::sleep(pause).await;
@@ -326,8 +324,7 @@ async fn desks_that_come_and_go_send_everything_once() {
         }
         assert!(round < 90, "{} arrived", ids(&received).len());
         tokio::time::sleep(Duration::from_secs(1)).await;
-        // What was being sent when its desk died is taken up once its claim has
-        // run out: as if it had.
+        // A mail whose desk died is taken over when its claim expires: let it expire.
         let pass = |sql: &mut dyn Sql| {
             let dead = "UPDATE innervoice_outbox SET claimed_until = 1 WHERE status = 'sending'";
             sql.execute(dead, &[])

@@ -20,7 +20,7 @@ async fn remind_now(caller: &mut Caller, note: &str) {
     assert_eq!(made.await["status"], "ok");
 }
 
-/// What a phone that subscribed to the topic gets.
+/// The messages that a subscriber of the topic gets.
 async fn on_the_phone(server: &Peer, count: usize) -> Vec<Value> {
     for _ in 0..1200 {
         let path = "/our-house_1/json?poll=1";
@@ -39,7 +39,7 @@ async fn on_the_phone(server: &Peer, count: usize) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_phone_hears_of_it_by_ntfy() {
+async fn a_reminder_is_published_to_ntfy() {
     let server = Peer::start("ntfy_server.py", &[TOKEN, "503", "429", "take"]).await;
     let desk = start(&format!(
         "ntfy_url = \"http://127.0.0.1:{}/our-house_1\"\nntfy_token = \"{TOKEN}\"\n",
@@ -55,7 +55,7 @@ async fn a_phone_hears_of_it_by_ntfy() {
     assert_eq!(heard[0]["tags"], json!(["alarm_clock"]));
     let text = heard[0]["message"].as_str().unwrap();
     assert!(text.starts_with("薬を飲む 💊\n\n"), "{text}");
-    // More than a message may hold: what fits arrives, and says that it is cut.
+    // Longer than a message may be: it is cut, and says so.
     let long = "長".repeat(2_000);
     remind_now(&mut caller, &long).await;
     let heard = on_the_phone(&server, 2).await;
@@ -65,7 +65,7 @@ async fn a_phone_hears_of_it_by_ntfy() {
 }
 
 #[tokio::test]
-async fn a_program_can_tell_who_sent_a_webhook() {
+async fn a_webhook_signature_can_be_verified() {
     let secret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
     let server = Peer::start("webhook_server.py", &[secret, "500", "200"]).await;
     let desk = start(&format!(

@@ -1,4 +1,4 @@
-//! Repetition, as an independent implementation understands it.
+//! Repetition compared with an independent implementation.
 
 use innervoice::model::{
     phrases::{self, Repeat},
@@ -76,8 +76,8 @@ const RULES: [&str; 20] = [
     "FREQ=YEARLY;BYDAY=1MO,-1FR,53FR;BYHOUR=3,4;BYSETPOS=-1,2,5",
 ];
 
-/// Each with a trap: an hour that is skipped or repeated, long and short months,
-/// a leap day.
+/// Difficult starts: an hour that is skipped or repeated, long and short months, a
+/// leap day.
 const STARTS: [(&str, &str); 6] = [
     ("Asia/Tokyo", "2026-12-31T23:45:00"),
     ("America/New_York", "2026-10-31T01:30:00"),
@@ -120,7 +120,7 @@ async fn a_year_of_every_form_is_what_dateutil_says() {
     let mut cases = Vec::new();
     for (zone, start) in STARTS {
         for words in WORDS.iter().chain(&RULES) {
-            // dateutil holds UNTIL against civil times, so zones differ there.
+            // dateutil compares UNTIL with civil times, so other zones differ.
             if !words.contains("UNTIL") || zone == "Asia/Tokyo" {
                 cases.push(case(words, zone, start));
             }

@@ -29,7 +29,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// With a calendar for `me`, whose password is `secret`.
+    /// Starts it with a calendar for `me`, whose password is `secret`.
     async fn start() -> Self {
         let place = Place::new();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -92,7 +92,7 @@ impl Server {
         self.ask("GET", &format!("{id}.ics"), &[], "").await
     }
 
-    /// Waits until its copy is as wanted.
+    /// Waits until the copy is as expected.
     async fn has(&self, id: &str, wanted: impl Fn(&Answer) -> bool) -> Answer {
         for _ in 0..1200 {
             let answer = self.read(id).await;
@@ -135,14 +135,13 @@ async fn sql<T: Send + 'static>(
     done
 }
 
-/// The desk has told the server, and knows nothing of it; perhaps it ended
-/// before it could write it down at all.
+/// Forgets what the desk recorded about the write, as if it had died before.
 async fn forget(place: &Place) {
     let forget = |sql: &mut dyn Sql| sql.execute("DELETE FROM innervoice_caldav", &[]);
     assert!(sql(place, forget).await <= 1);
 }
 
-/// The tag of the server's copy, as far as the desk knows.
+/// The tag of the server's copy that the desk recorded.
 async fn remembered(place: &Place) -> Option<String> {
     let text = "SELECT etag FROM innervoice_caldav WHERE outcome = 'done'";
     let row = sql(place, move |sql| sql.query_one(text, &[])).await;
@@ -184,7 +183,7 @@ async fn follow_an_event(more: &str) {
 }
 
 #[tokio::test]
-async fn what_could_not_be_told_is_told_once_the_server_is_back() {
+async fn a_failed_sync_is_repeated_when_the_server_is_back() {
     let server = Server::start().await;
     let (place, port, config) = (server.place.clone(), server.port, server.config());
     drop(server);
@@ -203,9 +202,9 @@ async fn what_could_not_be_told_is_told_once_the_server_is_back() {
     stands(&desk, &id, "done").await;
 }
 
-/// The attempt before reached the server, and its answer did not reach us.
+/// The first attempt reached the server, but its answer was lost.
 #[tokio::test]
-async fn a_second_attempt_makes_no_second_event() {
+async fn a_repeated_attempt_creates_no_second_event() {
     let server = Server::start().await;
     let config = server.config();
     let desk = Desk::setup().config(&config).start().await;
@@ -213,7 +212,7 @@ async fn a_second_attempt_makes_no_second_event() {
     let made = server.has(&id, |answer| answer.status == 200).await;
     let place = desk.place.clone();
     drop(desk);
-    // As if the desk had died before it could write down what came of it.
+    // As if the desk had died before it recorded the outcome.
     forget(&place).await;
     let desk = Desk::setup().config(&config).place(&place).start().await;
     while remembered(&place).await.is_none() {
@@ -235,7 +234,7 @@ async fn a_second_attempt_makes_no_second_event() {
     assert_eq!(all.matches("BEGIN:VEVENT").count(), 1, "{all}");
 }
 
-/// The desk's event as `calendar.list` has it, once it stands like this.
+/// The event in `calendar.list`, once it has this sync status.
 async fn stands(desk: &Desk, id: &str, state: &str) -> Value {
     let range = json!({ "from": "2030-09-01", "to": "2030-09-30" });
     for _ in 0..200 {
@@ -271,7 +270,7 @@ impl Server {
 }
 
 #[tokio::test]
-async fn what_somebody_else_changed_is_left_alone_and_shown() {
+async fn a_copy_changed_on_the_server_is_kept_and_reported() {
     let server = Server::start().await;
     let desk = Desk::setup().config(&server.config()).start().await;
     let id = plan(&desk, "朝ラン");
@@ -295,7 +294,7 @@ async fn what_somebody_else_changed_is_left_alone_and_shown() {
         "{said}"
     );
     assert!(server.read(&id).await.text().contains("散歩"));
-    // Another change makes no difference, until the user has decided.
+    // Another change does not end the conflict; the user has to decide.
     rename(&desk, &id, "昼ラン");
     stands(&desk, &id, "conflict").await;
     assert!(server.read(&id).await.text().contains("散歩"));
@@ -306,17 +305,17 @@ async fn what_somebody_else_changed_is_left_alone_and_shown() {
     );
     stands(&desk, &id, "done").await;
     assert!(server.read(&id).await.text().contains("昼ラン"));
-    // From here on as before.
+    // After that, changes are synced again.
     rename(&desk, &id, "夕ラン");
     server
         .has(&id, |answer| answer.text().contains("夕ラン"))
         .await;
 }
 
-/// `overwrite` is an argument that the model sets: the user is shown what is on
-/// the server, and nothing else is replaced.
+/// The model sets `overwrite`, so the user is shown the copy on the server, and only
+/// that copy is replaced.
 #[tokio::test]
-async fn the_servers_copy_is_replaced_after_the_user_saw_it() {
+async fn the_servers_copy_is_replaced_after_approval() {
     let server = Server::start().await;
     let config = server.config();
     let desk = Desk::setup().config(&config).start().await;
@@ -326,7 +325,7 @@ async fn the_servers_copy_is_replaced_after_the_user_saw_it() {
     rename(&desk, &id, "夜ラン");
     stands(&desk, &id, "conflict").await;
 
-    // As it is unless an operator says otherwise: a change asks.
+    // The default policy: a change needs approval.
     let update = "\"innervoice.calendar.update\" = \"allow\"";
     assert!(config.contains(update));
     let asking = config.replace(&format!(", {update}"), "");
@@ -344,7 +343,7 @@ async fn the_servers_copy_is_replaced_after_the_user_saw_it() {
             .await;
         answer["result"].clone()
     };
-    // The question that the answer names, after a yes to it.
+    // Approves the call, and returns the lines of its card.
     let approve = |answer: Value| {
         assert_eq!(answer["code"], "APPROVAL_REQUIRED", "{answer}");
         let listed = place.run(&["approvals", "list", "--json"]).ok().json();
@@ -363,8 +362,8 @@ async fn the_servers_copy_is_replaced_after_the_user_saw_it() {
     assert!(shown.contains("on the server, replaced"), "{shown}");
     assert!(server.read(&id).await.text().contains("散歩"));
 
-    // What the user said yes to is gone before it is replaced: the copy that is
-    // there by now stays, and is shown.
+    // The approved copy is gone before it is replaced: the newer copy stays, and is
+    // reported as a conflict.
     let there = server.read(&id).await.text();
     let other = there.replace("散歩", "昼寝");
     let file = format!("{id}.ics");
@@ -381,7 +380,7 @@ async fn the_servers_copy_is_replaced_after_the_user_saw_it() {
 }
 
 #[tokio::test]
-async fn what_somebody_else_deleted_stays_so_until_the_user_decides() {
+async fn a_copy_deleted_on_the_server_stays_deleted_until_the_user_decides() {
     let server = Server::start().await;
     let desk = Desk::setup().config(&server.config()).start().await;
     let id = plan(&desk, "朝ラン");
@@ -406,7 +405,7 @@ async fn what_somebody_else_deleted_stays_so_until_the_user_decides() {
 }
 
 #[tokio::test]
-async fn what_is_cancelled_here_and_changed_there_is_not_forgotten() {
+async fn an_event_cancelled_here_and_changed_there_is_reported() {
     let server = Server::start().await;
     let desk = Desk::setup().config(&server.config()).start().await;
     let id = plan(&desk, "朝ラン");
