@@ -8,7 +8,7 @@ use serde_json::Value;
 pub use crate::card::{Card, Line, state_changed};
 use crate::{context::Context, error::Result, handler::typed, sql::Sql};
 
-/// Reads what it needs from the counter's store, in the language of the context.
+/// Describes a call in the language of the context. It may read the counter's store.
 pub type Describe = Arc<dyn Fn(&Context, &mut dyn Sql, &Value) -> Result<Card> + Send + Sync>;
 
 /// A [`Describe`] from a typed function, like a tool's handler.

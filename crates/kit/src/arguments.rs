@@ -1,6 +1,6 @@
-//! What people and models really send, turned into what schemas say: the part
-//! that is the same for every counter. What is not understood stays as it is,
-//! and is refused by the schema.
+//! Normalises what people and models send to what schemas accept, as far as it is
+//! the same for every counter. What is not understood stays as it is and is refused
+//! by the schema.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +8,11 @@ use crate::text;
 
 pub type Arguments = Map<String, Value>;
 
-/// Takes out what was not given. Clients with strict schemas make a model send
-/// every property, so it sends `null` or `""` for the optional ones it does not
-/// mean, in nested objects too. A required argument keeps its `""`.
+/// Removes arguments that count as not given. Clients with strict schemas make a
+/// model send every property, so it sends `null` or `""` for optional ones, in
+/// nested objects too. A required argument keeps its `""`.
 pub fn drop_not_given(schema: &Value, arguments: &mut Arguments) {
-    // A null is never a value, not even of an argument that nobody knows.
+    // A null is never a value, not even of an unknown argument.
     arguments.retain(|_, value| !value.is_null());
     drop_empty_options(schema, arguments);
 }
@@ -46,7 +46,7 @@ fn drop_inside(schema: &Value, value: &mut Value) {
     }
 }
 
-/// Text as it was meant: a number becomes text, white space around it goes.
+/// Turns a number into text, and trims white space.
 pub fn text(arguments: &mut Arguments, name: &str) {
     change(arguments, name, |value| match value {
         Value::String(text) => Some(text.trim().into()),
@@ -55,7 +55,7 @@ pub fn text(arguments: &mut Arguments, name: &str) {
     });
 }
 
-/// An id or a time: full-width letters become ASCII as well.
+/// The same for an id or a time: full-width characters also become ASCII.
 pub fn narrow(arguments: &mut Arguments, name: &str) {
     text(arguments, name);
     change(arguments, name, |value| {
@@ -63,17 +63,17 @@ pub fn narrow(arguments: &mut Arguments, name: &str) {
     });
 }
 
-/// `"20"` and `"２０"` for 20.
+/// Turns `"20"` and `"２０"` into 20.
 pub fn integer(arguments: &mut Arguments, name: &str) {
     change(arguments, name, whole);
 }
 
-/// The whole number that a text says.
+/// The whole number in a text.
 pub fn whole(value: &Value) -> Option<Value> {
     Some(text::narrow(value.as_str()?).parse::<i64>().ok()?.into())
 }
 
-/// Puts what `change` makes of an argument in its place, if it makes something.
+/// Replaces an argument by what `change` returns, if it returns something.
 pub fn change(arguments: &mut Arguments, name: &str, change: impl FnOnce(&Value) -> Option<Value>) {
     if let Some(value) = arguments.get_mut(name)
         && let Some(changed) = change(value)

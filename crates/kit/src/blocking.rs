@@ -1,6 +1,6 @@
-//! Work that waits for a disk or keeps a processor busy runs on threads of its
-//! own, never on those that serve connections. Each thread takes memory, so a
-//! counter has a bounded number of them; further work waits without one.
+//! Runs work that waits for a disk or keeps a processor busy on separate threads,
+//! never on those that serve connections. Each thread takes memory, so a counter has
+//! a limited number of them; further work waits for a free one.
 
 use std::sync::Arc;
 
@@ -17,15 +17,15 @@ pub struct Blocking {
 }
 
 impl Blocking {
-    /// At most so many at once.
+    /// With at most this many threads.
     pub fn new(threads: usize) -> Self {
         Self {
             threads: Arc::new(Semaphore::new(threads)),
         }
     }
 
-    /// Work that has begun goes on when the future is dropped. A panic goes on in
-    /// whoever waits for the result.
+    /// Work that has begun continues when the future is dropped. A panic is passed
+    /// on to the caller.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -38,7 +38,7 @@ impl Blocking {
         done.await.unwrap_or_else(ended)
     }
 
-    /// Work that nobody waits for. Nothing happens where no runtime is left.
+    /// Runs work that nobody waits for. Does nothing without a runtime.
     pub fn run_later(&self, work: impl FnOnce() + Send + 'static) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_than_so_many_run_at_once() {
+    fn the_number_of_threads_is_limited() {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();

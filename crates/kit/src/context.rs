@@ -1,5 +1,5 @@
-//! What a handler is handed: who calls, in which language, what time it is, and
-//! the way back to the client while the call runs. Cheap to clone.
+//! What a handler gets besides its arguments: the caller, the language, the clock,
+//! and the connection to the client while the call runs. Cheap to clone.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -27,14 +27,14 @@ pub struct Context {
     pub caller: Caller,
     pub language: Language,
     pub clock: Clock,
-    /// The counter's own time zone, in which "tomorrow" is meant.
+    /// The counter's time zone, which decides what "tomorrow" is.
     pub zone: TimeZone,
-    /// The card by which the desk let the call pass: what a person approved, or
-    /// what was found to need no question. `None` where the policy asks nobody.
+    /// The card of a call that was approved or found exempt. `None` if the policy
+    /// needs no approval.
     pub card: Option<Arc<Card>>,
-    /// Cancelled when the client gives up or goes away.
+    /// Cancelled when the client cancels or disconnects.
     pub cancel: CancellationToken,
-    /// When the call's time limit runs out.
+    /// When the call's time limit ends.
     pub deadline: Option<Instant>,
     pub client: Arc<dyn Client>,
     /// Whether the scope of the caller's key lists the tool that runs, rather
@@ -60,7 +60,7 @@ impl Context {
         }
     }
 
-    /// What work for this call may take.
+    /// The time limit and the cancellation of this call.
     pub fn budget(&self) -> Budget {
         Budget {
             deadline: self.deadline,
@@ -68,9 +68,8 @@ impl Context {
         }
     }
 
-    /// An error when this is not what the call was let pass for. Work that has a
-    /// recipient or changes something that exists asks in its transaction, for
-    /// both can change after the question.
+    /// An error if the call was approved for another recipient or version. Work that
+    /// has one checks it in its transaction, since both can change after the approval.
     pub fn check_card(&self, recipient: Option<&str>, state: Option<&str>) -> Result<()> {
         match &self.card {
             Some(card) => card.check(recipient, state),
@@ -78,18 +77,18 @@ impl Context {
         }
     }
 
-    /// For work the program does on its own account, with no client behind it.
+    /// For work of the program itself, without a client.
     pub fn of_the_desk(clock: Clock) -> Self {
         Self::new(Caller::desk(), clock, Arc::new(NoClient))
     }
 
-    /// The day it is at the counter.
+    /// Today in the counter's time zone.
     pub fn today(&self) -> Date {
         self.clock.now_in(&self.zone).date()
     }
 
-    /// Says that a resource changed. The desk tells subscribers once the work
-    /// is committed, and not at all if it fails.
+    /// Reports a change. The desk tells subscribers once the work is committed, and
+    /// not at all if it fails.
     pub fn changed(&self, change: Change) {
         self.changes
             .lock()
@@ -108,7 +107,7 @@ impl Context {
         std::mem::take(&mut *self.changes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// An error once the client has given up; handlers that loop call it.
+    /// An error once the call is cancelled; for handlers that loop.
     pub fn check_cancelled(&self) -> Result<()> {
         if self.cancel.is_cancelled() {
             return Err(Error::cancelled());
@@ -125,13 +124,13 @@ pub enum Change {
     PromptList,
 }
 
-/// What the id of a caller with a key begins with.
+/// Prefix of the ids of callers with a key.
 const KEY_PREFIX: &str = "key:";
 
-/// Whom a call is made for.
+/// Who makes a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// Stable: limits, audit and idempotency keys are counted per id.
+    /// Stable: limits, audit and idempotency keys are per id.
     pub id: Arc<str>,
     /// For people.
     pub name: Arc<str>,
@@ -145,12 +144,12 @@ impl Caller {
         }
     }
 
-    /// Somebody who brought a key. The id stays the same when the key is rotated.
+    /// A caller with a key. The id stays the same when the key is rotated.
     pub fn with_key(id: &str, name: &str) -> Self {
         Self::new(&format!("{KEY_PREFIX}{id}"), name)
     }
 
-    /// The id of the key that the caller brought.
+    /// The id of the caller's key.
     pub fn key(&self) -> Option<&str> {
         self.id.strip_prefix(KEY_PREFIX)
     }
@@ -160,7 +159,7 @@ impl Caller {
         Self::new("local", "local user")
     }
 
-    /// Somebody on a listener that asks for no key.
+    /// A caller without a key, on a listener that needs none.
     pub fn anonymous() -> Self {
         Self::new("anonymous", "anonymous")
     }
@@ -171,19 +170,19 @@ impl Caller {
     }
 }
 
-/// A request from server to client: `elicitation/create` and its kin, in the
-/// protocol's own words.
+/// A request from server to client, such as `elicitation/create`, as the protocol
+/// spells it.
 #[derive(Debug, Clone)]
 pub struct ClientRequest {
     pub method: String,
     pub params: Value,
 }
 
-/// The way back to the client while a call runs. What a client does not say
-/// about itself is as if nobody were there.
+/// The connection to the client while a call runs. The default methods behave as if
+/// there were no client.
 pub trait Client: Send + Sync {
-    /// Progress, if the client asked for it. Never an error: a client that
-    /// went away is noticed elsewhere.
+    /// Reports progress, if the client asked for it. Never fails: a disconnected
+    /// client is detected elsewhere.
     fn progress<'a>(
         &'a self,
         _done: f64,
@@ -193,7 +192,7 @@ pub trait Client: Send + Sync {
         Box::pin(std::future::ready(()))
     }
 
-    /// A log line for clients of the handshake era.
+    /// Sends a log line to a client of the handshake era.
     fn log<'a>(&'a self, _level: &'a str, _data: Value) -> BoxFuture<'a, ()> {
         Box::pin(std::future::ready(()))
     }
@@ -206,8 +205,8 @@ pub trait Client: Send + Sync {
         ))))
     }
 
-    /// `true` when the client speaks the stateless era, in which questions are
-    /// answered by [`crate::Reply::InputRequired`] and a repeated call.
+    /// `true` for a client of the stateless era. It is asked by
+    /// [`crate::Reply::InputRequired`], and answers in a repeated call.
     fn is_stateless(&self) -> bool {
         false
     }
@@ -228,7 +227,7 @@ pub trait Client: Send + Sync {
     }
 }
 
-/// Nobody is there: background work and tests.
+/// No client: for background work and tests.
 pub struct NoClient;
 
 impl Client for NoClient {}

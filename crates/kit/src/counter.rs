@@ -22,35 +22,34 @@ pub use crate::{error::Refusals, sql::Migrations};
 pub struct About {
     /// The name in addresses and commands: `/mcp/NAME`, `madoguchi stdio NAME`.
     pub name: &'static str,
-    /// The MCP server name its document gives it.
+    /// The MCP server name from its specification.
     pub server_name: &'static str,
     pub version: &'static str,
     pub title: &'static str,
     /// One sentence for people.
     pub summary: &'static str,
-    /// What its document says it is, in the document's words, for `serverInfo`.
+    /// The description from its specification, word for word, for `serverInfo`.
     pub description: &'static str,
-    /// What a model is told when it connects.
+    /// What a model reads when it connects.
     pub instructions: &'static str,
-    /// Whether its tools and prompts can change while it is open.
+    /// Whether its tools and prompts can change while it runs.
     pub lists_change: bool,
-    /// Where its document departs from what the desk does for all.
+    /// What its specification requires of the desk.
     pub ways: Ways,
 }
 
-/// What the desk does otherwise for a counter whose document says so.
+/// What differs between counters in how the desk treats their callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ways {
     pub refusals: Refusals,
-    /// Nobody comes in over a network without a key, whatever the listener says.
+    /// Callers over a network always need a key, even on a listener without keys.
     pub always_needs_key: bool,
-    /// How many requests a caller may make in a minute unless the configuration
-    /// says otherwise.
+    /// Requests per minute for each caller, unless the configuration sets a limit.
     pub requests_per_minute: Option<u32>,
 }
 
 impl Ways {
-    /// What nearly all counters have.
+    /// The usual rules.
     pub const USUAL: Self = Self {
         refusals: Refusals::Nested,
         always_needs_key: false,
@@ -62,15 +61,15 @@ impl Ways {
 #[derive(Clone)]
 pub struct Counter {
     pub about: About,
-    /// Where it stands: what "tomorrow" means there.
+    /// The time zone that decides what "tomorrow" is.
     pub time_zone: TimeZone,
     /// In the order in which they are listed.
     pub tools: Vec<Arc<Tool>>,
     pub prompts: Vec<Arc<Prompt>>,
     pub resources: Option<Arc<dyn Resources>>,
     pub files: Option<Arc<dyn Files>>,
-    /// Where its rows are kept, for counters that use SQL. The desk runs the
-    /// counter's queries and transactions on it.
+    /// The database of a counter that uses SQL. The desk runs the counter's queries
+    /// and transactions on it.
     pub store: Option<Arc<dyn Store>>,
     pub demo: Option<Arc<dyn Demo>>,
     pub import: Option<Arc<dyn Import>>,
@@ -84,11 +83,11 @@ impl Counter {
     }
 }
 
-/// Files for programs that can't send a key in a header, such as calendars that
-/// subscribe. Each address of one holds a key for that file alone.
+/// Files for programs that can't send a key in a header, such as calendar programs.
+/// Each address of a file contains a key for that file alone.
 pub trait Files: Send + Sync {
     fn names(&self) -> &'static [&'static str];
-    /// One of those names.
+    /// The file of one of those names.
     fn file<'a>(
         &'a self,
         context: &'a Context,
@@ -102,19 +101,18 @@ pub struct File {
     pub bytes: Vec<u8>,
 }
 
-/// Work that goes on while the counter is open, beside the calls.
+/// Background work while the counter is open.
 pub trait Background: Send + Sync {
-    /// Called once, when the counter opens. `announce` tells subscribers of
-    /// changes that no call made.
+    /// Called once, when the counter opens. `announce` reports changes to subscribers.
     fn start(&self, announce: Announce);
     /// Called once, before the program ends.
     fn stop(&self) -> BoxFuture<'_, ()>;
-    /// What an operator wants to know of it, for `/readyz` and `doctor`.
+    /// Its state, for `/readyz` and `doctor`.
     fn health(&self) -> Option<Value> {
         None
     }
-    /// Whether the servers it needs answer, each by name, for `doctor`. Takes as
-    /// long as they do.
+    /// Checks the servers it needs, each by name, for `doctor`. Waits for their
+    /// answers.
     fn check(&self) -> BoxFuture<'_, Vec<(&'static str, Result<String>)>> {
         Box::pin(std::future::ready(Vec::new()))
     }
@@ -124,22 +122,22 @@ pub type Announce = Arc<dyn Fn(Change) + Send + Sync>;
 
 /// Sample data that shows what the counter can do.
 pub trait Demo: Send + Sync {
-    /// Loads it. Returns a sentence for the person who asked.
+    /// Loads it, and returns a sentence for the person who asked.
     fn load<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<String>>;
     /// Removes it, and nothing else.
     fn remove<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<String>>;
-    /// `true` when the counter holds no data at all, demo or real.
+    /// `true` if the counter has no data at all, demo or real.
     fn is_empty<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<bool>>;
     /// Called at start and every hour: keeps loaded demo data current. Does
     /// nothing when no demo data is loaded.
     fn refresh<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<()>>;
 }
 
-/// Data of the operator's own, brought in from a file.
+/// Imports the operator's data from a file.
 pub trait Import: Send + Sync {
-    /// Takes in what `file` holds, and tells the context's client how far it
-    /// is. Rows that can't be used are skipped and reported; the same file again
-    /// goes on where it was interrupted.
+    /// Imports `file`, and reports progress to the context's client. Rows that can't
+    /// be used are skipped and reported. Importing the same file again continues
+    /// after an interruption.
     fn import<'a>(
         &'a self,
         context: &'a Context,
@@ -147,14 +145,14 @@ pub trait Import: Send + Sync {
     ) -> BoxFuture<'a, Result<Imported>>;
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Imported {
     /// A sentence for the person who asked.
     pub message: String,
     pub imported: u64,
     pub skipped: u64,
-    /// Rows that an earlier, interrupted run had already brought in.
+    /// Rows that an earlier, interrupted run imported.
     pub already_there: u64,
     /// The first of the rows that were skipped.
     pub problems: Vec<Problem>,

@@ -12,28 +12,28 @@ use crate::language::Language;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Answered when something broke that the caller cannot mend.
+/// A failure that the caller can't fix.
 pub const INTERNAL: &str = "INTERNAL_ERROR";
-/// A broken schema rule that the tool has no code of its own for.
+/// A broken schema rule for which the tool has no code of its own.
 pub const INVALID_ARGUMENT: &str = "INVALID_ARGUMENT";
-/// The client lacks something the tool cannot do without: a protocol error, not
-/// a tool's refusal. See [`Error::missing_capability`].
+/// The client lacks a capability that the tool needs. This is a protocol error, not
+/// a tool's. See [`Error::missing_capability`].
 pub const MISSING_CAPABILITY: &str = "MISSING_CLIENT_CAPABILITY";
 /// The tool took longer than its time limit.
 pub const TIMEOUT: &str = "TIMEOUT";
-/// The caller gave up before the work was committed.
+/// The call was cancelled before its work was committed.
 pub const CANCELLED: &str = "CANCELLED";
 
-/// In characters, of one text in a refusal.
+/// Characters of one text in an error.
 const LONGEST_TEXT: usize = 2000;
 
-/// The shape in which a counter's tools say no.
+/// The shape of a counter's errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusals {
     /// `{"error": {"code", "message", "details"?}}`, and a line of text.
     Nested,
-    /// `{"status": "error", "error": "what happened", "code", "details"?}`, which
-    /// is the text too.
+    /// `{"status": "error", "error": "what happened", "code", "details"?}`, which is
+    /// also the text.
     Flat,
 }
 
@@ -45,9 +45,9 @@ pub struct Error {
     pub message: String,
     /// What to do next, one sentence.
     pub next: Option<String>,
-    /// Both sentences for a caller who speaks Japanese, where there are any.
+    /// Both sentences in Japanese, if there is a translation.
     pub japanese: Option<String>,
-    /// Machine-readable particulars.
+    /// Machine-readable details.
     pub details: Option<Value>,
     /// For the log only: never shown to a caller.
     pub cause: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -106,7 +106,7 @@ impl Error {
         self
     }
 
-    /// As somebody is told who speaks this language.
+    /// Switches to the Japanese text if the caller uses Japanese.
     #[must_use]
     pub fn in_language(mut self, language: Language) -> Self {
         if language == Language::Japanese
@@ -118,8 +118,8 @@ impl Error {
         self
     }
 
-    /// With no text longer than 2,000 characters. Many refusals quote what they
-    /// refuse, and a client should not get a megabyte of its own text back.
+    /// Cuts texts at 2,000 characters. Many errors quote an argument, and a client
+    /// should not get a megabyte of its own text back.
     #[must_use]
     pub fn shortened(mut self) -> Self {
         cut(&mut self.message);
@@ -144,7 +144,7 @@ impl Error {
         self
     }
 
-    /// `true` when the fault is ours, so that it belongs in the log as an error.
+    /// `true` if the fault is ours and is logged as an error.
     pub fn is_internal(&self) -> bool {
         self.code == INTERNAL
     }
@@ -157,8 +157,7 @@ impl Error {
         }
     }
 
-    /// `{"error": {"code", "message", "details"?}}`, the shape nearly all counters
-    /// answer with.
+    /// `{"error": {"code", "message", "details"?}}`, the shape of nearly all counters.
     pub fn structured(&self) -> Value {
         let message = self.sentences();
         match &self.details {
@@ -169,7 +168,7 @@ impl Error {
         }
     }
 
-    /// What a client gets of it: the text, and `structuredContent`.
+    /// What a client gets: the text and `structuredContent`.
     pub fn shown(&self, refusals: Refusals) -> (String, Value) {
         match refusals {
             Refusals::Nested => (self.text(), self.structured()),

@@ -14,7 +14,7 @@ use crate::{
 };
 
 type StoreHandler = Arc<dyn Fn(&Context, &mut dyn Sql, Value) -> Result<Reply> + Send + Sync>;
-/// Work for a transaction, with everything ready that could be worked out before.
+/// Work for a transaction, after everything that could be prepared.
 pub type Ready = Box<dyn FnMut(&mut dyn Sql) -> Result<Reply> + Send>;
 type Prepare = Arc<dyn Fn(&Context, &mut dyn Sql, Value) -> Result<Ready> + Send + Sync>;
 type AsyncHandler = Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<Reply>> + Send + Sync>;
@@ -24,12 +24,12 @@ type AsyncHandler = Arc<dyn Fn(Context, Value) -> BoxFuture<'static, Result<Repl
 pub enum Run {
     /// Reads from the counter's store, beside other readers.
     Query(StoreHandler),
-    /// Runs inside a transaction that the desk opened and in which the desk's
-    /// own writes take part: all of it happens, or none.
+    /// Runs in a transaction that the desk opened. It also contains the desk's own
+    /// writes: all of them are committed, or none.
     Transaction(StoreHandler),
-    /// A transaction that begins with expensive reading or computing: that part
-    /// runs first, beside other readers, so that it does not hold up the writer.
-    /// What it read may have changed when the transaction begins.
+    /// A transaction after expensive reading or computing. That part runs first,
+    /// beside other readers, so that it does not block the writer. What it read may
+    /// have changed when the transaction begins.
     Prepared(Prepare),
     /// Anything else. It may wait, ask the client and report progress.
     Async(AsyncHandler),
@@ -122,8 +122,8 @@ impl<I: DeserializeOwned + 'static> Handler<I, Reply> {
 }
 
 impl<I, O> Handler<I, O> {
-    /// For a counter that runs its handlers in a way of its own, which takes an
-    /// `I` and answers with an `O`.
+    /// For a counter that runs its handlers in another way. `run` must take an `I`
+    /// and answer with an `O`.
     pub fn untyped(run: Run) -> Self {
         Self {
             run,
@@ -218,19 +218,19 @@ where
     })
 }
 
-/// Arguments reach this point validated, so a failure means that the schema
-/// allows what the Rust type does not; it is still answered as the caller's.
+/// The arguments are already validated, so a failure means that the schema allows
+/// what the Rust type does not. It is reported as the caller's error.
 pub fn typed<I: DeserializeOwned>(mut arguments: Value) -> Result<I> {
-    // To JSON Schema 3.0 is an integer, to Rust it is not.
+    // 3.0 is an integer to JSON Schema, but not to Rust.
     whole_numbers(&mut arguments);
     serde_json::from_value(arguments).map_err(|error| {
         let error = error.to_string();
-        // A number beyond the type is named in Rust's words.
+        // serde names the Rust type of a number out of range.
         let is_number = error
             .rsplit_once("expected ")
             .is_some_and(|(_, wanted)| matches!(wanted, "i64" | "i32" | "u64" | "u32" | "usize"));
         let what = match is_number {
-            true => "A number is larger or smaller than it can be.".to_owned(),
+            true => "A number is out of range.".to_owned(),
             false => format!("{error}."),
         };
         Error::new(crate::error::INVALID_ARGUMENT, what)
@@ -267,13 +267,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_type_refuses_is_told_in_plain_words() {
+    fn errors_of_a_type_are_worded_plainly() {
         for beyond in [json!([1_u64 << 63]), json!([1e30]), json!([-1e19])] {
             let refused = typed::<Vec<i64>>(beyond).unwrap_err();
-            assert_eq!(
-                refused.message,
-                "A number is larger or smaller than it can be."
-            );
+            assert_eq!(refused.message, "A number is out of range.");
         }
         let refused = typed::<Vec<String>>(json!([5])).unwrap_err();
         assert!(refused.message.contains("expected a string"), "{refused}");

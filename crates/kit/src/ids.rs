@@ -1,4 +1,4 @@
-//! Ids that can't be guessed.
+//! Random ids that can't be guessed.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub fn random(prefix: &str, length: usize) -> String {
     id
 }
 
-/// Names one call in the log and in what the caller reads.
+/// The id of a call, in the log and in errors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CallId(u64);
 

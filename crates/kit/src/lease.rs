@@ -1,6 +1,6 @@
-//! Work that exactly one process does, whichever is alive: it holds a lease in
-//! the store and renews it; when it dies, another takes over once it ran out,
-//! or at once where the store can tell that the holder is gone.
+//! Leases: work that exactly one process does. It holds a lease in the store and
+//! renews it. When it dies, another process takes over once the lease has expired, or
+//! at once if the store detects that the holder is gone.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ pub const MIGRATIONS: Migrations = Migrations {
     }],
 };
 
-/// Takes or renews the lease until `now + for_ms`. `false` while another holder
-/// has it. One that ends later than any taken now would is of a clock that has
-/// been set back since, and holds nobody off.
+/// Takes or renews the lease until `now + for_ms`; `false` while another holder has
+/// it. A lease that ends much later was taken before the clock was set back, and is
+/// ignored.
 pub fn hold(sql: &mut dyn Sql, name: &str, holder: &str, now: i64, for_ms: i64) -> Result<bool> {
     let changed = sql.execute(
         "INSERT INTO leases (name, holder, expires_at) VALUES ($1, $2, $3) \
@@ -37,14 +37,14 @@ pub fn hold(sql: &mut dyn Sql, name: &str, holder: &str, now: i64, for_ms: i64) 
             Param::Text(holder),
             Param::Int(now.saturating_add(for_ms)),
             Param::Int(now),
-            // Clocks of several machines may differ a little.
+            // The clocks of machines may differ a little.
             Param::Int(now.saturating_add(for_ms.saturating_mul(4))),
         ],
     )?;
     Ok(changed == 1)
 }
 
-/// [`hold`], which does not wait for a holder that is gone for certain.
+/// [`hold`], but takes the lease at once from a holder that is gone.
 pub async fn take(
     store: &Arc<dyn Store>,
     name: &'static str,
@@ -75,7 +75,7 @@ pub async fn take(
     store.transaction(Budget::default(), taken).await
 }
 
-/// Gives it back early, so that nobody has to wait for it to run out.
+/// Releases it, so that nobody has to wait until it expires.
 pub fn release(sql: &mut dyn Sql, name: &str, holder: &str) -> Result<()> {
     sql.execute(
         "DELETE FROM leases WHERE name = $1 AND holder = $2",

@@ -1,12 +1,12 @@
-//! The words everybody in Madoguchi uses.
+//! The vocabulary of Madoguchi.
 //!
 //! A *counter* offers *tools*, prompts and resources; the desk (crate `desk`)
 //! calls them with a [`Context`] and gets a [`Reply`] or an [`Error`] back.
 //! Nothing here knows a network, a protocol revision or a database engine.
 //!
 //! Where to look: what a counter is in [`counter`], what a tool is in [`tool`],
-//! what a handler is handed in [`context`], how a refusal is worded in
-//! [`error`], how rows are read and written in [`sql`].
+//! what a handler gets in [`context`], what an error says in [`error`], how rows
+//! are read and written in [`sql`], how a counter is tested in [`testing`].
 
 pub mod approval;
 pub mod arguments;

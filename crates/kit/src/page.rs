@@ -1,10 +1,10 @@
-//! Lists in pages: a limit, and a cursor that says where to go on.
+//! Pages of a list: a limit, and a cursor to the next page.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// One page of a list, and where the next one starts.
+/// One page of a list, and the cursor of the next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Page<T> {
     pub items: Vec<T>,
@@ -20,8 +20,7 @@ impl<T> Page<T> {
     }
 }
 
-/// Cuts one page out of a list that is small enough to be held in memory. The
-/// cursor is the position at which the next page starts.
+/// One page of a list in memory. The cursor is the position of the next page.
 pub fn slice<T: Clone>(all: &[T], cursor: Option<&str>, size: usize) -> Result<Page<T>> {
     let start = match cursor {
         None => 0,
@@ -40,8 +39,7 @@ pub fn slice<T: Clone>(all: &[T], cursor: Option<&str>, size: usize) -> Result<P
 }
 
 pub fn unknown_cursor() -> Error {
-    Error::new("INVALID_CURSOR", "This cursor is not one of ours.")
-        .next("Start again without a cursor.")
+    Error::new("INVALID_CURSOR", "This cursor is not valid.").next("Start again without a cursor.")
 }
 
 #[cfg(test)]

@@ -1,21 +1,21 @@
-//! A name for a process, under which it takes on work, and by which others see
-//! that it is gone.
+//! The name under which a process claims work. Other processes can detect by it that
+//! the process has ended.
 
 use std::any::Any;
 
 const LENGTH: usize = 16;
-/// Only of a name with this anybody can say that its owner is gone.
+/// Prefix of names whose owner's exit can be detected.
 const MARKED: &str = "alive-";
 
-/// Kept by its process for as long as it works in its name.
+/// Kept by its process for as long as it works under the name.
 pub struct Presence {
     name: String,
     _mark: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl Presence {
-    /// Of which nobody can tell whether it is still there: what it took on is
-    /// its own until the time for it has run out.
+    /// A name whose owner's exit can't be detected: its claims last until they
+    /// expire.
     pub fn unmarked() -> Self {
         Self {
             name: crate::ids::random("", LENGTH),
@@ -23,7 +23,7 @@ impl Presence {
         }
     }
 
-    /// `mark` is what the process lets go of when it ends, however it ends.
+    /// `mark` is something that is released when the process ends, however it ends.
     pub fn marked(name: String, mark: impl Any + Send + Sync) -> Self {
         Self {
             name,

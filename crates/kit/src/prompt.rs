@@ -1,4 +1,4 @@
-//! Prompts: texts a person picks to set an agent to work.
+//! Prompts: texts that a person picks to start an agent.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     text::{cut, visible},
 };
 
-/// As much of a person's own words as a prompt repeats.
+/// Characters of a person's text that a prompt repeats.
 const LONGEST_TEXT: usize = 500;
 
 pub struct Prompt {
@@ -20,15 +20,15 @@ pub struct Prompt {
     pub title: &'static str,
     pub description: &'static str,
     pub arguments: Vec<Argument>,
-    /// The tools that the prompt is about. A caller needs the right to all of
-    /// them; at least one.
+    /// The tools that the prompt uses, at least one. A caller needs the right to all
+    /// of them.
     pub tools: &'static [&'static str],
     pub render: Render,
 }
 
 impl Prompt {
-    /// The values of an argument that begin with `typed`; `None` when only the
-    /// counter knows them.
+    /// The values of an argument that begin with `typed`; `None` if it has no fixed
+    /// values.
     pub fn fixed_values(&self, argument: &str, typed: &str) -> Option<Vec<String>> {
         let argument = self.arguments.iter().find(|it| it.name == argument)?;
         let typed = typed.to_lowercase();
@@ -44,7 +44,7 @@ impl Prompt {
                 INVALID_ARGUMENT,
                 format!("The argument `{}` is missing.", missing.name),
             )
-            .next("prompts/list names the arguments.")),
+            .next("prompts/list lists the arguments.")),
         }
     }
 }
@@ -67,12 +67,12 @@ pub struct Argument {
     pub name: &'static str,
     pub description: &'static str,
     pub required: bool,
-    /// All values that it can have; empty when it takes others.
+    /// All possible values; empty if it takes any text.
     pub values: &'static [&'static str],
 }
 
 impl Argument {
-    /// An argument in a person's own words, which may be left out.
+    /// An optional argument in a person's own words.
     pub const fn optional(name: &'static str, description: &'static str) -> Self {
         Self {
             name,
@@ -83,7 +83,7 @@ impl Argument {
     }
 }
 
-/// A prompt that is one text from the user, for which nothing is looked up.
+/// A prompt of one user message that needs no data.
 pub fn text(text: fn(&Context, &Map<String, Value>) -> Result<String>) -> Render {
     Arc::new(move |context, arguments| {
         let text = text(&context, &arguments);
@@ -92,8 +92,7 @@ pub fn text(text: fn(&Context, &Map<String, Value>) -> Result<String>) -> Render
     })
 }
 
-/// The day it is at the counter, with its zone where that has a name:
-/// `2026-11-15 (Asia/Tokyo)`.
+/// Today at the counter, with the zone if it has a name: `2026-11-15 (Asia/Tokyo)`.
 pub fn today(context: &Context) -> String {
     match context.zone.iana_name() {
         Some(zone) => format!("{} ({zone})", context.today()),
@@ -129,7 +128,7 @@ pub fn given<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a st
     (!text.is_empty()).then_some(text)
 }
 
-/// The same as one visible line, for a prompt that repeats it.
+/// The text of an argument as one visible line, for a prompt that repeats it.
 pub fn given_line(arguments: &Map<String, Value>, name: &str) -> Result<Option<String>> {
     let Some(text) = given(arguments, name) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What a tool answers with.
+//! The answer of a tool.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,13 +10,13 @@ use crate::{
 
 #[derive(Debug, Clone)]
 pub enum Reply {
-    /// `structuredContent`, as JSON text. It is serialised once; the same text
-    /// stands in `content[0]`.
+    /// `structuredContent` as JSON text. It is serialised once; `content[0]` has the
+    /// same text.
     Structured(String),
-    /// Content blocks in the protocol's own shape, without structured content.
+    /// Content blocks as the protocol spells them, without structured content.
     Content(Vec<Value>),
-    /// The tool needs something from the client before it can go on. Only for
-    /// clients of the stateless era; [`crate::context::Client::request`] asks the others.
+    /// The tool needs answers from the client before it can continue. Only for clients
+    /// of the stateless era; [`crate::context::Client::request`] asks the others.
     InputRequired {
         requests: Vec<(String, ClientRequest)>,
         state: Option<String>,

@@ -1,11 +1,11 @@
-//! Resources: things a client can read and watch.
+//! Resources: data that clients can read and watch.
 
 use futures::future::BoxFuture;
 
 use crate::{context::Context, error::Result, page::Page};
 
-/// Escapes what an address does not allow: all but letters, digits, `-._~` and
-/// what `also` holds. People name things in any script.
+/// Escapes a text for an address: all but ASCII letters, digits, `-._~` and the
+/// characters in `also`.
 pub fn escape(text: &str, also: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -19,7 +19,7 @@ pub fn escape(text: &str, also: &str) -> String {
     escaped
 }
 
-/// The text behind [`escape`]; `None` when it is broken or no text.
+/// Reverses [`escape`]; `None` if the escapes are broken or not UTF-8.
 pub fn unescape(escaped: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(escaped.len());
     let mut rest = escaped.bytes();
@@ -35,13 +35,13 @@ pub fn unescape(escaped: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The tools whose data an address shows. A caller needs the right to all of
-/// them: what a key may not call, it may not read in another way.
+/// The tools whose data an address shows. A caller needs the right to all of them:
+/// data that a key can't get by a call can't be read as a resource either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shows {
     /// Tools whose data a reader or subscriber sees.
     pub read: &'static [&'static str],
-    /// Tools whose data the address itself shows in a list or a completion.
+    /// Tools whose data the address itself reveals in a list or a completion.
     pub listed: &'static [&'static str],
 }
 
@@ -58,8 +58,8 @@ impl Shows {
 /// What a counter lets clients read. The methods that return a future may go to
 /// the store or disk.
 pub trait Resources: Send + Sync {
-    /// Which tools' data the resource at this address shows; `None` when no
-    /// resource can be there. Nobody reads, lists or watches such an address.
+    /// The tools whose data the resource shows; `None` if there can be no resource at
+    /// this address. Such an address is never read, listed or watched.
     fn shows(&self, uri: &str) -> Option<Shows>;
 
     /// The resources that exist now, in a fixed order.
@@ -85,7 +85,7 @@ pub trait Resources: Send + Sync {
         question: &'a Question,
     ) -> BoxFuture<'a, Result<Vec<String>>>;
 
-    /// How long a client may keep what it read, in milliseconds.
+    /// How long a client may cache what it read, in milliseconds.
     fn ttl_ms(&self) -> u64;
 }
 
@@ -118,7 +118,7 @@ pub struct Contents {
 #[derive(Debug, Clone)]
 pub enum Body {
     Text(String),
-    /// Base64, as the protocol wants it.
+    /// Base64.
     Blob(String),
 }
 
@@ -129,7 +129,7 @@ pub struct Question {
     pub argument: String,
     /// What the person has typed so far.
     pub typed: String,
-    /// Arguments that are already settled.
+    /// Arguments that already have a value.
     pub settled: Vec<(String, String)>,
 }
 

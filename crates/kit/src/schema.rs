@@ -1,8 +1,8 @@
-//! JSON Schemas from Rust types, flat enough for every LLM provider: no `$ref`,
-//! no `type: [x, "null"]`, no integer formats of one language.
+//! JSON Schemas from Rust types, simple enough for every LLM provider: no `$ref`, no
+//! `type: [x, "null"]`, no integer formats of one language.
 //!
-//! An `Option` is a field that may be missing. A field that is there and may be
-//! `null` is a [`Nullable`]; every schema has a type.
+//! An `Option` is a field that may be missing. A [`Nullable`] is always there and may
+//! be `null`. Every schema has a type.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// The mark of a [`Nullable`], until its schema is flat.
+/// Marks a [`Nullable`] until its schema is flattened.
 const NULLABLE: &str = "nullable";
 
 /// A value of an answer, or `null`.
@@ -132,12 +132,12 @@ fn flatten(schema: &mut Value) {
     }
 }
 
-/// Leaves out what costs a model attention and says nothing, and puts the type
-/// and the description of an argument first.
+/// Removes what only costs a model attention, and puts the type and the description
+/// of an argument first.
 fn shorten(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
-            // An empty default says no more than that the argument may be missing.
+            // An empty default only says that the argument is optional.
             if object.get("default").is_some_and(is_empty) {
                 object.remove("default");
             }
@@ -164,8 +164,8 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Turns a marked schema into a choice between it and `null`: the spelling that
-/// every checker and most providers take.
+/// Turns a marked schema into a choice between it and `null`, which every validator
+/// and most providers accept.
 fn or_null(schema: &mut Map<String, Value>) {
     let mut value = std::mem::take(schema);
     value.remove(NULLABLE);
@@ -186,7 +186,7 @@ mod tests {
         /// A brand.
         brand: Nullable<String>,
         count: Option<Nullable<i64>>,
-        /// A field of this name is no mark.
+        /// A field of this name is not a mark.
         nullable: bool,
     }
 
@@ -200,7 +200,7 @@ mod tests {
                 "anyOf": [{ "type": "string" }, { "type": "null" }]
             },
             "count": { "anyOf": [{ "type": "integer" }, { "type": "null" }] },
-            "nullable": { "description": "A field of this name is no mark.", "type": "boolean" }
+            "nullable": { "description": "A field of this name is not a mark.", "type": "boolean" }
         });
         assert_eq!(schema["properties"], expected);
         let absent: Nullable<String> = None.into();

@@ -1,4 +1,4 @@
-//! Rows, and the two ways to reach them.
+//! Rows, and how they are read and written.
 //!
 //! A counter writes its SQL once, for SQLite and PostgreSQL alike:
 //! - parameters are `$1`, `$2`, …
@@ -40,7 +40,7 @@ pub type ReadJob<'a> = Box<dyn FnOnce(&mut dyn Sql) -> Result<()> + Send + 'a>;
 /// May run more than once: PostgreSQL can ask for a transaction to be repeated.
 pub type WriteJob<'a> = Box<dyn FnMut(&mut dyn Sql) -> Result<()> + Send + 'a>;
 
-/// How long a piece of store work may take, and who can call it off.
+/// The deadline and the cancellation of a piece of store work.
 #[derive(Debug, Clone, Default)]
 pub struct Budget {
     pub deadline: Option<Instant>,
@@ -48,7 +48,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// An error once time is up or the caller has gone.
+    /// An error after the deadline or the cancellation.
     pub fn check(&self) -> Result<()> {
         if self.cancel.is_cancelled() {
             return Err(Error::cancelled());
@@ -60,29 +60,29 @@ impl Budget {
     }
 }
 
-/// A database, whichever engine stands behind it.
+/// A database of any engine.
 pub trait Store: Send + Sync {
-    /// Runs `job` beside other readers, on what was last committed.
+    /// Runs `job` beside other readers, on the last committed state.
     fn read(&self, budget: Budget, job: ReadJob<'static>) -> BoxFuture<'_, Result<()>>;
 
     /// Runs `job` in a transaction of its own. An error undoes everything it
     /// did; `Ok` means that it is on disk.
     fn write(&self, budget: Budget, job: WriteJob<'static>) -> BoxFuture<'_, Result<()>>;
 
-    /// Brings the owner's tables to the newest version, once, whatever number
-    /// of processes start at the same time.
+    /// Migrates the owner's tables to the newest version, once, even if several
+    /// processes start at the same time.
     fn migrate(&self, migrations: Migrations) -> BoxFuture<'_, Result<()>>;
 
     /// `sqlite` or `postgres`.
     fn engine(&self) -> &'static str;
 
-    /// A name for this process to take on work in.
+    /// A name under which this process claims work.
     fn presence(&self) -> Result<Presence> {
         Ok(Presence::unmarked())
     }
 
-    /// Whether the process of that name has ended for certain. One that is only
-    /// slow, or of which nothing is known, is not gone.
+    /// Whether the process of that name has certainly ended. A slow or unknown one is
+    /// not gone.
     fn is_gone(&self, name: &str) -> bool {
         let _ = name;
         false
@@ -127,7 +127,7 @@ impl dyn Store {
     }
 }
 
-/// Carries a job's answer out of the erased closure.
+/// Carries a job's answer out of its type-erased closure.
 struct Slot<T>(std::sync::Arc<std::sync::Mutex<Option<T>>>);
 
 impl<T> Slot<T> {
@@ -168,7 +168,7 @@ pub struct Migrations {
     pub steps: &'static [Migration],
 }
 
-/// A value going in.
+/// A value in a statement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Param<'a> {
     Null,
@@ -210,7 +210,7 @@ where
     }
 }
 
-/// A value coming out.
+/// A value in a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
     Null,

@@ -1,4 +1,4 @@
-//! A counter driven without any wire: validation and transports are the desk's,
+//! Drives a counter without any wire. Validation and transports belong to the desk
 //! and are tested there.
 //!
 //! With the feature `testing`, [`Harness`] also holds every call against the

@@ -1,8 +1,7 @@
-//! Japanese and Latin text made comparable.
+//! Makes Japanese and Latin text comparable.
 //!
-//! [`fold`] is what search in every counter compares by; [`similarity`] finds
-//! what somebody meant when nothing matches. [`visible()`] shows text that an
-//! agent wrote to a person.
+//! Every counter searches by [`fold`]ed text; [`similarity`] finds what was meant
+//! when nothing matches. [`visible()`] makes an agent's text safe to show to a person.
 
 mod visible;
 
@@ -10,8 +9,8 @@ pub use visible::{Piece, cut, pieces, visible, visible_lines};
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Folds width, case, kana, long-vowel marks, middle dots and white space away:
-/// `ﾄｯﾌﾟ･ガン`, `とっぷがん` and `トップ ガン` become one.
+/// Removes differences of width, case, kana, long-vowel marks, middle dots and white
+/// space: `ﾄｯﾌﾟ･ガン`, `とっぷがん` and `トップ ガン` become the same.
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for character in text.nfkc().flat_map(char::to_lowercase) {
@@ -30,7 +29,7 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
-/// Full-width digits, letters and signs to ASCII, trimmed; nothing else changes.
+/// Turns full-width digits, letters and signs into ASCII, and trims the text.
 pub fn narrow(text: &str) -> String {
     text.nfkc().collect::<String>().trim().to_owned()
 }
@@ -46,7 +45,7 @@ pub fn hex(bytes: impl AsRef<[u8]>) -> String {
     text
 }
 
-/// How alike two folded texts are, 0 to 1.
+/// How similar two folded texts are, 0 to 1.
 pub fn similarity(a: &str, b: &str) -> f64 {
     if a.is_empty() || b.is_empty() || far_apart(a, b) {
         return 0.0;
@@ -54,7 +53,7 @@ pub fn similarity(a: &str, b: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(a, b).max(strsim::sorensen_dice(a, b))
 }
 
-/// The name nearest to `name`, if any is near enough to be what was meant.
+/// The most similar name, if one is similar enough to be a misspelling.
 pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     among
         .into_iter()
@@ -64,15 +63,15 @@ pub fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// Texts of so different lengths are not alike, and comparing a very long one
-/// letter by letter would take very long.
+/// Texts of very different lengths are not similar, and comparing a very long one
+/// would take very long.
 fn far_apart(a: &str, b: &str) -> bool {
     let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));
     long > short * 4 + 16
 }
 
-/// Jaro-Winkler forgives missing letters; in short words it takes two swapped
-/// letters for two wrong ones, which is what people mistype most.
+/// Jaro-Winkler tolerates missing letters. In short words it counts two swapped
+/// letters, the most common typo, as two wrong ones.
 fn likeness(a: &str, b: &str) -> f64 {
     if far_apart(a, b) {
         return 0.0;

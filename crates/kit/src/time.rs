@@ -10,9 +10,8 @@ use jiff::{
     tz::{TimeZone, TimeZoneDatabase},
 };
 
-/// A time zone by its IANA name. The program carries the zones with it; looking
-/// through the system's takes longer than everything else at start, and happens
-/// only for names we do not have.
+/// A time zone by its IANA name. The program bundles the zones. The system's are only
+/// searched for other names, since that takes longer than the rest of the start.
 pub fn zone(name: &str) -> Option<TimeZone> {
     TimeZoneDatabase::bundled()
         .get(name)
@@ -20,8 +19,8 @@ pub fn zone(name: &str) -> Option<TimeZone> {
         .ok()
 }
 
-/// Milliseconds since 1970 of `2026-11-15T08:00:00Z` (or another offset), or of a
-/// day's beginning in UTC.
+/// Milliseconds since 1970 of a time such as `2026-11-15T08:00:00Z`, or of the start
+/// of a day in UTC.
 pub fn instant(text: &str) -> Option<i64> {
     let whole = text.parse::<Timestamp>().ok();
     let day = || {
@@ -42,14 +41,14 @@ impl Clock {
         Self::default()
     }
 
-    /// Stands still at `now` until [`Clock::set`].
+    /// Stands at `now` until [`Clock::set`].
     pub fn fixed(now: Timestamp) -> Self {
         Self {
             fixed: Some(Arc::new(AtomicI64::new(now.as_millisecond()))),
         }
     }
 
-    /// Moves a fixed clock; does nothing to the system's.
+    /// Sets a fixed clock; the system's stays.
     pub fn set(&self, now: Timestamp) {
         if let Some(fixed) = &self.fixed {
             fixed.store(now.as_millisecond(), Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! A tool as data: its names, schemas, hints and effect stand beside its handler.
+//! A tool as data: names, schemas, hints, effect and handler.
 
 use std::time::Duration;
 
@@ -13,62 +13,62 @@ use crate::{
     schema,
 };
 
-/// How long a tool may take unless it says otherwise.
+/// The default time limit of a tool.
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 pub struct Tool {
-    /// The name its document gives it.
+    /// The name from the counter's specification.
     pub name: &'static str,
-    /// Other spellings it answers to.
+    /// Other names for the same tool.
     pub aliases: &'static [&'static str],
     pub title: &'static str,
     /// At most two sentences.
     pub description: &'static str,
     /// JSON Schema of the arguments, as published. See [`crate::schema::input`].
     pub input: Value,
-    /// JSON Schema of `structuredContent`; `None` only for tools that answer
-    /// with content blocks alone.
+    /// JSON Schema of `structuredContent`; `None` for tools that answer with content
+    /// blocks alone.
     pub output: Option<Value>,
     pub hints: Hints,
     pub effect: Effect,
     pub time_limit: Duration,
-    /// The argument in which a caller passes a key that makes a retry safe.
-    /// The desk keeps the first answer and replays it.
+    /// The argument with the idempotency key. The desk keeps the first answer and
+    /// replays it.
     pub idempotency_key: Option<&'static str>,
-    /// Which code answers which broken schema rule.
+    /// The error codes of broken schema rules.
     pub rules: &'static [Rule],
-    /// Turns what people and models really send into the schema's form. What was
-    /// not given is taken out before and after: see [`Tool::normalised`].
+    /// Normalises what people and models send to what the schema accepts. Arguments
+    /// that count as not given are removed before and after: see [`Tool::normalised`].
     pub normalise: fn(&Context, &mut Map<String, Value>),
     /// Extra `_meta` of the definition.
     pub meta: Option<Value>,
-    /// Arguments that hold what people wrote or who they are: kept apart in the
-    /// audit, so that they can be erased.
+    /// Arguments with personal data. The audit keeps them apart, so that they can be
+    /// erased.
     pub personal: &'static [&'static str],
-    /// What a person sees who is asked; `None`: the arguments as they are.
+    /// Describes a call to the person who is asked; `None`: list the arguments.
     pub card: Option<Describe>,
-    /// Where its arguments hold calls of other tools of the same counter;
-    /// `None` for a tool that runs no others.
+    /// Finds calls of other tools of the counter in the arguments; `None` for a tool
+    /// that runs no others.
     pub inner_calls: Option<InnerCalls>,
     pub run: Run,
 }
 
-/// Finds the calls that a tool's arguments hold. The arguments are valid by
-/// the tool's own schema; the inner calls are not checked yet.
+/// Finds the calls in a tool's arguments. The arguments are valid by the tool's own
+/// schema; the inner calls are not checked yet.
 pub type InnerCalls = fn(&mut Map<String, Value>) -> Vec<InnerCall<'_>>;
 
-/// A call inside the arguments of another. The desk checks it as it checks a
-/// call that stands alone, and writes back what the tool is to run.
+/// A call inside the arguments of another. The desk checks it like any other call,
+/// and writes back what the tool has to run.
 pub struct InnerCall<'a> {
-    /// Any name of the tool; the desk puts the tool's own name here.
+    /// Any name of the tool; the desk replaces it by the tool's own name.
     pub tool: &'a mut String,
     pub arguments: &'a mut Map<String, Value>,
-    /// Arguments whose values come from an earlier inner call. Only the tool
-    /// can check these, while it runs.
+    /// Arguments whose values come from an earlier inner call. Only the tool can check
+    /// them, while it runs.
     pub filled_in_later: Vec<String>,
 }
 
-/// What a client may assume about a tool. Plain booleans, so that none is forgotten.
+/// What a client may assume about a tool. None is optional, so none is forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hints {
     pub read_only: bool,
@@ -107,17 +107,17 @@ impl Hints {
 pub enum Effect {
     /// Changes nothing.
     Read,
-    /// Changes data the counter keeps.
+    /// Changes the counter's data.
     Write,
-    /// Changes what only the counter's own people may: a key must name the
-    /// tool, and nobody without a key gets at it over a network.
+    /// Changes what only the counter's staff may change: a key must name the tool, and
+    /// callers over a network need a key.
     Manage,
-    /// Acts on the outside world, or changes what a person approved; the user is
-    /// asked first.
+    /// Acts on the outside world, or changes what a person approved. The user is asked
+    /// first.
     Outside,
 }
 
-/// `field` breaking the schema keyword `keyword` is answered with `code`.
+/// The error if `field` breaks the schema keyword `keyword`.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     pub field: &'static str,
@@ -127,9 +127,9 @@ pub struct Rule {
     pub message: &'static str,
 }
 
-/// What every tool states about itself.
+/// What every tool has to state.
 pub struct Definition {
-    /// The name its document gives it.
+    /// The name from the counter's specification.
     pub name: &'static str,
     pub title: &'static str,
     /// At most two sentences.
@@ -138,7 +138,7 @@ pub struct Definition {
     pub effect: Effect,
 }
 
-/// How a tool is declared. The rest has defaults, which the methods change.
+/// Declares a tool. Everything else has a default, which a method changes.
 impl Tool {
     /// The schemas come from the types that the handler takes and returns.
     pub fn new<I: JsonSchema, O: JsonSchema>(
@@ -246,11 +246,11 @@ impl Tool {
         self.effect != Effect::Read
     }
 
-    /// The arguments in the schema's form, as far as they can be understood.
+    /// Normalises the arguments, as far as they are understood.
     pub fn normalised(&self, context: &Context, arguments: &mut Map<String, Value>) {
         drop_not_given(&self.input, arguments);
         (self.normalise)(context, arguments);
-        // Once more for what the tool renamed, trimmed or unpacked.
+        // Again, for what the tool renamed, trimmed or unpacked.
         drop_not_given(&self.input, arguments);
     }
 

@@ -1,8 +1,8 @@
-//! How much one caller has had stored lately, and a bound on it.
+//! Limits how much one caller may have stored.
 //!
-//! For each caller there is one row per hour with a sum, so that a call costs two
-//! statements however much is stored. A row stops counting when the last thing
-//! stored in its hour is no longer kept; nothing is ever subtracted.
+//! Each caller has one row per hour with a sum, so that a call costs two statements
+//! however much is stored. A row stops counting when everything stored in its hour
+//! has expired; nothing is ever subtracted.
 
 use crate::{
     error::Result,
@@ -27,7 +27,7 @@ pub const MIGRATIONS: Migrations = Migrations {
     }],
 };
 
-/// So that few large items do not take more room than many usual ones.
+/// Average size that the bound on bytes allows.
 const BYTES_PER_ITEM: i64 = 4096;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
@@ -35,11 +35,11 @@ const HOUR_MS: i64 = 60 * 60 * 1000;
 /// What one caller may have stored of one kind of thing.
 #[derive(Debug, Clone, Copy)]
 pub struct Bound {
-    /// What is counted. Each kind has sums of its own.
+    /// What is counted. Each subject has its own sums.
     pub subject: &'static str,
     /// How long one item is kept, in milliseconds.
     pub kept_ms: i64,
-    /// How many; together they may take 4 kB each on average.
+    /// How many items. On average each may take 4 kB.
     pub items: i64,
 }
 
@@ -51,8 +51,8 @@ pub struct Exceeded {
 }
 
 impl Bound {
-    /// Counts one more item of so many bytes. When that exceeds the bound, the
-    /// caller of this function must let its transaction fail.
+    /// Counts one more item of this size. If that exceeds the bound, the transaction
+    /// must fail.
     ///
     /// Call this late in a transaction: on PostgreSQL it locks the caller's row
     /// until the commit, which is what makes the sum exact.
@@ -98,7 +98,7 @@ impl Bound {
     }
 }
 
-/// Drops the sums of what is no longer kept.
+/// Deletes expired sums.
 pub fn purge(sql: &mut dyn Sql, now: i64) -> Result<()> {
     sql.execute(
         "DELETE FROM usage_by_hour WHERE expires_at <= $1",

@@ -1,8 +1,8 @@
-//! Text that an agent wrote, shown to a person who decides by it.
+//! Makes text that an agent wrote safe to show to the person who decides.
 //!
-//! Nothing in it may be invisible, move the cursor, turn the direction of
-//! reading or look like a line of the page around it. Every channel (console,
-//! command line, the client's prompt) shows such text through this file.
+//! Nothing in it may be invisible, move the cursor, reverse the reading direction or
+//! look like a line of the surrounding page. Every channel (console, command line,
+//! the client's prompt) shows such text through this module.
 
 use std::{fmt::Write, iter::Peekable, str::Chars};
 
@@ -14,11 +14,11 @@ const MOST_LINE_BREAKS: usize = 3;
 /// Real scripts stack up to four marks on a letter; more cover other lines.
 const MOST_MARKS: usize = 4;
 
-/// A part of a text, as a person may see it.
+/// A part of a text, as it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece {
     Plain(char),
-    /// Can't be seen, or changes how the text around it looks.
+    /// Invisible, or changes how the surrounding text looks.
     Hidden(char),
     /// A long run of white space, left out.
     Blanks(usize),

@@ -86,7 +86,7 @@ async fn unknown_ids_have_no_stock_and_ids_may_be_texts() {
     let beyond = json!({"product_ids": [1_u64 << 63]});
     assert_eq!(
         shop.refused("check_inventory", beyond).await.to_string(),
-        "INVALID_ARGUMENT: A number is larger or smaller than it can be. Check the arguments \
+        "INVALID_ARGUMENT: A number is out of range. Check the arguments \
          against the tool's input schema."
     );
 }
