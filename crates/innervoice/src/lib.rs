@@ -13,6 +13,7 @@ mod calendar_file;
 mod cards;
 mod errors;
 mod feed;
+mod http_client;
 mod import;
 pub mod model;
 mod outbox;

@@ -13,7 +13,7 @@ use reqwest::{
 };
 
 use crate::{
-    calendar_file,
+    calendar_file, http_client,
     settings::Settings,
     store::{
         caldav::{Due, Outcome, ServerChange, ServerCopy},
@@ -21,7 +21,6 @@ use crate::{
     },
 };
 
-const CONNECT: Duration = Duration::from_secs(10);
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The calendar on the server.
@@ -47,17 +46,8 @@ impl Server {
                 "[innervoice] caldav_url is not an address such as https://example.com/me/calendar/.",
             )
         })?;
-        // With two TLS libraries linked in, rustls has to be told which to use.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .connect_timeout(CONNECT)
-            .timeout(TIMEOUT)
-            // A redirect would send the password to another server.
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(Error::internal)?;
         Ok(Some(Self {
-            client,
+            client: http_client::client(TIMEOUT)?,
             url,
             user: settings.caldav_user.clone(),
             password: settings.caldav_password.clone(),

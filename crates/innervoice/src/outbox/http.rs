@@ -12,24 +12,12 @@ use sha2::Sha256;
 
 use crate::{
     errors::invalid_config,
+    http_client,
     settings::Settings,
     store::outbox::{OutboxItem, Outcome},
 };
 
-const CONNECT: Duration = Duration::from_secs(10);
 const TIMEOUT: Duration = Duration::from_secs(30);
-
-fn client() -> Result<Client> {
-    // With two TLS libraries linked in, rustls has to be told which to use.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder()
-        .connect_timeout(CONNECT)
-        .timeout(TIMEOUT)
-        // A redirect would send the message to another server.
-        .redirect(reqwest::redirect::Policy::none())
-        .build()
-        .map_err(kit::Error::internal)
-}
 
 fn address(key: &str, text: &str) -> Result<Option<Url>> {
     let text = text.trim();
@@ -62,7 +50,7 @@ impl SmsGateway {
             return Err(invalid_config("sms_from", "is needed with sms_url"));
         }
         Ok(Some(Self {
-            client: client()?,
+            client: http_client::client(TIMEOUT)?,
             url,
             user: settings.sms_user.clone(),
             password: settings.sms_password.clone(),
@@ -144,7 +132,7 @@ impl Ntfy {
             return Ok(None);
         };
         Ok(Some(Self {
-            client: client()?,
+            client: http_client::client(TIMEOUT)?,
             url,
             token: settings.ntfy_token.trim().to_owned(),
         }))
@@ -197,7 +185,7 @@ impl Webhook {
             }),
         };
         Ok(Some(Self {
-            client: client()?,
+            client: http_client::client(TIMEOUT)?,
             url,
             key,
         }))
