@@ -47,7 +47,7 @@ const ABOUT: About = About {
         times HH:MM in the cinema's time zone; 25:30 is 01:30 of the next day. When a call is \
         refused, details.candidates or details.nearest_free_block say what to offer instead.",
     lists_change: false,
-    ways: kit::Ways::USUAL,
+    conventions: kit::Conventions::USUAL,
 };
 
 /// The counter, ready to be served on `store`.

@@ -15,7 +15,7 @@ use crate::{
     sql::Store,
     tool::Tool,
 };
-pub use crate::{error::Refusals, sql::Migrations};
+pub use crate::{error::ErrorShape, sql::Migrations};
 
 /// What `serverInfo` and the docs say about a counter.
 #[derive(Debug, Clone)]
@@ -35,23 +35,23 @@ pub struct About {
     /// Whether its tools and prompts can change while it runs.
     pub lists_change: bool,
     /// What its specification requires of the desk.
-    pub ways: Ways,
+    pub conventions: Conventions,
 }
 
 /// What differs between counters in how the desk treats their callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ways {
-    pub refusals: Refusals,
+pub struct Conventions {
+    pub error_shape: ErrorShape,
     /// Callers over a network always need a key, even on a listener without keys.
     pub always_needs_key: bool,
     /// Requests per minute for each caller, unless the configuration sets a limit.
     pub requests_per_minute: Option<u32>,
 }
 
-impl Ways {
+impl Conventions {
     /// The usual rules.
     pub const USUAL: Self = Self {
-        refusals: Refusals::Nested,
+        error_shape: ErrorShape::Nested,
         always_needs_key: false,
         requests_per_minute: None,
     };

@@ -29,7 +29,7 @@ const LONGEST_TEXT: usize = 2000;
 
 /// The shape of a counter's errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusals {
+pub enum ErrorShape {
     /// `{"error": {"code", "message", "details"?}}`, and a line of text.
     Nested,
     /// `{"status": "error", "error": "what happened", "code", "details"?}`, which is
@@ -169,10 +169,10 @@ impl Error {
     }
 
     /// What a client gets: the text and `structuredContent`.
-    pub fn shown(&self, refusals: Refusals) -> (String, Value) {
-        match refusals {
-            Refusals::Nested => (self.text(), self.structured()),
-            Refusals::Flat => {
+    pub fn shown(&self, shape: ErrorShape) -> (String, Value) {
+        match shape {
+            ErrorShape::Nested => (self.text(), self.structured()),
+            ErrorShape::Flat => {
                 let mut flat = json!({
                     "status": "error", "error": self.sentences(), "code": self.code
                 });

@@ -34,7 +34,7 @@ pub mod usage;
 
 pub use blocking::Blocking;
 pub use context::{Caller, Context};
-pub use counter::{About, Counter, Ways};
+pub use counter::{About, Conventions, Counter};
 pub use error::{Error, Result};
 pub use handler::{Handler, Run};
 pub use language::Language;

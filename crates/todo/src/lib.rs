@@ -47,7 +47,7 @@ const ABOUT: About = About {
         decisions are ADRs. In a line, due:2026-12-01 is a due date and after:#T002 a task it \
         waits for. Use batch for several changes at once, and undo to take back your last one.",
     lists_change: false,
-    ways: kit::Ways::USUAL,
+    conventions: kit::Conventions::USUAL,
 };
 
 /// Creates the counter. Nothing is read before the first call.

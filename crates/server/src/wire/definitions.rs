@@ -6,7 +6,7 @@ use desk::{
     PreparedTool, Window,
     methods::{self, COMPLETE},
 };
-use kit::{Counter, Tool, counter::Refusals, prompt::Prompt, resource::Shows};
+use kit::{Counter, Tool, counter::ErrorShape, prompt::Prompt, resource::Shows};
 use rmcp::model as mcp;
 use serde_json::{Value, json};
 
@@ -135,7 +135,7 @@ pub fn tool_definition(counter: &Counter, tool: &Tool, name: &str) -> Value {
     if let Some(output) = &tool.output {
         put(
             "outputSchema",
-            published(output.clone(), counter.about.ways.refusals),
+            published(output.clone(), counter.about.conventions.error_shape),
         );
     }
     let hints = json!({
@@ -154,14 +154,14 @@ pub fn tool_definition(counter: &Counter, tool: &Tool, name: &str) -> Value {
 
 /// The output schema for clients: true of refusals as well, because some clients
 /// hold `structuredContent` against it even when `isError` is set.
-fn published(mut schema: Value, refusals: Refusals) -> Value {
+fn published(mut schema: Value, refusals: ErrorShape) -> Value {
     if let Some(object) = schema.as_object_mut() {
         object.remove("required");
         if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
             // Of a flat refusal only the part that says what happened.
             let kind = match refusals {
-                Refusals::Nested => "object",
-                Refusals::Flat => "string",
+                ErrorShape::Nested => "object",
+                ErrorShape::Flat => "string",
             };
             properties.insert(
                 "error".into(),

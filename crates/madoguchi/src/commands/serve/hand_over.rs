@@ -40,7 +40,7 @@ impl HandOver {
     pub async fn first_key(&self, desk: &Desk, counter: &'static str) -> Result<()> {
         let window = desk.windows.iter().find(|window| {
             let about = &window.counter.about;
-            about.name == counter && about.ways.always_needs_key
+            about.name == counter && about.conventions.always_needs_key
         });
         let Some(window) = window.filter(|_| desk.settings.identity.keys.is_empty()) else {
             return Ok(());

@@ -18,7 +18,7 @@ use desk::{
     stations::identify::Credentials,
 };
 use kit::{
-    About, Counter, Definition, Effect, Error, Handler, Hints, Reply, Store, Tool, Ways,
+    About, Conventions, Counter, Definition, Effect, Error, Handler, Hints, Reply, Store, Tool,
     context::NoClient, sql::Budget, time::Clock, tool::InnerCall,
 };
 use schemars::JsonSchema;
@@ -166,7 +166,7 @@ fn counter(acts: &Arc<Acts>) -> Counter {
             description: "Tools of a test.",
             instructions: "",
             lists_change: false,
-            ways: Ways::USUAL,
+            conventions: Conventions::USUAL,
         },
         time_zone: jiff::tz::TimeZone::UTC,
         tools: vec![

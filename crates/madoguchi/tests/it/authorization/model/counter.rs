@@ -8,8 +8,8 @@ use std::{
 };
 
 use kit::{
-    About, Context, Counter, Definition, Effect, Error, Handler, Hints, Reply, Result, Run, Sql,
-    Store, Tool, Ways,
+    About, Context, Conventions, Counter, Definition, Effect, Error, Handler, Hints, Reply, Result,
+    Run, Sql, Store, Tool,
     approval::Card,
     arguments,
     counter::Migrations,
@@ -180,7 +180,7 @@ pub fn counter(name: &'static str, store: &Arc<dyn Store>, log: &Arc<Log>) -> Co
             description: "Tools of a test.",
             instructions: "",
             lists_change: false,
-            ways: Ways::USUAL,
+            conventions: Conventions::USUAL,
         },
         time_zone: jiff::tz::TimeZone::UTC,
         tools: tools.collect(),
