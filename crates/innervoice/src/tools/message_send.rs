@@ -196,7 +196,7 @@ fn message(state: &CounterState, language: Language, to: &Recipient, is_sent: bo
             "メールサーバーが設定されていないため、{name}へのメールは送信箱に残しています。"
         ),
         (Language::Japanese, Platform::Sms, false) => {
-            format!("SMSの送信先が設定されていないため、{name}へのSMSは送信箱に残しています。")
+            format!("SMSゲートウェイが設定されていないため、{name}へのSMSは送信箱に残しています。")
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{path::Path, sync::Arc};
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
-use super::{in_zone, run, store};
+use super::run::{in_zone, run, store};
 use crate::{
     approval::Card,
     context::{Caller, Context, NoClient},
