@@ -7,7 +7,7 @@ use std::{
 };
 
 use jsonschema::Validator;
-use kit::{Counter, Error, Result, Tool, context::Change, counter::Refusals, resource::Shows};
+use kit::{Counter, Error, Result, Tool, context::Change, counter::ErrorShape, resource::Shows};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
@@ -108,8 +108,8 @@ impl Window {
     }
 
     /// The shape of its tools' refusals.
-    pub fn refusals(&self) -> Refusals {
-        self.counter.about.ways.refusals
+    pub fn error_shape(&self) -> ErrorShape {
+        self.counter.about.conventions.error_shape
     }
 
     /// The health of the counter's background work.

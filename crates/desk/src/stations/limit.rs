@@ -44,7 +44,7 @@ impl Limiter {
     /// The configuration wins over what a counter's document says.
     pub fn new(limits: &Limits, counters: &[About], state: &Arc<DeskState>, clock: &Clock) -> Self {
         let own = counters.iter().filter_map(|about| {
-            let limit = about.ways.requests_per_minute?;
+            let limit = about.conventions.requests_per_minute?;
             Some((about.name.to_owned(), u64::from(limit)))
         });
         let mut per_minute: HashMap<String, u64> = own.collect();

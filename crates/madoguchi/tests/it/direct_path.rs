@@ -8,7 +8,7 @@ use std::sync::Arc;
 use desk::{
     Settings, ledger,
     settings::{self, Policy},
-    state::{DeskState, Secret, State},
+    state::{DeskState, OpenState, Secret},
 };
 use kit::{Store, time::Clock};
 use serde_json::{Value, json};
@@ -122,7 +122,7 @@ impl BothPaths {
         rows.migrate(kit::usage::MIGRATIONS).await.unwrap();
         let secret = Secret::random();
         let state = DeskState::new(move || {
-            let state = State::new(Arc::clone(&rows), secret.clone());
+            let state = OpenState::new(Arc::clone(&rows), secret.clone());
             Box::pin(std::future::ready(Ok(state)))
         });
         let mut settings = Settings::default();

@@ -10,7 +10,10 @@
 //! desk on the same data. Only signing out stores a row, until the cookie would
 //! have expired.
 
-use desk::state::{self, Secret, State, hex, parse_hex};
+use desk::{
+    digest::{hex, parse_hex},
+    state::{self, OpenState, Secret},
+};
 use http::{HeaderMap, Uri, header};
 use kit::{Result, sql::Budget};
 use subtle::ConstantTimeEq;
@@ -68,7 +71,7 @@ impl Session {
     }
 
     /// The session a request belongs to.
-    pub async fn of(state: &State, headers: &HeaderMap, now: i64) -> Result<Option<Self>> {
+    pub async fn of(state: &OpenState, headers: &HeaderMap, now: i64) -> Result<Option<Self>> {
         let signed = cookies(headers, COOKIE).find_map(|value| Self::parse(&state.secret, value));
         let Some(session) = signed.filter(|session| session.expires_at > now) else {
             return Ok(None);
@@ -94,7 +97,7 @@ impl Session {
     }
 
     /// Whether the visitor has not signed out.
-    pub async fn is_open(&self, state: &State) -> Result<bool> {
+    pub async fn is_open(&self, state: &OpenState) -> Result<bool> {
         let hash = self.ended_hash(&state.secret);
         state
             .store
@@ -109,7 +112,7 @@ impl Session {
     }
 
     /// Signs out: the cookie opens nothing any more, whoever has a copy of it.
-    pub async fn end(&self, state: &State) -> Result<()> {
+    pub async fn end(&self, state: &OpenState) -> Result<()> {
         let (hash, expires_at) = (self.ended_hash(&state.secret), self.expires_at);
         state
             .store

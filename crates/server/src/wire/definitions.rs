@@ -154,12 +154,12 @@ pub fn tool_definition(counter: &Counter, tool: &Tool, name: &str) -> Value {
 
 /// The output schema for clients: true of refusals as well, because some clients
 /// hold `structuredContent` against it even when `isError` is set.
-fn published(mut schema: Value, refusals: ErrorShape) -> Value {
+fn published(mut schema: Value, shape: ErrorShape) -> Value {
     if let Some(object) = schema.as_object_mut() {
         object.remove("required");
         if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
             // Of a flat refusal only the part that says what happened.
-            let kind = match refusals {
+            let kind = match shape {
                 ErrorShape::Nested => "object",
                 ErrorShape::Flat => "string",
             };

@@ -70,10 +70,10 @@ impl Call {
             language: language::of_headers(headers),
         };
         let answer = desk.call(window, call).await?;
-        let (call, refusals) = (answer.call, window.refusals());
-        let result = ToolResult::new(answer.result, call, refusals);
+        let (call, error_shape) = (answer.call, window.error_shape());
+        let result = ToolResult::new(answer.result, call, error_shape);
         let result =
-            result.unwrap_or_else(|_| ToolResult::refused(cannot_be_asked(), call, refusals));
+            result.unwrap_or_else(|_| ToolResult::refused(cannot_be_asked(), call, error_shape));
         Ok(result.plain())
     }
 }

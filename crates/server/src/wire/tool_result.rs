@@ -5,7 +5,8 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use desk::pipeline::Answer;
 use kit::{
-    Error, Reply, context::ClientRequest, counter::Refusals, error::MISSING_CAPABILITY, ids::CallId,
+    Error, Reply, context::ClientRequest, counter::ErrorShape, error::MISSING_CAPABILITY,
+    ids::CallId,
 };
 use rmcp::model as mcp;
 use serde_json::{Value, json, value::RawValue};
@@ -61,7 +62,7 @@ impl ToolResult {
     pub fn new(
         reply: kit::Result<Reply>,
         call: CallId,
-        refusals: Refusals,
+        error_shape: ErrorShape,
     ) -> Result<Self, Unfinished> {
         let (content, structured) = match reply {
             Ok(Reply::Structured(json)) => (Content::Structured, Some(json)),
@@ -72,7 +73,7 @@ impl ToolResult {
             Err(error) if error.code == MISSING_CAPABILITY => {
                 return Err(Unfinished::MissingCapability(error));
             }
-            Err(error) => return Ok(Self::refused(error, call, refusals)),
+            Err(error) => return Ok(Self::refused(error, call, error_shape)),
         };
         Ok(Self {
             content,
@@ -81,8 +82,8 @@ impl ToolResult {
         })
     }
 
-    pub fn refused(error: Error, call: CallId, refusals: Refusals) -> Self {
-        let (text, structured) = with_reference(error, call).shown(refusals);
+    pub fn refused(error: Error, call: CallId, error_shape: ErrorShape) -> Self {
+        let (text, structured) = with_reference(error, call).shown(error_shape);
         Self {
             content: Content::Text(text),
             structured: Some(structured.to_string()),
@@ -230,7 +231,7 @@ pub fn flat_response(
 
 /// The answer as a whole response, with its HTTP status. `id` is JSON text.
 pub fn direct_response(id: &str, answer: Answer, to: &Recipient<'_>, flat: bool) -> (u16, String) {
-    match ToolResult::new(answer.result, answer.call, to.counter.refusals()) {
+    match ToolResult::new(answer.result, answer.call, to.counter.error_shape()) {
         Ok(result) => (200, result.response(id, answer.call, to, flat)),
         Err(unfinished) => match unfinished.into_mcp(answer.call, to) {
             Ok(result) => {
@@ -255,7 +256,7 @@ pub fn mcp_response(
     answer: Answer,
     to: &Recipient<'_>,
 ) -> Result<mcp::CallToolResponse, mcp::ErrorData> {
-    match ToolResult::new(answer.result, answer.call, to.counter.refusals()) {
+    match ToolResult::new(answer.result, answer.call, to.counter.error_shape()) {
         Ok(result) => {
             let result = result.into_mcp(meta(answer.call, to)).map_err(internal)?;
             Ok(result.into())
@@ -332,7 +333,7 @@ mod tests {
 
     fn result(structured: &str) -> ToolResult {
         let reply = Ok(Reply::Structured(structured.to_owned()));
-        let result = ToolResult::new(reply, CallId::new(), Refusals::Nested);
+        let result = ToolResult::new(reply, CallId::new(), ErrorShape::Nested);
         result.ok().unwrap()
     }
 

@@ -39,7 +39,9 @@ impl Keyring {
         state: &Arc<DeskState>,
         clock: &Clock,
     ) -> Result<Self> {
-        let guarded = counters.iter().filter(|about| about.ways.always_needs_key);
+        let guarded = counters
+            .iter()
+            .filter(|about| about.conventions.always_needs_key);
         Ok(Self {
             always_needed: guarded.map(|about| about.name).collect(),
             configured: ConfiguredKeys::new(identity)?,

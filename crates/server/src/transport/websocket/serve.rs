@@ -160,7 +160,7 @@ impl Accepted {
         let gone = CancellationToken::new();
         let (desk, window) = (Arc::clone(&self.desk), Arc::clone(&self.window));
         let work = channel::serve(desk, window, channel, gone.clone());
-        let mut work = self.desk.under_way.spawn(work);
+        let mut work = self.desk.in_flight.spawn(work);
         let (mut written, mut worked) = (false, false);
         tokio::select! {
             () = self.read(stream, to_wire, outgoing.clone(), heard) => gone.cancel(),
