@@ -1,9 +1,20 @@
-//! What the command line understands.
+//! What the command line accepts. `cli/counters.rs` adds what the list of
+//! counters defines.
+
+mod approvals;
+mod audit;
+mod counters;
+mod keys;
 
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use desk::settings::Level;
+
+pub use approvals::{ApprovalsAction, ApprovalsArgs};
+pub use audit::{AuditAction, AuditArgs, AuditErase, AuditExport, AuditTail};
+pub use counters::{CounterCommand, CounterFlags, OwnPorts};
+pub use keys::{CreateKey, Keys, KeysAction};
 
 /// One program in which AI agents get real work done over MCP.
 #[derive(Debug, Parser)]
@@ -15,8 +26,8 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Ends the program over a command line it does not understand. Where clap has
-/// no suggestion for a misspelt flag, ours may.
+/// Reports a command line that is not valid and ends the program. Adds a suggestion
+/// for a misspelt flag if clap has none.
 pub fn refuse(error: clap::Error) -> ! {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     if error.kind() == ErrorKind::UnknownArgument
@@ -51,13 +62,13 @@ fn nearest_flag(given: &str) -> Option<String> {
 
 #[derive(Debug, Clone, Args)]
 pub struct Global {
-    /// The configuration file [default: ./madoguchi.toml when present]
+    /// Configuration file [default: ./madoguchi.toml if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The data directory [default: the platform's own]
+    /// Data directory [default: the platform's own]
     #[arg(long, global = true, value_name = "DIR", env = "MADOGUCHI_DATA")]
     pub data: Option<PathBuf>,
-    /// error, warn, info, debug or trace
+    /// Log level: error, warn, info, debug or trace
     #[arg(long, global = true, value_name = "LEVEL", value_parser = level)]
     pub log_level: Option<Level>,
 }
@@ -78,84 +89,66 @@ pub enum Command {
     Serve(Serve),
     /// Serve one counter on stdin and stdout
     Stdio(Stdio),
-    /// Show the tools with their schemas
+    /// List the tools, with --json including their schemas
     Tools(ToolsArgs),
     /// Call one tool
     Call(Call),
-    /// API keys: who may call, and what
+    /// Create, list, rotate and revoke API keys
     Keys(Keys),
-    /// What waits for your approval, and standing grants
+    /// Approve or deny calls that wait for you; manage standing grants
     Approvals(ApprovalsArgs),
-    /// Names of agents in rooms, and the keys that hold them
-    Rooms(RoomsArgs),
-    /// Bring in data of your own from a file
+    /// Import your own data from a file
     Import(Import),
     /// Load or remove the sample data
     Demo(Demo),
-    /// The trail of every call: look at it, export it, verify it, erase from it
+    /// Show, export, verify and erase the audit trail
     Audit(AuditArgs),
-    /// The commented default file, a check of yours, or its JSON Schema
+    /// Print the default configuration, check yours, or print its JSON Schema
     Config(ConfigArgs),
-    /// Say what is reachable and healthy
+    /// Check the configuration, the data, the ports and the servers it needs
     Doctor(Doctor),
-    /// Completions for a shell
+    #[command(flatten)]
+    OfCounter(CounterCommand),
+    /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
 }
 
+// Which counters and tools are served, and the counters' own flags. A doc comment
+// here would become the help of every command that has these options.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Offer {
+pub struct CounterOptions {
     /// Hide and refuse every tool that changes something
     #[arg(long)]
     pub read_only: bool,
-    /// Offer these tools alone
+    /// Offer only these tools
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub tools: Vec<String>,
     /// Do not offer these tools
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub exclude_tools: Vec<String>,
-    /// The project whose `.todo/` is served [default: the current directory]
-    #[arg(long, value_name = "DIR")]
-    pub root: Option<PathBuf>,
-    /// Also open the counter that the conformance suite talks to
+    #[command(flatten)]
+    pub flags: CounterFlags,
+    /// Also serve the counter for tests and the conformance suite
     #[arg(long, hide = true)]
     pub fixture: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// The main port; 0 switches it off [default: 8010]
+    /// Main port; 0 switches it off [default: 8010]
     #[arg(long)]
     pub port: Option<u16>,
-    /// The merchant counter's own port; 0 switches it off [default: 8011]
-    #[arg(long, value_name = "PORT")]
-    pub merchant_port: Option<u16>,
-    /// The InnerVoice counter's own port; 0 switches it off [default: 7777]
-    #[arg(long, value_name = "PORT")]
-    pub innervoice_port: Option<u16>,
-    /// The fixture counter's own port; off unless given
-    #[arg(long, value_name = "PORT", hide = true, requires = "fixture")]
-    pub fixture_port: Option<u16>,
     #[command(flatten)]
-    pub offer: Offer,
-}
-
-impl Serve {
-    /// The port given for a counter that has one of its own.
-    pub fn own_port(&self, counter: &str) -> Option<u16> {
-        match counter {
-            "merchant" => self.merchant_port,
-            "innervoice" => self.innervoice_port,
-            "fixture" => self.fixture_port,
-            _ => None,
-        }
-    }
+    pub own_ports: OwnPorts,
+    #[command(flatten)]
+    pub options: CounterOptions,
 }
 
 #[derive(Debug, Args)]
 pub struct Stdio {
     pub counter: String,
     #[command(flatten)]
-    pub offer: Offer,
+    pub options: CounterOptions,
 }
 
 #[derive(Debug, Args)]
@@ -164,209 +157,36 @@ pub struct ToolsArgs {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub offer: Offer,
+    pub options: CounterOptions,
 }
 
 #[derive(Debug, Args)]
 pub struct Call {
     pub counter: String,
     pub tool: String,
-    /// The arguments, as a JSON object; `-` reads them from stdin
+    /// Arguments, as a JSON object; `-` reads them from stdin
     #[arg(value_name = "JSON", default_value = "{}")]
     pub arguments: String,
-    /// Ask a running desk instead, such as http://127.0.0.1:8010 or https://desk.example.com
+    /// Call a running desk instead, such as http://127.0.0.1:8010 or https://desk.example.com
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
-    /// Trust the certificates in this PEM file besides those the system trusts
+    /// Also trust the certificates in this PEM file
     #[arg(long, value_name = "FILE", requires = "url")]
     pub ca: Option<PathBuf>,
-    /// The key for that desk
+    /// API key for that desk
     #[arg(long, env = "MADOGUCHI_KEY", hide_env_values = true, requires = "url")]
     pub key: Option<String>,
     /// Print the whole result instead of its structured content
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub offer: Offer,
-}
-
-#[derive(Debug, Args)]
-pub struct Keys {
-    #[command(subcommand)]
-    pub action: KeysAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum KeysAction {
-    /// Make a key; it is shown this once
-    Create(CreateKey),
-    /// Show the keys that are good
-    List {
-        /// Expired and revoked ones too
-        #[arg(long)]
-        all: bool,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Give a key a new secret; its name and scope stay
-    Rotate {
-        /// Its id or name
-        key: String,
-        /// How long the old secret is still good, such as 1h
-        #[arg(long, value_name = "TIME")]
-        grace: Option<String>,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Make a key useless, at once and for good
-    Revoke {
-        /// Its id or name
-        key: String,
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-#[derive(Debug, Args)]
-pub struct CreateKey {
-    /// Who will use it
-    pub name: String,
-    /// The counters it opens [default: all]
-    #[arg(
-        long,
-        visible_alias = "counter",
-        value_name = "A,B",
-        value_delimiter = ','
-    )]
-    pub counters: Vec<String>,
-    /// The tools it may use [default: all that need not be named]
-    #[arg(
-        long,
-        visible_alias = "tool",
-        value_name = "A,B",
-        value_delimiter = ','
-    )]
-    pub tools: Vec<String>,
-    /// Only tools that change nothing
-    #[arg(long)]
-    pub read_only: bool,
-    /// Make an address at which a program without a key reads this file, and
-    /// nothing else: innervoice/calendar.ics
-    #[arg(
-        long,
-        value_name = "COUNTER/FILE",
-        conflicts_with_all = ["counters", "tools", "read_only", "trust_client_prompts"]
-    )]
-    pub file: Option<String>,
-    /// When it expires: 30d, 12h, a day or a full time [default: never]
-    #[arg(long, visible_alias = "expires-in", value_name = "TIME")]
-    pub expires: Option<String>,
-    /// Let its client's own prompt answer for you
-    #[arg(long)]
-    pub trust_client_prompts: bool,
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct ApprovalsArgs {
-    #[command(subcommand)]
-    pub action: ApprovalsAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum ApprovalsAction {
-    /// Show what waits, then what was decided
-    List {
-        /// Only what waits
-        #[arg(long)]
-        pending: bool,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Allow a call, this time only
-    Approve {
-        id: String,
-        /// From now on, for this caller, tool and recipient
-        #[arg(long)]
-        always: bool,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Refuse a call
-    Deny {
-        id: String,
-        /// What the agent is told
-        #[arg(long)]
-        reason: Option<String>,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Show the standing grants
-    Grants {
-        #[arg(long)]
-        json: bool,
-    },
-    /// Take a standing grant back
-    Revoke { id: String },
-    /// Print a link that opens the console in a browser, once
-    Open {
-        /// The port the desk was started with [default: as configured]
-        #[arg(long)]
-        port: Option<u16>,
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-#[derive(Debug, Args)]
-pub struct RoomsArgs {
-    #[command(subcommand)]
-    pub action: RoomsAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum RoomsAction {
-    /// Show which key holds which agent's name, release one, or share one
-    #[command(args_conflicts_with_subcommands = true)]
-    Names {
-        #[arg(long)]
-        json: bool,
-        #[command(subcommand)]
-        action: Option<NamesAction>,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub enum NamesAction {
-    /// Make a name free: the next key that uses it gets it
-    Release {
-        name: String,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Let another key use a name too
-    Share {
-        name: String,
-        /// Its id or name
-        key: String,
-        #[arg(long)]
-        json: bool,
-    },
-    /// Take a name back from a key that it was shared with
-    Unshare {
-        name: String,
-        /// Its id or name
-        key: String,
-        #[arg(long)]
-        json: bool,
-    },
+    pub options: CounterOptions,
 }
 
 #[derive(Debug, Args)]
 pub struct Import {
     pub counter: String,
-    /// Products for merchant: a JSON array, a JSON object on each line, or CSV with a header
+    #[arg(help = counters::import_help())]
     pub file: PathBuf,
     #[arg(long)]
     pub json: bool,
@@ -380,7 +200,7 @@ pub struct Demo {
 
 #[derive(Debug, Subcommand)]
 pub enum DemoAction {
-    /// Load it beside whatever is there
+    /// Load it; existing data stays
     Load { counter: String },
     /// Remove it, and nothing else
     Remove { counter: String },
@@ -404,91 +224,6 @@ pub enum ConfigAction {
 
 #[derive(Debug, Args)]
 pub struct Doctor {
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct AuditArgs {
-    #[command(subcommand)]
-    pub action: AuditAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum AuditAction {
-    /// Show the last records
-    Tail(AuditTail),
-    /// Write all records, by time, as a JSON object on each line
-    Export(AuditExport),
-    /// Check every segment; names the first broken link
-    Verify {
-        #[arg(long)]
-        json: bool,
-    },
-    /// Erase what is kept of arguments; the records stay, and verify holds
-    Erase(AuditErase),
-}
-
-#[derive(Debug, Args)]
-pub struct AuditTail {
-    /// How many
-    #[arg(short = 'n', long, default_value_t = 20)]
-    pub lines: usize,
-    /// Go on showing what comes
-    #[arg(short, long)]
-    pub follow: bool,
-    /// Only of this key, by id or name
-    #[arg(long)]
-    pub caller: Option<String>,
-    #[arg(long)]
-    pub counter: Option<String>,
-    #[arg(long)]
-    pub tool: Option<String>,
-    /// done, refused, failed, abandoned, or the code of a refusal
-    #[arg(long)]
-    pub outcome: Option<String>,
-    /// Only from then on: 2026-11-15T08:00:00Z, 2026-11-15, or 2h ago
-    #[arg(long, value_name = "TIME")]
-    pub since: Option<String>,
-    /// Also what people wrote
-    #[arg(long)]
-    pub personal: bool,
-    /// A JSON object on each line
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct AuditExport {
-    /// Only from then on: 2026-11-15T08:00:00Z, 2026-11-15, or 2h ago
-    #[arg(long, value_name = "TIME")]
-    pub since: Option<String>,
-    /// Only before then
-    #[arg(long, value_name = "TIME")]
-    pub until: Option<String>,
-    /// Into this file instead of stdout
-    #[arg(long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Also what people wrote. It can't be erased from a copy
-    #[arg(long)]
-    pub personal: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("which").required(true).multiple(true).args(["call", "caller", "since", "until"]))]
-pub struct AuditErase {
-    /// Of this call, by its id
-    #[arg(long, value_name = "ID")]
-    pub call: Option<String>,
-    /// Of this key's calls, by id or name
-    #[arg(long)]
-    pub caller: Option<String>,
-    /// Only from then on: 2026-11-15T08:00:00Z, 2026-11-15, or 2h ago
-    #[arg(long, value_name = "TIME")]
-    pub since: Option<String>,
-    /// Only before then
-    #[arg(long, value_name = "TIME")]
-    pub until: Option<String>,
     #[arg(long)]
     pub json: bool,
 }

@@ -7,7 +7,6 @@
 mod default_file;
 mod overlay;
 mod removed;
-mod usable;
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{counters::Registration, ports};
+use crate::counters::{self, OwnPort, Registration};
 use desk::{
     Settings,
     settings::{Level, Listener},
@@ -24,7 +23,6 @@ use kit::{Error, Result};
 use serde_json::{Map, Value, json};
 
 pub use default_file::default_file;
-pub use usable::{listeners, usable};
 
 /// What was configured: the desk's sections, one for each counter, and one for
 /// each counter's own port.
@@ -33,7 +31,7 @@ pub struct Config {
     pub settings: Settings,
     pub counters: BTreeMap<String, toml::Table>,
     /// By the counter's name.
-    pub listeners: BTreeMap<&'static str, Listener>,
+    own_ports: BTreeMap<&'static str, Listener>,
     /// What the operator should change, though the program starts.
     pub warnings: Vec<String>,
 }
@@ -44,6 +42,21 @@ impl Config {
         for warning in &self.warnings {
             tracing::warn!("configuration: {warning}");
         }
+    }
+
+    /// Every listener, with the section that configures it.
+    pub fn listeners(&self) -> Vec<(&'static str, Listener)> {
+        let own = counters::ports(counters::all())
+            .map(|own| (own.section.as_str(), self.own_listener(own)));
+        std::iter::once(("http", self.settings.http.listener()))
+            .chain(own)
+            .collect()
+    }
+
+    /// How a counter's own port is configured.
+    pub fn own_listener(&self, own: &OwnPort) -> Listener {
+        let configured = self.own_ports.get(own.counter).cloned();
+        configured.unwrap_or_else(|| own.default_listener())
     }
 }
 
@@ -110,14 +123,14 @@ pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
         settings.extend(own);
         sections.insert(counter.name.to_owned(), settings);
     }
-    let mut listeners = BTreeMap::new();
-    for port in ports::configured(counters) {
+    let mut own_ports = BTreeMap::new();
+    for port in counters::ports(counters) {
         let mut settings =
             toml::Table::try_from(port.default_listener()).map_err(Error::internal)?;
-        if let Some(toml::Value::Table(own)) = table.remove(port.section) {
+        if let Some(toml::Value::Table(own)) = table.remove(&port.section) {
             settings.extend(own);
         }
-        listeners.insert(port.counter, settings.try_into().map_err(mistyped)?);
+        own_ports.insert(port.counter, settings.try_into().map_err(mistyped)?);
     }
     let mut settings: Settings = table.try_into().map_err(mistyped)?;
     if let Some(level) = log_level(&sources.environment)? {
@@ -126,7 +139,7 @@ pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
     Ok(Config {
         settings,
         counters: sections,
-        listeners,
+        own_ports,
         warnings,
     })
 }
@@ -182,7 +195,7 @@ pub fn schema(counters: &[Registration]) -> Value {
             }
             properties.insert(counter.name.into(), section);
         }
-        for port in ports::configured(counters) {
+        for port in counters::ports(counters) {
             let mut section = kit::schema::settings::<Listener>();
             if let Some(object) = section.as_object_mut() {
                 let about = format!(
@@ -191,10 +204,10 @@ pub fn schema(counters: &[Registration]) -> Value {
                 );
                 object.insert("description".into(), about.into());
             }
-            if let Some(name) = port.host {
+            if let Some(name) = port.port.host {
                 name_host(&mut section, name);
             }
-            properties.insert(port.section.into(), section);
+            properties.insert(port.section.clone(), section);
         }
     }
     if let Some(object) = schema.as_object_mut() {
@@ -281,7 +294,7 @@ fn unknown<'a>(full: &str, key: &str, names: impl Iterator<Item = &'a str> + Clo
     invalid(format!("There is no key `{full}`.")).next(hint)
 }
 
-fn invalid(message: String) -> Error {
+pub fn invalid(message: String) -> Error {
     Error::new("INVALID_CONFIG", message).details(json!({}))
 }
 

@@ -1,126 +1,77 @@
-//! The one list of counters. A new one is a folder of its own and a line here.
+//! The one list of counters. A new counter is a folder of its own and a line
+//! here; `docs/adding-a-counter.md` shows both.
 
-use std::sync::Arc;
+mod registration;
+mod rooms_command;
 
-use kit::{Counter, Error, Result, Store, counter::Migrations};
-use schemars::JsonSchema;
-use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use std::sync::LazyLock;
 
-/// Every counter, in the order in which they are shown.
-pub fn all() -> Vec<Registration> {
+pub use registration::{CommandContext, OwnCommand, OwnPort, Registration};
+use registration::{Flag, NoSettings, Port};
+
+/// Every counter, in the order in which commands and documents show them.
+pub fn all() -> &'static [Registration] {
+    static ALL: LazyLock<Vec<Registration>> = LazyLock::new(list);
+    &ALL
+}
+
+fn list() -> Vec<Registration> {
     vec![
         Registration::with_store("cinema", cinema::MIGRATIONS, |settings, store| {
             Ok(cinema::counter(settings, store))
         }),
-        Registration::with_store("innervoice", innervoice::MIGRATIONS, innervoice::counter),
+        Registration::with_store("innervoice", innervoice::MIGRATIONS, innervoice::counter).port(
+            Port {
+                number: 7777,
+                host: Some("mcp.innervoice.app"),
+                assets: false,
+                only_websocket: true,
+            },
+        ),
         Registration::with_store("merchant", merchant::MIGRATIONS, merchant::counter)
+            .port(Port {
+                number: 8011,
+                host: Some("merchant_agent_mcp"),
+                assets: true,
+                only_websocket: false,
+            })
             .variables(merchant::SEED_VARIABLES)
             .own_database("database_url")
-            .inside_data("index_dir", "search"),
+            .inside_data("index_dir", "search")
+            .imports("products: a JSON array, a JSON object on each line, or CSV with a header"),
         Registration::on_files("rooms", rooms::counter)
             .variables(rooms::SEED_VARIABLES)
-            .folder("data_dir", "rooms"),
-        Registration::on_files("todo", todo::counter),
+            .folder("data_dir", "rooms")
+            .command(rooms_command::COMMAND),
+        Registration::on_files("todo", todo::counter).flag(Flag {
+            name: "root",
+            value: "DIR",
+            key: "root",
+            help: "The project whose `.todo/` is served [default: the current directory]",
+        }),
     ]
 }
 
-/// How one counter is configured and opened.
-pub struct Registration {
-    /// Also the name of its section in the configuration.
-    pub name: &'static str,
-    /// Its tables, for counters that keep rows in the store.
-    pub migrations: Option<Migrations>,
-    /// Environment variables that its document names, with the key each one
-    /// sets. They win over the file.
-    pub variables: &'static [(&'static str, &'static str)],
-    /// The key that names its directory, and the one it has inside a data
-    /// directory that was named on the command line.
-    pub folder: Option<(&'static str, &'static str)>,
-    /// The key that names a directory of its own, and the one it has inside the
-    /// data directory unless it is set.
-    pub inside_data: Option<(&'static str, &'static str)>,
-    /// The key that moves this counter alone to another database.
-    pub own_database: Option<&'static str>,
-    pub settings_schema: fn() -> Value,
-    pub default_settings: fn() -> toml::Table,
-    open: Open,
+/// The counter that tests and the conformance suite talk to. It is open only
+/// with `--fixture`, and has no section in the configuration.
+pub fn fixture() -> &'static Registration {
+    static FIXTURE: LazyLock<Registration> = LazyLock::new(|| {
+        Registration::on_files("fixture", |_: NoSettings| fixture::counter()).port(Port {
+            number: 0,
+            host: None,
+            assets: true,
+            only_websocket: false,
+        })
+    });
+    &FIXTURE
 }
 
-type Open = Box<dyn Fn(toml::Table, Option<Arc<dyn Store>>) -> Result<Counter> + Send + Sync>;
-
-impl Registration {
-    /// A counter that keeps its rows in the store.
-    fn with_store<S>(
-        name: &'static str,
-        migrations: Migrations,
-        counter: fn(S, Arc<dyn Store>) -> Result<Counter>,
-    ) -> Self
-    where
-        S: Default + Serialize + DeserializeOwned + JsonSchema + 'static,
-    {
-        let open: Open = Box::new(move |settings, store| {
-            let store = store.ok_or_else(|| Error::internal("no store was opened"))?;
-            counter(typed(name, settings)?, store)
-        });
-        Self::new::<S>(name, Some(migrations), open)
-    }
-
-    /// A counter that keeps files of its own.
-    fn on_files<S>(name: &'static str, counter: fn(S) -> Counter) -> Self
-    where
-        S: Default + Serialize + DeserializeOwned + JsonSchema + 'static,
-    {
-        let open: Open = Box::new(move |settings, _| Ok(counter(typed(name, settings)?)));
-        Self::new::<S>(name, None, open)
-    }
-
-    fn new<S>(name: &'static str, migrations: Option<Migrations>, open: Open) -> Self
-    where
-        S: Default + Serialize + JsonSchema + 'static,
-    {
-        Self {
-            name,
-            migrations,
-            variables: &[],
-            folder: None,
-            inside_data: None,
-            own_database: None,
-            settings_schema: kit::schema::settings::<S>,
-            default_settings: || toml::Table::try_from(S::default()).unwrap_or_default(),
-            open,
-        }
-    }
-
-    fn variables(mut self, variables: &'static [(&'static str, &'static str)]) -> Self {
-        self.variables = variables;
-        self
-    }
-
-    fn folder(mut self, key: &'static str, inside_data: &'static str) -> Self {
-        self.folder = Some((key, inside_data));
-        self
-    }
-
-    fn inside_data(mut self, key: &'static str, name: &'static str) -> Self {
-        self.inside_data = Some((key, name));
-        self
-    }
-
-    fn own_database(mut self, key: &'static str) -> Self {
-        self.own_database = Some(key);
-        self
-    }
-
-    pub fn open(&self, settings: toml::Table, store: Option<Arc<dyn Store>>) -> Result<Counter> {
-        (self.open)(settings, store)
-    }
+/// The ports that the configuration has a section for.
+pub fn ports(counters: &[Registration]) -> impl Iterator<Item = &OwnPort> {
+    counters
+        .iter()
+        .filter_map(|counter| counter.own_port.as_ref())
 }
 
-pub fn typed<S: DeserializeOwned>(name: &str, settings: toml::Table) -> Result<S> {
-    settings.try_into().map_err(|error: toml::de::Error| {
-        let message = error.message().trim_end_matches('.');
-        Error::new("INVALID_CONFIG", format!("[{name}]: {message}."))
-            .next("`madoguchi config default` shows what can be set.")
-    })
-}
+#[cfg(test)]
+mod tests;

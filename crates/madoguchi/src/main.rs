@@ -5,15 +5,18 @@ mod cli;
 mod commands;
 mod config;
 mod counters;
+mod descriptions;
+mod location;
 mod memory;
 mod open;
+mod output;
 mod own_state;
-mod ports;
+mod runtime;
+mod usable;
 
 use std::process::ExitCode;
 
 use clap::Parser;
-use commands::output;
 
 fn main() -> ExitCode {
     memory::share();

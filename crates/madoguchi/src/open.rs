@@ -1,112 +1,42 @@
 //! From configuration to a desk: the data directory, the store, the counters.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, PoisonError},
-};
+use std::sync::{Arc, PoisonError};
 
 use desk::{
     Desk, audit, background,
     state::{DeskState, OpenState},
 };
-use kit::{
-    BoxFuture, Context, Counter, Error, Result, Store,
-    counter::Migrations,
-    sql::{Budget, ReadJob, WriteJob},
-    time::Clock,
-};
+use kit::{Context, Result, Store, time::Clock};
 use store::{Database, url::DatabaseUrl};
 
 use crate::{
-    cli::{Global, Offer},
+    cli::{CounterOptions, Global},
     config::{self, Config, Sources},
-    counters::{self, Registration},
+    counters,
+    descriptions::{check_names, chosen},
+    location::{data_directory, database_url},
     own_state::{self, Databases, open_store},
 };
 
-pub fn configuration(global: &Global, offer: &Offer) -> Result<Config> {
+pub fn configuration(global: &Global, options: &CounterOptions) -> Result<Config> {
     let sources = Sources::of_process(global.config.as_deref(), global.data.as_deref());
-    let mut config = config::load(&sources, &counters::all())?;
+    let mut config = config::load(&sources, counters::all())?;
     if let Some(level) = global.log_level {
         config.settings.log.level = level;
     }
     let tools = &mut config.settings.tools;
-    tools.read_only |= offer.read_only;
-    if !offer.tools.is_empty() {
-        tools.only.clone_from(&offer.tools);
+    tools.read_only |= options.read_only;
+    if !options.tools.is_empty() {
+        tools.only.clone_from(&options.tools);
     }
-    tools.exclude.extend(offer.exclude_tools.iter().cloned());
-    if let (Some(root), Some(todo)) = (&offer.root, config.counters.get_mut("todo")) {
-        let root = root.to_string_lossy().into_owned();
-        todo.insert("root".into(), toml::Value::String(root));
+    tools.exclude.extend(options.exclude_tools.iter().cloned());
+    for flag in &options.flags.0 {
+        if let Some(settings) = config.counters.get_mut(flag.counter) {
+            let value = flag.value.to_string_lossy().into_owned();
+            settings.insert(flag.key.into(), toml::Value::String(value));
+        }
     }
     Ok(config)
-}
-
-/// `--data`, else the platform's own directory.
-pub fn data_directory(named: Option<&Path>) -> Result<PathBuf> {
-    match named {
-        Some(named) => Ok(named.to_owned()),
-        None => dirs::data_dir()
-            .map(|data| data.join("madoguchi"))
-            .ok_or_else(|| {
-                Error::new(
-                    "NO_DATA_DIRECTORY",
-                    "This platform names no data directory.",
-                )
-                .next("Name one with --data DIR.")
-            }),
-    }
-}
-
-/// The database that is configured, else the file in the data directory.
-pub fn database_url(configured: &str, data: Option<&Path>) -> Result<DatabaseUrl> {
-    match configured {
-        "" => Ok(DatabaseUrl::Sqlite(
-            data_directory(data)?.join("madoguchi.db"),
-        )),
-        url => DatabaseUrl::parse(url),
-    }
-}
-
-/// The counters as they describe themselves, without any data behind them.
-pub fn described(config: &Config, offer: &Offer, only: Option<&str>) -> Result<Vec<Counter>> {
-    let mut described = Vec::new();
-    for registration in chosen(only, offer)? {
-        let settings = config.counters.get(registration.name).cloned();
-        described.push(registration.open(settings.unwrap_or_default(), Some(Arc::new(Shut)))?);
-    }
-    if offer.fixture && only.is_none_or(|only| only == "fixture") {
-        described.push(fixture::counter());
-    }
-    Ok(described)
-}
-
-/// A store for looking at counters only.
-struct Shut;
-
-impl Store for Shut {
-    fn read(&self, _: Budget, _: ReadJob<'static>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(std::future::ready(Err(Error::internal(
-            "the store is shut",
-        ))))
-    }
-
-    fn write(&self, _: Budget, _: WriteJob<'static>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(std::future::ready(Err(Error::internal(
-            "the store is shut",
-        ))))
-    }
-
-    fn migrate(&self, _: Migrations) -> BoxFuture<'_, Result<()>> {
-        Box::pin(std::future::ready(Err(Error::internal(
-            "the store is shut",
-        ))))
-    }
-
-    fn engine(&self) -> &'static str {
-        "none"
-    }
 }
 
 /// The desk's own rows alone, for commands about keys and approvals.
@@ -171,15 +101,15 @@ pub struct Opened {
 pub async fn desk(
     global: &Global,
     mut config: Config,
-    offer: &Offer,
+    options: &CounterOptions,
     only: Option<&str>,
 ) -> Result<Opened> {
-    let registrations = chosen(only, offer)?;
+    let registrations = chosen(only, options)?;
     check_names(&config)?;
     let databases = Databases::default();
     let mut shared: Option<Arc<dyn Store>> = None;
     let (mut open, mut moved) = (Vec::new(), Vec::new());
-    for registration in &registrations {
+    for registration in registrations {
         let mut settings = config
             .counters
             .remove(registration.name)
@@ -219,9 +149,6 @@ pub async fn desk(
         };
         open.push(registration.open(settings, store)?);
     }
-    if offer.fixture && only.is_none_or(|only| only == "fixture") {
-        open.push(fixture::counter());
-    }
     let own = Arc::new(own_state(global, &config, shared, &databases));
     let trail = audit_place(global, &config, &own)?;
     let desk = Desk::new(open, config.settings, Clock::system(), own)?.audited(&trail)?;
@@ -250,86 +177,6 @@ pub fn audit_place(
 fn text<'a>(settings: &'a toml::Table, key: &str) -> Option<&'a str> {
     let text = settings.get(key).and_then(toml::Value::as_str);
     text.filter(|text| !text.trim().is_empty())
-}
-
-fn chosen(only: Option<&str>, offer: &Offer) -> Result<Vec<Registration>> {
-    let all = counters::all();
-    let Some(only) = only else {
-        return Ok(all);
-    };
-    if offer.fixture && only == "fixture" {
-        return Ok(Vec::new());
-    }
-    known(
-        "counter",
-        only,
-        all.iter().map(|registration| registration.name),
-    )?;
-    Ok(all
-        .into_iter()
-        .filter(|registration| registration.name == only)
-        .collect())
-}
-
-/// Limits, policies and tool lists name counters and tools; a misspelt name
-/// would silently do nothing.
-pub fn check_names(config: &Config) -> Result<()> {
-    let settings = &config.settings;
-    let counters = settings
-        .limits
-        .requests_per_minute
-        .keys()
-        .map(String::as_str);
-    let policies = settings.approval.tools.keys().map(String::as_str);
-    let tools = settings.tools.only.iter().chain(&settings.tools.exclude);
-    let (counters, policies): (Vec<_>, Vec<_>) = (counters.collect(), policies.collect());
-    let tools: Vec<_> = tools.map(String::as_str).collect();
-    if counters.is_empty() && policies.is_empty() && tools.is_empty() {
-        return Ok(());
-    }
-    let offer = Offer {
-        fixture: true,
-        ..Offer::default()
-    };
-    let all = described(config, &offer, None)?;
-    let names = || all.iter().map(|counter| counter.about.name);
-    for name in counters {
-        known("counter", name, names())?;
-    }
-    for policy in policies {
-        let (counter, tool) = policy.split_once('.').unwrap_or((policy, ""));
-        known("counter", counter, names())?;
-        let of_it = all.iter().filter(|c| c.about.name == counter);
-        known("tool", tool, of_it.flat_map(tool_names))?;
-    }
-    for tool in tools {
-        known("tool", tool, all.iter().flat_map(tool_names))?;
-    }
-    Ok(())
-}
-
-pub fn tool_names(counter: &Counter) -> impl Iterator<Item = &'static str> + Clone {
-    counter
-        .tools
-        .iter()
-        .flat_map(|tool| std::iter::once(tool.name).chain(tool.aliases.iter().copied()))
-}
-
-/// An error with the nearest name unless `name` is one of `names`.
-pub fn known<'a>(
-    what: &str,
-    name: &str,
-    names: impl Iterator<Item = &'a str> + Clone,
-) -> Result<()> {
-    if names.clone().any(|known| known == name) {
-        return Ok(());
-    }
-    let hint = match kit::text::nearest(name, names.clone()) {
-        Some(nearest) => format!("Did you mean `{nearest}`?"),
-        None => format!("There are: {}.", names.collect::<Vec<_>>().join(", ")),
-    };
-    let code = format!("UNKNOWN_{}", what.to_uppercase());
-    Err(Error::new(code, format!("There is no {what} `{name}`.")).next(hint))
 }
 
 fn all(databases: &Databases) -> Vec<Database> {

@@ -15,21 +15,19 @@ use kit::{
 use serde_json::{Value, json};
 use server::console::links;
 
-use super::{
-    on_one_thread,
-    output::{pretty, print, table},
-    time,
-};
+use super::time;
 use crate::{
-    cli::{ApprovalsAction, Global, Offer},
+    cli::{ApprovalsAction, CounterOptions, Global},
     open,
+    output::{pretty, print, table},
+    runtime::on_one_thread,
 };
 
 /// As many as anybody reads.
 const NEWEST: i64 = 200;
 
 pub fn run(global: &Global, action: &ApprovalsAction) -> Result<ExitCode> {
-    let config = open::configuration(global, &Offer::default())?;
+    let config = open::configuration(global, &CounterOptions::default())?;
     on_one_thread(async {
         let own = open::own_rows(global, &config);
         let state = own.state().await?;

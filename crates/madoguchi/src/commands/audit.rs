@@ -18,13 +18,11 @@ use desk::{
 use kit::{Error, Result, time::Clock};
 use serde_json::{Value, json};
 
-use super::{
-    on_one_thread,
-    output::{compact, pretty, print, tell},
-};
 use crate::{
-    cli::{AuditAction, AuditErase, AuditExport, AuditTail, Global, Offer},
+    cli::{AuditAction, AuditErase, AuditExport, AuditTail, CounterOptions, Global},
     open,
+    output::{compact, pretty, print, tell},
+    runtime::on_one_thread,
 };
 
 const FOLLOW_EVERY: Duration = Duration::from_millis(500);
@@ -42,7 +40,7 @@ pub fn run(global: &Global, action: &AuditAction) -> Result<ExitCode> {
 }
 
 fn store(global: &Global) -> Result<Arc<dyn AuditStore>> {
-    let config = open::configuration(global, &Offer::default())?;
+    let config = open::configuration(global, &CounterOptions::default())?;
     desk::log::init(&config.settings.log);
     let rows = open::own_rows(global, &config);
     open::audit_place(global, &config, &rows.state)?.open()

@@ -18,13 +18,11 @@ use server::wire::{
     tool_result::{Recipient, direct_response},
 };
 
-use super::{
-    on_one_thread,
-    output::{pretty, print},
-};
 use crate::{
     cli::{Call, Global},
     open,
+    output::{pretty, print},
+    runtime::on_one_thread,
 };
 
 pub fn run(global: &Global, arguments: &Call) -> Result<ExitCode> {
@@ -60,9 +58,9 @@ async fn local(
     arguments: &Call,
     tool_arguments: Map<String, Value>,
 ) -> Result<Value> {
-    let config = open::configuration(global, &arguments.offer)?;
+    let config = open::configuration(global, &arguments.options)?;
     desk::log::init(&config.settings.log);
-    let opened = open::desk(global, config, &arguments.offer, Some(&arguments.counter)).await?;
+    let opened = open::desk(global, config, &arguments.options, Some(&arguments.counter)).await?;
     let desk = Arc::clone(&opened.desk);
     desk::background::once(&desk).await;
     let window = desk

@@ -4,23 +4,24 @@ use std::process::ExitCode;
 
 use kit::Result;
 
-use super::output::{pretty, print, tell};
 use crate::{
     cli::{ConfigAction, Global},
     config::{self, Sources},
     counters,
+    output::{pretty, print},
+    usable,
 };
 
 pub fn run(global: &Global, action: &ConfigAction) -> Result<ExitCode> {
     let counters = counters::all();
     match action {
-        ConfigAction::Default => print(&config::default_file(&counters)?),
-        ConfigAction::Schema => print(&pretty(&config::schema(&counters))),
+        ConfigAction::Default => print(&config::default_file(counters)?),
+        ConfigAction::Schema => print(&pretty(&config::schema(counters))),
         ConfigAction::Check { file } => {
             let named = file.as_deref().or(global.config.as_deref());
             let sources = Sources::of_process(named, global.data.as_deref());
-            let config = config::load(&sources, &counters)?;
-            config::usable(global, &config)?;
+            let config = config::load(&sources, counters)?;
+            usable::usable(global, &config)?;
             for warning in &config.warnings {
                 tell(&format!("warning: {warning}"));
             }

@@ -4,19 +4,20 @@ use std::process::ExitCode;
 
 use kit::{Context, Error, Result};
 
-use super::{on_one_thread, output::print};
 use crate::{
-    cli::{DemoAction, Global, Offer},
+    cli::{CounterOptions, DemoAction, Global},
     open,
+    output::print,
+    runtime::on_one_thread,
 };
 
 pub fn run(global: &Global, action: &DemoAction) -> Result<ExitCode> {
     let (DemoAction::Load { counter } | DemoAction::Remove { counter }) = action;
-    let offer = Offer::default();
-    let config = open::configuration(global, &offer)?;
+    let options = CounterOptions::default();
+    let config = open::configuration(global, &options)?;
     desk::log::init(&config.settings.log);
     on_one_thread(async {
-        let opened = open::desk(global, config, &offer, Some(counter)).await?;
+        let opened = open::desk(global, config, &options, Some(counter)).await?;
         let demo = opened
             .desk
             .window(counter)

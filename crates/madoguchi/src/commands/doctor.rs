@@ -11,14 +11,13 @@ use server::transport::{
 };
 use store::url::DatabaseUrl;
 
-use super::{
-    on_one_thread,
-    output::{pretty, print},
-};
 use crate::{
-    cli::{Doctor, Global, Offer},
-    config::{self, Config},
-    open, ports,
+    cli::{CounterOptions, Doctor, Global},
+    config::Config,
+    counters, location, open,
+    output::{pretty, print},
+    runtime::on_one_thread,
+    usable,
 };
 
 struct Finding {
@@ -60,15 +59,15 @@ pub fn run(global: &Global, arguments: &Doctor) -> Result<ExitCode> {
 
 async fn examine(global: &Global) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    let offer = Offer::default();
-    let config = match open::configuration(global, &offer) {
+    let options = CounterOptions::default();
+    let config = match open::configuration(global, &options) {
         Ok(config) => config,
         Err(error) => {
             findings.push(bad("configuration", &error));
             return Ok(findings);
         }
     };
-    if let Err(error) = config::usable(global, &config) {
+    if let Err(error) = usable::usable(global, &config) {
         findings.push(bad("configuration", &error));
         return Ok(findings);
     }
@@ -76,10 +75,10 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
     findings.push(data_directory(global, &config));
     findings.extend(certificate(&config.settings.tls));
     let encrypted = config.settings.tls.is_set();
-    for (section, listener) in config::listeners(&config) {
+    for (section, listener) in config.listeners() {
         findings.push(port(section, &listener, encrypted).await);
     }
-    match open::desk(global, config, &offer, None).await {
+    match open::desk(global, config, &options, None).await {
         Ok(opened) => {
             match opened.check_store().await {
                 Some(Ok(engine)) => {
@@ -115,7 +114,7 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
 }
 
 fn data_directory(global: &Global, config: &Config) -> Finding {
-    let directory = match open::data_directory(global.data.as_deref()) {
+    let directory = match location::data_directory(global.data.as_deref()) {
         Ok(directory) => directory,
         Err(error) => return bad("data", &error),
     };
@@ -130,11 +129,12 @@ fn data_directory(global: &Global, config: &Config) -> Finding {
             message,
         };
     }
-    let database = match open::database_url(&config.settings.database.url, global.data.as_deref()) {
-        Ok(DatabaseUrl::Sqlite(path)) => format!("rows in {}", path.display()),
-        Ok(DatabaseUrl::Postgres(_)) => "rows in PostgreSQL".into(),
-        Err(error) => return bad("data", &error),
-    };
+    let database =
+        match location::database_url(&config.settings.database.url, global.data.as_deref()) {
+            Ok(DatabaseUrl::Sqlite(path)) => format!("rows in {}", path.display()),
+            Ok(DatabaseUrl::Postgres(_)) => "rows in PostgreSQL".into(),
+            Err(error) => return bad("data", &error),
+        };
     good("data", format!("{}, {database}", directory.display()))
 }
 
@@ -173,8 +173,9 @@ fn certificate(settings: &Tls) -> Option<Finding> {
 
 /// Free, or held by a desk that answers: both are well.
 async fn port(section: &'static str, listener: &Listener, encrypted: bool) -> Finding {
-    let (what, flag) = match ports::of_section(section) {
-        Some(port) => (port.section, port.flag),
+    let own = counters::ports(counters::all()).find(|own| own.section == section);
+    let (what, flag) = match own {
+        Some(own) => (section, own.flag.as_str()),
         None => ("port", "--port"),
     };
     if listener.port == 0 {

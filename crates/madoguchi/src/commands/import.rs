@@ -8,21 +8,19 @@ use std::{
 
 use kit::{BoxFuture, Caller, Context, Error, Result, context::Client, counter::Imported};
 
-use super::{
-    on_one_thread,
-    output::{pretty, print, tell},
-};
 use crate::{
-    cli::{Global, Import, Offer},
+    cli::{CounterOptions, Global, Import},
     open,
+    output::{pretty, print, tell},
+    runtime::on_one_thread,
 };
 
 pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
-    let offer = Offer::default();
-    let config = open::configuration(global, &offer)?;
+    let options = CounterOptions::default();
+    let config = open::configuration(global, &options)?;
     desk::log::init(&config.settings.log);
     let imported = on_one_thread(async {
-        let opened = open::desk(global, config, &offer, Some(&arguments.counter)).await?;
+        let opened = open::desk(global, config, &options, Some(&arguments.counter)).await?;
         let import = opened
             .desk
             .window(&arguments.counter)

@@ -10,19 +10,17 @@ use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
 use kit::{Error, Result, text::visible};
 use serde_json::{Value, json};
 
-use super::{
-    on_one_thread,
-    output::{pretty, print, table},
-    time,
-};
+use super::time;
 use crate::{
-    cli::{CreateKey, Global, KeysAction, Offer},
+    cli::{CounterOptions, CreateKey, Global, KeysAction},
     config::Config,
-    open,
+    descriptions, open,
+    output::{pretty, print, table},
+    runtime::on_one_thread,
 };
 
 pub fn run(global: &Global, action: &KeysAction) -> Result<ExitCode> {
-    let config = open::configuration(global, &Offer::default())?;
+    let config = open::configuration(global, &CounterOptions::default())?;
     if let KeysAction::Create(create) = action {
         check_names(&config, create)?;
     }
@@ -103,11 +101,11 @@ fn check_names(config: &Config, create: &CreateKey) -> Result<()> {
         )
         .next("Choose another name, so that people can tell the two apart."));
     }
-    let offer = Offer {
+    let options = CounterOptions {
         fixture: true,
-        ..Offer::default()
+        ..CounterOptions::default()
     };
-    let all = open::described(config, &offer, None)?;
+    let all = descriptions::described(config, &options, None)?;
     if let Some(file) = &create.file {
         let files = all.iter().flat_map(|counter| {
             let names = counter
@@ -119,16 +117,20 @@ fn check_names(config: &Config, create: &CreateKey) -> Result<()> {
                 .map(|name| format!("{}/{name}", counter.about.name))
         });
         let files: Vec<String> = files.collect();
-        open::known("file", file, files.iter().map(String::as_str))?;
+        descriptions::known("file", file, files.iter().map(String::as_str))?;
     }
     for counter in &create.counters {
-        open::known("counter", counter, all.iter().map(|c| c.about.name))?;
+        descriptions::known("counter", counter, all.iter().map(|c| c.about.name))?;
     }
     let within =
         |name: &str| create.counters.is_empty() || create.counters.iter().any(|c| c == name);
     let tools = all.iter().filter(|counter| within(counter.about.name));
     for tool in &create.tools {
-        open::known("tool", tool, tools.clone().flat_map(open::tool_names))?;
+        descriptions::known(
+            "tool",
+            tool,
+            tools.clone().flat_map(descriptions::tool_names),
+        )?;
     }
     Ok(())
 }

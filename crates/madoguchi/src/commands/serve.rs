@@ -19,19 +19,19 @@ use server::{
 
 use crate::{
     cli::{Global, Serve},
-    config::{self, Config},
-    counters, open,
-    ports::{self, OwnPort},
+    config::Config,
+    counters::{self, OwnPort},
+    location, open, runtime, usable,
 };
 
 use hand_over::HandOver;
 
 pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
-    let mut config = open::configuration(global, &arguments.offer)?;
+    let mut config = open::configuration(global, &arguments.options)?;
     if let Some(port) = arguments.port {
         config.settings.http.port = port;
     }
-    config::usable(global, &config)?;
+    usable::usable(global, &config)?;
     log::init(&config.settings.log);
     config.warn();
     let runtime = tokio::runtime::Runtime::new().map_err(Error::internal)?;
@@ -52,7 +52,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
                     .next("Give one a port: --port 8010."),
             );
         }
-        let opened = open::desk(global, config, &arguments.offer, None).await?;
+        let opened = open::desk(global, config, &arguments.options, None).await?;
         seal::share(&opened.desk.state.get().await?.secret);
         opened.first_demo().await?;
         let hand_over = HandOver::new(global)?;
@@ -75,22 +75,21 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
                 needs_key: desk.settings.http.require_key,
             });
         }
-        let data = open::data_directory(global.data.as_deref()).ok();
-        for (port, settings, listener) in own {
-            if let Some(served) = port.served(&endpoints, &settings, data.as_deref()) {
-                let address = listener.address;
-                if port.socket {
-                    tracing::info!("{}: {}://{address}", port.counter, listener.scheme("ws"));
-                } else {
-                    let http = listener.scheme("http");
-                    tracing::info!("{}: {http}://{address}/mcp", port.counter);
-                }
-                sites.push(Site {
-                    listener,
-                    needs_key: served.guard.key_required,
-                    router: own_port::router(served),
-                });
-            }
+        let data = location::data_directory(global.data.as_deref()).ok();
+        for (own, settings, listener) in own {
+            let Some(endpoint) = endpoints.get(own.counter) else {
+                continue;
+            };
+            announce_own_port(own, &listener);
+            let mut port = own_port::OwnPort::new(endpoint, &own.section, &settings);
+            let assets = data.as_ref().filter(|_| own.port.assets);
+            port.assets = assets.map(|data| data.join("assets"));
+            port.socket = own.port.only_websocket;
+            sites.push(Site {
+                listener,
+                needs_key: port.guard.key_required,
+                router: own_port::router(port),
+            });
         }
         tracing::info!("ready");
         listener::serve(desk, sites).await;
@@ -98,7 +97,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
         tracing::info!("stopped");
         Ok(ExitCode::SUCCESS)
     });
-    runtime.shutdown_timeout(super::LAST_WAIT);
+    runtime.shutdown_timeout(runtime::LAST_WAIT);
     result
 }
 
@@ -109,18 +108,20 @@ async fn bind_own_ports(
     arguments: &Serve,
     tls: Option<&Arc<Tls>>,
 ) -> Result<Vec<(&'static OwnPort, settings::Listener, Listener)>> {
-    let counters = counters::all();
-    let fixture = arguments.offer.fixture.then_some(&ports::FIXTURE);
+    let fixture = arguments.options.fixture.then(counters::fixture);
     let mut bound = Vec::new();
-    for port in ports::configured(&counters).chain(fixture) {
-        let mut settings = match config.listeners.get(port.counter) {
-            Some(configured) => configured.clone(),
-            None => port.default_listener(),
-        };
-        settings.port = arguments.own_port(port.counter).unwrap_or(settings.port);
+    for own in counters::all()
+        .iter()
+        .chain(fixture)
+        .filter_map(|counter| counter.own_port.as_ref())
+    {
+        let mut settings = config.own_listener(own);
+        if let Some(port) = arguments.own_ports.0.get(own.counter) {
+            settings.port = *port;
+        }
         if settings.port != 0 {
-            let listener = Listener::bind(&settings, port.section, port.flag, tls).await?;
-            bound.push((port, settings, listener));
+            let listener = Listener::bind(&settings, &own.section, &own.flag, tls).await?;
+            bound.push((own, settings, listener));
         }
     }
     Ok(bound)
@@ -137,6 +138,15 @@ fn announce(listener: &Listener, desk: &desk::Desk) {
             about.name,
             about.name
         );
+    }
+}
+
+fn announce_own_port(own: &OwnPort, listener: &Listener) {
+    let (counter, address) = (own.counter, listener.address);
+    if own.port.only_websocket {
+        tracing::info!("{counter}: {}://{address}", listener.scheme("ws"));
+    } else {
+        tracing::info!("{counter}: {}://{address}/mcp", listener.scheme("http"));
     }
 }
 

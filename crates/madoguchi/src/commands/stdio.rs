@@ -6,18 +6,19 @@ use desk::{background, log, stations::identify::Credentials};
 use kit::{Error, Result};
 use server::transport;
 
-use super::on_one_thread;
 use crate::{
     cli::{Global, Stdio},
     open,
+    runtime::on_one_thread,
 };
 
 pub fn run(global: &Global, arguments: &Stdio) -> Result<ExitCode> {
-    let config = open::configuration(global, &arguments.offer)?;
+    let config = open::configuration(global, &arguments.options)?;
     log::init(&config.settings.log);
     config.warn();
     on_one_thread(async {
-        let opened = open::desk(global, config, &arguments.offer, Some(&arguments.counter)).await?;
+        let opened =
+            open::desk(global, config, &arguments.options, Some(&arguments.counter)).await?;
         let desk = Arc::clone(&opened.desk);
         let window = Arc::clone(
             desk.window(&arguments.counter)

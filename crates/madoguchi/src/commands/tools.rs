@@ -1,4 +1,4 @@
-//! `madoguchi tools`: what the counters offer.
+//! `madoguchi tools`: what the counters options.
 
 use std::process::ExitCode;
 
@@ -6,18 +6,18 @@ use kit::Result;
 use serde_json::{Value, json};
 use server::wire::definitions::tool_definition;
 
-use super::output::{pretty, print};
 use crate::{
     cli::{Global, ToolsArgs},
-    open,
+    descriptions, open,
+    output::{pretty, print},
 };
 
 pub fn run(global: &Global, arguments: &ToolsArgs) -> Result<ExitCode> {
-    let config = open::configuration(global, &arguments.offer)?;
+    let config = open::configuration(global, &arguments.options)?;
     let only = arguments.counter.as_deref();
     let hides = config.settings.tools.clone();
-    open::check_names(&config)?;
-    let counters = open::described(&config, &arguments.offer, only)?;
+    descriptions::check_names(&config)?;
+    let counters = descriptions::described(&config, &arguments.options, only)?;
     let mut text = String::new();
     let mut all = Vec::new();
     for counter in &counters {

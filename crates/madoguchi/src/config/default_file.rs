@@ -6,7 +6,7 @@ use kit::{Error, Result};
 use serde_json::Value;
 
 use super::schema;
-use crate::{counters::Registration, ports};
+use crate::counters::{self, Registration};
 
 const WIDTH: usize = 96;
 
@@ -19,10 +19,10 @@ pub fn default_file(counters: &[Registration]) -> Result<String> {
             toml::Value::Table((counter.default_settings)()),
         );
     }
-    for port in ports::configured(counters) {
+    for port in counters::ports(counters) {
         let defaults_of_it =
             toml::Table::try_from(port.default_listener()).map_err(Error::internal)?;
-        defaults.insert(port.section.to_owned(), toml::Value::Table(defaults_of_it));
+        defaults.insert(port.section.clone(), toml::Value::Table(defaults_of_it));
     }
     let mut file = String::from(
         "# Madoguchi's configuration. Every key stands here with its default; leave out what you\n\

@@ -1,5 +1,5 @@
 use super::*;
-use crate::counters;
+use crate::{counters, usable::usable};
 
 fn load_text(text: &str, environment: &[(&str, &str)]) -> Result<Config> {
     let folder = tempfile::tempdir().unwrap();
@@ -13,15 +13,15 @@ fn load_text(text: &str, environment: &[(&str, &str)]) -> Result<Config> {
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect(),
     };
-    load(&sources, &counters::all())
+    load(&sources, counters::all())
 }
 
 #[test]
 fn the_default_file_says_what_the_defaults_are() {
     let counters = counters::all();
-    let file = default_file(&counters).unwrap();
+    let file = default_file(counters).unwrap();
     let from_file = load_text(&file, &[]).unwrap();
-    let from_nothing = load(&Sources::default(), &counters).unwrap();
+    let from_nothing = load(&Sources::default(), counters).unwrap();
     assert_eq!(from_file.settings, from_nothing.settings);
     assert_eq!(from_file.counters, from_nothing.counters);
     let lines: Vec<&str> = file.lines().collect();
@@ -123,7 +123,7 @@ fn the_environment_wins_over_the_file_for_every_kind_of_key() {
 #[test]
 fn every_key_has_an_environment_variable() {
     let counters = counters::all();
-    let schema = schema(&counters);
+    let schema = schema(counters);
     for (section, about) in schema["properties"].as_object().unwrap() {
         for (key, kind) in about["properties"].as_object().unwrap() {
             let smallest = kind["minimum"].as_u64().unwrap_or_default().max(7);

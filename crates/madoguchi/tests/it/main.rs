@@ -24,6 +24,7 @@ mod direct_path;
 mod documents;
 mod empty_stores;
 mod fuzz;
+mod guide;
 mod hardening;
 mod harness;
 mod innervoice;

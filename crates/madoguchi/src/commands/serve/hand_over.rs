@@ -15,7 +15,7 @@ use desk::{
 use kit::{Error, Result};
 use server::console;
 
-use crate::{cli::Global, open};
+use crate::{cli::Global, location};
 
 const FIRST_KEY: &str = "first-key.txt";
 const CONSOLE_LINK: &str = "console-link.txt";
@@ -31,7 +31,7 @@ impl HandOver {
         Ok(if std::io::stderr().is_terminal() {
             Self::Terminal
         } else {
-            Self::Directory(open::data_directory(global.data.as_deref())?)
+            Self::Directory(location::data_directory(global.data.as_deref())?)
         })
     }
 

@@ -4,26 +4,27 @@
 use std::sync::Arc;
 
 use desk::{
-    settings::{Identity, Listener, Settings},
+    settings::{Identity, Settings},
     state::{DeskState, Secret},
     stations::identify::Keyring,
 };
 use kit::{Result, time::Clock};
 use server::transport::{guard, listener, tls};
 
-use super::{Config, invalid};
 use crate::{
-    cli::{Global, Offer},
-    counters, open, ports,
+    cli::{CounterOptions, Global},
+    config::{Config, invalid},
+    descriptions::{check_names, described, known, tool_names},
+    location::database_url,
 };
 
 pub fn usable(global: &Global, config: &Config) -> Result<()> {
-    open::described(config, &Offer::default(), None)?;
-    open::check_names(config)?;
-    open::database_url(&config.settings.database.url, global.data.as_deref())?;
+    described(config, &CounterOptions::default(), None)?;
+    check_names(config)?;
+    database_url(&config.settings.database.url, global.data.as_deref())?;
     tls::read(&config.settings.tls)?;
     let encrypted = config.settings.tls.is_set();
-    for (section, listener) in listeners(config) {
+    for (section, listener) in config.listeners() {
         if listener.port != 0 {
             listener::checked_address(&listener, section, encrypted)?;
         }
@@ -31,18 +32,6 @@ pub fn usable(global: &Global, config: &Config) -> Result<()> {
     }
     keys(config, &config.settings.identity)?;
     limits(&config.settings)
-}
-
-/// Every listener, with the section that configures it.
-pub fn listeners(config: &Config) -> Vec<(&'static str, Listener)> {
-    let counters = counters::all();
-    let own = ports::configured(&counters).filter_map(|port| {
-        let listener = config.listeners.get(port.counter)?;
-        Some((port.section, listener.clone()))
-    });
-    std::iter::once(("http", config.settings.http.listener()))
-        .chain(own)
-        .collect()
 }
 
 fn keys(config: &Config, identity: &Identity) -> Result<()> {
@@ -62,18 +51,18 @@ fn keys(config: &Config, identity: &Identity) -> Result<()> {
     {
         return Ok(());
     }
-    let offer = Offer {
+    let options = CounterOptions {
         fixture: true,
-        ..Offer::default()
+        ..CounterOptions::default()
     };
-    let all = open::described(config, &offer, None)?;
+    let all = described(config, &options, None)?;
     let counters = || all.iter().map(|counter| counter.about.name);
     for key in &identity.keys {
         for counter in &key.counters {
-            open::known("counter", counter, counters())?;
+            known("counter", counter, counters())?;
         }
         for tool in &key.tools {
-            open::known("tool", tool, all.iter().flat_map(open::tool_names))?;
+            known("tool", tool, all.iter().flat_map(tool_names))?;
         }
     }
     Ok(())

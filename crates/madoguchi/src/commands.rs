@@ -1,4 +1,4 @@
-//! One file a command.
+//! One file for each command.
 
 mod approvals;
 mod audit;
@@ -8,20 +8,21 @@ mod demo;
 mod doctor;
 mod import;
 mod keys;
-pub mod output;
-mod rooms;
+mod of_counter;
 mod serve;
 mod stdio;
 mod time;
 mod tools;
 
-use std::{process::ExitCode, time::Duration};
+use std::process::ExitCode;
 
 use clap::CommandFactory;
-use kit::{Error, Result};
+use kit::Result;
 
-use crate::cli::{Cli, Command};
-use output::print;
+use crate::{
+    cli::{Cli, Command},
+    output::print,
+};
 
 pub fn run(cli: Cli) -> Result<ExitCode> {
     let global = cli.global;
@@ -32,7 +33,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Call(arguments) => call::run(&global, &arguments),
         Command::Keys(arguments) => keys::run(&global, &arguments.action),
         Command::Approvals(arguments) => approvals::run(&global, &arguments.action),
-        Command::Rooms(arguments) => rooms::run(&global, &arguments.action),
+        Command::OfCounter(called) => of_counter::run(&global, &called),
         Command::Import(arguments) => import::run(&global, &arguments),
         Command::Audit(arguments) => audit::run(&global, &arguments.action),
         Command::Demo(arguments) => demo::run(&global, &arguments.action),
@@ -44,18 +45,4 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             print(&String::from_utf8_lossy(&text))
         }
     }
-}
-
-/// File work that hangs does not keep the program from ending.
-const LAST_WAIT: Duration = Duration::from_secs(2);
-
-/// One thread is enough for everything but `serve`, and starts faster.
-fn on_one_thread<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(Error::internal)?;
-    let result = runtime.block_on(work);
-    runtime.shutdown_timeout(LAST_WAIT);
-    result
 }

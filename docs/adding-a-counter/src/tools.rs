@@ -1,0 +1,3 @@
+//! One file for each tool.
+
+pub mod sign_guestbook;
