@@ -1,10 +1,11 @@
-//! The configuration: a TOML file, environment variables over it, and a schema
-//! that both are checked against.
+//! The configuration: a TOML file, and environment variables that override it. Both
+//! are checked against a schema.
 //!
 //! `MADOGUCHI_<SECTION>__<KEY>` sets any key. Unknown keys are refused, with the
-//! nearest name there is.
+//! nearest valid name.
 
 mod default_file;
+mod errors;
 mod overlay;
 mod removed;
 
@@ -20,9 +21,11 @@ use desk::{
     settings::{Level, Listener},
 };
 use kit::{Error, Result};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 pub use default_file::default_file;
+pub use errors::invalid;
+use errors::{holds_secret, unknown};
 
 /// What was configured: the desk's sections, one for each counter, and one for
 /// each counter's own port.
@@ -63,7 +66,7 @@ impl Config {
 /// Where settings come from besides the defaults.
 #[derive(Default)]
 pub struct Sources {
-    /// A data directory that was named, which some counters keep files in.
+    /// A data directory that was named; some counters keep files in it.
     pub data: Option<PathBuf>,
     pub file: Option<PathBuf>,
     pub environment: Vec<(String, String)>,
@@ -99,7 +102,7 @@ pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
     };
     let mut environment = sources.environment.clone();
     let warnings = removed::take(&mut table, &mut environment);
-    // Nothing was set: nothing to check, and the schema takes time to make.
+    // Skipped if nothing is set, because building the schema takes time.
     if !table.is_empty() || overlay::is_given(counters, &environment) {
         let schema = schema(counters);
         overlay::environment(&mut table, &schema, &environment)?;
@@ -166,7 +169,7 @@ fn read(path: &Path) -> Result<toml::Table> {
     })
 }
 
-/// `LOG_LEVEL`, as many programs spell it.
+/// `LOG_LEVEL`, a name that many programs use.
 fn log_level(environment: &[(String, String)]) -> Result<Option<Level>> {
     let Some((_, text)) = environment
         .iter()
@@ -223,7 +226,7 @@ pub fn schema(counters: &[Registration]) -> Value {
     schema
 }
 
-/// Says how a listener is reached by the name its document gives it.
+/// Adds how to allow the host name from the counter's document.
 fn name_host(section: &mut Value, name: &str) {
     let about = section.pointer_mut("/properties/allowed_hosts/description");
     if let Some(Value::String(about)) = about {
@@ -233,7 +236,7 @@ fn name_host(section: &mut Value, name: &str) {
     }
 }
 
-/// Unknown keys by name, everything else by the schema.
+/// Checks keys by name, so that errors suggest one, and everything else by the schema.
 fn check(table: &toml::Table, schema: &Value) -> Result<()> {
     unknown_keys(table, schema, "")?;
     let value = serde_json::to_value(table).map_err(Error::internal)?;
@@ -252,21 +255,11 @@ fn check(table: &toml::Table, schema: &Value) -> Result<()> {
     }
 }
 
-/// Whether a key may hold a secret, also as part of an address. What is wrong
-/// with it ends up in logs, so its value is not repeated.
-fn holds_secret(key: &str) -> bool {
-    [
-        "identity", "key", "password", "secret", "sha256", "token", "url",
-    ]
-    .iter()
-    .any(|part| key.contains(part))
-}
-
 fn unknown_keys(table: &toml::Table, schema: &Value, path: &str) -> Result<()> {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return Ok(());
     };
-    // A map with names of the user's own choosing declares no properties.
+    // A map whose keys the user chooses declares no properties.
     if properties.is_empty() {
         return Ok(());
     }
@@ -284,18 +277,6 @@ fn unknown_keys(table: &toml::Table, schema: &Value, path: &str) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn unknown<'a>(full: &str, key: &str, names: impl Iterator<Item = &'a str> + Clone) -> Error {
-    let hint = match kit::text::nearest(key, names.clone()) {
-        Some(nearest) => format!("Did you mean `{nearest}`?"),
-        None => format!("There are: {}.", names.collect::<Vec<_>>().join(", ")),
-    };
-    invalid(format!("There is no key `{full}`.")).next(hint)
-}
-
-pub fn invalid(message: String) -> Error {
-    Error::new("INVALID_CONFIG", message).details(json!({}))
 }
 
 #[cfg(test)]

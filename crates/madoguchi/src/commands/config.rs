@@ -8,7 +8,7 @@ use crate::{
     cli::{ConfigAction, Global},
     config::{self, Sources},
     counters,
-    output::{pretty, print},
+    output::{pretty, print, tell},
     usable,
 };
 

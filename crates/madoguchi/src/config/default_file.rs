@@ -1,5 +1,5 @@
-//! The default file: every key with its default, and a comment that says what
-//! it does. Made from the schema, so that it can't fall behind.
+//! The default file: every key with its default and a description. It is generated
+//! from the schema, so it is always complete.
 
 use desk::Settings;
 use kit::{Error, Result};

@@ -1,14 +1,14 @@
-//! Environment variables over the file.
+//! Environment variables that override the file.
 
 use kit::Result;
 use serde_json::Value;
 
-use super::{holds_secret, invalid, unknown};
+use super::errors::{holds_secret, invalid, unknown};
 use crate::counters::Registration;
 
 const PREFIX: &str = "MADOGUCHI_";
 
-/// Read elsewhere, and no keys of the file.
+/// Variables that are read elsewhere and set no key.
 const NOT_KEYS: [&str; 2] = ["MADOGUCHI_DATA", "MADOGUCHI_KEY"];
 
 /// Whether the environment sets anything at all.
@@ -33,7 +33,7 @@ pub fn environment(
         let Some(rest) = name.strip_prefix(PREFIX) else {
             continue;
         };
-        // Test set-ups and wrappers use the prefix for names of their own.
+        // Tests and wrappers use the prefix for their own variables.
         if NOT_KEYS.contains(&name.as_str()) || !rest.contains("__") {
             continue;
         }
@@ -59,7 +59,7 @@ pub fn environment(
     Ok(())
 }
 
-/// Sets the keys for which a counter's document names variables of its own.
+/// Sets the keys for which a counter's document names variables.
 pub fn variables(
     table: &mut toml::Table,
     schema: &Value,
@@ -88,8 +88,8 @@ fn set(
     let value = parse(text, kind).ok_or_else(|| {
         let wanted = kind.get("type").and_then(Value::as_str).unwrap_or("value");
         invalid(match holds_secret(key) {
-            true => format!("{name} is no {wanted}."),
-            false => format!("{name} is `{text}`, which is no {wanted}."),
+            true => format!("{name} is not a valid {wanted}."),
+            false => format!("{name} is `{text}`, which is not a valid {wanted}."),
         })
     })?;
     let entry = table
