@@ -78,6 +78,14 @@ struct Desk {
     _data: TempDir,
 }
 
+/// What one turn of a desk cost.
+struct Turn {
+    /// CPU seconds for 10,000 calls.
+    cpu: f64,
+    /// Calls per second.
+    rate: f64,
+}
+
 #[derive(Clone, Copy)]
 enum Call {
     Sum,
@@ -177,14 +185,15 @@ impl Desk {
         }
     }
 
-    /// CPU seconds for 10,000 calls, and calls in a second.
-    async fn turn(&self, call: Call, seconds: f64) -> Result<(f64, f64)> {
+    async fn turn(&self, call: Call, seconds: f64) -> Result<Turn> {
         let before = process::cpu_seconds(self.running.id())?;
         let limit = Limit::time(Duration::from_secs_f64(seconds));
         let outcome = self.call(call, limit).await?;
         let cpu = process::cpu_seconds(self.running.id())? - before;
-        let calls = outcome.calls() as f64;
-        Ok((cpu / calls * 10_000.0, outcome.per_second()))
+        Ok(Turn {
+            cpu: cpu / outcome.calls() as f64 * 10_000.0,
+            rate: outcome.per_second(),
+        })
     }
 }
 
@@ -227,23 +236,25 @@ async fn main() -> Result<()> {
         for desk in [&open, &guarded] {
             desk.call(call, Limit::time(WARM_UP)).await?;
         }
-        let mut turns = Vec::new();
+        let (mut without, mut with) = (Vec::new(), Vec::new());
         for round in 0..cli.rounds {
-            let without = open.turn(call, cli.seconds).await?;
-            let with = guarded.turn(call, cli.seconds).await?;
-            turns.push((without, with));
+            without.push(open.turn(call, cli.seconds).await?);
+            with.push(guarded.turn(call, cli.seconds).await?);
             eprintln!("{}: round {} of {}", call.name(), round + 1, cli.rounds);
         }
-        let of =
-            |value: fn(&((f64, f64), (f64, f64))) -> f64| number(median(turns.iter().map(value)));
+        let cpu = |turns: &[Turn]| number(median(turns.iter().map(|turn| turn.cpu)));
+        let rate = |turns: &[Turn]| number(median(turns.iter().map(|turn| turn.rate)));
         table.row(&[
             call.name().to_owned(),
-            of(|turn| turn.0.0),
-            of(|turn| turn.1.0),
-            of(|turn| turn.0.1),
-            of(|turn| turn.1.1),
+            cpu(&without),
+            cpu(&with),
+            rate(&without),
+            rate(&with),
         ]);
-        let ratios: Vec<f64> = turns.iter().map(|turn| turn.1.0 / turn.0.0).collect();
+        let pairs = with.iter().zip(&without);
+        let ratios: Vec<f64> = pairs
+            .map(|(with, without)| with.cpu / without.cpu)
+            .collect();
         let met = median(ratios.iter().copied()) < GOAL;
         let goal = format!("{}: under {GOAL} × the CPU", call.name());
         goals.add(&goal, spread(&ratios), met);
@@ -254,8 +265,8 @@ async fn main() -> Result<()> {
     full.call(Call::Sum, Limit::calls(1)).await.ok();
     let mut ratios = Vec::new();
     for _ in 0..cli.rounds {
-        let (call, _) = guarded.turn(Call::Sum, cli.seconds).await?;
-        ratios.push(full.refused(429, cli.seconds).await? / call);
+        let call = guarded.turn(Call::Sum, cli.seconds).await?;
+        ratios.push(full.refused(429, cli.seconds).await? / call.cpu);
     }
     let met = median(ratios.iter().copied()) < 1.0;
     goals.add(

@@ -2,6 +2,11 @@
 
 use bench::wire::META;
 
+/// A room full of large messages.
+pub const LOUD_ROOM: &str = "loud";
+/// A room in which nobody says anything.
+pub const QUIET_ROOM: &str = "quiet";
+
 /// The headers of a stateless request, for [`crate::caller::Caller::post`].
 pub fn modern_headers(method: &str, name: &str) -> String {
     format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\nMcp-Name: {name}\r\n")

@@ -5,25 +5,25 @@
 mod catalogue;
 mod queries;
 mod report;
+mod seen;
 mod shops;
 mod words;
 mod work;
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
 use bench::{
     load::{Limit, Outcome},
     places::Places,
-    process::Memory,
 };
 use clap::Parser;
 
 use catalogue::Catalogue;
 use queries::{KINDS, Kind};
-use shops::{Cores, Imported, Shop, TOOLS, Tool};
+use seen::{CONNECTIONS, Seen, Size, Turn, Turns, milliseconds};
+use shops::{Cores, Shop, TOOLS, Tool};
 
-pub const CONNECTIONS: [usize; 2] = [1, 16];
 /// Fewer would leave words of the questions without a product.
 const FEWEST_PRODUCTS: u64 = 500;
 const WARM_UP: Limit = Limit {
@@ -51,36 +51,6 @@ struct Cli {
     /// Where to run the import, likewise
     #[arg(long)]
     cores: Option<String>,
-}
-
-/// One turn of one shop.
-pub struct Turn {
-    /// Calls per second.
-    pub rate: f64,
-    /// CPU seconds for 10,000 calls.
-    pub cpu: f64,
-    pub p50: f64,
-    pub p95: f64,
-}
-
-/// The turns of one tool at one number of connections, in order.
-pub type Turns = HashMap<(Tool, usize), Vec<Turn>>;
-
-/// What was seen of one shop.
-pub struct Seen {
-    pub name: &'static str,
-    pub start: Duration,
-    pub memory_at_start: Memory,
-    pub memory: Memory,
-    pub kinds: Vec<(Kind, Outcome)>,
-    pub turns: Turns,
-}
-
-/// One size of catalogue. The program comes first.
-pub struct Size {
-    pub products: u64,
-    pub imported: Imported,
-    pub shops: Vec<Seen>,
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -179,8 +149,4 @@ async fn take_turn(shop: &Shop, tool: Tool, connections: usize, limit: Limit) ->
         p50: milliseconds(&outcome, 0.5),
         p95: milliseconds(&outcome, 0.95),
     })
-}
-
-pub fn milliseconds(outcome: &Outcome, share: f64) -> f64 {
-    outcome.percentile(share).as_secs_f64() * 1e3
 }

@@ -6,7 +6,7 @@ use bench::{
 };
 
 use crate::{
-    CONNECTIONS, Seen, Size, Turn, milliseconds,
+    seen::{CONNECTIONS, Seen, Size, Turn, milliseconds},
     shops::{TOOLS, Tool},
 };
 

@@ -3,6 +3,7 @@
 
 mod agent;
 mod disk;
+mod latencies;
 mod logs;
 mod pages;
 mod programs;
@@ -11,11 +12,7 @@ mod sends;
 use std::{path::PathBuf, time::Duration};
 
 use anyhow::{Result, ensure};
-use bench::{
-    figures::{median, number},
-    load::Outcome,
-    places::Places,
-};
+use bench::places::Places;
 use clap::Parser;
 
 #[derive(Parser)]
@@ -55,29 +52,4 @@ fn main() -> Result<()> {
 fn load_average() -> Result<String> {
     let loads = std::fs::read_to_string("/proc/loadavg")?;
     Ok(loads.split(' ').next().unwrap_or_default().to_owned())
-}
-
-fn milliseconds(outcome: &Outcome, share: f64) -> f64 {
-    outcome.percentile(share).as_secs_f64() * 1e3
-}
-
-/// Latencies of several rounds, in milliseconds: the medians, and how far apart
-/// the rounds were.
-struct Latencies {
-    p50: f64,
-    p99: f64,
-    range: String,
-}
-
-impl Latencies {
-    fn of(rounds: &[Outcome]) -> Self {
-        let all = |share| rounds.iter().map(move |round| milliseconds(round, share));
-        let least = all(0.99).fold(f64::INFINITY, f64::min);
-        let most = all(0.99).fold(0.0, f64::max);
-        Self {
-            p50: median(all(0.5)),
-            p99: median(all(0.99)),
-            range: format!("{}–{}", number(least), number(most)),
-        }
-    }
 }

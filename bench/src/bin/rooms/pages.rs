@@ -14,7 +14,8 @@ use serde_json::json;
 use tokio::runtime;
 
 use crate::{
-    Latencies, logs,
+    latencies::Latencies,
+    logs,
     sends::{call, settings},
 };
 

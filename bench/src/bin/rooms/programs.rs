@@ -19,7 +19,8 @@ use serde_json::json;
 
 use crate::{
     agent::{self, Agent},
-    logs, milliseconds,
+    latencies::milliseconds,
+    logs,
 };
 
 /// Below what one agent may send in a minute.

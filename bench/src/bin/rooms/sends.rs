@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use tokio::{runtime, task::JoinSet};
 
 use crate::{
-    Latencies,
     disk::{self, LINE},
+    latencies::Latencies,
 };
 
 const TURNS: [Turn; 4] = [

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use super::{
-    counters::LOUD_ROOM,
     slow::LIMIT,
     sockets::{attend, send},
 };
-use crate::{caller::Caller, requests};
+use crate::{
+    caller::Caller,
+    requests::{self, LOUD_ROOM},
+};
 
 /// Room for what stands around the value.
 const FRAME: usize = 4 * 1024;

@@ -10,13 +10,8 @@ use tokio_tungstenite::client_async;
 use super::sockets::send;
 use crate::{
     caller::{Caller, Line, upgrade},
-    requests,
+    requests::{self, LOUD_ROOM, QUIET_ROOM},
 };
-
-/// A room full of large messages.
-pub const LOUD_ROOM: &str = "loud";
-/// A room in which nobody says anything.
-pub const QUIET_ROOM: &str = "quiet";
 
 /// The longest text of a message.
 const TEXT: usize = 10_000;

@@ -6,13 +6,13 @@ use anyhow::{Context as _, Result};
 use tokio::{io::AsyncWriteExt as _, time::timeout};
 
 use super::{
-    counters::{LOUD_ROOM, shows},
+    counters::shows,
     sockets::{attend, send},
 };
 use crate::{
     caller::{Caller, Line},
     desk::COUNTERS,
-    requests,
+    requests::{self, LOUD_ROOM},
 };
 
 /// What a large page costs the desk, in other requests.

@@ -13,10 +13,9 @@ use tokio_tungstenite::tungstenite::{
     },
 };
 
-use super::counters::QUIET_ROOM;
 use crate::{
     caller::{Caller, Socket},
-    requests,
+    requests::{self, QUIET_ROOM},
 };
 
 /// How long a client may take to send one message to a desk that reads slowly.

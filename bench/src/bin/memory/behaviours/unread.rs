@@ -7,8 +7,10 @@ use futures::SinkExt as _;
 use tokio::{io::AsyncWriteExt as _, net::TcpStream, time::timeout};
 use tokio_tungstenite::tungstenite::Message;
 
-use super::counters::LOUD_ROOM;
-use crate::{caller::Caller, requests};
+use crate::{
+    caller::Caller,
+    requests::{self, LOUD_ROOM},
+};
 
 /// When nothing more can be written, the desk waits for us.
 const BLOCKED: Duration = Duration::from_secs(3);
