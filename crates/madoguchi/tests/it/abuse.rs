@@ -79,7 +79,7 @@ fn is_barred_message(message: &Value) {
 }
 
 #[tokio::test]
-async fn after_thirty_wrong_keys_only_right_ones_pass_from_there() {
+async fn after_thirty_wrong_keys_only_known_keys_are_accepted_from_that_address() {
     let desk = desk("").await;
     for number in 0..30 {
         let answer = with_key(&desk, &format!("guess {number}")).await;
@@ -211,7 +211,7 @@ async fn wrong_keys_of_silent_connections_count_too() {
 }
 
 #[tokio::test]
-async fn a_missing_key_is_no_wrong_one_and_nought_is_no_limit() {
+async fn a_missing_key_does_not_count_as_wrong_and_zero_means_no_limit() {
     let one = desk("wrong_keys_per_minute = 1").await;
     for _ in 0..5 {
         let list = list().to_string();
@@ -252,7 +252,7 @@ async fn one_answer(stream: &mut TcpStream) -> String {
 /// Many a client sends headers and body one after the other. It is refused by the
 /// first, and still hears so.
 #[tokio::test]
-async fn who_is_still_sending_hears_the_refusal() {
+async fn a_client_that_is_still_sending_receives_the_refusal() {
     let desk = desk("wrong_keys_per_minute = 1").await;
     assert_eq!(with_key(&desk, "guess").await.status, 401);
     let body = list().to_string();

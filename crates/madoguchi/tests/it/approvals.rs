@@ -1,6 +1,7 @@
 //! "Confirm once": what a person must allow is done when they did, as they saw
 //! it, and once.
 
+mod asking;
 mod batches;
 mod begun;
 mod bounds;
@@ -8,142 +9,18 @@ mod own_desk;
 mod policy;
 mod prompts;
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
-use kit::{Store, sql::Budget};
 use serde_json::{Value, json};
-use store::{Database, Options, testing::Postgres, url::DatabaseUrl};
+
+use asking::{Asking, asking, id, question, reservation};
 
 use crate::harness::{
-    Desk, Output, Place, free_seats, modern, modern_headers, refused, result, seats_of,
-    show_to_book, structured, try_request,
+    Desk, Place, modern, modern_headers, refused, result, show_to_book, structured, try_request,
 };
 
-fn asking(hold_seconds: u64) -> String {
-    format!(
-        "[approval]\nhold_seconds = {hold_seconds}\ntools = {{ \"cinema.reserve_seats\" = \"ask\" }}\n"
-    )
-}
-
-/// A desk that asks before it books, and the person who is asked.
-pub(super) struct Asking {
-    desk: Desk,
-    database: Option<String>,
-}
-
-impl Asking {
-    async fn embedded(hold_seconds: u64) -> Self {
-        let desk = Desk::setup().config(&asking(hold_seconds)).start().await;
-        let database = None;
-        Self { desk, database }
-    }
-
-    async fn on_both(hold_seconds: u64) -> [Self; 2] {
-        let url = Postgres::shared().create_database();
-        let setup = Desk::setup().config(&asking(hold_seconds));
-        let desk = setup.database(&url).demo().start().await;
-        let database = Some(url);
-        [Self::embedded(hold_seconds).await, Self { desk, database }]
-    }
-
-    /// The next process on the same data.
-    async fn restarted(self) -> Self {
-        let mut setup = Desk::setup().place(&self.desk.place).config(&asking(0));
-        if let Some(url) = &self.database {
-            setup = setup.database(url);
-        }
-        Self {
-            desk: setup.start().await,
-            database: self.database,
-        }
-    }
-
-    fn try_cli(&self, arguments: &[&str]) -> Output {
-        let mut command = self.desk.place.command();
-        command.args(arguments);
-        if let Some(url) = &self.database {
-            command.env("MADOGUCHI_DATABASE__URL", url);
-        }
-        Output::of(&mut command, "")
-    }
-
-    #[track_caller]
-    fn cli(&self, arguments: &[&str]) -> Output {
-        self.try_cli(arguments).ok()
-    }
-
-    fn listed(&self) -> Vec<Value> {
-        let listed = self.cli(&["approvals", "list", "--json"]).json();
-        listed.as_array().unwrap().clone()
-    }
-
-    fn pending(&self) -> Vec<Value> {
-        let mut listed = self.listed();
-        listed.retain(|approval| approval["status"] == "pending");
-        listed
-    }
-
-    /// Waits until one question more is there than there was.
-    async fn asked(&self) -> String {
-        for _ in 0..400 {
-            if let [approval] = self.pending().as_slice() {
-                return id(approval);
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        panic!("nobody was asked");
-    }
-
-    async fn show(&self, nth: usize) -> Value {
-        show_to_book(&self.desk, "M001", nth).await
-    }
-
-    async fn book(&self, show: &Value, seats: &[&str]) -> Value {
-        let arguments = json!({ "schedule_id": show["schedule_id"], "seat_ids": seats });
-        self.desk.call("cinema", "reserve_seats", arguments).await
-    }
-
-    async fn is_free(&self, show: &Value, seat: &str) -> bool {
-        let schedule = show["schedule_id"].as_str().unwrap();
-        free_seats(&seats_of(&self.desk, schedule).await).contains(seat)
-    }
-
-    async fn sql(&self, text: &str) {
-        let url = match &self.database {
-            Some(url) => url.clone(),
-            None => {
-                let file = self.desk.place.data().join("madoguchi.db");
-                format!("sqlite:///{}", file.display())
-            }
-        };
-        let url = DatabaseUrl::parse(&url).unwrap();
-        let database = Database::open(&url, Options::default()).await.unwrap();
-        let store: Arc<dyn Store> = Arc::new(database.clone());
-        let text = text.to_owned();
-        let run = move |sql: &mut dyn kit::Sql| sql.execute(&text, &[]);
-        store.transaction(Budget::default(), run).await.unwrap();
-        database.close().await.unwrap();
-    }
-}
-
-fn id(approval: &Value) -> String {
-    approval["id"].as_str().unwrap().to_owned()
-}
-
-fn reservation(result: &Value) -> String {
-    let reservation = &structured(result)["reservation"]["reservation_id"];
-    reservation.as_str().unwrap().to_owned()
-}
-
-/// The question that a call was answered with.
-#[track_caller]
-fn question(result: &Value) -> String {
-    let error = refused(result, "APPROVAL_REQUIRED");
-    error["details"]["approval_id"].as_str().unwrap().to_owned()
-}
-
 #[tokio::test]
-async fn a_held_call_goes_on_when_a_person_says_yes() {
+async fn a_waiting_call_continues_when_the_user_approves() {
     for asking in Asking::on_both(45).await {
         let show = asking.show(0).await;
         let person = async {
@@ -185,7 +62,7 @@ async fn a_held_call_goes_on_when_a_person_says_yes() {
 }
 
 #[tokio::test]
-async fn a_no_is_a_no_with_its_reason() {
+async fn a_denied_call_gets_the_reason() {
     let asking = Asking::embedded(45).await;
     let show = asking.show(0).await;
     let person = async {
@@ -230,7 +107,7 @@ async fn an_approval_is_for_exactly_this_call_and_for_one() {
 }
 
 #[tokio::test]
-async fn of_many_calls_at_once_one_uses_the_approval() {
+async fn only_one_of_many_concurrent_calls_uses_the_approval() {
     for asking in Asking::on_both(0).await {
         let show = asking.show(0).await;
         let id = question(&asking.book(&show, &["A1"]).await);
@@ -269,7 +146,7 @@ async fn a_refusal_of_the_tool_leaves_the_approval() {
 }
 
 #[tokio::test]
-async fn always_is_for_this_caller_and_tool_until_it_is_revoked() {
+async fn a_standing_grant_covers_one_caller_and_tool_until_revoked() {
     let asking = Asking::embedded(0).await;
     let show = asking.show(0).await;
     let id = question(&asking.book(&show, &["A1"]).await);
@@ -309,7 +186,7 @@ async fn call_with_key(desk: &Desk, key: &str, arguments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn what_lapsed_is_a_no() {
+async fn an_unanswered_request_is_denied_when_it_expires() {
     for asking in Asking::on_both(0).await {
         let show = asking.show(0).await;
         // Before anybody decided.
@@ -352,7 +229,7 @@ async fn a_call_whose_client_has_gone_does_not_run() {
 }
 
 #[tokio::test]
-async fn an_answer_that_did_not_arrive_is_given_again() {
+async fn an_answer_that_was_not_delivered_is_replayed() {
     for asking in Asking::on_both(0).await {
         let show = asking.show(0).await;
         let id = question(&asking.book(&show, &["A1"]).await);
@@ -369,7 +246,7 @@ async fn an_answer_that_did_not_arrive_is_given_again() {
 }
 
 #[tokio::test]
-async fn a_retry_with_its_key_asks_nobody() {
+async fn a_retry_with_its_idempotency_key_needs_no_approval() {
     let asking = Asking::embedded(0).await;
     let show = asking.show(0).await;
     let arguments = json!({
@@ -390,7 +267,7 @@ async fn a_retry_with_its_key_asks_nobody() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_without_end() {
+async fn one_caller_has_a_limited_number_of_pending_approvals() {
     let asking = Asking::embedded(0).await;
     let show = asking.show(0).await;
     let seats: Vec<(String, String)> = (1..=8)
@@ -413,7 +290,7 @@ async fn nobody_is_asked_without_end() {
 
 /// A tool that is not done in a transaction, and that asks by its nature.
 #[tokio::test]
-async fn what_acts_outside_asks_without_any_policy() {
+async fn a_tool_that_acts_outside_needs_approval_by_default() {
     let config = "[approval]\nhold_seconds = 0\n";
     let asking = Asking {
         desk: Desk::setup().config(config).start().await,

@@ -8,18 +8,8 @@ mod reads;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Desk, LEGACY, Pipe, Place, Socket, initialize, initialized, modern, modern_headers, plain,
-    request,
+    Desk, LEGACY, Pipe, Socket, initialize, initialized, modern, modern_headers, plain, request,
 };
-
-/// Makes a key on the data of `place` and returns its secret.
-fn key(place: &Place, arguments: &[&str]) -> String {
-    let mut all = vec!["keys", "create"];
-    all.extend(arguments);
-    all.push("--json");
-    let made = place.run(&all).ok().json();
-    made["key"].as_str().unwrap().to_owned()
-}
 
 /// One transport in one era.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

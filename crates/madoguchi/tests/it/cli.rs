@@ -106,7 +106,7 @@ async fn call_at_a_running_desk() {
 }
 
 #[test]
-fn demo_comes_and_goes() {
+fn demo_data_is_loaded_and_removed() {
     let place = Place::new();
     let count = || {
         let movies = place.run(&["call", "cinema", "get_movie_list"]).ok().json();

@@ -126,8 +126,7 @@ const UNLIMITED: &str = "[limits]\nrequests_per_minute = { innervoice = 100000 }
 /// InnerVoice takes no request without a key, and the suite can't send one.
 async fn desk_with_keys() -> (Desk, Relay) {
     let desk = Desk::setup().config(UNLIMITED).start().await;
-    let made = desk.place.run(&["keys", "create", "suite", "--json"]).ok();
-    let key = made.json()["key"].as_str().unwrap().to_owned();
+    let key = desk.place.create_key(&["suite"]);
     let relay = Relay::start(desk.port, &key).await;
     (desk, relay)
 }
@@ -192,8 +191,7 @@ async fn rooms_2026_07_28() {
 #[tokio::test]
 async fn schemas_suit_every_provider() {
     let desk = Desk::start().await;
-    let made = desk.place.run(&["keys", "create", "lint", "--json"]).ok();
-    let key = made.json()["key"].as_str().unwrap().to_owned();
+    let key = desk.place.create_key(&["lint"]);
     for counter in [
         "cinema",
         "innervoice",

@@ -2,171 +2,22 @@
 //! does there in a real browser (`clients/console.mjs`).
 
 mod batches;
+mod visitor;
 
 use std::{process::Command, time::Duration};
 
 use desk::{digest::hex, state::Secret};
-use serde_json::{Value, json};
 use store::testing::Postgres;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
+use tokio::{io::AsyncReadExt, net::TcpStream};
 
 use crate::harness::{
-    Answer, Desk, Output, clients, free_seats, refused, request, seats_of, show_to_book,
+    Desk, Output, clients, free_seats, request, seats_of, show_to_book,
     tls::{self, AUTHORITY},
 };
-
-const ASKS: &str = "[approval]\ntools = { \"cinema.reserve_seats\" = \"ask\" }\nhold_seconds = 1\n";
-
-const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
-const HTML: (&str, &str) = ("accept", "text/html,*/*;q=0.8");
-
-async fn asking_desk() -> Desk {
-    Desk::setup().config(ASKS).start().await
-}
-
-/// A browser that is signed in, as far as HTTP goes.
-struct Visitor<'a> {
-    desk: &'a Desk,
-    cookie: String,
-    token: String,
-}
-
-impl<'a> Visitor<'a> {
-    async fn enter(desk: &'a Desk) -> Self {
-        Self::entered(desk, &follow(desk, &new_link(desk)).await)
-    }
-
-    /// From the answer to a link.
-    fn entered(desk: &'a Desk, answer: &Answer) -> Self {
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        let set = answer.header("set-cookie").unwrap();
-        Self {
-            desk,
-            cookie: set.split(';').next().unwrap().to_owned(),
-            token: between(&answer.text(), "data-form=\"", "\"").to_owned(),
-        }
-    }
-
-    /// The same browser, at a desk on the same data.
-    fn at(&self, desk: &'a Desk) -> Self {
-        Self {
-            desk,
-            cookie: self.cookie.clone(),
-            token: self.token.clone(),
-        }
-    }
-
-    /// The inbox as the stream first sends it, and the stream; or the status
-    /// with which it is refused.
-    async fn listen(&self) -> Result<(String, TcpStream), u16> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.desk.port))
-            .await
-            .unwrap();
-        let head = format!(
-            "GET /console/events HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {}\r\nx-console-form: {}\r\n\r\n",
-            self.cookie, self.token
-        );
-        stream.write_all(head.as_bytes()).await.unwrap();
-        let mut read = vec![0; 100_000];
-        let mut text = String::new();
-        loop {
-            let length = stream.read(&mut read).await.unwrap();
-            assert!(length > 0, "{text}");
-            text.push_str(&String::from_utf8_lossy(&read[..length]));
-            if !text.starts_with("HTTP/1.1 200") {
-                return Err(between(&text, "HTTP/1.1 ", " ").parse().unwrap());
-            }
-            if text.contains("\"html\"") && text.ends_with("\n\n\r\n") {
-                assert!(text.contains("text/event-stream"), "{text}");
-                return Ok((text, stream));
-            }
-        }
-    }
-
-    async fn get(&self, path: &str) -> Answer {
-        let headers = [HTML, ("cookie", self.cookie.as_str())];
-        request(self.desk.port, "GET", path, &headers, "").await
-    }
-
-    /// As a page of the console would, with more or other headers.
-    async fn post(&self, path: &str, body: &str, more: &[(&str, &str)]) -> Answer {
-        let origin = self.desk.url("");
-        let mut headers = vec![FORM, HTML, ("cookie", self.cookie.as_str())];
-        headers.push(("origin", &origin));
-        headers.retain(|(name, _)| !more.iter().any(|(other, _)| other == name));
-        headers.extend_from_slice(more);
-        request(self.desk.port, "POST", path, &headers, body.to_owned()).await
-    }
-
-    async fn decide(&self, id: &str, decision: &str) -> Answer {
-        let body = format!("form={}&decision={decision}", self.token);
-        let json = ("accept", "application/json");
-        self.post(&format!("/console/approvals/{id}"), &body, &[json])
-            .await
-    }
-}
-
-fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
-    let (_, rest) = text
-        .split_once(before)
-        .unwrap_or_else(|| panic!("no {before} in {text}"));
-    rest.split_once(after).unwrap().0
-}
-
-/// A new link, made by another process on the same data.
-fn new_link(desk: &Desk) -> String {
-    let config = desk.config();
-    let port = desk.port.to_string();
-    let output = desk.place.run(&[
-        "approvals",
-        "open",
-        "--port",
-        &port,
-        "--config",
-        config.to_str().unwrap(),
-    ]);
-    output.ok().stdout.trim().to_owned()
-}
-
-/// Presses the button behind a link.
-async fn follow(desk: &Desk, link: &str) -> Answer {
-    let (_, token) = link.split_once("token=").unwrap();
-    let origin = desk.url("");
-    let headers = [FORM, HTML, ("origin", origin.as_str())];
-    let body = format!("token={token}");
-    request(desk.port, "POST", "/console/open", &headers, body).await
-}
-
-/// A booking that waits for the user's yes; its approval's id.
-async fn waiting_booking(desk: &Desk) -> String {
-    let show = show_to_book(desk, "M001", 0).await;
-    let schedule_id = show["schedule_id"].as_str().unwrap();
-    let free = free_seats(&seats_of(desk, schedule_id).await);
-    let seat = free.first().unwrap();
-    let arguments = json!({ "schedule_id": schedule_id, "seat_ids": [seat] });
-    let answer = desk.call("cinema", "reserve_seats", arguments).await;
-    let error = refused(&answer, "APPROVAL_REQUIRED");
-    error["details"]["approval_id"].as_str().unwrap().to_owned()
-}
-
-fn status_of(desk: &Desk, id: &str) -> Value {
-    let output = desk.place.run(&["approvals", "list", "--json"]).ok();
-    let all = output.json();
-    let found = all.as_array().unwrap().iter().find(|one| one["id"] == id);
-    found.unwrap_or_else(|| panic!("no {id} in {all}"))["status"].clone()
-}
-
-fn secret(desk: &Desk) -> Secret {
-    let text = std::fs::read_to_string(desk.place.data().join("desk.secret")).unwrap();
-    Secret::of_hex(&text).unwrap()
-}
-
-fn now() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
-}
+use visitor::{
+    ASKS, HTML, Visitor, asking_desk, between, follow, new_link, now, secret, status_of,
+    waiting_booking,
+};
 
 #[tokio::test]
 async fn opens_once_with_the_link_that_serve_hands_over() {
@@ -210,7 +61,7 @@ async fn opens_once_with_the_link_that_serve_hands_over() {
 }
 
 #[tokio::test]
-async fn nobody_else_gets_in() {
+async fn forged_expired_and_ended_sessions_are_refused() {
     let desk = asking_desk().await;
     let visitor = Visitor::enter(&desk).await;
     let page = |cookie: String| async move {
@@ -285,11 +136,10 @@ async fn a_cookie_alone_shows_and_decides_nothing() {
 }
 
 #[tokio::test]
-async fn keys_open_nothing_here() {
+async fn api_keys_do_not_open_the_console() {
     let desk = asking_desk().await;
     let id = waiting_booking(&desk).await;
-    let made = desk.place.run(&["keys", "create", "agent", "--json"]).ok();
-    let key = format!("Bearer {}", made.json()["key"].as_str().unwrap());
+    let key = format!("Bearer {}", desk.place.create_key(&["agent"]));
     let visitor = Visitor::enter(&desk).await;
     // Not even together with a person's cookie.
     let headers = [
@@ -323,7 +173,7 @@ async fn keys_open_nothing_here() {
 }
 
 #[tokio::test]
-async fn other_pages_decide_nothing() {
+async fn other_sites_can_not_decide_approvals() {
     let desk = asking_desk().await;
     let id = waiting_booking(&desk).await;
     let visitor = Visitor::enter(&desk).await;
@@ -405,7 +255,7 @@ async fn pages_are_not_framed_kept_or_scripted_by_others() {
 }
 
 #[tokio::test]
-async fn of_two_who_decide_at_once_one_is_told() {
+async fn only_one_of_two_concurrent_decisions_counts() {
     let desk = asking_desk().await;
     let (first, second) = (Visitor::enter(&desk).await, Visitor::enter(&desk).await);
     let id = waiting_booking(&desk).await;
@@ -468,7 +318,7 @@ async fn a_stream_ends_with_its_session() {
 
 /// Where keys are required, a person who is signed in needs none to stay.
 #[tokio::test]
-async fn a_visitor_without_a_key_goes_on_listening() {
+async fn a_signed_in_person_needs_no_key_to_stay_connected() {
     let config = "[http]\nrequire_key = true\nidentify_timeout_seconds = 1\n";
     let desk = Desk::setup().config(config).start().await;
     let visitor = Visitor::enter(&desk).await;
@@ -522,7 +372,7 @@ async fn desks_on_one_database_share_links_and_visitors() {
 }
 
 #[tokio::test]
-async fn over_tls_the_cookie_stays_there() {
+async fn the_cookie_is_secure_over_tls() {
     let (desk, _authority) = tls::start("").await;
     let link = desk.console_link();
     let (address, token) = link.split_once("/console/open?token=").unwrap();
@@ -562,7 +412,7 @@ async fn people_decide_in_a_browser() {
 }
 
 #[tokio::test]
-async fn people_who_decide_at_once_meet_in_a_browser() {
+async fn concurrent_decisions_are_shown_in_a_browser() {
     in_a_browser("meeting").await;
 }
 

@@ -70,3 +70,17 @@ fn the_guide_to_a_new_counter_shows_the_code_that_is_tested() {
         assert!(test.contains(line.trim()), "{path} does not contain {line}");
     }
 }
+
+#[test]
+fn files_that_the_architecture_names_exist() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let mut seen = 0;
+    for path in text
+        .split('`')
+        .filter(|part| part.contains("/src/") || part.contains("/tests/"))
+    {
+        assert!(root().join("crates").join(path).exists(), "{path}");
+        seen += 1;
+    }
+    assert!(seen > 20, "{seen}");
+}

@@ -131,7 +131,7 @@ async fn large_and_deep_bodies_are_refused() {
 }
 
 #[tokio::test]
-async fn a_client_that_dawdles_is_hung_up_on() {
+async fn a_client_that_sends_too_slowly_is_disconnected() {
     let desk = Desk::setup()
         .config("[http]\nheader_timeout_seconds = 1\nbody_timeout_seconds = 1\n")
         .start()

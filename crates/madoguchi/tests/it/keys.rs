@@ -133,7 +133,7 @@ async fn a_key_works_the_moment_it_is_made_and_not_after_it_is_revoked() {
 }
 
 #[tokio::test]
-async fn a_call_under_way_ends_with_its_key() {
+async fn a_running_call_ends_when_its_key_is_revoked() {
     let desk = Desk::setup().config(REQUIRED).start().await;
     let key = create(&desk.place, &["phone"]);
     let waiting = post(

@@ -94,7 +94,7 @@ async fn a_restart_forgets_nothing() {
 /// A file of a process that died in the middle of writing, or that somebody
 /// damaged: nobody knows what passed.
 #[tokio::test]
-async fn a_damaged_count_lets_nothing_pass() {
+async fn a_damaged_counter_file_refuses_all_requests() {
     let desk = Desk::setup().config(HUNDRED).start().await;
     assert_eq!(passed(&[post(desk.port).await]), 1);
     let directory = desk.place.data().join("madoguchi.db-limits");
@@ -113,8 +113,7 @@ async fn a_damaged_count_lets_nothing_pass() {
 #[tokio::test]
 async fn a_stdio_process_with_a_key_counts_too() {
     let desk = Desk::setup().config(HUNDRED).start().await;
-    let made = desk.place.run(&["keys", "create", "phone", "--json"]);
-    let key = made.ok().json()["key"].as_str().unwrap().to_owned();
+    let key = desk.place.create_key(&["phone"]);
     let mut command = desk.place.command();
     command.args(["stdio", "fixture", "--fixture", "--config"]);
     command.arg(desk.config()).env("MADOGUCHI_KEY", &key);

@@ -91,7 +91,7 @@ async fn a_handshake_of_the_wrong_form() {
 
 /// A message that is none, over HTTP: the id is given back, and the status.
 #[tokio::test]
-async fn what_is_no_message() {
+async fn texts_that_are_no_message_are_refused() {
     let desk = Desk::start().await;
     for (body, id) in [
         (r#"{"jsonrpc":"1.0","id":7,"method":"ping"}"#, json!(7)),
@@ -116,20 +116,16 @@ async fn what_is_no_message() {
 
 /// What a caller sent is quoted, but never at any length.
 #[tokio::test]
-async fn long_texts_are_not_sent_back() {
+async fn long_texts_are_not_repeated_in_errors() {
     let desk = Desk::start().await;
     let long = "あ".repeat(50_000);
     let mut socket = Socket::open(&desk, "fixture").await;
+    let sum = |arguments: Value| json!({ "name": "fixture_sum", "arguments": arguments });
+    let reference = json!({ "ref": { "type": long }, "argument": { "name": "x", "value": "y" } });
     for (method, params) in [
         ("tools/call", json!({ "name": long, "arguments": {} })),
-        (
-            "tools/call",
-            json!({ "name": "fixture_sum", "arguments": long }),
-        ),
-        (
-            "tools/call",
-            json!({ "name": "fixture_sum", "arguments": { "a": long, "b": 1 } }),
-        ),
+        ("tools/call", sum(json!(long))),
+        ("tools/call", sum(json!({ "a": long, "b": 1 }))),
         ("prompts/get", json!({ "name": long })),
         (
             "prompts/get",
@@ -138,11 +134,7 @@ async fn long_texts_are_not_sent_back() {
         ("resources/read", json!({ "uri": long })),
         ("resources/read", json!({ "uri": format!("test://{long}") })),
         ("completion/complete", json!({ "ref": long })),
-        (
-            "completion/complete",
-            json!({
-            "ref": { "type": long }, "argument": { "name": "x", "value": "y" } }),
-        ),
+        ("completion/complete", reference),
         ("tools/list", json!({ "cursor": long })),
         ("resources/list", json!({ "cursor": long })),
         (long.as_str(), json!({})),
@@ -156,53 +148,35 @@ async fn long_texts_are_not_sent_back() {
             modern(1, method, params.clone()),
         ] {
             let answer = socket.request(&message).await;
-            let text = answer.to_string();
-            let name: String = method.chars().take(30).collect();
-            assert!(
-                text.len() < 2000,
-                "{name}: {} bytes: {:.300}",
-                text.len(),
-                text
-            );
-            assert!(
-                !answer["error"].is_null() || answer["result"]["isError"] == true,
-                "{text}"
-            );
+            let is_refused = !answer["error"].is_null() || answer["result"]["isError"] == true;
+            assert!(is_refused, "{answer}");
+            check_short(&answer.to_string());
         }
     }
     // A session, a discovery and the handshake, over HTTP.
     let call = json!({ "name": long, "arguments": {} });
     let mut session = Session::open(&desk, "fixture", LEGACY).await;
-    assert!(
-        session
-            .request("tools/call", call.clone())
-            .await
-            .to_string()
-            .len()
-            < 2000
-    );
-    assert!(session.request(&long, json!({})).await.to_string().len() < 2000);
+    check_short(&session.request("tools/call", call).await.to_string());
+    check_short(&session.request(&long, json!({})).await.to_string());
     let hello = initialize(1, &long).to_string();
     let answer = request(desk.port, "POST", "/mcp/fixture", &[], hello).await;
-    assert!(answer.text().len() < 2000, "{}", answer.text().len());
+    check_short(&answer.text());
     let mut call = modern(1, "tools/call", json!({ "name": "fixture_sum" }));
     call["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = long.as_str().into();
     let headers = [
         ("mcp-protocol-version", MODERN),
         ("mcp-method", "tools/call"),
     ];
-    let answer = request(
-        desk.port,
-        "POST",
-        "/mcp/fixture",
-        &headers,
-        call.to_string(),
-    )
-    .await;
-    assert!(answer.text().len() < 2000, "{}", answer.text().len());
-    let answer = socket.request(&call).await.to_string();
-    assert!(answer.len() < 2000, "{}", answer.len());
+    let body = call.to_string();
+    let answer = request(desk.port, "POST", "/mcp/fixture", &headers, body).await;
+    check_short(&answer.text());
+    check_short(&socket.request(&call).await.to_string());
     let path = format!("/mcp/{}", "x".repeat(5000));
     let answer = request(desk.port, "POST", &path, &[], initialized().to_string()).await;
-    assert!(answer.text().len() < 2000, "{}", answer.text().len());
+    check_short(&answer.text());
+}
+
+#[track_caller]
+fn check_short(answer: &str) {
+    assert!(answer.len() < 2000, "{} bytes: {answer:.300}", answer.len());
 }

@@ -1,18 +1,14 @@
-//! A counter with a port of its own: the protocol at `/` and `/mcp`, tools
-//! without any protocol, and files.
+//! A counter with a port of its own: the protocol at `/` and `/mcp`, and tools
+//! called with plain JSON.
 
-use std::{fs, os::unix::fs::symlink};
+mod documents;
+mod files;
 
 use serde_json::{Value, json};
 
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
-
 use crate::harness::{
-    Answer, Desk, LEGACY, configured_keys, initialize, initialized, modern, plain, refused,
-    request, result, structured, upgrade_head,
+    Answer, Desk, LEGACY, initialize, initialized, modern, plain, refused, request, result,
+    structured,
 };
 
 const FLAG: &str = "--fixture-port";
@@ -30,7 +26,7 @@ fn sum() -> Value {
 }
 
 #[tokio::test]
-async fn every_era_at_both_paths() {
+async fn every_protocol_era_works_at_both_paths() {
     let desk = desk().await;
     for path in ["/", "/mcp"] {
         let headers = [
@@ -70,7 +66,7 @@ async fn every_era_at_both_paths() {
 /// An agent that shakes hands but says no more about it, asks for nothing but
 /// JSON, and reads the text of the first block.
 #[tokio::test]
-async fn an_agent_that_reads_json_alone() {
+async fn an_agent_that_accepts_only_json_is_served() {
     let desk = desk().await;
     for accept in ["", "*/*", "application/json"] {
         let headers = [("accept", accept)];
@@ -97,7 +93,7 @@ async fn an_agent_that_reads_json_alone() {
 }
 
 #[tokio::test]
-async fn tools_without_the_protocol() {
+async fn tools_can_be_called_with_plain_json() {
     let desk = desk().await;
     let listed = desk.rpc("fixture", "tools/list", json!({})).await;
     for body in ["{}", ""] {
@@ -207,90 +203,6 @@ async fn plain_calls_pass_the_same_stations() {
 }
 
 #[tokio::test]
-async fn files_to_look_at() {
-    let desk = desk().await;
-    let assets = desk.place.data().join("assets");
-    fs::create_dir_all(assets.join("more")).unwrap();
-    let large: Vec<u8> = (0..300_000u32).map(|i| i as u8).collect();
-    fs::write(assets.join("むぎぼーカレンダー.png"), &large).unwrap();
-    // As an archive from a Mac leaves it: the dots apart from the letter.
-    fs::write(assets.join("は\u{3099}.png"), "ば").unwrap();
-    fs::write(assets.join("more/A B.SVG"), "<svg/>").unwrap();
-    fs::write(assets.join("unknown.xyz"), "?").unwrap();
-    fs::write(assets.join(".hidden.png"), "?").unwrap();
-    fs::write(assets.join("empty.txt"), "").unwrap();
-    symlink(assets.join("unknown.xyz"), assets.join("inside.png")).unwrap();
-    symlink(
-        desk.place.data().join("madoguchi.db"),
-        assets.join("out.png"),
-    )
-    .unwrap();
-    symlink("/etc", assets.join("etc")).unwrap();
-    let get = |path: &'static str| request(desk.own_port, "GET", path, &[], "");
-
-    let name = "/assets/%E3%82%80%E3%81%8E%E3%81%BC%E3%83%BC%E3%82%AB%E3%83%AC%E3%83%B3%E3%83%80%E3%83%BC.png";
-    let answer = get(name).await;
-    assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("content-type"), Some("image/png"));
-    assert_eq!(answer.header("content-length"), Some("300000"));
-    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
-    assert!(answer.body == large);
-    let tag = answer.header("etag").unwrap();
-    let again = request(desk.own_port, "GET", name, &[("if-none-match", tag)], "").await;
-    assert_eq!((again.status, again.body.len()), (304, 0));
-    let head = request(desk.own_port, "HEAD", name, &[], "").await;
-    assert_eq!((head.status, head.body.len()), (200, 0));
-
-    for (path, kind) in [
-        ("/assets/%E3%81%B0.png", "image/png"),
-        ("/assets/more/A%20B.SVG", "image/svg+xml"),
-        ("/assets/unknown.xyz", "application/octet-stream"),
-        ("/assets/empty.txt", "text/plain; charset=utf-8"),
-        ("/assets/inside.png", "image/png"),
-    ] {
-        let answer = get(path).await;
-        assert_eq!(
-            (answer.status, answer.header("content-type")),
-            (200, Some(kind)),
-            "{path}"
-        );
-        let policy = answer.header("content-security-policy").unwrap();
-        assert!(policy.contains("sandbox"), "{path}");
-    }
-    for path in [
-        "/assets",
-        "/assets/",
-        "/assets/more",
-        "/assets/more/",
-        "/assets/none.png",
-        "/assets/.hidden.png",
-        "/assets/../madoguchi.db",
-        "/assets/%2e%2e/madoguchi.db",
-        "/assets/..%2fmadoguchi.db",
-        "/assets/more/../../madoguchi.db",
-        "/assets//etc/passwd",
-        "/assets/%2fetc%2fpasswd",
-        "/assets/etc/passwd",
-        "/assets/out.png",
-        "/assets/unknown.xyz%00.png",
-        "/assets/unknown.xyz/x",
-        "/assets/..%5cmadoguchi.db",
-    ] {
-        let answer = get(path).await;
-        assert_eq!(answer.status, 404, "{path}: {}", answer.text());
-    }
-    assert_eq!(get("/assets/%ff.png").await.status, 400);
-    assert_eq!(
-        request(desk.own_port, "POST", "/assets/unknown.xyz", &[], "")
-            .await
-            .status,
-        405
-    );
-    // The main port has no files.
-    assert_eq!(desk.get("/assets/unknown.xyz").await.status, 404);
-}
-
-#[tokio::test]
 async fn the_guard_of_an_own_port_names_its_section() {
     let desk = desk().await;
     let evil = [("host", "evil.example")];
@@ -341,114 +253,6 @@ async fn a_taken_own_port_names_its_flag() {
         ])
         .failed();
     assert!(said.contains(FLAG) && said.contains(&taken), "{said}");
-}
-
-/// The merchant's document, read as its users do: the port, the paths, the
-/// names in the answers.
-#[tokio::test]
-async fn the_merchants_port() {
-    let desk = Desk::setup().own_port("--merchant-port").start().await;
-    let call = |name: &'static str, arguments: Value| {
-        let call = json!({ "name": name, "arguments": arguments }).to_string();
-        let port = desk.own_port;
-        async move {
-            let answer = request(port, "POST", "/mcp/tools/call", &[], call).await;
-            assert_eq!(answer.status, 200, "{}", answer.text());
-            answer.message()
-        }
-    };
-    let list = post(&desk, "/mcp/tools/list", "{}").await.message();
-    let tools = list["tools"].as_array().unwrap();
-    for name in ["search_products", "check_inventory", "build_cart_mandates"] {
-        assert!(tools.iter().any(|tool| tool["name"] == name), "{name}");
-    }
-    let found = call(
-        "search_products",
-        json!({ "keywords": ["むぎぼー"], "limit": 5 }),
-    )
-    .await;
-    let products = found["products"].as_array().unwrap();
-    assert!(!products.is_empty(), "{found}");
-    let ids: Vec<&Value> = products.iter().map(|product| &product["id"]).collect();
-    let stock = call("check_inventory", json!({ "product_ids": ids })).await;
-    let of_first = &stock["inventory"][products[0]["id"].to_string()];
-    assert_eq!(*of_first, products[0]["inventory_count"], "{stock}");
-
-    // The agent of the demo, at the bare address.
-    let headers = [("accept", "*/*")];
-    let search = json!({ "name": "search_products", "arguments": { "keywords": ["むぎぼー"] } });
-    let body = plain(1, "tools/call", search).to_string();
-    let answer = request(desk.own_port, "POST", "/", &headers, body)
-        .await
-        .message();
-    let text = result(&answer)["content"][0]["text"].as_str().unwrap();
-    let own: Value = serde_json::from_str(text).unwrap();
-    assert_eq!(own["products"][0]["id"], products[0]["id"]);
-
-    // Other names are for the operator to allow.
-    for host in ["merchant_agent_mcp:8011", "evil.example"] {
-        let headers = [("host", host)];
-        let answer = request(desk.own_port, "POST", "/mcp/tools/list", &headers, "{}").await;
-        assert_eq!(answer.status, 403, "{host}: {}", answer.text());
-        assert!(
-            answer
-                .text()
-                .contains("allowed_hosts in [merchant_listener]")
-        );
-    }
-}
-
-/// The container example lets agents call the shop as its document does.
-#[tokio::test]
-async fn the_merchant_in_a_container_has_the_name_of_its_document() {
-    let example = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../docs/examples/container.toml"
-    );
-    let example = fs::read_to_string(example).unwrap();
-    let desk = Desk::setup()
-        .config(&example)
-        // Not on all of this machine's addresses.
-        .env("MADOGUCHI_HTTP__ADDRESS", "127.0.0.1")
-        .env("MADOGUCHI_MERCHANT_LISTENER__ADDRESS", "127.0.0.1")
-        .own_port("--merchant-port")
-        .start()
-        .await;
-    let headers = [("host", "merchant_agent_mcp:8011")];
-    let search = json!({ "name": "search_products", "arguments": { "keywords": ["むぎぼー"] } });
-    let call = search.to_string();
-    let found = request(desk.own_port, "POST", "/mcp/tools/call", &headers, call).await;
-    assert_eq!(found.status, 200, "{}", found.text());
-    assert!(!found.message()["products"].as_array().unwrap().is_empty());
-    let call = plain(1, "tools/call", search).to_string();
-    let found = request(desk.own_port, "POST", "/", &headers, call).await;
-    assert_eq!(found.status, 200, "{}", found.text());
-    // By no other name, and the rest of the desk asks for keys.
-    let headers = [("host", "evil.example")];
-    let answer = request(desk.own_port, "POST", "/mcp/tools/list", &headers, "{}").await;
-    assert_eq!(answer.status, 403);
-    let list = desk.rpc("merchant", "tools/list", json!({})).await;
-    assert_eq!(list["error"]["code"], 401, "{list}");
-}
-
-/// The name in the InnerVoice document, where the operator allows it.
-#[tokio::test]
-async fn innervoice_has_the_name_of_its_document_when_the_operator_says_so() {
-    let flag = "--innervoice-port";
-    let keys = configured_keys(&[("phone", "phone key")]);
-    let named = format!("[innervoice_listener]\nallowed_hosts = [\"mcp.innervoice.app\"]\n{keys}");
-    for (config, expected) in [(named, "HTTP/1.1 101"), (keys, "HTTP/1.1 403")] {
-        let desk = Desk::setup().config(&config).own_port(flag).start().await;
-        let head = upgrade_head("/", "authorization: Bearer phone key\r\n");
-        let head = head.replace("host: 127.0.0.1", "host: mcp.innervoice.app");
-        let mut stream = TcpStream::connect(("127.0.0.1", desk.own_port))
-            .await
-            .unwrap();
-        stream.write_all(head.as_bytes()).await.unwrap();
-        let mut status = [0; 12];
-        stream.read_exact(&mut status).await.unwrap();
-        assert_eq!(std::str::from_utf8(&status).unwrap(), expected);
-    }
 }
 
 /// Each listener is configured for itself.

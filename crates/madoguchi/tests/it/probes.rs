@@ -16,7 +16,7 @@ fn keys() -> String {
 }
 
 #[tokio::test]
-async fn where_keys_are_required_strangers_learn_whether_it_is_up_and_no_more() {
+async fn where_keys_are_required_readyz_tells_others_only_whether_the_desk_is_ready() {
     let config = format!("[http]\nrequire_key = true\n{}", keys());
     let desk = Desk::setup().config(&config).start().await;
     assert_eq!(get(&desk, "/livez", "").await.text(), "ok\n");

@@ -46,7 +46,7 @@ async fn a_log_holds_no_key_and_no_link() {
 
 /// Somebody prepared the places before the first start.
 #[tokio::test]
-async fn what_stands_in_the_way_is_replaced_and_not_written_to() {
+async fn an_existing_file_is_replaced_rather_than_written_to() {
     let place = Place::new();
     fs::create_dir_all(place.data()).unwrap();
     let elsewhere = place.file("elsewhere", "untouched");
@@ -61,7 +61,7 @@ async fn what_stands_in_the_way_is_replaced_and_not_written_to() {
 
 /// The desk starts, and says how to get in.
 #[tokio::test]
-async fn a_link_that_can_not_be_written_is_no_reason_not_to_start() {
+async fn the_desk_starts_even_if_the_console_link_can_not_be_written() {
     let place = Place::new();
     fs::create_dir_all(place.data().join("console-link.txt").join("in the way")).unwrap();
     let desk = Desk::setup().place(&place).start().await;
@@ -74,7 +74,7 @@ async fn a_link_that_can_not_be_written_is_no_reason_not_to_start() {
 }
 
 #[tokio::test]
-async fn on_a_terminal_they_are_shown_and_written_nowhere() {
+async fn on_a_terminal_secrets_are_printed_and_not_written_to_files() {
     let place = Place::new();
     let output = clients::python(&place, "serve_on_terminal.py", &[]).await;
     let shown = output.ok().stdout;

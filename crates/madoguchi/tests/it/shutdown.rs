@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use crate::harness::{Desk, LEGACY, Session, Socket, modern, result, structured};
 
 #[tokio::test]
-async fn calls_under_way_are_answered_on_every_transport() {
+async fn running_calls_are_answered_before_shutdown_on_every_transport() {
     let mut desk = Desk::start().await;
     let params = json!({ "name": "fixture_sleep", "arguments": { "milliseconds": 1500 } });
     let mut session = Session::open(&desk, "fixture", LEGACY).await;

@@ -141,7 +141,7 @@ fn broken_lines_are_answered() {
 }
 
 #[test]
-fn tools_can_be_kept_back() {
+fn tools_can_be_excluded() {
     let place = with_demo();
     let mut pipe = Pipe::start(place.command().args(["stdio", "cinema", "--read-only"]));
     let tools = pipe.request(&modern(1, "tools/list", json!({})));

@@ -98,7 +98,7 @@ async fn a_counter_that_always_needs_a_key_closes_sockets_without_one() {
 }
 
 #[tokio::test]
-async fn strangers_of_two_addresses_keep_no_key_holder_out() {
+async fn clients_without_keys_from_two_addresses_do_not_block_key_holders() {
     let settings = "require_key = true\nmax_connections = 8\nmax_unidentified_connections = 4\n\
         identify_timeout_seconds = 600\nheader_timeout_seconds = 600";
     let desk = desk(settings).await;
@@ -145,7 +145,7 @@ async fn strangers_of_two_addresses_keep_no_key_holder_out() {
 /// One who waits longest goes first, so a flood from many addresses, each with
 /// one connection, leaves newcomers the time to show their key.
 #[tokio::test]
-async fn strangers_of_many_addresses_keep_no_key_holder_out() {
+async fn clients_without_keys_from_many_addresses_do_not_block_key_holders() {
     let settings = "require_key = true\nmax_unidentified_connections = 2\n\
         identify_timeout_seconds = 600\nheader_timeout_seconds = 600";
     let desk = desk(settings).await;
@@ -178,7 +178,7 @@ async fn anonymous_connections_leave_room_for_key_holders() {
 }
 
 #[tokio::test]
-async fn slow_and_idle_strangers_are_hung_up_on_and_key_holders_are_not() {
+async fn slow_and_idle_clients_are_disconnected_unless_they_have_a_key() {
     let desk = desk("require_key = true\nidentify_timeout_seconds = 1").await;
     let body = list().to_string();
     let post = |more: &str| {
@@ -215,7 +215,7 @@ async fn slow_and_idle_strangers_are_hung_up_on_and_key_holders_are_not() {
 }
 
 #[tokio::test]
-async fn handshakes_that_never_finish_keep_no_key_holder_out() {
+async fn unfinished_tls_handshakes_do_not_block_key_holders() {
     let config = format!(
         "[http]\nrequire_key = true\nmax_connections = 4\nmax_unidentified_connections = 2\n{}",
         configured_keys(&[("phone", KEY)])
@@ -234,7 +234,7 @@ async fn handshakes_that_never_finish_keep_no_key_holder_out() {
 }
 
 #[tokio::test]
-async fn a_client_that_never_reads_is_hung_up_on() {
+async fn a_client_that_never_reads_is_disconnected() {
     let config = "[http]\nwrite_timeout_seconds = 1\n[websocket]\nqueue = 4\n";
     let desk = Desk::setup().config(config).start().await;
     // Many requests, and none of the answers is read.
@@ -266,7 +266,7 @@ async fn never_read(desk: &Desk, start: &[u8], again: &[u8]) {
 
 /// Requests of one connection that are under way have a limit.
 #[tokio::test]
-async fn a_connection_has_at_most_256_requests_under_way() {
+async fn a_connection_has_at_most_256_requests_in_flight() {
     let desk = Desk::start().await;
     let mut socket = Socket::open(&desk, "fixture").await;
     let sleep = json!({ "name": "fixture_sleep", "arguments": { "milliseconds": 30_000 } });
@@ -291,7 +291,7 @@ async fn a_connection_has_at_most_256_requests_under_way() {
 
 /// What strangers send is refused anyway, so little of it is kept.
 #[tokio::test]
-async fn of_strangers_little_is_read() {
+async fn little_is_read_from_clients_without_a_key() {
     let desk = desk("require_key = true").await;
     let echo = |length: usize| {
         let text = "x".repeat(length);
@@ -332,7 +332,7 @@ async fn of_strangers_little_is_read() {
 /// Until one of its requests was admitted, a socket hears nothing but the answer
 /// that refuses it.
 #[tokio::test]
-async fn a_socket_without_a_key_hears_no_notifications() {
+async fn a_socket_without_a_key_gets_no_notifications() {
     let desk = desk("require_key = true").await;
     let hears = async |socket: &mut Socket| loop {
         let message = socket.receive().await;

@@ -1,7 +1,9 @@
 //! TLS on every port: with real clients, with broken ones, and while the
 //! certificate changes.
 
-use std::{fs, os::unix::fs::PermissionsExt, process::Command, time::Duration};
+mod certificates;
+
+use std::{process::Command, time::Duration};
 
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -55,7 +57,7 @@ async fn shown(desk: &Desk, authority: &Authority) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn curl_on_both_kinds_of_ports() {
+async fn curl_works_on_the_main_port_and_on_an_own_port() {
     let (desk, _authority) = tls::start("").await;
     for (port, path) in [(desk.port, "/mcp/fixture"), (desk.own_port, "/mcp")] {
         let mut curl = Command::new("curl");
@@ -108,7 +110,7 @@ async fn real_websocket_clients() {
 }
 
 #[tokio::test]
-async fn versions_1_2_and_1_3_and_nothing_older() {
+async fn only_tls_1_2_and_1_3_are_accepted() {
     let (desk, authority) = tls::start("").await;
     for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
         let stream = authority.connect_with(desk.port, &[version]).await;
@@ -135,7 +137,7 @@ async fn versions_1_2_and_1_3_and_nothing_older() {
 }
 
 #[tokio::test]
-async fn who_comes_without_tls_is_told_so() {
+async fn plain_http_on_a_tls_port_gets_an_explanation() {
     let (desk, authority) = tls::start("").await;
     for port in [desk.port, desk.own_port] {
         let call = plain(1, "tools/list", json!({})).to_string();
@@ -165,7 +167,7 @@ async fn who_comes_without_tls_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_slow_handshake_is_hung_up_on_and_keeps_nobody_waiting() {
+async fn a_slow_tls_handshake_is_disconnected_and_blocks_nobody() {
     let (desk, authority) = tls::start("[http]\nheader_timeout_seconds = 1").await;
     let mut slow = Vec::new();
     for start in [&b""[..], b"\x16", b"\x16\x03\x01\x02\x00\x01"].repeat(10) {
@@ -237,103 +239,6 @@ async fn a_new_certificate_is_taken_up_while_open_sockets_go_on() {
         assert_eq!(shown(&desk, &authority).await, second.der.to_vec());
     }
     assert_eq!(structured(result(&ask(&mut before, &call).await))["sum"], 3);
-}
-
-/// What `config check`, `doctor` and `serve` say of a pair.
-fn judged(place: &Place) -> [String; 3] {
-    let file = place.file("madoguchi.toml", &tls::config(place));
-    let file = file.to_str().unwrap();
-    let check = place.run(&["config", "check", file]).failed();
-    let doctor = place.run(&["doctor", "--config", file]);
-    assert_ne!(doctor.code, Some(0), "{}", doctor.stdout);
-    let serve = place.run(&[
-        "serve",
-        "--config",
-        file,
-        "--merchant-port",
-        "0",
-        "--innervoice-port",
-        "0",
-    ]);
-    [check, doctor.stdout, serve.failed()]
-}
-
-#[test]
-fn pairs_that_can_not_be_used_are_refused_before_anybody_is_served() {
-    let authority = Authority::new();
-    let good = authority.issue();
-    let other = authority.issue();
-    let expired = authority.issue_expired();
-    let early = authority.issue_with(|params| params.not_before = rcgen::date_time_ymd(2900, 1, 1));
-    let locked =
-        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
-    let pair = |cert: &str, key: &str| Pair {
-        cert: cert.into(),
-        key: key.into(),
-        der: good.der.clone(),
-    };
-    for (pair, said) in [
-        (
-            pair(&good.cert, &other.key),
-            "is not that of the certificate",
-        ),
-        (pair(&good.key, &good.key), "There is no certificate in"),
-        (pair(&good.cert, &good.cert), "There is no private key in"),
-        (pair("hello", &good.key), "There is no certificate in"),
-        (pair(&good.cert, locked), "has a passphrase"),
-        (expired, "ended on 2020-12-31"),
-        (early, "begins only on 2900-01-01"),
-    ] {
-        let place = Place::new();
-        pair.install(&place);
-        for text in judged(&place) {
-            assert!(text.contains("INVALID_TLS"), "{text}");
-            assert!(text.contains(said), "{said}: {text}");
-            assert!(text.contains("[tls]") || text.contains("clock"), "{text}");
-        }
-    }
-    // Files that are not there, and half a pair.
-    let place = Place::new();
-    for text in judged(&place) {
-        assert!(text.contains("desk.pem can't be read"), "{text}");
-    }
-    let file = place.file("half.toml", "[tls]\ncert = 'desk.pem'\n");
-    let said = place.run(&["config", "check", file.to_str().unwrap()]);
-    assert!(said.failed().contains("key in [tls] is missing"));
-}
-
-#[tokio::test]
-async fn a_key_that_others_can_read_is_worth_a_warning() {
-    let (desk, authority) = tls::start("").await;
-    assert!(!desk.log().contains("chmod"), "{}", desk.log());
-    let key = desk.place.path().join("desk.key");
-    fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
-    desk.signal("HUP");
-    let warns = |entry: &Value| {
-        let text = entry["message"].as_str().unwrap_or_default();
-        entry["level"] == "WARN" && text.contains("chmod 600")
-    };
-    desk.logs("a warning", warns).await;
-
-    let config = desk.config();
-    let doctor = ["doctor", "--config", config.to_str().unwrap()];
-    let said = desk.place.run(&doctor).stdout;
-    assert!(said.contains("chmod 600"), "{said}");
-    // It knows a running desk for one, although it asks without TLS.
-    let port = desk.port.to_string();
-    let mut command = desk.place.command();
-    command.args(doctor).env("MADOGUCHI_HTTP__PORT", &port);
-    let said = Output::of(&mut command, "").stdout;
-    assert!(said.contains("is served by a desk"), "{said}");
-
-    // One that ends soon, likewise.
-    let soon = jiff::Timestamp::now().as_second() + 3 * 24 * 60 * 60;
-    let soon = authority.issue_with(|params| {
-        params.not_after = time::OffsetDateTime::from_unix_timestamp(soon).unwrap();
-    });
-    soon.install(&desk.place);
-    let said = desk.place.run(&doctor).stdout;
-    assert!(said.contains("; the certificate ends on"), "{said}");
 }
 
 #[tokio::test]
@@ -444,7 +349,7 @@ fn other_machines_are_let_in_only_with_tls_and_keys_or_on_purpose() {
 }
 
 #[tokio::test]
-async fn a_desk_on_the_network() {
+async fn a_desk_with_tls_and_keys_serves_the_network() {
     let digest = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a";
     let key = ("authorization", "Bearer correct horse battery staple");
     let config = format!(

@@ -169,7 +169,7 @@ async fn a_request_without_era_is_served_on_stdio_and_websocket() {
 
 /// One connection full of long calls, and one whose client never reads.
 #[tokio::test]
-async fn a_greedy_socket_harms_nobody() {
+async fn a_socket_with_many_calls_does_not_slow_others() {
     let desk = Desk::start().await;
     let mut socket = Socket::open(&desk, "fixture").await;
     for id in 0..256 {

@@ -207,7 +207,7 @@ async fn two_sockets() {
 
 /// A client that hangs up is noticed, and its call ends.
 #[tokio::test]
-async fn hanging_up_ends_the_call() {
+async fn closing_the_connection_cancels_the_call() {
     let desk = Desk::start().await;
     let mut socket = Socket::open(&desk, "fixture").await;
     let sleep = json!({ "name": "fixture_sleep", "arguments": { "milliseconds": 30_000 } });

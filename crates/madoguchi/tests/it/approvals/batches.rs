@@ -108,7 +108,7 @@ async fn one_forbidden_call_inside_refuses_the_whole_batch() {
 }
 
 #[tokio::test]
-async fn a_batch_with_a_call_that_asks_is_asked_for_as_a_whole_and_once() {
+async fn a_batch_with_a_call_that_needs_approval_is_approved_as_a_whole() {
     let mut todo = Todo::start(POLICY, &[]);
     let before = todo.tasks();
     let create = ("create_task", json!({ "title": "Three" }));

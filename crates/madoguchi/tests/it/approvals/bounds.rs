@@ -19,7 +19,7 @@ async fn on_both() -> [OwnDesk; 2] {
 }
 
 #[tokio::test]
-async fn a_question_that_is_too_long_to_show_is_not_kept() {
+async fn an_approval_that_is_too_long_to_show_is_refused() {
     for own in on_both().await {
         // The text stands in the arguments and on the card.
         let text = |length: usize| json!({ "n": 1, "text": "x".repeat(length) });
@@ -34,7 +34,7 @@ async fn a_question_that_is_too_long_to_show_is_not_kept() {
 }
 
 #[tokio::test]
-async fn questions_that_lapsed_undecided_do_not_pile_up() {
+async fn expired_approvals_are_deleted() {
     for own in on_both().await {
         for n in 0..200 {
             let code = own.refused("look", json!({ "n": n })).await;

@@ -7,7 +7,7 @@ use crate::harness::{Desk, refused};
 
 /// A person is not asked for what can't be done anyway.
 #[tokio::test]
-async fn an_idempotency_key_of_another_call_asks_nobody() {
+async fn an_idempotency_key_of_another_call_is_refused_without_asking() {
     let asking = Asking::embedded(0).await;
     let show = asking.show(0).await;
     let call = async |seat: &str| {
@@ -27,7 +27,7 @@ async fn an_idempotency_key_of_another_call_asks_nobody() {
 /// Neither a standing grant nor a kept answer outlives the policy or the scope
 /// under which it was given.
 #[tokio::test]
-async fn what_was_allowed_once_is_held_to_policy_and_scope_of_today() {
+async fn an_old_approval_is_checked_against_the_current_policy_and_scope() {
     // SHA-256 of the key.
     let digest = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a";
     let secret = "correct horse battery staple";

@@ -44,7 +44,7 @@ fn prompt(message: &Value) -> (Value, Value) {
 }
 
 #[tokio::test]
-async fn between_the_rounds_of_a_stateless_call() {
+async fn a_stateless_client_is_asked_between_two_rounds_of_its_call() {
     let desk = Desk::setup().config(&asking(0)).start().await;
     let show = show_to_book(&desk, "M001", 0).await;
     let mut pipe = stdio(&desk);
@@ -92,7 +92,7 @@ async fn between_the_rounds_of_a_stateless_call() {
 }
 
 #[tokio::test]
-async fn while_a_call_of_the_handshake_era_runs() {
+async fn a_handshake_client_is_asked_while_its_call_runs() {
     let desk = Desk::setup().config(&asking(0)).start().await;
     let show = show_to_book(&desk, "M001", 0).await;
     let mut pipe = stdio(&desk);
@@ -149,14 +149,10 @@ async fn a_key_must_be_trusted_for_its_prompt_to_count() {
             .await
             .message()
     };
-    let key = |arguments: &[&str]| {
-        let mut all = vec!["keys", "create", "--json"];
-        all.extend(arguments);
-        let made = desk.place.run(&all).ok().json();
-        made["key"].as_str().unwrap().to_owned()
-    };
-    let plain = key(&["plain"]);
-    let trusted = key(&["trusted", "--trust-client-prompts"]);
+    let plain = desk.place.create_key(&["plain"]);
+    let trusted = desk
+        .place
+        .create_key(&["trusted", "--trust-client-prompts"]);
 
     question(result(&call(None, json!({})).await));
     question(result(&call(Some(&plain), json!({})).await));

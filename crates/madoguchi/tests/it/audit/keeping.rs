@@ -17,7 +17,7 @@ use crate::harness::{Desk, Place, refused, structured};
 const WISH: &str = "please keep this between us";
 
 #[tokio::test]
-async fn what_is_erased_is_gone_and_verify_still_holds() {
+async fn erased_arguments_are_gone_and_verify_succeeds() {
     for (mut desk, trail) in on_both("").await {
         let rooms = |tool: &str| format!("agent_communication_{tool}");
         let room = json!({ "roomName": "dev" });
@@ -113,7 +113,7 @@ async fn desk_without_room(config: &str) -> Desk {
 }
 
 #[tokio::test]
-async fn when_it_can_not_be_written_calls_are_answered_and_it_is_said() {
+async fn calls_are_answered_and_logged_when_records_can_not_be_written() {
     let desk = desk_without_room("").await;
     structured(&desk.call("fixture", "fixture_write", json!({})).await);
     structured(
@@ -141,7 +141,7 @@ async fn when_it_can_not_be_written_calls_are_answered_and_it_is_said() {
 }
 
 #[tokio::test]
-async fn where_it_is_required_nothing_is_changed_without_a_record() {
+async fn changes_are_refused_when_required_records_can_not_be_written() {
     let desk = desk_without_room("[audit]\nrequired = true\n").await;
     let write = desk.call("fixture", "fixture_write", json!({})).await;
     refused(&write, "AUDIT_UNAVAILABLE");

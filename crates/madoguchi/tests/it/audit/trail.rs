@@ -234,7 +234,7 @@ async fn two_runs() -> Trail {
 }
 
 #[tokio::test]
-async fn whatever_is_touched_is_found_and_named() {
+async fn verify_names_every_kind_of_damage() {
     let trail = two_runs().await;
     trail.verified();
     let segments = trail.segments();
@@ -378,7 +378,7 @@ async fn an_export_is_in_the_order_of_time_across_processes() {
 }
 
 #[tokio::test]
-async fn following_shows_what_comes() {
+async fn tail_follow_shows_new_records() {
     for (desk, trail) in on_both("").await {
         structured(&desk.call("fixture", "fixture_write", json!({})).await);
         let mut command = desk.place.command();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Client, Way, key};
+use super::{Client, Way};
 use crate::harness::{Desk, LEGACY, Pipe, Socket, initialize, request, result};
 
 const MOST: usize = 100;
@@ -14,7 +14,7 @@ fn seats(number: usize) -> String {
 #[tokio::test]
 async fn a_connection_watches_a_bounded_number_of_addresses() {
     let desk = Desk::start().await;
-    let full = key(&desk.place, &["full"]);
+    let full = desk.place.create_key(&["full"]);
     for way in [Way::HttpLegacy, Way::SocketLegacy, Way::StdioLegacy] {
         let mut client = Client::open(&desk, "cinema", &full, way).await;
         for number in 0..MOST {
@@ -45,7 +45,7 @@ async fn a_connection_watches_a_bounded_number_of_addresses() {
 #[tokio::test]
 async fn the_addresses_of_a_connection_have_a_bounded_length_together() {
     let desk = Desk::start().await;
-    let full = key(&desk.place, &["full"]);
+    let full = desk.place.create_key(&["full"]);
     let long = |number: usize| format!("cinema://shows/{number}{}/seats", "S".repeat(1_500));
     let mut older = Client::open(&desk, "cinema", &full, Way::SocketLegacy).await;
     for number in 0..5 {
@@ -68,7 +68,7 @@ async fn the_addresses_of_a_connection_have_a_bounded_length_together() {
 #[tokio::test]
 async fn only_addresses_that_can_hold_a_resource_are_watched() {
     let desk = Desk::start().await;
-    let full = key(&desk.place, &["full"]);
+    let full = desk.place.create_key(&["full"]);
     let long = format!("cinema://shows/{}/seats", "S".repeat(1_000_000));
     for uri in ["cinema://elsewhere", "file:///etc/passwd", "", &long] {
         for way in Way::ALL {

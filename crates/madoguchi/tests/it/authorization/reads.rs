@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use desk::methods::{Access, METHODS, Method};
 use serde_json::{Value, json};
 
-use super::{Client, Way, key};
+use super::{Client, Way};
 use crate::{
     audit::Trail,
     harness::{Desk, structured},
@@ -165,14 +165,13 @@ fn counters() -> impl Iterator<Item = &'static str> {
 #[tokio::test]
 async fn a_key_for_another_tool_reads_nothing_and_each_try_is_on_record() {
     let desk = filled().await;
-    let full = key(&desk.place, &["full"]);
+    let full = desk.place.create_key(&["full"]);
     let mut tried: HashMap<(&str, &str), usize> = HashMap::new();
     let mut refused_in_some_era: HashMap<&str, bool> = HashMap::new();
     for (counter, unrelated) in UNRELATED {
-        let narrow = key(
-            &desk.place,
-            &[counter, "--counters", counter, "--tools", unrelated],
-        );
+        let narrow = desk
+            .place
+            .create_key(&[counter, "--counters", counter, "--tools", unrelated]);
         let items = items(&desk, counter, &full).await;
         let has_resources = items.iter().any(|item| matches!(item, Item::Resource(_)));
         assert!(
@@ -234,7 +233,9 @@ async fn a_key_for_another_tool_reads_nothing_and_each_try_is_on_record() {
 #[tokio::test]
 async fn a_key_for_another_counter_is_refused_every_method_and_counted() {
     let desk = Desk::setup().config(OPEN).start().await;
-    let elsewhere = key(&desk.place, &["elsewhere", "--counters", "merchant"]);
+    let elsewhere = desk
+        .place
+        .create_key(&["elsewhere", "--counters", "merchant"]);
     let mut asked = 0;
     for counter in counters().filter(|counter| *counter != "merchant") {
         for way in [Way::HttpModern, Way::SocketModern] {
@@ -280,7 +281,7 @@ async fn refuses(mut client: Client, counter: &str, method: Method) {
 #[tokio::test]
 async fn an_unknown_method_is_refused_by_the_first_stations() {
     let desk = Desk::start().await;
-    let full = key(&desk.place, &["full"]);
+    let full = desk.place.create_key(&["full"]);
     for way in Way::ALL {
         let mut client = Client::open(&desk, "cinema", &full, way).await;
         for method in ["tasks/get", "sampling/createMessage", "resources/write", ""] {
@@ -296,16 +297,13 @@ async fn an_unknown_method_is_refused_by_the_first_stations() {
 #[tokio::test]
 async fn the_right_to_a_tool_opens_its_resources_and_no_others() {
     let desk = filled().await;
-    let calendar = key(
-        &desk.place,
-        &[
-            "calendar",
-            "--counters",
-            "innervoice",
-            "--tools",
-            "calendar_list",
-        ],
-    );
+    let calendar = desk.place.create_key(&[
+        "calendar",
+        "--counters",
+        "innervoice",
+        "--tools",
+        "calendar_list",
+    ]);
     for way in Way::ALL {
         let mut client = Client::open(&desk, "innervoice", &calendar, way).await;
         let read = client
@@ -338,7 +336,9 @@ async fn the_right_to_a_tool_opens_its_resources_and_no_others() {
 #[tokio::test]
 async fn a_page_of_hidden_resources_gives_no_cursor_away() {
     let desk = Desk::setup().demo().start().await;
-    let films = key(&desk.place, &["films", "--tools", "get_movie_list"]);
+    let films = desk
+        .place
+        .create_key(&["films", "--tools", "get_movie_list"]);
     let mut client = Client::open(&desk, "cinema", &films, Way::HttpModern).await;
     let answer = client.ask("resources/list", &json!({})).await;
     let listed = &answer["result"]["resources"];
@@ -374,7 +374,9 @@ async fn what_the_desk_does_not_offer_or_the_policy_forbids_is_not_read_either()
 #[tokio::test]
 async fn reading_a_file_is_on_record() {
     let desk = Desk::setup().start().await;
-    let phone = key(&desk.place, &["phone", "--file", "innervoice/calendar.ics"]);
+    let phone = desk
+        .place
+        .create_key(&["phone", "--file", "innervoice/calendar.ics"]);
     let path = format!("/files/innervoice/{phone}/calendar.ics");
     assert_eq!(desk.get(&path).await.status, 200);
     // Records of reads are written a moment after the answer.

@@ -61,6 +61,13 @@ impl Place {
         Output::of(&mut command, "")
     }
 
+    /// Creates a key; the arguments are its name and what it may do.
+    #[track_caller]
+    pub fn create_key(&self, arguments: &[&str]) -> String {
+        let made = self.run(&[&["keys", "create", "--json"], arguments].concat());
+        made.ok().json()["key"].as_str().unwrap().to_owned()
+    }
+
     pub fn load_demo(&self, environment: &[(String, String)]) {
         self.load_demo_of("cinema", environment);
     }
