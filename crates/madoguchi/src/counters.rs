@@ -20,14 +20,14 @@ fn list() -> Vec<Registration> {
         Registration::with_store("cinema", cinema::MIGRATIONS, |settings, store| {
             Ok(cinema::counter(settings, store))
         }),
-        Registration::with_store("innervoice", innervoice::MIGRATIONS, innervoice::counter).port(
-            Port {
+        Registration::with_store("innervoice", innervoice::MIGRATIONS, innervoice::counter)
+            .imports("contacts: vCard, CSV with a header, or JSON")
+            .port(Port {
                 number: 7777,
                 host: Some("mcp.innervoice.app"),
                 assets: false,
                 only_websocket: true,
-            },
-        ),
+            }),
         Registration::with_store("merchant", merchant::MIGRATIONS, merchant::counter)
             .port(Port {
                 number: 8011,

@@ -40,25 +40,25 @@ pub fn described(
     Ok(described)
 }
 
-/// A store for looking at counters only.
+/// A store that fails every request: describing a counter needs no data.
 struct Shut;
 
 impl Store for Shut {
     fn read(&self, _: Budget, _: ReadJob<'static>) -> BoxFuture<'_, Result<()>> {
         Box::pin(std::future::ready(Err(Error::internal(
-            "the store is shut",
+            "the counter was only described",
         ))))
     }
 
     fn write(&self, _: Budget, _: WriteJob<'static>) -> BoxFuture<'_, Result<()>> {
         Box::pin(std::future::ready(Err(Error::internal(
-            "the store is shut",
+            "the counter was only described",
         ))))
     }
 
     fn migrate(&self, _: Migrations) -> BoxFuture<'_, Result<()>> {
         Box::pin(std::future::ready(Err(Error::internal(
-            "the store is shut",
+            "the counter was only described",
         ))))
     }
 

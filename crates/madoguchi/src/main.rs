@@ -1,5 +1,5 @@
-//! The `madoguchi` command. `cli.rs` says what it understands, `commands/` does
-//! it, `counters.rs` is the one list of counters.
+//! The `madoguchi` program. `cli.rs` defines the command line, `commands/` runs the
+//! commands, `counters.rs` is the list of counters.
 
 mod cli;
 mod commands;

@@ -1,4 +1,4 @@
-//! From configuration to a desk: the data directory, the store, the counters.
+//! Opens what the configuration describes: the stores, the counters, the desk.
 
 use std::sync::{Arc, PoisonError};
 
@@ -72,7 +72,7 @@ fn own_state(
     let (url, data) = (config.settings.database.url.clone(), global.data.clone());
     let embedded = match database_url(&url, data.as_deref()) {
         Ok(DatabaseUrl::Sqlite(path)) => Some(path),
-        // What is wrong with it is said when it is opened.
+        // An invalid URL is reported when it is opened.
         Ok(DatabaseUrl::Postgres(_)) | Err(_) => None,
     };
     let state = own_state::state(
@@ -90,7 +90,7 @@ fn own_state(
 /// An open program: the desk, and the databases to close at the end.
 pub struct Opened {
     pub desk: Arc<Desk>,
-    /// The desk's own first; none while nobody keeps rows.
+    /// The desk's own first; empty while nothing is kept in a database.
     databases: Databases,
     /// Counters that were moved to a database of the operator's own.
     moved: Vec<&'static str>,
@@ -159,7 +159,7 @@ pub async fn desk(
     })
 }
 
-/// Beside the embedded database, or in the one that desks share.
+/// Where the audit trail is: beside the embedded database, or on PostgreSQL.
 pub fn audit_place(
     global: &Global,
     config: &Config,
@@ -194,13 +194,13 @@ async fn close(databases: &Databases) -> Result<()> {
 }
 
 impl Opened {
-    /// Lets go of everything, once no more calls come.
+    /// Stops background work and closes the databases, after the last call.
     pub async fn close(&self) -> Result<()> {
         background::stop(&self.desk).await;
         close(&self.databases).await
     }
 
-    /// Whether the stores read and write; `None` when there is none.
+    /// Whether the databases can be read and written; `None` if there are none.
     pub async fn check_store(&self) -> Option<Result<&'static str>> {
         let databases = all(&self.databases);
         for database in &databases {
@@ -211,7 +211,7 @@ impl Opened {
         databases.first().map(|first| Ok(first.engine()))
     }
 
-    /// Sample data for counters that hold nothing, in the embedded store only.
+    /// Loads sample data for empty counters, in the embedded store only.
     pub async fn first_demo(&self) -> Result<()> {
         for window in &self.desk.windows {
             let counter = &window.counter;

@@ -1,6 +1,6 @@
-//! What commands print. Agents, other servers and files write parts of it, so
-//! nothing in it may move the cursor, change colours, turn the direction of
-//! reading or go unseen.
+//! What commands print. Parts of it come from agents, other servers and files, so
+//! nothing in it may move the cursor, change colours or the reading direction, or be
+//! invisible.
 
 use std::{fmt::Write as _, io::Write, process::ExitCode};
 
@@ -10,8 +10,7 @@ use kit::{
 };
 use serde::Serialize;
 
-/// What a command answers goes to stdout; a reader who has seen enough may
-/// close it.
+/// Prints a command's answer to stdout. A closed pipe is no error.
 pub fn print(text: &str) -> Result<ExitCode> {
     let text = shown(text);
     let mut out = std::io::stdout().lock();
@@ -28,7 +27,7 @@ pub fn print(text: &str) -> Result<ExitCode> {
     }
 }
 
-/// What is said beside the answer goes to stderr.
+/// Prints a remark to stderr.
 pub fn tell(text: &str) {
     eprintln!("{}", shown(text));
 }
@@ -43,7 +42,7 @@ pub fn compact(value: &impl Serialize) -> String {
     escaped(&serde_json::to_string(value).unwrap_or_default())
 }
 
-/// Columns as wide as what stands in them.
+/// A table whose columns are as wide as their longest cell.
 pub fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let rows: Vec<[String; N]> = std::iter::once(head.map(str::to_owned))
         .chain(rows.map(|row| row.map(|cell| visible(&cell))))
@@ -64,8 +63,8 @@ pub fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Every word as `kit::text::visible` shows it; blanks, tabs and line breaks are
-/// the command's own and stay.
+/// Makes hidden characters visible, as `kit::text::visible` does. Spaces, tabs and
+/// line breaks stay, since the command itself writes them.
 fn shown(text: &str) -> String {
     let is_own = |character: char| matches!(character, ' ' | '\n' | '\t');
     let mut shown = String::with_capacity(text.len());
@@ -77,8 +76,7 @@ fn shown(text: &str) -> String {
     shown
 }
 
-/// The same JSON, with what can't be seen as escapes: outside of strings there
-/// is nothing of the kind.
+/// The same JSON with invisible characters escaped. They only occur in strings.
 fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {

@@ -1,5 +1,5 @@
-//! Where the desk keeps its own rows and its secret: beside the counters' rows
-//! when there are any, else opened when somebody first asks for them.
+//! The desk's own rows and its secret. They are in the store that the counters use;
+//! if no counter uses one, the store is opened when it is first needed.
 
 use std::{
     io::Write,
@@ -14,7 +14,7 @@ use desk::{
 use kit::{Error, Result, Store, sql::Budget};
 use store::{Database, Options, url::DatabaseUrl};
 
-/// Everything that was opened, to be closed at the end.
+/// All open databases, to be closed at the end.
 pub type Databases = Arc<Mutex<Vec<Database>>>;
 
 pub async fn open_store(url: &DatabaseUrl, databases: &Databases) -> Result<Arc<dyn Store>> {
@@ -31,7 +31,7 @@ pub async fn open_store(url: &DatabaseUrl, databases: &Databases) -> Result<Arc<
     Ok(store)
 }
 
-/// `shared` is the store the counters have opened already.
+/// `shared` is the store that the counters have already opened.
 pub fn state(
     url: impl Fn() -> Result<DatabaseUrl> + Send + Sync + 'static,
     configured: String,
@@ -71,25 +71,25 @@ pub fn limits_directory(database: &Path) -> PathBuf {
     database.with_file_name(name)
 }
 
-/// The secret in a file that only its owner reads, made when it is not there.
+/// The secret in a file that only its owner can read; created if it is missing.
 fn in_file(path: &Path) -> Result<Secret> {
     let unusable = |what: &str| {
         Error::new(
             "SECRET_UNUSABLE",
             format!("{} {what}.", path.display()),
         )
-        .next("Put it back from a backup. Without it, keys that were made with it open nothing; remove the file to make a new one.")
+        .next("Restore it from a backup. Without it, existing keys are invalid; remove the file to create a new one.")
     };
     for _ in 0..2 {
         match std::fs::read_to_string(path) {
             Ok(text) => {
-                return Secret::of_hex(&text).ok_or_else(|| unusable("does not hold a secret"));
+                return Secret::of_hex(&text).ok_or_else(|| unusable("does not contain a secret"));
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(unusable("can't be read").cause(error)),
         }
-        // Written aside and linked, so that of two processes that start at the
-        // same time one makes it and neither reads half of it.
+        // Written to a temporary file and then linked: if two processes start at the
+        // same time, one creates it and neither reads half of it.
         let directory = path.parent().unwrap_or(Path::new("."));
         let made = tempfile::NamedTempFile::new_in(directory).and_then(|mut file| {
             writeln!(file, "{}", Secret::random().to_hex())?;
@@ -103,7 +103,7 @@ fn in_file(path: &Path) -> Result<Secret> {
             return Err(unusable("can't be written").cause(error.error));
         }
     }
-    Err(unusable("disappears again and again"))
+    Err(unusable("keeps disappearing"))
 }
 
 async fn in_a_row(store: &Arc<dyn Store>) -> Result<Secret> {

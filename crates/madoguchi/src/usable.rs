@@ -1,5 +1,5 @@
-//! Whether a desk would start with a configuration, found out without opening
-//! anything. `serve`, `config check` and `doctor` all ask here.
+//! Checks whether a desk would start with a configuration, without opening anything.
+//! `serve`, `config check` and `doctor` use it.
 
 use std::sync::Arc;
 
@@ -73,8 +73,8 @@ fn limits(settings: &Settings) -> Result<()> {
     match limits.iter().find(|(_, limit)| **limit == 0) {
         None => Ok(()),
         Some((counter, _)) => Err(invalid(format!(
-            "limits.requests_per_minute: {counter} = 0 would let nobody in."
+            "limits.requests_per_minute: {counter} = 0 would refuse every request."
         ))
-        .next("Leave it out for no limit, or exclude its tools.")),
+        .next("Remove it for no limit, or exclude the counter's tools.")),
     }
 }

@@ -1,4 +1,4 @@
-//! `madoguchi approvals`: what waits for the user, and standing grants.
+//! `madoguchi approvals`: pending approvals and standing grants.
 
 use std::process::ExitCode;
 
@@ -23,7 +23,7 @@ use crate::{
     runtime::on_one_thread,
 };
 
-/// As many as anybody reads.
+/// How many approvals are listed.
 const NEWEST: i64 = 200;
 
 pub fn run(global: &Global, action: &ApprovalsAction) -> Result<ExitCode> {
@@ -48,7 +48,7 @@ async fn act(
         ApprovalsAction::List { pending, json } => {
             let only = pending.then_some(Status::Pending);
             let mut found = approvals.list(only, NEWEST).await?;
-            // What waits comes first; within that, the newest.
+            // Pending ones first; within each group, the newest first.
             found.sort_by_key(|approval| approval.status != Status::Pending);
             Ok(if *json {
                 pretty(&Value::Array(found.iter().map(described).collect()))
@@ -63,7 +63,7 @@ async fn act(
                 Decision::Once
             };
             let approval = approvals.decide(id, decision, &user()).await?;
-            let text = "Approved. The call goes on, or runs when the agent repeats it.";
+            let text = "Approved. The call continues, or runs when the agent repeats it.";
             Ok(outcome(&approval, text, *json))
         }
         ApprovalsAction::Deny { id, reason, json } => {
@@ -88,7 +88,7 @@ async fn act(
     }
 }
 
-/// A way into the console of a desk that runs on the same data.
+/// A one-time link to the console of a desk that runs on the same data.
 async fn link(
     state: &OpenState,
     settings: &Settings,
@@ -143,10 +143,10 @@ fn described(approval: &Approval) -> Value {
     })
 }
 
-/// Each with everything a person needs to decide.
+/// Approvals with everything that a person needs to decide.
 fn cards(approvals: &[Approval]) -> String {
     if approvals.is_empty() {
-        return "Nothing waits for you.".into();
+        return "No approvals are pending.".into();
     }
     let cards = approvals.iter().map(|approval| {
         let mut text = format!(
@@ -213,8 +213,8 @@ fn grants_table(grants: &[Grant]) -> String {
     table(["id", "caller", "tool", "recipient", "since"], rows)
 }
 
-/// A text of a card. An agent writes these, and none of their lines may look like
-/// one of the card's own.
+/// A text on a card. Agents write these, so none of their lines may look like a
+/// line of the card itself.
 fn text_of_card(text: &str) -> String {
     visible_lines(text, "    │ ")
 }

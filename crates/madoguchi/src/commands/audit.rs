@@ -1,5 +1,5 @@
-//! `madoguchi audit`: the trail of every call, read, checked and erased from.
-//! All of it works beside a running desk.
+//! `madoguchi audit`: shows, exports, verifies and erases the audit trail. All of it
+//! works while a desk is running.
 
 use std::{
     collections::HashSet,
@@ -58,8 +58,8 @@ async fn tail(store: Arc<dyn AuditStore>, arguments: &AuditTail) -> Result<ExitC
         segments: false,
     };
     let mut from = now();
-    // What is there before the first look is not shown afterwards; what comes
-    // during it is.
+    // Records from before the first look are not shown again; those that arrive
+    // during it are.
     let (wanted, some) = (filter.clone(), Arc::clone(&store));
     let mut seen = audit::blocking(move |_| {
         let mut seen = HashSet::new();
@@ -108,7 +108,7 @@ fn show(found: &[FoundRecord], as_json: bool) -> Result<()> {
     print(&lines.join("\n")).map(drop)
 }
 
-/// A line for people.
+/// One record as a line for people.
 fn plain(record: &Value) -> String {
     let text = |name: &str| record[name].as_str().unwrap_or_default();
     let time = text("at");
@@ -187,7 +187,7 @@ async fn export(store: Arc<dyn AuditStore>, arguments: &AuditExport) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-/// For its owner alone: it holds what callers sent.
+/// Only its owner may read it, because it contains what callers sent.
 fn to_file(path: &Path, found: &[FoundRecord]) -> io::Result<()> {
     let write = |file: &mut dyn Write| {
         for it in found {
@@ -196,7 +196,7 @@ fn to_file(path: &Path, found: &[FoundRecord]) -> io::Result<()> {
         Ok(())
     };
     match fs::metadata(path) {
-        // A pipe or a device stays what it is.
+        // The permissions of a pipe or a device stay as they are.
         Ok(there) if !there.is_file() => {
             let mut file = io::BufWriter::new(File::options().write(true).open(path)?);
             write(&mut file)?;
@@ -228,7 +228,7 @@ fn in_words(report: &Report) -> String {
         );
     }
     let mut text = format!(
-        "ok  {} records in {} segments, every link holds\n",
+        "ok  {} records in {} segments, all links are intact\n",
         report.records, report.segments
     );
     let mut note = |count: u64, what: &str| {
@@ -257,7 +257,7 @@ fn in_words(report: &Report) -> String {
     );
     for segment in &report.unfinished {
         text.push_str(&format!(
-            "    {segment} has no end: its process was killed, and the next one completes it\n"
+            "    {segment} has no end: its process was killed; the next one will complete it\n"
         ));
     }
     for segment in &report.torn {
@@ -306,7 +306,7 @@ fn time(text: &str) -> Result<i64> {
     }
     let parsed = kit::time::instant(text);
     parsed.ok_or_else(|| {
-        Error::new("INVALID_TIME", format!("`{text}` is no time."))
+        Error::new("INVALID_TIME", format!("`{text}` is not a time."))
             .next("Write it like 2026-11-15T08:00:00Z, 2026-11-15, or 2h for two hours ago.")
     })
 }

@@ -1,5 +1,5 @@
 //! `madoguchi call COUNTER TOOL [JSON]`: one tool call, in process or against a
-//! running desk. Either way it passes the same pipeline.
+//! running desk. Both ways pass the same pipeline.
 
 mod connect;
 
@@ -47,7 +47,7 @@ fn parse(text: &str) -> Result<Map<String, Value>> {
     serde_json::from_str(text).map_err(|error| {
         Error::new(
             "INVALID_JSON",
-            format!("The arguments are no JSON object: {error}."),
+            format!("The arguments are not a JSON object: {error}."),
         )
         .next(r#"Write them like '{"date": "2026-11-15"}'."#)
     })
@@ -65,7 +65,7 @@ async fn local(
     desk::background::once(&desk).await;
     let window = desk
         .window(&arguments.counter)
-        .ok_or_else(|| Error::internal("the counter was opened but is not there"))?;
+        .ok_or_else(|| Error::internal("the counter that was opened is missing"))?;
     let refused = |fault: Fault| Error::new("REFUSED", fault.message);
     let admitted = desk
         .admit(window, &Credentials::LocalUser, TOOLS_CALL.name)
@@ -83,7 +83,7 @@ async fn local(
         language: language::of_environment(),
     };
     let answer = desk.call(window, call).await;
-    // Whatever came of it, it is recorded.
+    // Also after an error, so that the call is recorded.
     opened.close().await?;
     let answer = answer.map_err(|refusal| refused(Fault::from(&refusal)))?;
     let to = Recipient {
@@ -104,7 +104,7 @@ async fn remote(url: &str, arguments: &Call, tool_arguments: Map<String, Value>)
     let uri: hyper::Uri = format!("{}/mcp/{}", url.trim_end_matches('/'), arguments.counter)
         .parse()
         .map_err(|_| {
-            Error::new("INVALID_URL", format!("`{url}` is no address."))
+            Error::new("INVALID_URL", format!("`{url}` is not a URL."))
                 .next("Write it like http://127.0.0.1:8010.")
         })?;
     let host = uri.authority().map(ToString::to_string).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! `madoguchi doctor`: what is reachable and healthy.
+//! `madoguchi doctor`: checks the configuration, the data, the ports and the servers
+//! that the counters need.
 
 use std::{net::SocketAddr, path::Path, process::ExitCode};
 
@@ -88,7 +89,7 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
                 None => {}
             }
             for window in &opened.desk.windows {
-                // Asked first, so that the counter knows how it is.
+                // Before `health`, which reports what this finds.
                 let answers = match &window.counter.background {
                     Some(background) => background.check().await,
                     None => Vec::new(),
@@ -131,23 +132,23 @@ fn data_directory(global: &Global, config: &Config) -> Finding {
     }
     let database =
         match location::database_url(&config.settings.database.url, global.data.as_deref()) {
-            Ok(DatabaseUrl::Sqlite(path)) => format!("rows in {}", path.display()),
-            Ok(DatabaseUrl::Postgres(_)) => "rows in PostgreSQL".into(),
+            Ok(DatabaseUrl::Sqlite(path)) => format!("database in {}", path.display()),
+            Ok(DatabaseUrl::Postgres(_)) => "database on PostgreSQL".into(),
             Err(error) => return bad("data", &error),
         };
     good("data", format!("{}, {database}", directory.display()))
 }
 
-/// The directory, or the nearest one above it that is there to make it in.
+/// Whether the directory, or the nearest existing one above it, can be written to.
 fn can_be_written(directory: &Path) -> std::result::Result<(), String> {
     let there = directory.ancestors().find(|path| path.exists());
     let Some(there) = there.filter(|path| path.is_dir()) else {
-        return Err("can't be a directory: a file stands in its place".into());
+        return Err("can't be a directory: there is a file of that name".into());
     };
     tempfile_in(there).map_err(|error| format!("can't be written to: {error}"))
 }
 
-/// Permissions, read-only mounts and full disks all show when it is tried.
+/// Writes a file, which reveals missing permissions, read-only mounts and full disks.
 fn tempfile_in(directory: &Path) -> std::io::Result<()> {
     let name = format!(".madoguchi-doctor-{}", std::process::id());
     let path = directory.join(name);
@@ -155,7 +156,7 @@ fn tempfile_in(directory: &Path) -> std::io::Result<()> {
     std::fs::remove_file(&path)
 }
 
-/// Nothing to say where there is no TLS.
+/// `None` without TLS.
 fn certificate(settings: &Tls) -> Option<Finding> {
     let pair = match tls::read(settings) {
         Ok(pair) => pair?,
@@ -171,7 +172,7 @@ fn certificate(settings: &Tls) -> Option<Finding> {
     Some(good("tls", message))
 }
 
-/// Free, or held by a desk that answers: both are well.
+/// Good if the port is free, or if a desk answers there.
 async fn port(section: &'static str, listener: &Listener, encrypted: bool) -> Finding {
     let own = counters::ports(counters::all()).find(|own| own.section == section);
     let (what, flag) = match own {
@@ -206,7 +207,7 @@ async fn answers(address: SocketAddr) -> bool {
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).await?;
         let answer = String::from_utf8_lossy(&answer);
-        // A desk with TLS says so to those who come without.
+        // A desk with TLS tells clients without TLS to use https.
         let is_desk = answer.starts_with("HTTP/1.1 200") || answer.contains(SPEAKS_HTTPS);
         std::io::Result::Ok(is_desk)
     };

@@ -26,7 +26,7 @@ pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
             .window(&arguments.counter)
             .and_then(|window| window.counter.import.clone())
             .ok_or_else(|| {
-                let message = format!("{} imports nothing.", arguments.counter);
+                let message = format!("{} has no import.", arguments.counter);
                 Error::new("NO_IMPORT", message)
             })?;
         let clock = opened.desk.clock.clone();
@@ -35,7 +35,7 @@ pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
         let mut work = std::pin::pin!(import.import(&context, &arguments.file));
         let imported = tokio::select! {
             imported = &mut work => imported,
-            // The batch at hand is finished; the rest can be taken up later.
+            // Finishes the current batch; a later import continues after it.
             _ = tokio::signal::ctrl_c() => {
                 cancel.cancel();
                 work.await
@@ -63,7 +63,7 @@ fn show_problems(imported: &Imported) {
     }
 }
 
-/// Shows progress on stderr, now and then.
+/// Shows progress on stderr.
 #[derive(Default)]
 struct Terminal {
     last: Mutex<Option<Instant>>,

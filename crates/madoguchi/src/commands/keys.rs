@@ -1,4 +1,4 @@
-//! `madoguchi keys`: make, list, rotate and revoke API keys.
+//! `madoguchi keys`: creates, lists, rotates and revokes API keys.
 
 use std::process::ExitCode;
 
@@ -80,7 +80,7 @@ async fn act(state: &OpenState, action: &KeysAction, desk_url: &str) -> Result<S
                 pretty(&described(&kept, now_ms))
             } else {
                 format!(
-                    "The key {} ({}) is revoked. What was opened with it closes within a second.",
+                    "The key {} ({}) is revoked. Its open connections close within a second.",
                     visible(&kept.name),
                     kept.id
                 )
@@ -135,10 +135,10 @@ fn check_names(config: &Config, create: &CreateKey) -> Result<()> {
     Ok(())
 }
 
-/// `30d`, `12h`, `2027-01-31` (its end, here) or a full time.
+/// `30d`, `12h`, `2027-01-31` (the end of that day, local time) or a full time.
 fn moment(text: &str, now: Timestamp) -> Result<i64> {
     let invalid = || {
-        Error::new("INVALID_TIME", format!("`{text}` is no time to come."))
+        Error::new("INVALID_TIME", format!("`{text}` is not a time in the future."))
             .next("Write a duration like 30d or 12h, a day like 2027-01-31, or a full time like 2027-01-31T12:00:00Z.")
     };
     if let Ok(at) = text.parse::<Timestamp>() {
@@ -184,7 +184,7 @@ fn described(key: &StoredKey, now: i64) -> Value {
     })
 }
 
-/// The one time the key itself is printed.
+/// Prints the key itself; it can't be shown again.
 fn shown_once(kept: &StoredKey, key: &str, desk_url: &str, as_json: bool, what: &str) -> String {
     let url = kept.path(key).map(|path| format!("{desk_url}{path}"));
     if as_json {
@@ -200,13 +200,13 @@ fn shown_once(kept: &StoredKey, key: &str, desk_url: &str, as_json: bool, what: 
     let scope = scope(kept);
     if let Some(url) = url {
         return format!(
-            "{url}\n\nThe address {} ({}) was {what}. Whoever knows it reads {scope}. It is shown this once: subscribe to it, and revoke it when it is not needed any more.",
+            "{url}\n\nThe address {} ({}) was {what}. Anyone who knows it can read {scope}. It is shown only once: subscribe to it now, and revoke it when it is no longer needed.",
             visible(&kept.name),
             kept.id
         );
     }
     format!(
-        "{key}\n\nThe key {} ({}) was {what}. It opens {scope}. It is shown this once: keep it where its agent finds it.\nAuthorization: Bearer KEY",
+        "{key}\n\nThe key {} ({}) was {what}. It allows {scope}. It is shown only once: store it where its agent can read it.\nAuthorization: Bearer KEY",
         visible(&kept.name),
         kept.id
     )
@@ -225,14 +225,14 @@ fn scope(key: &StoredKey) -> String {
         text.push_str(&format!(" (only {})", key.tools.join(", ")));
     }
     if key.read_only {
-        text.push_str(", to read");
+        text.push_str(", read-only");
     }
     text
 }
 
 fn listed(keys: &[StoredKey], now: i64) -> String {
     if keys.is_empty() {
-        return "There are no keys. Make one with: madoguchi keys create NAME".into();
+        return "There are no keys. Create one with: madoguchi keys create NAME".into();
     }
     let rows = keys.iter().map(|key| {
         let when = |at: Option<i64>, never: &str| at.map_or(never.to_owned(), time::local);

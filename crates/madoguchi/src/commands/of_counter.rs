@@ -1,4 +1,4 @@
-//! `madoguchi COUNTER …`: a command that a counter brings along.
+//! `madoguchi COUNTER …`: a counter's own command.
 
 use std::process::ExitCode;
 

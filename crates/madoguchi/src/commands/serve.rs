@@ -101,8 +101,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
     result
 }
 
-/// The ports of counters that have one of their own, where they are not
-/// switched off.
+/// Binds the counters' own ports, except those that are switched off.
 async fn bind_own_ports(
     config: &Config,
     arguments: &Serve,
@@ -150,12 +149,11 @@ fn announce_own_port(own: &OwnPort, listener: &Listener) {
     }
 }
 
-/// A renewed certificate is taken up on SIGHUP; connections that are open go on
-/// with the old one.
+/// Reloads the certificate on SIGHUP. Open connections keep the old one.
 #[cfg(unix)]
 fn reload_on_signal(tls: Arc<Tls>) -> Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
-    // From now on, for until then the signal ends the program.
+    // Installed at once: until then the signal would end the program.
     let mut asked = signal(SignalKind::hangup()).map_err(Error::internal)?;
     tokio::spawn(async move {
         while asked.recv().await.is_some() {
@@ -195,6 +193,6 @@ async fn stop_on_signal(stopping: tokio_util::sync::CancellationToken) {
     }
     #[cfg(not(unix))]
     drop(interrupt.await);
-    tracing::info!("stopping: calls under way are finished first");
+    tracing::info!("stopping after the calls in flight are answered");
     stopping.cancel();
 }

@@ -22,9 +22,9 @@ pub fn run(global: &Global, arguments: &Stdio) -> Result<ExitCode> {
         let desk = Arc::clone(&opened.desk);
         let window = Arc::clone(
             desk.window(&arguments.counter)
-                .ok_or_else(|| Error::internal("the counter was opened but is not there"))?,
+                .ok_or_else(|| Error::internal("the counter that was opened is missing"))?,
         );
-        // The process acts for the user who started it; a key narrows that.
+        // The process acts for the user who started it; a key limits it further.
         let credentials = match std::env::var("MADOGUCHI_KEY") {
             Ok(key) if !key.is_empty() => Credentials::LocalUserWith(key),
             _ => Credentials::LocalUser,

@@ -2,12 +2,12 @@
 
 use jiff::{Timestamp, tz::TimeZone};
 
-/// For programs.
+/// For programs, in UTC.
 pub fn utc(ms: i64) -> String {
     Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |at| at.to_string())
 }
 
-/// For people, where they are.
+/// For people, in their own time zone.
 pub fn local(ms: i64) -> String {
     match Timestamp::from_millisecond(ms) {
         Ok(at) => {

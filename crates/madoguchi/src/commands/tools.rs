@@ -1,4 +1,4 @@
-//! `madoguchi tools`: what the counters options.
+//! `madoguchi tools`: lists the tools.
 
 use std::process::ExitCode;
 

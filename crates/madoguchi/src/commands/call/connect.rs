@@ -1,4 +1,4 @@
-//! The way to a desk elsewhere, encrypted where its address says so.
+//! A connection to a running desk, with TLS for `https` addresses.
 
 use std::{path::Path, sync::Arc};
 
@@ -36,7 +36,7 @@ pub async fn connect(uri: &Uri, ca: Option<&Path>) -> Result<Box<dyn Bytes>> {
         }
     };
     if let (false, Some(_)) = (encrypted, ca) {
-        let message = "--ca is for https:// addresses, and this is none.";
+        let message = "--ca needs an https:// address.";
         return Err(Error::new("INVALID_URL", message));
     }
     let unreachable = |what: &std::io::Error, next: &str| {
@@ -46,7 +46,7 @@ pub async fn connect(uri: &Uri, ca: Option<&Path>) -> Result<Box<dyn Bytes>> {
     };
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
     let port = uri.port_u16().unwrap_or(if encrypted { 443 } else { 80 });
-    // Before anything is sent: a file that is no good is no matter of the network.
+    // Before connecting, so that a bad file is not reported as a network error.
     let tls = encrypted.then(|| client(ca)).transpose()?;
     let stream = TcpStream::connect((host, port))
         .await
@@ -55,7 +55,7 @@ pub async fn connect(uri: &Uri, ca: Option<&Path>) -> Result<Box<dyn Bytes>> {
         return Ok(Box::new(stream));
     };
     let name = ServerName::try_from(host.to_owned()).map_err(|_| {
-        let message = format!("`{host}` can't stand in a certificate.");
+        let message = format!("`{host}` is not a name that a certificate can have.");
         Error::new("INVALID_URL", message)
     })?;
     let stream = TlsConnector::from(Arc::new(tls))
@@ -64,7 +64,7 @@ pub async fn connect(uri: &Uri, ca: Option<&Path>) -> Result<Box<dyn Bytes>> {
         .map_err(|error| {
             unreachable(
                 &error,
-                "If its certificate comes from an authority of your own, name that with --ca FILE.",
+                "If its certificate is from your own authority, add that with --ca FILE.",
             )
         })?;
     Ok(Box::new(stream))
@@ -90,8 +90,8 @@ fn client(ca: Option<&Path>) -> Result<ClientConfig> {
     Ok(client)
 }
 
-/// The system's judgement, and one thing it does not allow: a desk may show the
-/// very certificate that was named, as those do that signed theirs themselves.
+/// Verifies as the system does, and also accepts exactly the certificate that was
+/// given with `--ca`, for desks with a self-signed one.
 #[derive(Debug)]
 struct Trust {
     system: Verifier,
@@ -110,7 +110,7 @@ impl ServerCertVerifier for Trust {
         let judged = self
             .system
             .verify_server_cert(shown, chain, name, ocsp, now);
-        // Authorities are not to be shown; that is said only of good ones.
+        // Only a certificate that is valid otherwise is refused for being an authority.
         let is_authority = matches!(
             judged,
             Err(rustls::Error::InvalidCertificate(CertificateError::Other(
@@ -158,7 +158,7 @@ fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     match found {
         Ok(found) if !found.is_empty() => Ok(found),
-        Ok(_) => Err(invalid("holds no certificate".into())),
-        Err(error) => Err(invalid(format!("is no PEM file: {error}"))),
+        Ok(_) => Err(invalid("contains no certificate".into())),
+        Err(error) => Err(invalid(format!("is not a PEM file: {error}"))),
     }
 }

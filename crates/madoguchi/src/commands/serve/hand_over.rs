@@ -1,6 +1,6 @@
-//! Secrets for the person who starts a desk: the first key, and a link into the
-//! console. They are shown on a terminal and never logged. Where there is no
-//! terminal they go to a file that only its owner reads; the log names it.
+//! Secrets for the person who starts a desk: the first key and a link to the
+//! console. They are printed on a terminal and never logged. Without a terminal they
+//! go to a file that only its owner can read, and the log names the file.
 
 use std::{
     io::IsTerminal,
@@ -20,7 +20,7 @@ use crate::{cli::Global, location};
 const FIRST_KEY: &str = "first-key.txt";
 const CONSOLE_LINK: &str = "console-link.txt";
 
-/// Where the person finds them.
+/// Where the secrets go.
 pub enum HandOver {
     Terminal,
     Directory(PathBuf),
@@ -35,8 +35,8 @@ impl HandOver {
         })
     }
 
-    /// Where nobody comes in without a key and there has never been one, makes
-    /// the first.
+    /// Creates the first key, if the counter always needs one and there has never
+    /// been any.
     pub async fn first_key(&self, desk: &Desk, counter: &'static str) -> Result<()> {
         let window = desk.windows.iter().find(|window| {
             let about = &window.counter.about;
@@ -45,7 +45,7 @@ impl HandOver {
         let Some(window) = window.filter(|_| desk.settings.identity.keys.is_empty()) else {
             return Ok(());
         };
-        // Before the key is made: one that nobody gets to see is of no use.
+        // Before the key is created, so that it can be handed over.
         if let Self::Directory(directory) = self {
             private::create_directory(directory).map_err(|error| unusable(directory, &error))?;
         }
@@ -61,9 +61,9 @@ impl HandOver {
         };
         let title = window.counter.about.title;
         match self {
-            // Not as a log entry: a level could hide it.
+            // Not logged, because the log level could hide it.
             Self::Terminal => eprintln!(
-                "\nThe first key for {title}, shown this once. Its clients send it as\n\n    \
+                "\nThe first key for {title}, shown only once. Its clients send it as\n\n    \
                  Authorization: Bearer {key}\n\nIf it is lost, make another: \
                  madoguchi keys rotate {counter}\n"
             ),
@@ -74,7 +74,7 @@ impl HandOver {
                     path.display()
                 ),
                 Err(error) => tracing::error!(
-                    "The first key for {title} was made, but could not be handed over: {} \
+                    "The first key for {title} was created but could not be handed over: {} \
                      Make another: madoguchi keys rotate {counter}",
                     error.message
                 ),
@@ -83,23 +83,23 @@ impl HandOver {
         Ok(())
     }
 
-    /// The way in for the person who started the desk.
+    /// Prints a one-time link to the console.
     pub async fn console_link(&self, desk: &Desk) -> Result<()> {
         let now = desk.clock.now().as_millisecond();
         let token = console::links::create(desk.state.get().await?, now).await?;
         let address = console::links::address(&desk.settings, &token);
         match self {
             Self::Terminal => {
-                eprintln!("\nThe console, for one visit within 10 minutes:\n\n    {address}\n");
+                eprintln!("\nOpen the console once within 10 minutes:\n\n    {address}\n");
             }
             Self::Directory(directory) => match write(directory, CONSOLE_LINK, &address) {
                 Ok(path) => tracing::info!(
-                    "console: {} holds a link for one visit within 10 minutes; \
+                    "console: {} has a link that works once within 10 minutes; \
                      `madoguchi approvals open` makes another",
                     path.display()
                 ),
                 Err(error) => tracing::warn!(
-                    "{} For a link into the console: madoguchi approvals open",
+                    "{} For a link to the console: madoguchi approvals open",
                     error.message
                 ),
             },
