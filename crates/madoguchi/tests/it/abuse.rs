@@ -22,7 +22,7 @@ const KEY: &str = "correct horse battery staple";
 async fn desk(limits: &str) -> Desk {
     let keys = configured_keys(&[("phone", KEY)]);
     let config = format!("[http]\nrequire_key = true\n[limits]\n{limits}\n{keys}");
-    Desk::setup().config(&config).start().await
+    Desk::with_config(&config).await
 }
 
 fn list() -> Value {
@@ -196,12 +196,12 @@ async fn wrong_keys_of_silent_connections_count_too() {
         "[http]\nrequire_key = true\nidentify_timeout_seconds = 1\n\
          [limits]\nwrong_keys_per_minute = 2\n{keys}"
     );
-    let desk = Desk::setup().config(&config).start().await;
+    let desk = Desk::with_config(&config).await;
     let mut silent = Socket::with_bearer(&desk, "fixture", "guess").await;
     assert_eq!(u16::from(silent.closed().await.unwrap().code), 1008);
     assert_eq!(with_key(&desk, KEY).await.status, 200);
     // Half a request: its connection ends before it could be answered.
-    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    let mut stream = desk.connect().await;
     let head = "POST /mcp/fixture HTTP/1.1\r\nhost: 127.0.0.1\r\n\
         authorization: Bearer guess\r\ncontent-length: 100\r\n\r\n{";
     stream.write_all(head.as_bytes()).await.unwrap();
@@ -261,7 +261,7 @@ async fn a_client_that_is_still_sending_receives_the_refusal() {
         ("/mcp/fixture?token=1", "", 400),
         ("/mcp/fixture", "origin: https://evil.example\r\n", 403),
     ] {
-        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+        let mut stream = desk.connect().await;
         let head = format!(
             "POST {path} HTTP/1.1\r\nhost: localhost\r\n{more}content-length: {}\r\n\r\n",
             body.len()
@@ -283,7 +283,7 @@ async fn a_client_that_is_still_sending_receives_the_refusal() {
 #[tokio::test]
 async fn requests_from_one_address() {
     let config = "[limits]\nrequests_per_minute_per_address = 20\n";
-    let desk = Desk::setup().config(config).start().await;
+    let desk = Desk::with_config(config).await;
     // Before it was ready the harness asked, too.
     let ask = || request(desk.port, "POST", "/mcp/fixture", &[], list().to_string());
     let mut socket = Socket::open(&desk, "fixture").await;
@@ -311,7 +311,7 @@ async fn requests_from_one_address() {
 #[tokio::test]
 async fn connections_from_one_address() {
     let config = "[http]\nmax_connections_per_address = 3\n";
-    let desk = Desk::setup().config(config).start().await;
+    let desk = Desk::with_config(config).await;
     let mut held = Vec::new();
     while held.len() < 3 {
         // The desk may not know yet that earlier connections are closed.

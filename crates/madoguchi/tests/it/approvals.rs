@@ -293,7 +293,7 @@ async fn one_caller_has_a_limited_number_of_pending_approvals() {
 async fn a_tool_that_acts_outside_needs_approval_by_default() {
     let config = "[approval]\nhold_seconds = 0\n";
     let asking = Asking {
-        desk: Desk::setup().config(config).start().await,
+        desk: Desk::with_config(config).await,
         database: None,
     };
     let call = || asking.desk.call("fixture", "fixture_outside", json!({}));

@@ -5,7 +5,7 @@ mod modules;
 mod source;
 mod tokens;
 
-use std::{collections::BTreeSet, process::Command};
+use std::{collections::BTreeSet, path::Path, process::Command};
 
 use serde_json::Value;
 
@@ -126,44 +126,6 @@ fn only_the_server_knows_the_protocol_and_the_network() {
     }
 }
 
-/// The modules of its own crate that a file uses, by their first name.
-fn modules_used(text: &str) -> BTreeSet<String> {
-    let code: String = text
-        .lines()
-        .map(|line| line.split("//").next().unwrap_or_default())
-        .collect();
-    let mut used = BTreeSet::new();
-    for (at, _) in code.match_indices("crate::") {
-        let rest = &code[at + "crate::".len()..];
-        let Some(group) = rest.strip_prefix('{') else {
-            used.insert(first_name(rest));
-            continue;
-        };
-        // Names at the top of the group, not those inside of others.
-        let mut depth = 0;
-        let mut is_start = true;
-        for (at, letter) in group.char_indices() {
-            match letter {
-                '}' if depth == 0 => break,
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                ',' if depth == 0 => is_start = true,
-                letter if is_start && letter.is_alphabetic() => {
-                    used.insert(first_name(&group[at..]));
-                    is_start = false;
-                }
-                _ => {}
-            }
-        }
-    }
-    used
-}
-
-fn first_name(text: &str) -> String {
-    let is_name = |letter: &char| letter.is_alphanumeric() || *letter == '_';
-    text.chars().take_while(is_name).collect()
-}
-
 #[test]
 fn only_the_wire_imports_the_protocol_crate() {
     let is_code = |line: &&str| !line.trim_start().starts_with("//");
@@ -176,18 +138,19 @@ fn only_the_wire_imports_the_protocol_crate() {
 
 #[test]
 fn the_layers_of_the_server_use_only_those_below() {
-    let text = "use crate::{console, wire::{a, transport}};\n// crate::x\ncrate::desk::y()";
-    let used = modules_used(text).into_iter().collect::<Vec<_>>();
-    assert_eq!(used, ["console", "desk", "wire"]);
-    for (folder, above) in [
-        ("server/src/wire", &["transport", "console"][..]),
-        ("server/src/transport", &["console"]),
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/src");
+    let uses = modules::Crate::read(&Path::new(root).join("lib.rs")).uses();
+    assert!(uses.len() > 30);
+    for (layer, above) in [
+        ("wire", "transport"),
+        ("wire", "console"),
+        ("transport", "console"),
     ] {
-        for path in source::files(&format!("crates/{folder}")) {
-            let used = modules_used(&std::fs::read_to_string(&path).unwrap());
-            for module in above {
-                assert!(!used.contains(*module), "{} uses {module}", path.display());
-            }
+        let is_in =
+            |file: &Path, layer: &str| file.to_str().unwrap().contains(&format!("/src/{layer}"));
+        for (file, used) in uses.iter().filter(|(file, _)| is_in(file, layer)) {
+            let wrong = used.iter().find(|used| is_in(used, above));
+            assert_eq!(wrong, None, "used by {}", file.display());
         }
     }
 }

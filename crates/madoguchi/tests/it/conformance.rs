@@ -125,7 +125,7 @@ const UNLIMITED: &str = "[limits]\nrequests_per_minute = { innervoice = 100000 }
 
 /// InnerVoice takes no request without a key, and the suite can't send one.
 async fn desk_with_keys() -> (Desk, Relay) {
-    let desk = Desk::setup().config(UNLIMITED).start().await;
+    let desk = Desk::with_config(UNLIMITED).await;
     let key = desk.place.create_key(&["suite"]);
     let relay = Relay::start(desk.port, &key).await;
     (desk, relay)

@@ -320,12 +320,12 @@ async fn a_stream_ends_with_its_session() {
 #[tokio::test]
 async fn a_signed_in_person_needs_no_key_to_stay_connected() {
     let config = "[http]\nrequire_key = true\nidentify_timeout_seconds = 1\n";
-    let desk = Desk::setup().config(config).start().await;
+    let desk = Desk::with_config(config).await;
     let visitor = Visitor::enter(&desk).await;
     let other = Visitor::enter(&desk).await;
     let (_, mut stream) = visitor.listen().await.unwrap();
     // A stranger who came later is gone.
-    ends(TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap()).await;
+    ends(desk.connect().await).await;
     let body = format!("form={}", other.token);
     other.post("/console/sign-out", &body, &[]).await;
     let mut more = [0; 1000];
@@ -395,7 +395,7 @@ async fn the_cookie_is_secure_over_tls() {
 /// A person in Chromium. Calls are held long enough for them to decide.
 async fn in_a_browser(cases: &str) {
     let config = ASKS.replace("hold_seconds = 1", "hold_seconds = 120");
-    let desk = Desk::setup().config(&config).start().await;
+    let desk = Desk::with_config(&config).await;
     let show = show_to_book(&desk, "M001", 0).await;
     let schedule_id = show["schedule_id"].as_str().unwrap();
     let free = free_seats(&seats_of(&desk, schedule_id).await);

@@ -3,10 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::harness::{Desk, Socket, modern, plain, request, result};
 
@@ -19,10 +16,7 @@ async fn status(desk: &Desk, headers: &[(&str, &str)]) -> u16 {
 
 #[tokio::test]
 async fn hosts_and_origins_of_others_are_refused() {
-    let desk = Desk::setup()
-        .config("[http]\nallowed_hosts = [\"desk.example\", \"127.0.0.1\"]\nallowed_origins = [\"https://app.example\"]\n")
-        .start()
-        .await;
+    let desk = Desk::with_config("[http]\nallowed_hosts = [\"desk.example\", \"127.0.0.1\"]\nallowed_origins = [\"https://app.example\"]\n").await;
     assert_eq!(status(&desk, &[]).await, 200);
     assert_eq!(status(&desk, &[("host", "desk.example")]).await, 200);
     assert_eq!(status(&desk, &[("host", "evil.example")]).await, 403);
@@ -73,7 +67,7 @@ async fn hosts_and_origins_of_others_are_refused() {
 #[tokio::test]
 async fn large_heads_are_refused() {
     let config = "[http]\nmax_head_bytes = 10000\n";
-    let desk = Desk::setup().config(config).start().await;
+    let desk = Desk::with_config(config).await;
     let get = async |length: usize| {
         let padding = "x".repeat(length);
         let headers = [("x-padding", padding.as_str())];
@@ -84,7 +78,7 @@ async fn large_heads_are_refused() {
     assert_eq!(get(9_000).await, 200);
     assert_eq!(get(11_000).await, 431);
     // One that never ends, too.
-    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    let mut stream = desk.connect().await;
     stream
         .write_all(b"GET /readyz HTTP/1.1\r\nx-padding: ")
         .await
@@ -104,10 +98,7 @@ async fn large_heads_are_refused() {
 
 #[tokio::test]
 async fn large_and_deep_bodies_are_refused() {
-    let desk = Desk::setup()
-        .config("[http]\nmax_body_bytes = 10000\n")
-        .start()
-        .await;
+    let desk = Desk::with_config("[http]\nmax_body_bytes = 10000\n").await;
     let post = |body: String| request(desk.port, "POST", "/mcp/cinema", &[], body);
     assert_eq!(post(" ".repeat(20_000)).await.status, 413);
     let deep = format!(
@@ -132,13 +123,11 @@ async fn large_and_deep_bodies_are_refused() {
 
 #[tokio::test]
 async fn a_client_that_sends_too_slowly_is_disconnected() {
-    let desk = Desk::setup()
-        .config("[http]\nheader_timeout_seconds = 1\nbody_timeout_seconds = 1\n")
-        .start()
-        .await;
+    let desk =
+        Desk::with_config("[http]\nheader_timeout_seconds = 1\nbody_timeout_seconds = 1\n").await;
     // Headers that never end, and a connection on which nothing comes.
     for start in ["POST /mcp/cinema HTTP/1.1\r\nhost: 127.0.0.1\r\n", ""] {
-        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+        let mut stream = desk.connect().await;
         stream.write_all(start.as_bytes()).await.unwrap();
         let began = Instant::now();
         let mut rest = Vec::new();
@@ -150,7 +139,7 @@ async fn a_client_that_sends_too_slowly_is_disconnected() {
         );
     }
     // A body that never ends.
-    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    let mut stream = desk.connect().await;
     let head = "POST /mcp/cinema HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 100\r\n\r\n{";
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut answer = vec![0; 12];
@@ -160,10 +149,7 @@ async fn a_client_that_sends_too_slowly_is_disconnected() {
 
 #[tokio::test]
 async fn no_more_connections_than_allowed() {
-    let desk = Desk::setup()
-        .config("[http]\nmax_connections = 3\n")
-        .start()
-        .await;
+    let desk = Desk::with_config("[http]\nmax_connections = 3\n").await;
     // The harness's own connections are closed, but the desk may not know yet.
     wait_for(&desk, "madoguchi_connections ", 1).await;
     let mut held = Vec::new();
@@ -205,10 +191,9 @@ async fn wait_for(desk: &Desk, name: &str, value: u64) {
 
 #[tokio::test]
 async fn large_messages_close_a_socket() {
-    let desk = Desk::setup()
-        .config("[websocket]\nmax_message_bytes = 10000\nmax_frame_bytes = 10000\n")
-        .start()
-        .await;
+    let desk =
+        Desk::with_config("[websocket]\nmax_message_bytes = 10000\nmax_frame_bytes = 10000\n")
+            .await;
     let mut socket = Socket::open(&desk, "cinema").await;
     result(&socket.request(&modern(1, "tools/list", json!({}))).await);
     socket.send(&json!({ "text": "x".repeat(20_000) })).await;
@@ -218,12 +203,9 @@ async fn large_messages_close_a_socket() {
 
 #[tokio::test]
 async fn a_silent_socket_is_pinged_and_given_up() {
-    let desk = Desk::setup()
-        .config("[websocket]\nping_seconds = 1\n")
-        .start()
-        .await;
+    let desk = Desk::with_config("[websocket]\nping_seconds = 1\n").await;
     // A client that never reads never answers a ping.
-    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    let mut stream = desk.connect().await;
     let head = "GET /ws/cinema HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\n\
         upgrade: websocket\r\nsec-websocket-version: 13\r\n\
         sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";

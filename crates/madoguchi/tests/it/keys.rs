@@ -78,7 +78,7 @@ async fn opens_nothing(desk: &Desk, key: &str) {
 
 #[tokio::test]
 async fn a_key_works_the_moment_it_is_made_and_not_after_it_is_revoked() {
-    let desk = Desk::setup().config(REQUIRED).start().await;
+    let desk = Desk::with_config(REQUIRED).await;
     let key = create(&desk.place, &["phone"]);
     assert!(secret(&key).contains(key["id"].as_str().unwrap()));
     assert_eq!(
@@ -134,7 +134,7 @@ async fn a_key_works_the_moment_it_is_made_and_not_after_it_is_revoked() {
 
 #[tokio::test]
 async fn a_running_call_ends_when_its_key_is_revoked() {
-    let desk = Desk::setup().config(REQUIRED).start().await;
+    let desk = Desk::with_config(REQUIRED).await;
     let key = create(&desk.place, &["phone"]);
     let waiting = post(
         &desk,
@@ -157,7 +157,7 @@ async fn a_running_call_ends_when_its_key_is_revoked() {
 
 #[tokio::test]
 async fn a_key_expires_by_itself() {
-    let desk = Desk::setup().config(REQUIRED).start().await;
+    let desk = Desk::with_config(REQUIRED).await;
     let key = create(&desk.place, &["phone", "--expires", "10s"]);
     let mut socket = Socket::with_bearer(&desk, "fixture", secret(&key)).await;
     result(&socket.request(&modern(1, "tools/list", json!({}))).await);
@@ -174,7 +174,7 @@ async fn a_key_expires_by_itself() {
 
 #[tokio::test]
 async fn a_key_opens_what_it_was_made_for() {
-    let desk = Desk::setup().config(REQUIRED).start().await;
+    let desk = Desk::with_config(REQUIRED).await;
     let rooms = create(&desk.place, &["rooms", "--counters", "rooms"]);
     opens_nothing(&desk, secret(&rooms)).await;
 
@@ -212,7 +212,7 @@ async fn a_key_opens_what_it_was_made_for() {
 
 #[tokio::test]
 async fn a_rotated_key_has_a_new_secret_and_the_old_one_for_as_long_as_said() {
-    let desk = Desk::setup().config(REQUIRED).start().await;
+    let desk = Desk::with_config(REQUIRED).await;
     let key = create(&desk.place, &["phone", "--read-only"]);
     opens(&desk, secret(&key)).await;
     let rotate = |more: &[&str]| {
@@ -305,7 +305,7 @@ async fn keys_are_made_with_care() {
 
 #[tokio::test]
 async fn a_stream_ends_with_its_key() {
-    let desk = Desk::setup().config(REQUIRED).start().await;
+    let desk = Desk::with_config(REQUIRED).await;
     let key = create(&desk.place, &["phone"]);
     let bearer = format!("Bearer {}", secret(&key));
     let params = json!({ "notifications": { "toolsListChanged": true } });

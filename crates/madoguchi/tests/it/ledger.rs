@@ -104,7 +104,7 @@ async fn a_caller_can_have_only_so_many_answers_kept() {
     let config = "[limits]\nkept_answers_per_caller = 3\n";
     let url = Postgres::shared().create_database();
     let desks = [
-        Desk::setup().config(config).start().await,
+        Desk::with_config(config).await,
         Desk::setup()
             .config(config)
             .database(&url)

@@ -42,7 +42,7 @@ fn passed(answers: &[Answer]) -> usize {
 
 #[tokio::test]
 async fn exactly_a_hundred_pass_from_many_connections() {
-    let desk = Desk::setup().config(HUNDRED).start().await;
+    let desk = Desk::with_config(HUNDRED).await;
     let answers = futures::future::join_all((0..300).map(|_| post(desk.port))).await;
     assert_eq!(passed(&answers), 100);
     assert_eq!(passed(&[post(desk.port).await]), 0);
@@ -63,7 +63,7 @@ async fn two_desks_on_one_database_let_a_hundred_pass_together() {
 
 #[tokio::test]
 async fn two_desks_on_one_directory_let_a_hundred_pass_together() {
-    let one = Desk::setup().config(HUNDRED).start().await;
+    let one = Desk::with_config(HUNDRED).await;
     let two = Desk::setup()
         .config(HUNDRED)
         .place(&one.place)
@@ -95,7 +95,7 @@ async fn a_restart_forgets_nothing() {
 /// damaged: nobody knows what passed.
 #[tokio::test]
 async fn a_damaged_counter_file_refuses_all_requests() {
-    let desk = Desk::setup().config(HUNDRED).start().await;
+    let desk = Desk::with_config(HUNDRED).await;
     assert_eq!(passed(&[post(desk.port).await]), 1);
     let directory = desk.place.data().join("madoguchi.db-limits");
     let files: Vec<_> = std::fs::read_dir(&directory).unwrap().collect();
@@ -112,7 +112,7 @@ async fn a_damaged_counter_file_refuses_all_requests() {
 
 #[tokio::test]
 async fn a_stdio_process_with_a_key_counts_too() {
-    let desk = Desk::setup().config(HUNDRED).start().await;
+    let desk = Desk::with_config(HUNDRED).await;
     let key = desk.place.create_key(&["phone"]);
     let mut command = desk.place.command();
     command.args(["stdio", "fixture", "--fixture", "--config"]);

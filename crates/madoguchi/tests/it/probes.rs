@@ -18,7 +18,7 @@ fn keys() -> String {
 #[tokio::test]
 async fn where_keys_are_required_readyz_tells_others_only_whether_the_desk_is_ready() {
     let config = format!("[http]\nrequire_key = true\n{}", keys());
-    let desk = Desk::setup().config(&config).start().await;
+    let desk = Desk::with_config(&config).await;
     assert_eq!(get(&desk, "/livez", "").await.text(), "ok\n");
     let ready = get(&desk, "/readyz", "").await;
     assert_eq!((ready.status, ready.text()), (200, "ready\n".into()));
@@ -65,7 +65,7 @@ async fn wrong_keys_count_here_too() {
         "[http]\nrequire_key = true\n[limits]\nwrong_keys_per_minute = 2\n{}",
         keys()
     );
-    let desk = Desk::setup().config(&config).start().await;
+    let desk = Desk::with_config(&config).await;
     assert_eq!(get(&desk, "/readyz", "guess").await.status, 200);
     assert_eq!(get(&desk, "/metrics", "guess").await.status, 401);
     assert_eq!(get(&desk, "/readyz", "guess").await.status, 429);
@@ -79,7 +79,7 @@ async fn metrics_can_be_opened_to_everybody() {
         "[http]\nrequire_key = true\npublic_metrics = true\n{}",
         keys()
     );
-    let desk = Desk::setup().config(&config).start().await;
+    let desk = Desk::with_config(&config).await;
     assert_eq!(get(&desk, "/metrics", "").await.status, 200);
     assert_eq!(get(&desk, "/metrics", "phone key").await.status, 200);
     assert_eq!(get(&desk, "/metrics", "wrong").await.status, 401);
@@ -89,7 +89,7 @@ async fn metrics_can_be_opened_to_everybody() {
 /// InnerVoice needs a key everywhere, also for how its work is going.
 #[tokio::test]
 async fn where_no_key_is_required_innervoice_keeps_to_itself() {
-    let desk = Desk::setup().config(&keys()).start().await;
+    let desk = Desk::with_config(&keys()).await;
     assert_eq!(get(&desk, "/metrics", "").await.status, 200);
     assert_eq!(get(&desk, "/metrics", "wrong").await.status, 401);
     let ready = get(&desk, "/readyz", "").await.text();

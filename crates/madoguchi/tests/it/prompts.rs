@@ -128,7 +128,7 @@ async fn a_prompt_is_for_whoever_may_use_every_tool_that_it_names() {
             format!("{key}counters = [\"{counter}\"]\ntools = {tools:?}\n")
         })
         .collect();
-    let desk = Desk::setup().config(&config).start().await;
+    let desk = Desk::with_config(&config).await;
     for (counter, tools, seen) in keys {
         let mut socket = Socket::with_bearer(&desk, counter, &tools).await;
         let listed = socket.request(&modern(1, "prompts/list", json!({}))).await;

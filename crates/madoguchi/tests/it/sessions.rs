@@ -1,10 +1,7 @@
 //! Sessions of the handshake era: not too many, and the idlest one goes first.
 
 use serde_json::json;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::harness::{
     Answer, Desk, LEGACY, Session, configured_keys, connect_from, initialize, initialized, plain,
@@ -33,7 +30,7 @@ async fn open(desk: &Desk, counter: &str) -> Session {
 #[tokio::test]
 async fn the_longest_unused_session_makes_room() {
     let config = "[http]\nmax_sessions_per_caller = 3\n";
-    let desk = Desk::setup().config(config).start().await;
+    let desk = Desk::with_config(config).await;
     let mut sessions = Vec::new();
     for counter in ["fixture", "cinema", "fixture", "cinema", "fixture"] {
         sessions.push(open(&desk, counter).await);
@@ -49,7 +46,7 @@ async fn the_longest_unused_session_makes_room() {
 
     // One whose client listens is not idle, however long it says nothing.
     let id = sessions[4].id.clone();
-    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    let mut stream = desk.connect().await;
     let listen = format!(
         "GET /mcp/fixture HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream\r\nmcp-session-id: {id}\r\n\r\n"
     );
@@ -68,7 +65,7 @@ async fn the_longest_unused_session_makes_room() {
 #[tokio::test]
 async fn all_counters_together_have_a_limit_too() {
     let config = "[http]\nmax_sessions = 2\n";
-    let desk = Desk::setup().config(config).start().await;
+    let desk = Desk::with_config(config).await;
     let mut sessions = Vec::new();
     for counter in ["fixture", "cinema", "fixture"] {
         sessions.push(open(&desk, counter).await);
@@ -81,7 +78,7 @@ async fn all_counters_together_have_a_limit_too() {
 async fn one_caller_does_not_push_another_out() {
     let keys = configured_keys(&[("phone", "phone key")]);
     let config = format!("[http]\nmax_sessions_per_caller = 2\n{keys}");
-    let desk = Desk::setup().config(&config).start().await;
+    let desk = Desk::with_config(&config).await;
     let mut first = open(&desk, "fixture").await;
     let key = ("authorization", "Bearer phone key");
     let mut ids = Vec::new();
@@ -109,7 +106,7 @@ async fn one_caller_does_not_push_another_out() {
 async fn a_caller_with_few_sessions_keeps_them_when_the_desk_is_full() {
     let keys = configured_keys(&[("phone", "phone key")]);
     let config = format!("[http]\nmax_sessions = 3\n{keys}");
-    let desk = Desk::setup().config(&config).start().await;
+    let desk = Desk::with_config(&config).await;
     let phone = ("authorization", "Bearer phone key");
     let first = begin(&desk, &[phone]).await;
     for _ in 0..4 {
@@ -153,7 +150,7 @@ async fn in_session(
 #[tokio::test]
 async fn a_session_is_for_the_key_alone_that_began_it() {
     let keys = configured_keys(&[("phone", "phone key"), ("laptop", "laptop key")]);
-    let desk = Desk::setup().config(&keys).start().await;
+    let desk = Desk::with_config(&keys).await;
     let phone = [("authorization", "Bearer phone key")];
     let laptop = [("authorization", "Bearer laptop key")];
     let of_phone = begin(&desk, &phone).await;

@@ -28,7 +28,7 @@ struct Said {
 
 impl Wires {
     async fn start(config: &str, key: Option<&'static str>) -> Self {
-        let desk = Desk::setup().config(config).start().await;
+        let desk = Desk::with_config(config).await;
         Self { desk, key }
     }
 

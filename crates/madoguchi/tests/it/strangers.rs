@@ -29,7 +29,7 @@ const OTHER_KEY: &str = "other key";
 async fn desk(http: &str) -> Desk {
     let keys = configured_keys(&[("phone", KEY), ("other", OTHER_KEY)]);
     let config = format!("[http]\n{http}\n{keys}");
-    Desk::setup().config(&config).start().await
+    Desk::with_config(&config).await
 }
 
 fn list() -> Value {
@@ -189,7 +189,7 @@ async fn slow_and_idle_clients_are_disconnected_unless_they_have_a_key() {
         )
     };
     let connect = async |start: &str| {
-        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+        let mut stream = desk.connect().await;
         stream.write_all(start.as_bytes()).await.unwrap();
         stream
     };
@@ -223,7 +223,7 @@ async fn unfinished_tls_handshakes_do_not_block_key_holders() {
     let (desk, authority) = tls::start(&config).await;
     let mut silent = Vec::new();
     for start in [&b""[..], b"\x16", b"\x16\x03\x01\x02\x00\x01"].repeat(10) {
-        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+        let mut stream = desk.connect().await;
         stream.write_all(start).await.unwrap();
         silent.push(stream);
     }
@@ -236,7 +236,7 @@ async fn unfinished_tls_handshakes_do_not_block_key_holders() {
 #[tokio::test]
 async fn a_client_that_never_reads_is_disconnected() {
     let config = "[http]\nwrite_timeout_seconds = 1\n[websocket]\nqueue = 4\n";
-    let desk = Desk::setup().config(config).start().await;
+    let desk = Desk::with_config(config).await;
     // Many requests, and none of the answers is read.
     let get = b"GET /metrics HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".repeat(100);
     never_read(&desk, b"", &get).await;

@@ -126,7 +126,7 @@ async fn only_tls_1_2_and_1_3_are_accepted() {
     let length = u8::try_from(hello.len()).unwrap();
     let mut record = vec![0x16, 3, 1, 0, length + 4, 1, 0, 0, length];
     record.extend(hello);
-    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    let mut stream = desk.connect().await;
     stream.write_all(&record).await.unwrap();
     let mut answer = Vec::new();
     let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer));
@@ -155,7 +155,7 @@ async fn plain_http_on_a_tls_port_gets_an_explanation() {
         b"\x16\xff\xff\xff\xff\xff\xff\xff",
         b"ssh",
     ] {
-        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+        let mut stream = desk.connect().await;
         stream.write_all(garbage).await.unwrap();
         let mut answer = Vec::new();
         let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer));
@@ -171,7 +171,7 @@ async fn a_slow_tls_handshake_is_disconnected_and_blocks_nobody() {
     let (desk, authority) = tls::start("[http]\nheader_timeout_seconds = 1").await;
     let mut slow = Vec::new();
     for start in [&b""[..], b"\x16", b"\x16\x03\x01\x02\x00\x01"].repeat(10) {
-        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+        let mut stream = desk.connect().await;
         stream.write_all(start).await.unwrap();
         slow.push(stream);
     }
@@ -191,7 +191,7 @@ async fn handshakes_count_as_connections() {
     for tries in 0.. {
         let mut silent = Vec::new();
         for _ in 0..3 {
-            silent.push(TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap());
+            silent.push(desk.connect().await);
         }
         let call = plain(1, "tools/list", json!({})).to_string();
         let answer = authority.request(desk.port, "POST", "/mcp/fixture", &[], call);

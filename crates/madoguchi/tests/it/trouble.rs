@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tokio::{io::AsyncWriteExt, net::TcpStream};
+use tokio::io::AsyncWriteExt;
 
 use crate::harness::{
     Desk, LEGACY, Pipe, Session, Socket, modern, plain, refused, result, structured,
@@ -129,7 +129,7 @@ async fn a_lost_client_ends_its_calls() {
     drop(socket);
     logged(&desk, "fixture_sleep", "CANCELLED").await;
 
-    let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+    let mut stream = desk.connect().await;
     let body = sleep.to_string();
     let head = format!(
         "POST /mcp/fixture HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n\

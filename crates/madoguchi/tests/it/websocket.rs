@@ -5,10 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::harness::{
@@ -100,7 +97,7 @@ async fn keys_as_subprotocols() {
     let config = format!(
         "[http]\nrequire_key = true\n[[identity.keys]]\nname = \"phone\"\nsha256 = \"{digest}\"\n"
     );
-    let desk = Desk::setup().config(&config).start().await;
+    let desk = Desk::with_config(&config).await;
     let mut socket = Socket::with_protocols(&desk, "cinema", "mcp, mcp.auth.sesame").await;
     assert_eq!(socket.protocol.as_deref(), Some("mcp"));
     let movies = socket.request(&list_movies(1)).await;
@@ -160,7 +157,7 @@ async fn broken_messages() {
 #[tokio::test]
 async fn oversize_messages() {
     let config = "[websocket]\nmax_message_bytes = 65536\n";
-    let desk = Desk::setup().config(config).start().await;
+    let desk = Desk::with_config(config).await;
     let mut quiet = Socket::open(&desk, "fixture").await;
     let mut loud = Socket::open(&desk, "fixture").await;
     let echo = |length: usize| {
@@ -230,7 +227,7 @@ async fn broken_frames() {
         ("a ping in parts", b"\x09\x80\0\0\0\0", 1002),
         ("not UTF-8", b"\x81\x82\0\0\0\0\xff\xfe", 1007),
     ] {
-        let mut stream = TcpStream::connect(("127.0.0.1", desk.port)).await.unwrap();
+        let mut stream = desk.connect().await;
         let head = "GET /ws/cinema HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: upgrade\r\n\
             upgrade: websocket\r\nsec-websocket-version: 13\r\n\
             sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";

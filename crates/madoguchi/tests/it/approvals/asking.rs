@@ -21,7 +21,7 @@ pub struct Asking {
 
 impl Asking {
     pub async fn embedded(hold_seconds: u64) -> Self {
-        let desk = Desk::setup().config(&asking(hold_seconds)).start().await;
+        let desk = Desk::with_config(&asking(hold_seconds)).await;
         let database = None;
         Self { desk, database }
     }

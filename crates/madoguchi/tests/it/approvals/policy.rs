@@ -38,7 +38,7 @@ async fn an_old_approval_is_checked_against_the_current_policy_and_scope() {
         )
     };
     let asking = Asking {
-        desk: Desk::setup().config(&config("ask", "")).start().await,
+        desk: Desk::with_config(&config("ask", "")).await,
         database: None,
     };
     let show = asking.show(0).await;

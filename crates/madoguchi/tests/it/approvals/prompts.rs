@@ -45,7 +45,7 @@ fn prompt(message: &Value) -> (Value, Value) {
 
 #[tokio::test]
 async fn a_stateless_client_is_asked_between_two_rounds_of_its_call() {
-    let desk = Desk::setup().config(&asking(0)).start().await;
+    let desk = Desk::with_config(&asking(0)).await;
     let show = show_to_book(&desk, "M001", 0).await;
     let mut pipe = stdio(&desk);
     let seats = |seat: &str| json!({ "schedule_id": show["schedule_id"], "seat_ids": [seat] });
@@ -93,7 +93,7 @@ async fn a_stateless_client_is_asked_between_two_rounds_of_its_call() {
 
 #[tokio::test]
 async fn a_handshake_client_is_asked_while_its_call_runs() {
-    let desk = Desk::setup().config(&asking(0)).start().await;
+    let desk = Desk::with_config(&asking(0)).await;
     let show = show_to_book(&desk, "M001", 0).await;
     let mut pipe = stdio(&desk);
     let hello = json!({
@@ -133,7 +133,7 @@ async fn a_handshake_client_is_asked_while_its_call_runs() {
 /// A client over the network could answer its own question.
 #[tokio::test]
 async fn a_key_must_be_trusted_for_its_prompt_to_count() {
-    let desk = Desk::setup().config(&asking(0)).start().await;
+    let desk = Desk::with_config(&asking(0)).await;
     let show = show_to_book(&desk, "M001", 0).await;
     let arguments = json!({ "schedule_id": show["schedule_id"], "seat_ids": ["A1"] });
     let call = async |key: Option<&str>, more: Value| {

@@ -288,9 +288,9 @@ fn is_for_tests(item: &[Token]) -> bool {
 }
 
 fn words(tokens: &[Token]) -> Vec<&str> {
-    let of = |token| match token {
+    let all = tokens.iter().flat_map(|token| match token {
         Token::Group(_, inside) => words(inside),
-        other => Token::name(other).into_iter().collect(),
-    };
-    tokens.iter().flat_map(of).collect()
+        other => other.name().into_iter().collect(),
+    });
+    all.collect()
 }

@@ -20,7 +20,7 @@ const DIGEST: &str = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4
 
 /// A desk on each engine, and its trail.
 pub async fn on_both(config: &str) -> Vec<(Desk, Trail)> {
-    let embedded = Desk::setup().config(config).start().await;
+    let embedded = Desk::with_config(config).await;
     let url = Postgres::shared().create_database();
     let server = Desk::setup().config(config).database(&url).start().await;
     let mut both = Vec::new();

@@ -232,7 +232,7 @@ async fn a_key_for_another_tool_reads_nothing_and_each_try_is_on_record() {
 
 #[tokio::test]
 async fn a_key_for_another_counter_is_refused_every_method_and_counted() {
-    let desk = Desk::setup().config(OPEN).start().await;
+    let desk = Desk::with_config(OPEN).await;
     let elsewhere = desk
         .place
         .create_key(&["elsewhere", "--counters", "merchant"]);

@@ -8,7 +8,7 @@ use crate::harness::{Desk, refused, structured};
 #[tokio::test]
 async fn a_batch_can_be_allowed_this_time_only() {
     let config = ASKS.replace("cinema.reserve_seats", "todo.create_task");
-    let desk = Desk::setup().config(&config).start().await;
+    let desk = Desk::with_config(&config).await;
     let create = json!({ "tool": "create_task", "arguments": { "title": "One" } });
     let batch = json!({ "operations": [create] });
     let call = || desk.call("todo", "batch", batch.clone());

@@ -16,7 +16,7 @@ pub const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencod
 pub const HTML: (&str, &str) = ("accept", "text/html,*/*;q=0.8");
 
 pub async fn asking_desk() -> Desk {
-    Desk::setup().config(ASKS).start().await
+    Desk::with_config(ASKS).await
 }
 
 /// A browser that is signed in, as far as HTTP goes.
@@ -54,9 +54,7 @@ impl<'a> Visitor<'a> {
     /// The inbox as the stream first sends it, and the stream; or the status
     /// with which it is refused.
     pub async fn listen(&self) -> Result<(String, TcpStream), u16> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.desk.port))
-            .await
-            .unwrap();
+        let mut stream = self.desk.connect().await;
         let head = format!(
             "GET /console/events HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {}\r\nx-console-form: {}\r\n\r\n",
             self.cookie, self.token

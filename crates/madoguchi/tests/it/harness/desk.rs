@@ -11,6 +11,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use tokio::net::TcpStream;
 
 use super::{Answer, MODERN, Place, http, modern, result};
 
@@ -160,6 +161,16 @@ impl Desk {
 
     pub async fn start() -> Self {
         Self::setup().start().await
+    }
+
+    /// With this text as its configuration file.
+    pub async fn with_config(toml: &str) -> Self {
+        Self::setup().config(toml).start().await
+    }
+
+    /// A connection to its main port.
+    pub async fn connect(&self) -> TcpStream {
+        TcpStream::connect(("127.0.0.1", self.port)).await.unwrap()
     }
 
     pub fn url(&self, path: &str) -> String {
