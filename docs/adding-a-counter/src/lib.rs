@@ -27,7 +27,7 @@ const ABOUT: About = About {
     description: "A guestbook for agents.",
     instructions: "Sign the guestbook once in a visit (sign_guestbook).",
     lists_change: false,
-    ways: kit::Ways::USUAL,
+    conventions: kit::Conventions::USUAL,
 };
 
 /// The counter, ready to be served on `store`.

@@ -23,7 +23,7 @@ fn relative(path: &Path) -> String {
 }
 
 /// The source files below a folder of the workspace.
-fn files(folder: &str) -> Vec<PathBuf> {
+pub fn files(folder: &str) -> Vec<PathBuf> {
     let mut folders = vec![root().join(folder)];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
