@@ -99,6 +99,8 @@ impl Metrics {
     pub fn text(&self) -> Result<String, std::fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
+        // A client that does not read it keeps it in memory.
+        text.shrink_to_fit();
         Ok(text)
     }
 }

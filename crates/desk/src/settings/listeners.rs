@@ -76,7 +76,7 @@ impl Default for Http {
             public_metrics: false,
             max_head_bytes: 64 * 1024,
             max_body_bytes: 4 * 1024 * 1024,
-            max_connections: 1024,
+            max_connections: 512,
             max_connections_per_address: 512,
             max_unidentified_connections: 128,
             identify_timeout_seconds: 10,

@@ -18,7 +18,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::answer;
 
-const CHUNK: usize = 64 * 1024;
+const CHUNK: usize = 32 * 1024;
 
 /// An SVG picture may hold scripts, which would run with this desk's origin.
 const NO_SCRIPTS: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox";
