@@ -132,65 +132,6 @@ impl<I, O> Handler<I, O> {
     }
 }
 
-/// The constructors of a tool that is not declared by [`crate::Tool::new`].
-impl Run {
-    pub fn query<S, I, O>(
-        state: &Arc<S>,
-        handler: fn(&S, &Context, &mut dyn Sql, I) -> Result<O>,
-    ) -> Self
-    where
-        S: Send + Sync + 'static,
-        I: DeserializeOwned + 'static,
-        O: Serialize + 'static,
-    {
-        Handler::query(state, handler).run
-    }
-
-    pub fn transaction<S, I, O>(
-        state: &Arc<S>,
-        handler: fn(&S, &Context, &mut dyn Sql, I) -> Result<O>,
-    ) -> Self
-    where
-        S: Send + Sync + 'static,
-        I: DeserializeOwned + 'static,
-        O: Serialize + 'static,
-    {
-        Handler::transaction(state, handler).run
-    }
-
-    pub fn prepared<S, I, P, O>(
-        state: &Arc<S>,
-        prepare: fn(&S, &Context, &mut dyn Sql, I) -> Result<P>,
-        write: fn(&S, &Context, &mut dyn Sql, &P) -> Result<O>,
-    ) -> Self
-    where
-        S: Send + Sync + 'static,
-        I: DeserializeOwned + 'static,
-        P: Send + 'static,
-        O: Serialize + 'static,
-    {
-        Handler::prepared(state, prepare, write).run
-    }
-
-    pub fn shared<S, I, O, F>(state: &Arc<S>, handler: fn(Arc<S>, Context, I) -> F) -> Self
-    where
-        S: Send + Sync + 'static,
-        I: DeserializeOwned + 'static,
-        O: Serialize + 'static,
-        F: Future<Output = Result<O>> + Send + 'static,
-    {
-        Handler::waiting(state, handler).run
-    }
-
-    pub fn task<I, F>(handler: fn(Context, I) -> F) -> Self
-    where
-        I: DeserializeOwned + 'static,
-        F: Future<Output = Result<Reply>> + Send + 'static,
-    {
-        Handler::replying(handler).run
-    }
-}
-
 fn run_async<I, F>(start: impl Fn(Context, I) -> F + Send + Sync + 'static) -> Run
 where
     I: DeserializeOwned + 'static,

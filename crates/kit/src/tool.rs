@@ -16,6 +16,7 @@ use crate::{
 /// The default time limit of a tool.
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
 
+#[non_exhaustive]
 pub struct Tool {
     /// The name from the counter's specification.
     pub name: &'static str,

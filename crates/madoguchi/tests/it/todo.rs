@@ -153,6 +153,21 @@ async fn every_tool_of_the_seed_works() {
         "update_context",
         json!({ "task_id": "T001", "content": "Ｒｕｓｔで書く", "append": true }),
     );
+    contexts_and_decisions_work(&mut agent);
+    let deleted = agent.ok("delete_task", json!({ "task_id": "T001" }));
+    assert!(
+        !root(&place).join(".todo/context/T001.md").exists(),
+        "{deleted}"
+    );
+    let third = agent.ok("create_task", json!({ "title": "Third" }));
+    assert_eq!(
+        third["task_id"], "T003",
+        "a number is not used twice while others are free"
+    );
+}
+
+/// Of the task T001, whose context says something of Rust.
+fn contexts_and_decisions_work(agent: &mut Agent) {
     let context = agent.ok("get_context", json!({ "task_id": "T001" }));
     assert!(
         context["content"]
@@ -182,16 +197,6 @@ async fn every_tool_of_the_seed_works() {
     assert_eq!(
         agent.ok("list_adrs", json!({}))["adrs"][0]["status"],
         "Accepted"
-    );
-    let deleted = agent.ok("delete_task", json!({ "task_id": "T001" }));
-    assert!(
-        !root(&place).join(".todo/context/T001.md").exists(),
-        "{deleted}"
-    );
-    let third = agent.ok("create_task", json!({ "title": "Third" }));
-    assert_eq!(
-        third["task_id"], "T003",
-        "a number is not used twice while others are free"
     );
 }
 

@@ -127,12 +127,16 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
         return Ok(wait.deliver(&context, news, None));
     }
     let waiting = wait.mark(&context, timeout).await?;
-    let look_every = if watched {
-        LOOK_WATCHED
-    } else {
-        LOOK_UNWATCHED
+    let look_every = match watched {
+        true => LOOK_WATCHED,
+        false => LOOK_UNWATCHED,
     };
     let started = Instant::now();
+    let progress = async |message: String| {
+        let (waited, all) = (started.elapsed().as_secs_f64(), timeout.as_secs_f64());
+        let client = &context.client;
+        client.progress(waited, Some(all), Some(message)).await;
+    };
     let mut next_progress = started + PROGRESS_EVERY;
     let mut everybody = None;
     loop {
@@ -149,12 +153,7 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
         if let Some(all) = wait.who_waits(context.clock.now()).await?
             && everybody.replace(all).is_none()
         {
-            let message = Some("Everybody in the room is waiting.".to_owned());
-            let waited = started.elapsed().as_secs_f64();
-            let client = &context.client;
-            client
-                .progress(waited, Some(timeout.as_secs_f64()), message)
-                .await;
+            progress("Everybody in the room is waiting.".to_owned()).await;
         }
         let now = Instant::now();
         if now >= deadline {
@@ -163,12 +162,7 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
         }
         if now >= next_progress {
             next_progress = now + PROGRESS_EVERY;
-            let waited = started.elapsed().as_secs_f64();
-            let message = Some(format!("Waiting for messages in {}.", wait.room.name));
-            let client = &context.client;
-            client
-                .progress(waited, Some(timeout.as_secs_f64()), message)
-                .await;
+            progress(format!("Waiting for messages in {}.", wait.room.name)).await;
         }
         let look_again = deadline.min(now + look_every);
         tokio::select! {

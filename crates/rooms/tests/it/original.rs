@@ -207,27 +207,7 @@ async fn a_mixed_team_loses_nothing() {
     let originals: Vec<Child> = (0..EACH)
         .map(|n| start(&desk, &turns, &format!("original{n}"), ROUNDS))
         .collect();
-    let ours: Vec<Worker> = (0..EACH)
-        .map(|n| {
-            let rounds = (0..ROUNDS).flat_map(|round| {
-                let name = format!("ours{n}-{round}");
-                let there = json!({"roomName": "a", "agentName": name});
-                let mut said = there.clone();
-                said["message"] = name.clone().into();
-                let mut orders = vec![
-                    order("create_room", json!({"roomName": name})),
-                    order("enter_room", there.clone()),
-                    order("send_message", said),
-                ];
-                if round % 2 == 1 {
-                    orders.push(order("leave_room", there));
-                }
-                orders
-            });
-            // Often enough the log is rewritten while originals add to it.
-            Worker::with_limit(&desk.path, 10, &rounds.collect::<Vec<Value>>())
-        })
-        .collect();
+    let ours: Vec<Worker> = (0..EACH).map(|n| start_ours(&desk, n, ROUNDS)).collect();
     let finish = tokio::task::spawn_blocking(move || {
         for worker in ours {
             for answer in worker.finish() {
@@ -292,54 +272,32 @@ async fn a_mixed_team_loses_nothing() {
     }
 }
 
+/// A process of ours that creates, enters, speaks and sometimes leaves.
+fn start_ours(desk: &Desk, number: usize, rounds: usize) -> Worker {
+    let orders = (0..rounds).flat_map(|round| {
+        let name = format!("ours{number}-{round}");
+        let there = json!({"roomName": "a", "agentName": name});
+        let mut said = there.clone();
+        said["message"] = name.clone().into();
+        let mut orders = vec![
+            order("create_room", json!({"roomName": name})),
+            order("enter_room", there.clone()),
+            order("send_message", said),
+        ];
+        if round % 2 == 1 {
+            orders.push(order("leave_room", there));
+        }
+        orders
+    });
+    // Often enough the log is rewritten while originals add to it.
+    Worker::with_limit(&desk.path, 10, &orders.collect::<Vec<Value>>())
+}
+
 /// A directory that the original wrote, some of it at the moment it was killed.
 #[tokio::test]
 async fn a_directory_that_the_original_left_half_written_is_read_without_loss() {
     let desk = Desk::new();
-    let line = |id: &str, agent: &str| {
-        json!({"id": id, "agentName": agent, "message": id,
-            "timestamp": "2025-06-17T09:27:18.123Z", "mentions": []})
-        .to_string()
-    };
-    let users = |names: &[&str]| {
-        let user = json!({"status": "online", "messageCount": 0,
-            "joinedAt": "2025-06-17T09:00:00.000Z"});
-        let users: serde_json::Map<String, Value> = names
-            .iter()
-            .map(|name| ((*name).to_owned(), user.clone()))
-            .collect();
-        serde_json::to_string_pretty(&json!({"roomName": "r", "users": users})).unwrap()
-    };
-    // The list was being written, and lists two of four rooms.
-    desk.write(
-        "rooms.json",
-        "{\n  \"rooms\": {\n    \"whole\": {\n      \"createdAt\": \"2025-06-17T09:00:00.000Z\",\n      \"messageCount\": 0,\n      \"userCount\": 1\n    },\n    \"empty",
-    );
-    desk.write("rooms.json.lock", &dead_process().to_string());
-    desk.write("rooms/whole/presence.json", &users(&["w1", "w2"]));
-    desk.write(
-        "rooms/whole/messages.jsonl",
-        &format!("{}\n{}\n", line("m1", "w1"), line("m2", "w2")),
-    );
-    desk.write("rooms/emptied/presence.json", "");
-    desk.write("rooms/emptied/presence.json.lock", "");
-    desk.write(
-        "rooms/emptied/messages.jsonl",
-        &format!("{}\n{}\n", line("m3", "e1"), line("m4", "e2")),
-    );
-    desk.write(
-        "rooms/emptied/read_status.json",
-        r#"{"e3":{"agentName":"e3","lastReadMessageId":"m3","lastReadTimestamp":"2025-06-17T09:28:00.000Z"}}"#,
-    );
-    let half = users(&["h1", "h2"]);
-    desk.write("rooms/half/presence.json", &half[..half.len() / 2]);
-    desk.write(
-        "rooms/half/messages.jsonl",
-        &format!("{}\n{}", line("m5", "h1"), &line("m6", "h2")[..30]),
-    );
-    // Nobody has spoken here.
-    desk.write("rooms/silent/presence.json", &users(&["s1"]));
-
+    write_half(&desk);
     let status = desk.ok("get_status", json!({})).await;
     assert_eq!(status["totalRooms"], 4);
     assert_eq!(status["totalMessages"], 5);
@@ -387,4 +345,51 @@ async fn a_directory_that_the_original_left_half_written_is_read_without_loss() 
         registry["rooms"]["half"]["createdAt"],
         "2025-06-17T09:27:18.123Z"
     );
+}
+
+/// Four rooms, as the original leaves them when it is killed while it writes.
+fn write_half(desk: &Desk) {
+    let line = |id: &str, agent: &str| {
+        json!({"id": id, "agentName": agent, "message": id,
+            "timestamp": "2025-06-17T09:27:18.123Z", "mentions": []})
+        .to_string()
+    };
+    let users = |names: &[&str]| {
+        let user = json!({"status": "online", "messageCount": 0,
+            "joinedAt": "2025-06-17T09:00:00.000Z"});
+        let users: serde_json::Map<String, Value> = names
+            .iter()
+            .map(|name| ((*name).to_owned(), user.clone()))
+            .collect();
+        serde_json::to_string_pretty(&json!({"roomName": "r", "users": users})).unwrap()
+    };
+    // The list was being written, and lists two of four rooms.
+    desk.write(
+        "rooms.json",
+        "{\n  \"rooms\": {\n    \"whole\": {\n      \"createdAt\": \"2025-06-17T09:00:00.000Z\",\n      \"messageCount\": 0,\n      \"userCount\": 1\n    },\n    \"empty",
+    );
+    desk.write("rooms.json.lock", &dead_process().to_string());
+    desk.write("rooms/whole/presence.json", &users(&["w1", "w2"]));
+    desk.write(
+        "rooms/whole/messages.jsonl",
+        &format!("{}\n{}\n", line("m1", "w1"), line("m2", "w2")),
+    );
+    desk.write("rooms/emptied/presence.json", "");
+    desk.write("rooms/emptied/presence.json.lock", "");
+    desk.write(
+        "rooms/emptied/messages.jsonl",
+        &format!("{}\n{}\n", line("m3", "e1"), line("m4", "e2")),
+    );
+    desk.write(
+        "rooms/emptied/read_status.json",
+        r#"{"e3":{"agentName":"e3","lastReadMessageId":"m3","lastReadTimestamp":"2025-06-17T09:28:00.000Z"}}"#,
+    );
+    let half = users(&["h1", "h2"]);
+    desk.write("rooms/half/presence.json", &half[..half.len() / 2]);
+    desk.write(
+        "rooms/half/messages.jsonl",
+        &format!("{}\n{}", line("m5", "h1"), &line("m6", "h2")[..30]),
+    );
+    // Nobody has spoken here.
+    desk.write("rooms/silent/presence.json", &users(&["s1"]));
 }

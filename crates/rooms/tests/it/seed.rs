@@ -218,8 +218,28 @@ async fn every_code_of_the_document_and_ours() {
     let desk = Desk::with(|settings| settings.max_rooms = 2.try_into().unwrap());
     desk.room("a", &["x"]).await;
     desk.room("b", &["y"]).await;
-    let said = |room: &str, agent: &str, message: &str| json!({"roomName": room, "agentName": agent, "message": message});
-    for (tool, arguments, code) in [
+    let refusals = [
+        refusals_about_rooms(),
+        refusals_about_messages(),
+        refusals_about_reading(),
+    ];
+    for (tool, arguments, code) in refusals.into_iter().flatten() {
+        let shown = arguments.to_string();
+        assert_eq!(desk.no(tool, arguments).await, code, "{tool} {shown:.100}");
+    }
+    assert_eq!(desk.count("a").await, 0);
+    desk.ok("send_message", said("a", "x", &"あ".repeat(10_000)))
+        .await;
+}
+
+type Refusal = (&'static str, Value, &'static str);
+
+fn said(room: &str, agent: &str, message: &str) -> Value {
+    json!({"roomName": room, "agentName": agent, "message": message})
+}
+
+fn refusals_about_rooms() -> Vec<Refusal> {
+    vec![
         (
             "get_messages",
             json!({"roomName": "nowhere"}),
@@ -287,6 +307,11 @@ async fn every_code_of_the_document_and_ours() {
             json!({"roomName": "a", "agentName": "z"}),
             "AGENT_NOT_IN_ROOM",
         ),
+    ]
+}
+
+fn refusals_about_messages() -> Vec<Refusal> {
+    vec![
         ("send_message", said("a", "y", "hi"), "AGENT_NOT_IN_ROOM"),
         ("send_message", said("a", "z", "hi"), "AGENT_NOT_IN_ROOM"),
         ("send_message", said("a", "x", ""), "INVALID_MESSAGE_FORMAT"),
@@ -340,6 +365,11 @@ async fn every_code_of_the_document_and_ours() {
             json!({"roomName": "a", "agentName": "x", "timeout": 0.5}),
             "INVALID_ARGUMENT",
         ),
+    ]
+}
+
+fn refusals_about_reading() -> Vec<Refusal> {
+    vec![
         (
             "search_messages",
             json!({"agentName": "z"}),
@@ -390,13 +420,7 @@ async fn every_code_of_the_document_and_ours() {
             json!({"roomName": "a"}),
             "CONFIRMATION_REQUIRED",
         ),
-    ] {
-        let shown = arguments.to_string();
-        assert_eq!(desk.no(tool, arguments).await, code, "{tool} {shown:.100}");
-    }
-    assert_eq!(desk.count("a").await, 0);
-    desk.ok("send_message", said("a", "x", &"あ".repeat(10_000)))
-        .await;
+    ]
 }
 
 /// The original never read its limits, always counted 0, let people send after

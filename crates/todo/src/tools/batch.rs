@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use kit::{
-    Context, Definition, Effect, Error, Result, Tool,
-    tool::{InnerCall, as_is},
-};
+use kit::{Context, Definition, Effect, Error, Result, Tool, tool::InnerCall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
@@ -117,14 +114,15 @@ fn run_operation(txn: &mut Txn<'_>, operation: &Operation, before: &[Value]) -> 
             *value = made;
         }
     }
+    let as_given: fn(&Context, &mut Map<String, Value>) = |_, _| {};
     match operation.tool.as_str() {
         "create_task" => run(txn, arguments, create_task::normalise, create_task::apply),
         "update_task" => run(txn, arguments, update_task::normalise, update_task::apply),
-        "delete_task" => run(txn, arguments, as_is, delete_task::apply),
-        "reorder_task" => run(txn, arguments, as_is, reorder_task::apply),
+        "delete_task" => run(txn, arguments, as_given, delete_task::apply),
+        "reorder_task" => run(txn, arguments, as_given, reorder_task::apply),
         "link_tasks" => run(txn, arguments, link_tasks::normalise, link_tasks::apply),
-        "update_context" => run(txn, arguments, as_is, update_context::apply),
-        "create_adr" => run(txn, arguments, as_is, create_adr::apply),
+        "update_context" => run(txn, arguments, as_given, update_context::apply),
+        "create_adr" => run(txn, arguments, as_given, create_adr::apply),
         "update_adr_status" => run(
             txn,
             arguments,

@@ -59,11 +59,39 @@ fn list(name: &'static str, params: Value) -> Case {
 }
 
 pub fn corpus() -> Vec<Case> {
-    let version = ("mcp-protocol-version", "2026-07-28");
-    let method = ("mcp-method", "tools/call");
-    let name = ("mcp-name", "fixture_sum");
-    let mut cases = vec![
-        // Good ones.
+    let mut cases = Vec::new();
+    cases.extend(calls_and_lists());
+    cases.extend(changed_envelopes());
+    cases.extend(changed_parameters());
+    cases.extend(changed_headers());
+    for (name, body) in [
+        ("empty", ""),
+        ("no JSON", "{"),
+        ("text", "\"x\""),
+        (
+            "duplicate id",
+            r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/call"}"#,
+        ),
+        ("not UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":\"\u{fffd}\"}"),
+    ] {
+        cases.push(Case {
+            name,
+            headers: headers("tools/call", Some("fixture_sum")),
+            body: body.into(),
+        });
+    }
+    let escaped = call("escaped name", "fixture_sum", json!({ "a": 1, "b": 2 }));
+    cases.push(Case {
+        body: escaped
+            .body
+            .replace("\"fixture_sum\"", "\"fixture_\\u0073um\""),
+        ..escaped
+    });
+    cases
+}
+
+fn calls_and_lists() -> Vec<Case> {
+    vec![
         call("structured", "fixture_sum", json!({ "a": 1, "b": 2 })),
         call("content", "test_simple_text", json!({})),
         call("several blocks", "test_multiple_content_types", json!({})),
@@ -103,6 +131,11 @@ pub fn corpus() -> Vec<Case> {
             json!({ "_meta": meta(), "cursor": "" }),
         ),
         list("list without metadata", json!({})),
+    ]
+}
+
+fn changed_envelopes() -> Vec<Case> {
+    vec![
         // Ids.
         changed("text id", |body| body["id"] = "é\"".into()),
         changed("negative id", |body| body["id"] = (-5).into()),
@@ -128,6 +161,11 @@ pub fn corpus() -> Vec<Case> {
         changed("unknown method", |body| {
             body["method"] = "tools/none".into()
         }),
+    ]
+}
+
+fn changed_parameters() -> Vec<Case> {
+    vec![
         // Parameters.
         changed("no name", |body| {
             drop(body["params"].as_object_mut().unwrap().remove("name"))
@@ -196,7 +234,14 @@ pub fn corpus() -> Vec<Case> {
         changed("log level", |body| {
             body["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = "debug".into();
         }),
-        // Headers.
+    ]
+}
+
+fn changed_headers() -> Vec<Case> {
+    let version = ("mcp-protocol-version", "2026-07-28");
+    let method = ("mcp-method", "tools/call");
+    let name = ("mcp-name", "fixture_sum");
+    vec![
         with_headers("no headers", vec![]),
         with_headers("no version", vec![method, name]),
         with_headers(
@@ -255,29 +300,5 @@ pub fn corpus() -> Vec<Case> {
                 ("content-type", "application/json; charset=utf-8"),
             ],
         ),
-    ];
-    for (name, body) in [
-        ("empty", ""),
-        ("no JSON", "{"),
-        ("text", "\"x\""),
-        (
-            "duplicate id",
-            r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/call"}"#,
-        ),
-        ("not UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":\"\u{fffd}\"}"),
-    ] {
-        cases.push(Case {
-            name,
-            headers: headers("tools/call", Some("fixture_sum")),
-            body: body.into(),
-        });
-    }
-    let escaped = call("escaped name", "fixture_sum", json!({ "a": 1, "b": 2 }));
-    cases.push(Case {
-        body: escaped
-            .body
-            .replace("\"fixture_sum\"", "\"fixture_\\u0073um\""),
-        ..escaped
-    });
-    cases
+    ]
 }
