@@ -108,16 +108,16 @@ pub fn not_found(counter: &Counter, name: &str) -> String {
     )
 }
 
-/// The method that was probably meant: each part of its name is near.
-/// `roots/list` is not `tools/list`.
+/// The method that was probably meant: each part of its name is near and begins
+/// alike. `roots/list` is neither `tools/list` nor `prompts/list`.
 fn nearest_method<'a>(name: &str, offered: &[&'a str]) -> Option<&'a str> {
     let name = name.replace(['.', '_'], "/");
     let is_near = |method: &&str| {
         let (given, own) = (name.split('/'), method.split('/'));
         given.clone().count() == own.clone().count()
-            && given
-                .zip(own)
-                .all(|(given, own)| nearest(given, [own]).is_some())
+            && given.zip(own).all(|(given, own)| {
+                given.chars().next() == own.chars().next() && nearest(given, [own]).is_some()
+            })
     };
     nearest(&name, offered.iter().copied().filter(is_near))
 }
