@@ -11,9 +11,12 @@ use crate::harness::{Desk, Socket, free_seats, plain, refused, result, seats_of,
 
 const CUSTOMERS: usize = 300;
 
+/// Callers without a key have half of the connections: room for all customers.
+const ROOM: &str = "[http]\nmax_connections = 1000\n";
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_desk_on_sqlite() {
-    race(&[Desk::start().await]).await;
+    race(&[Desk::with_config(ROOM).await]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -27,7 +30,8 @@ async fn two_desks_on_sqlite() {
 async fn one_desk_on_postgres() {
     let postgres = Postgres::start();
     let url = postgres.create_database();
-    race(&[Desk::setup().database(&url).demo().start().await]).await;
+    let desk = Desk::setup().config(ROOM).database(&url).demo();
+    race(&[desk.start().await]).await;
 }
 
 /// Desks on different machines, as far as the data is concerned.
