@@ -283,7 +283,7 @@ async fn calls_from_the_command_line() {
     let said = with(&[&plain]).failed();
     assert!(said.contains("This port speaks HTTPS"), "{said}");
     let said = with(&[&plain, "--ca", authority.to_str().unwrap()]).failed();
-    assert!(said.contains("--ca is for https://"), "{said}");
+    assert!(said.contains("--ca needs an https:// address"), "{said}");
 }
 
 /// As `openssl req -x509` makes them: a certificate that is its own authority.

@@ -191,7 +191,7 @@ async fn a_failed_sync_is_repeated_when_the_server_is_back() {
     let id = plan(&desk, "朝ラン");
     desk.logs("that it tries again", |entry| {
         let message = entry["message"].as_str().unwrap_or_default();
-        entry["event"] == id.as_str() && message.contains("tried again")
+        entry["event"] == id.as_str() && message.contains("retried")
     })
     .await;
     let waits = stands(&desk, &id, "waiting").await;
