@@ -52,7 +52,11 @@ fn without_type_names(text: &str) -> String {
     if text.contains(" enum ") {
         return "they have none of the forms that are allowed".into();
     }
-    let mut words = text.split(' ').peekable();
+    // serde fills the fields of a struct from an array, too.
+    if text.starts_with("invalid length") {
+        return "invalid type: array, expected an object".into();
+    }
+    let mut words = text.split(' ');
     let mut plain: Vec<&str> = Vec::new();
     while let Some(word) = words.next() {
         match word {
