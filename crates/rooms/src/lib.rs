@@ -14,7 +14,7 @@ mod settings;
 mod state;
 mod store;
 mod tools;
-mod waits;
+mod wait_limits;
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use kit::Result;
 
 use tokio::sync::Semaphore;
 
-use crate::{Settings, errors, model::message::MINUTE_MS, store::Store, waits::Waits};
+use crate::{Settings, errors, model::message::MINUTE_MS, store::Store, wait_limits::Waits};
 
 /// Counts are written to the files after this long, so that a burst is counted once,
 const COUNTS_LAG: Duration = Duration::from_millis(200);

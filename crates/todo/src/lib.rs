@@ -6,7 +6,7 @@
 //! handlers share, `search` is the full-text search, and `tools` has one file
 //! for each tool.
 
-mod addresses;
+mod uris;
 mod errors;
 mod files;
 mod index_file;
@@ -22,7 +22,7 @@ mod sync;
 mod task_ids;
 mod tools;
 mod txn;
-mod undo;
+mod undo_history;
 mod watch;
 
 use std::sync::Arc;

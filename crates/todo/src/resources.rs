@@ -9,7 +9,7 @@ use kit::{
 };
 
 use crate::{
-    addresses::{name_of, names, uri_of},
+    uris::{name_of, names, uri_of},
     files::{self, Folder},
     state::CounterState,
 };

@@ -19,7 +19,7 @@ use kit::{Context, Result, context::Change};
 
 use self::reserved::ReservedNumbers;
 use crate::{
-    addresses, errors,
+    uris, errors,
     files::{
         self, Folder, LoadedFile, journal,
         lock::{Lock, PATIENCE},
@@ -35,7 +35,7 @@ use crate::{
     state::{CounterState, written_out},
     sync::locked,
     task_ids,
-    undo::{FileChange, RecordedChange},
+    undo_history::{FileChange, RecordedChange},
 };
 
 /// How often a change is tried while others write. Only the first attempts wait
@@ -268,7 +268,7 @@ impl Txn<'_> {
         let mut listed = false;
         for change in changes {
             listed |= change.before.is_some() != change.after.is_some();
-            for uri in addresses::uris_of(&change.name) {
+            for uri in uris::uris_of(&change.name) {
                 self.context.changed(Change::Resource(uri));
             }
         }
@@ -283,7 +283,7 @@ impl Txn<'_> {
         });
         let adrs = changes.iter().any(|change| is_adr(&change.name));
         if index_file::refresh(self.state, &self.folder, board.as_deref(), adrs) {
-            for uri in addresses::uris_of(files::INDEX) {
+            for uri in uris::uris_of(files::INDEX) {
                 self.context.changed(Change::Resource(uri));
             }
         }

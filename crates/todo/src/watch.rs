@@ -24,7 +24,7 @@ use notify::{
 };
 
 use crate::{
-    addresses,
+    uris,
     files::{self, Folder, lock::Lock, names::is_adr},
     index_file,
     model::edit,
@@ -165,7 +165,7 @@ impl Watcher<'_> {
     fn existing(&self) -> BTreeSet<String> {
         let folder = self.state.files.folder();
         folder
-            .and_then(|folder| addresses::names(&folder))
+            .and_then(|folder| uris::names(&folder))
             .unwrap_or_default()
             .into_iter()
             .collect()
@@ -259,7 +259,7 @@ impl Watcher<'_> {
             changed.extend(existing.symmetric_difference(&self.known).cloned());
         }
         let (mut tasks, mut adrs, mut listed) = (false, false, false);
-        for name in changed.iter().filter(|name| addresses::is_resource(name)) {
+        for name in changed.iter().filter(|name| uris::is_resource(name)) {
             let stamp = folder.stamp(name).ok().flatten();
             listed |= match stamp {
                 Some(_) => self.known.insert(name.clone()),
@@ -270,7 +270,7 @@ impl Watcher<'_> {
             }
             tasks |= name == files::TASKS;
             adrs |= is_adr(name);
-            for uri in addresses::uris_of(name) {
+            for uri in uris::uris_of(name) {
                 (self.announce)(Change::Resource(uri));
             }
         }
@@ -303,7 +303,7 @@ impl Watcher<'_> {
             false => None,
         };
         if index_file::refresh(self.state, folder, board.as_deref(), adrs) {
-            for uri in addresses::uris_of(files::INDEX) {
+            for uri in uris::uris_of(files::INDEX) {
                 (self.announce)(Change::Resource(uri));
             }
         }

@@ -13,7 +13,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 
 use crate::{
-    addresses::Barred,
+    address_limits::Barred,
     wire::{
         definitions::PublishedCounter,
         outbound::{Fault, error_message, explain_value, quoted, shorten_texts},

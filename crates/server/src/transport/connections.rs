@@ -29,7 +29,7 @@ use super::{
     request_budget::{PendingRequest, RequestBudgets},
 };
 use crate::{
-    addresses::{Addresses, Visit, network},
+    address_limits::{Addresses, Visit, network},
     wire::backlog::{Backlog, Backlogs, Reader},
 };
 

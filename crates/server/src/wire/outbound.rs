@@ -19,7 +19,7 @@ use rmcp::model as mcp;
 use serde_json::{Value, json};
 
 use super::{definitions::PublishedCounter, tool_result::CALL_META};
-use crate::addresses::Barred;
+use crate::address_limits::Barred;
 
 /// As much of a caller's own text as an error quotes.
 const QUOTED: usize = 200;

@@ -23,7 +23,7 @@ use rmcp::{
     },
 };
 
-use crate::addresses::network;
+use crate::address_limits::network;
 
 tokio::task_local! {
     /// The caller of the current request. The protocol crate does not pass it on

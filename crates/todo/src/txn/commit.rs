@@ -19,7 +19,7 @@ use crate::{
     },
     model::board::Board,
     state::CounterState,
-    undo::FileChange,
+    undo_history::FileChange,
 };
 
 impl Txn<'_> {

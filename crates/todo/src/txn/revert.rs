@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kit::Result;
 
 use super::Txn;
-use crate::{errors, files::Folder, model::merge, undo::RecordedChange};
+use crate::{errors, files::Folder, model::merge, undo_history::RecordedChange};
 
 impl Txn<'_> {
     /// Undoes a change. Later changes by others stay; changes of the same

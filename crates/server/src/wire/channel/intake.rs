@@ -29,7 +29,7 @@ use super::{
     transport::ChannelTransport,
 };
 use crate::{
-    addresses::Barred,
+    address_limits::Barred,
     wire::{
         definitions::PublishedCounter,
         direct::{CallOptions, PlainCall},

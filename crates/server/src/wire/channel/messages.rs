@@ -8,7 +8,7 @@ use kit::context::Language;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use crate::{
-    addresses::Visit,
+    address_limits::Visit,
     wire::backlog::{Backlog, Held},
 };
 
