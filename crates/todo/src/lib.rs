@@ -6,7 +6,6 @@
 //! handlers share, `search` is the full-text search, and `tools` has one file
 //! for each tool.
 
-mod uris;
 mod errors;
 mod files;
 mod index_file;
@@ -23,6 +22,7 @@ mod task_ids;
 mod tools;
 mod txn;
 mod undo_history;
+mod uris;
 mod watch;
 
 use std::sync::Arc;

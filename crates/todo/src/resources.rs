@@ -9,9 +9,9 @@ use kit::{
 };
 
 use crate::{
-    uris::{name_of, names, uri_of},
     files::{self, Folder},
     state::CounterState,
+    uris::{name_of, names, uri_of},
 };
 
 const ADR_TEMPLATE: &str = "file://.todo/adr/{adr_id}.md";

@@ -13,7 +13,8 @@ use jiff::{Timestamp, Zoned, civil::Date, tz::TimeZone};
 use kit::{Blocking, Context, Result};
 
 use crate::{
-    files::Stamp, project::ProjectFiles, search::Catalog, settings::Settings, undo_history::UndoHistory,
+    files::Stamp, project::ProjectFiles, search::Catalog, settings::Settings,
+    undo_history::UndoHistory,
 };
 
 /// Threads that read and write files at once.

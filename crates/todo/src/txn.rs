@@ -19,7 +19,7 @@ use kit::{Context, Result, context::Change};
 
 use self::reserved::ReservedNumbers;
 use crate::{
-    uris, errors,
+    errors,
     files::{
         self, Folder, LoadedFile, journal,
         lock::{Lock, PATIENCE},
@@ -36,6 +36,7 @@ use crate::{
     sync::locked,
     task_ids,
     undo_history::{FileChange, RecordedChange},
+    uris,
 };
 
 /// How often a change is tried while others write. Only the first attempts wait

@@ -24,13 +24,13 @@ use notify::{
 };
 
 use crate::{
-    uris,
     files::{self, Folder, lock::Lock, names::is_adr},
     index_file,
     model::edit,
     state::CounterState,
     sync::locked,
     task_ids::promised,
+    uris,
 };
 
 /// A save causes several events. They are announced together after this much

@@ -186,11 +186,13 @@ fn order(tool: &str, arguments: Value) -> Value {
     json!({"tool": tool, "arguments": arguments})
 }
 
+/// Processes of each program in a mixed team, and what each of them does.
+const EACH: usize = 3;
+const ROUNDS: usize = 12;
+
 /// Several of both create rooms, enter one, speak there and leave it at once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mixed_team_loses_nothing() {
-    const EACH: usize = 3;
-    const ROUNDS: usize = 12;
     let desk = Desk::with(|settings| settings.max_rooms = 1_000.try_into().unwrap());
     let aside = tempfile::tempdir().unwrap();
     let turns = aside.path().join("turns");
@@ -226,7 +228,10 @@ async fn a_mixed_team_loses_nothing() {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     finish.await.unwrap();
+    nothing_was_lost(&desk).await;
+}
 
+async fn nothing_was_lost(desk: &Desk) {
     let json = |file: &str| -> Value { serde_json::from_str(&desk.read(file)).unwrap() };
     let keys = |object: &Value| -> HashSet<String> {
         object.as_object().unwrap().keys().cloned().collect()

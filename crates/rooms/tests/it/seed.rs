@@ -1,6 +1,8 @@
 //! The counter against its document: names, formats, codes, variables, and each
 //! defect of the server that the document came from.
 
+mod refusals;
+
 use jiff::Timestamp;
 use kit::time::Clock;
 use serde_json::{Value, json};
@@ -219,208 +221,20 @@ async fn every_code_of_the_document_and_ours() {
     desk.room("a", &["x"]).await;
     desk.room("b", &["y"]).await;
     let refusals = [
-        refusals_about_rooms(),
-        refusals_about_messages(),
-        refusals_about_reading(),
+        refusals::about_rooms(),
+        refusals::about_messages(),
+        refusals::about_reading(),
     ];
     for (tool, arguments, code) in refusals.into_iter().flatten() {
         let shown = arguments.to_string();
         assert_eq!(desk.no(tool, arguments).await, code, "{tool} {shown:.100}");
     }
     assert_eq!(desk.count("a").await, 0);
-    desk.ok("send_message", said("a", "x", &"あ".repeat(10_000)))
-        .await;
-}
-
-type Refusal = (&'static str, Value, &'static str);
-
-fn said(room: &str, agent: &str, message: &str) -> Value {
-    json!({"roomName": room, "agentName": agent, "message": message})
-}
-
-fn refusals_about_rooms() -> Vec<Refusal> {
-    vec![
-        (
-            "get_messages",
-            json!({"roomName": "nowhere"}),
-            "ROOM_NOT_FOUND",
-        ),
-        (
-            "get_status",
-            json!({"roomName": "nowhere"}),
-            "ROOM_NOT_FOUND",
-        ),
-        ("send_message", said("nowhere", "x", "hi"), "ROOM_NOT_FOUND"),
-        (
-            "create_room",
-            json!({"roomName": "a"}),
-            "ROOM_ALREADY_EXISTS",
-        ),
-        (
-            "create_room",
-            json!({"roomName": "c"}),
-            "ROOM_LIMIT_EXCEEDED",
-        ),
-        (
-            "create_room",
-            json!({"roomName": "a b"}),
-            "INVALID_ROOM_NAME",
-        ),
-        (
-            "create_room",
-            json!({"roomName": "../a"}),
-            "INVALID_ROOM_NAME",
-        ),
-        ("create_room", json!({}), "INVALID_ROOM_NAME"),
-        (
-            "create_room",
-            json!({"roomName": "x".repeat(51)}),
-            "INVALID_ROOM_NAME",
-        ),
-        (
-            "create_room",
-            json!({"roomName": "c", "description": "x".repeat(201)}),
-            "INVALID_ARGUMENT",
-        ),
-        (
-            "enter_room",
-            json!({"roomName": "a", "agentName": "x"}),
-            "AGENT_ALREADY_IN_ROOM",
-        ),
-        (
-            "enter_room",
-            json!({"roomName": "a", "agentName": "system"}),
-            "INVALID_AGENT_NAME",
-        ),
-        (
-            "enter_room",
-            json!({"roomName": "a", "agentName": "a/b"}),
-            "INVALID_AGENT_NAME",
-        ),
-        (
-            "leave_room",
-            json!({"roomName": "a", "agentName": "y"}),
-            "AGENT_NOT_IN_ROOM",
-        ),
-        (
-            "leave_room",
-            json!({"roomName": "a", "agentName": "z"}),
-            "AGENT_NOT_IN_ROOM",
-        ),
-    ]
-}
-
-fn refusals_about_messages() -> Vec<Refusal> {
-    vec![
-        ("send_message", said("a", "y", "hi"), "AGENT_NOT_IN_ROOM"),
-        ("send_message", said("a", "z", "hi"), "AGENT_NOT_IN_ROOM"),
-        ("send_message", said("a", "x", ""), "INVALID_MESSAGE_FORMAT"),
-        (
-            "send_message",
-            said("a", "x", " \n"),
-            "INVALID_MESSAGE_FORMAT",
-        ),
-        (
-            "send_message",
-            said("a", "x", &"あ".repeat(10_001)),
-            "INVALID_MESSAGE_FORMAT",
-        ),
-        (
-            "send_message",
-            json!({"roomName": "a", "agentName": "x"}),
-            "INVALID_MESSAGE_FORMAT",
-        ),
-        (
-            "send_message",
-            json!({"roomName": "a", "agentName": "x", "message": "hi", "metadata": [1]}),
-            "INVALID_MESSAGE_FORMAT",
-        ),
-        (
-            "send_message",
-            json!({"roomName": "a", "agentName": "x", "message": "hi", "metadata": {"k": "x".repeat(10_000)}}),
-            "INVALID_MESSAGE_FORMAT",
-        ),
-        (
-            "send_message",
-            json!({"roomName": "a", "agentName": "x", "message": "hi", "replyTo": "no"}),
-            "MESSAGE_NOT_FOUND",
-        ),
-        (
-            "wait_for_messages",
-            json!({"roomName": "a", "agentName": "y"}),
-            "AGENT_NOT_IN_ROOM",
-        ),
-        (
-            "wait_for_messages",
-            json!({"roomName": "a", "agentName": "z"}),
-            "AGENT_NOT_IN_ROOM",
-        ),
-        (
-            "wait_for_messages",
-            json!({"roomName": "a", "agentName": "x", "timeout": 301}),
-            "INVALID_ARGUMENT",
-        ),
-        (
-            "wait_for_messages",
-            json!({"roomName": "a", "agentName": "x", "timeout": 0.5}),
-            "INVALID_ARGUMENT",
-        ),
-    ]
-}
-
-fn refusals_about_reading() -> Vec<Refusal> {
-    vec![
-        (
-            "search_messages",
-            json!({"agentName": "z"}),
-            "AGENT_NOT_FOUND",
-        ),
-        (
-            "mark_read",
-            json!({"roomName": "a", "agentName": "y"}),
-            "AGENT_NOT_IN_ROOM",
-        ),
-        (
-            "mark_read",
-            json!({"roomName": "a", "agentName": "x", "messageId": "no"}),
-            "MESSAGE_NOT_FOUND",
-        ),
-        (
-            "get_messages",
-            json!({"roomName": "a", "mentionsOnly": true}),
-            "INVALID_ARGUMENT",
-        ),
-        (
-            "get_messages",
-            json!({"roomName": "a", "limit": 1001}),
-            "INVALID_ARGUMENT",
-        ),
-        (
-            "get_messages",
-            json!({"roomName": "a", "cursor": "no"}),
-            "INVALID_CURSOR",
-        ),
-        (
-            "get_messages",
-            json!({"roomName": "a", "before": "no"}),
-            "MESSAGE_NOT_FOUND",
-        ),
-        (
-            "clear_room_messages",
-            json!({"roomName": "a", "confirm": false}),
-            "CONFIRMATION_REQUIRED",
-        ),
-        (
-            "clear_room_messages",
-            json!({"roomName": "a"}),
-            "CONFIRMATION_REQUIRED",
-        ),
-        (
-            "delete_room",
-            json!({"roomName": "a"}),
-            "CONFIRMATION_REQUIRED",
-        ),
-    ]
+    desk.ok(
+        "send_message",
+        refusals::said("a", "x", &"あ".repeat(10_000)),
+    )
+    .await;
 }
 
 /// The original never read its limits, always counted 0, let people send after
