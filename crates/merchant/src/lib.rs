@@ -49,7 +49,7 @@ const ABOUT: About = About {
     name: "merchant",
     server_name: "merchant_agent_mcp",
     version: "1.0.0",
-    title: "CounterState",
+    title: "Shop",
     summary: "Search products, check stock, build AP2 cart mandates.",
     description: "LangGraphエージェントにデータアクセスツールを提供するMCPサーバー",
     instructions: "You serve the customers of a shop. Find products with search_products (keywords \

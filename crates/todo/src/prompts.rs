@@ -8,7 +8,7 @@ use kit::{
 pub fn project_planner() -> Prompt {
     Prompt {
         name: "project_planner",
-        title: "CounterState planner",
+        title: "Project planner",
         description: "Turns a goal into tasks that depend on each other, works through what is \
             ready and writes down what was learnt and decided.",
         arguments: vec![
