@@ -3,13 +3,29 @@
 use std::time::Duration;
 
 use kit::{Error, Result};
+use tokio::runtime::{Builder, Runtime};
 
 /// How long the program waits at its end for file work that hangs.
 pub const LAST_WAIT: Duration = Duration::from_secs(2);
 
+/// The largest number of threads for file and database work, of all counters
+/// together. A thread that has ended its work is not yet idle when the next work
+/// may start, so without this bound a busy machine had 300 of them, and each
+/// keeps memory of its own.
+const MOST_BLOCKING_THREADS: usize = 64;
+
+/// For `serve`.
+pub fn on_all_processors() -> Result<Runtime> {
+    Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(MOST_BLOCKING_THREADS)
+        .build()
+        .map_err(Error::internal)
+}
+
 /// One thread is enough for everything but `serve`, and starts faster.
 pub fn on_one_thread<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    let runtime = Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(Error::internal)?;

@@ -34,7 +34,7 @@ pub fn run(global: &Global, arguments: &Serve) -> Result<ExitCode> {
     usable::usable(global, &config)?;
     log::init(&config.settings.log);
     config.warn();
-    let runtime = tokio::runtime::Runtime::new().map_err(Error::internal)?;
+    let runtime = runtime::on_all_processors()?;
     let result = runtime.block_on(async {
         let tls = Tls::open(&config.settings.tls)?;
         if let Some(tls) = &tls {
