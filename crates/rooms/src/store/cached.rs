@@ -196,8 +196,8 @@ impl<T: Contents> Cached<T> {
         }
     }
 
-    /// Only under the lock that guards the file. Does not wait for the disk: the logs make up for a copy that is lost
-    /// with the power.
+    /// Call it only under the lock that guards the file. The copy is not synced: if a
+    /// power failure loses it, the logs still tell who spoke.
     fn write_copy(&self, directory: &Path, text: &[u8]) {
         let name = self.copy_name();
         if let Err(error) = files::replace(directory, &name, text, false) {
