@@ -59,7 +59,7 @@ where
         state: &Arc<S>,
         handler: fn(&S, &Context, &mut dyn Sql, I) -> Result<O>,
     ) -> Self {
-        Self::untyped(Run::Query(store_handler(state, handler)))
+        Self::from_run(Run::Query(store_handler(state, handler)))
     }
 
     /// Reads and writes in one transaction.
@@ -67,7 +67,7 @@ where
         state: &Arc<S>,
         handler: fn(&S, &Context, &mut dyn Sql, I) -> Result<O>,
     ) -> Self {
-        Self::untyped(Run::Transaction(store_handler(state, handler)))
+        Self::from_run(Run::Transaction(store_handler(state, handler)))
     }
 
     /// `prepare` beside other readers, then `write` in a transaction.
@@ -77,7 +77,7 @@ where
         write: fn(&S, &Context, &mut dyn Sql, &P) -> Result<O>,
     ) -> Self {
         let state = Arc::clone(state);
-        Self::untyped(Run::Prepared(Arc::new(move |context, sql, arguments| {
+        Self::from_run(Run::Prepared(Arc::new(move |context, sql, arguments| {
             let plan = prepare(&state, context, sql, typed(arguments)?)?;
             let (state, context) = (Arc::clone(&state), context.clone());
             Ok(Box::new(move |sql: &mut dyn Sql| {
@@ -93,7 +93,7 @@ where
         F: Future<Output = Result<O>> + Send + 'static,
     {
         let state = Arc::clone(state);
-        Self::untyped(run_async(move |context, input| {
+        Self::from_run(run_async(move |context, input| {
             let work = handler(Arc::clone(&state), context, input);
             async move { Reply::structured(&work.await?) }
         }))
@@ -104,7 +104,7 @@ where
     where
         F: Future<Output = Result<O>> + Send + 'static,
     {
-        Self::untyped(run_async(move |context, input| {
+        Self::from_run(run_async(move |context, input| {
             let work = handler(context, input);
             async move { Reply::structured(&work.await?) }
         }))
@@ -117,14 +117,14 @@ impl<I: DeserializeOwned + 'static> Handler<I, Reply> {
     where
         F: Future<Output = Result<Reply>> + Send + 'static,
     {
-        Self::untyped(run_async(handler))
+        Self::from_run(run_async(handler))
     }
 }
 
 impl<I, O> Handler<I, O> {
     /// For a counter that runs its handlers in another way. `run` must take an `I`
     /// and answer with an `O`.
-    pub fn untyped(run: Run) -> Self {
+    pub fn from_run(run: Run) -> Self {
         Self {
             run,
             types: PhantomData,

@@ -165,7 +165,7 @@ where
     F: Future<Output = Result<O>> + Send + 'static,
 {
     let state = Arc::clone(state);
-    Handler::untyped(Run::Async(Arc::new(move |context, arguments| {
+    Handler::from_run(Run::Async(Arc::new(move |context, arguments| {
         let (state, work) = (Arc::clone(&state), work.clone());
         Box::pin(async move {
             let input: I = kit::handler::typed(arguments)?;

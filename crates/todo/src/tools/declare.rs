@@ -82,7 +82,7 @@ where
     H: Fn(&CounterState, &Context, &I) -> Result<O> + Copy + Send + Sync + 'static,
 {
     let state = Arc::clone(state);
-    Handler::untyped(Run::Async(Arc::new(move |context, arguments| {
+    Handler::from_run(Run::Async(Arc::new(move |context, arguments| {
         let state = Arc::clone(&state);
         Box::pin(async move {
             state

@@ -224,7 +224,7 @@ fn declared<I: JsonSchema>(kind: &'static Kind, run: Run) -> Tool {
             },
             effect: kind.effect,
         },
-        Handler::<I, Done>::untyped(run),
+        Handler::<I, Done>::from_run(run),
     )
     .aliases(std::slice::from_ref(&kind.alias))
     .normalise(|_, arguments| arguments::integer(arguments, "n"))
