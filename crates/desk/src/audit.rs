@@ -17,6 +17,7 @@
 mod chain;
 pub mod entry;
 mod erase;
+mod erasure_scope;
 mod erasures;
 mod files;
 mod location;
@@ -27,7 +28,6 @@ mod recover;
 pub mod redact;
 mod retain;
 mod search;
-mod selection;
 mod store;
 mod table;
 #[cfg(test)]
@@ -38,11 +38,11 @@ mod verify;
 mod writer;
 
 pub use erase::{erase, finish_erasures};
+pub use erasure_scope::ErasureScope;
 pub use location::AuditLocation;
 pub use recover::{CounterStore, recover};
 pub use retain::drop_old;
 pub use search::{Filter, FoundRecord, find, find_new};
-pub use selection::ErasureScope;
 pub use store::AuditStore;
 pub use threads::blocking;
 pub use trail::Trail;

@@ -16,6 +16,7 @@ pub mod ledger;
 pub mod log;
 pub mod methods;
 pub mod metrics;
+mod nearest_tool;
 mod panics;
 pub mod pipeline;
 pub mod private;

@@ -32,7 +32,7 @@ use crate::{
         approve::{self, ApprovalOutcome, ApprovalRequest},
         audit::{CallRecord, OpenRecord, Outcome},
         authorize::{self, Target},
-        identify::{Credentials, Identified},
+        identify::{Credentials, Identified, Unidentified},
         inner, run, unknown, validate,
     },
     window::{FoundTool, PreparedTool, Window},
@@ -81,6 +81,10 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     InvalidKey,
+    /// The key is valid, but not for this counter.
+    OutOfScope {
+        counter: &'static str,
+    },
     RateLimited {
         retry_after_ms: u64,
     },
@@ -91,6 +95,15 @@ pub enum Refusal {
         name: String,
         nearest: Option<String>,
     },
+}
+
+impl Refusal {
+    pub fn of(why: Unidentified, counter: &'static str) -> Self {
+        match why {
+            Unidentified::InvalidKey => Self::InvalidKey,
+            Unidentified::OutOfScope => Self::OutOfScope { counter },
+        }
+    }
 }
 
 impl Desk {
@@ -104,9 +117,8 @@ impl Desk {
         let counter = window.counter.about.name;
 
         // identify
-        let Some(who) = self.keyring.identify(credentials, counter).await else {
-            return Err(self.refuse_unidentified(window));
-        };
+        let who = self.keyring.identify(credentials, counter).await;
+        let who = who.map_err(|why| self.refuse_unidentified(window, why))?;
 
         // limit
         let caller = &who.caller.id;
@@ -167,10 +179,10 @@ impl Desk {
     }
 
     /// For a request without valid credentials.
-    pub fn refuse_unidentified(&self, window: &Window) -> Refusal {
+    pub fn refuse_unidentified(&self, window: &Window, why: Unidentified) -> Refusal {
         let counter = window.counter.about.name;
         self.audit.refused(None, counter, self.clock.now());
-        Refusal::InvalidKey
+        Refusal::of(why, counter)
     }
 
     /// The stations of a tool call. When this future is dropped, work that was begun
@@ -282,7 +294,10 @@ impl Desk {
         // answer
         let answer = Answer {
             call: context.call,
-            result: result.map_err(|error| error.in_language(context.language).shortened()),
+            result: result.map_err(|error| {
+                let error = error.in_language(context.language);
+                error.shortened(window.error_shape())
+            }),
         };
         Ok((answer, approval))
     }

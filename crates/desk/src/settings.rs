@@ -220,7 +220,7 @@ pub struct KeySettings {
     pub tools: Vec<String>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tools {
     /// Hides and refuses every tool that changes something.
@@ -229,6 +229,29 @@ pub struct Tools {
     pub only: Vec<String>,
     /// Does not offer these.
     pub exclude: Vec<String>,
+    /// Lists the schemas of answers. Without them, lists are about a third shorter.
+    pub output_schemas: bool,
+    /// The text beside `structuredContent`: json (the same answer, for clients that read text alone) or line (one line).
+    pub text: AnswerText,
+}
+
+impl Default for Tools {
+    fn default() -> Self {
+        Self {
+            read_only: false,
+            only: Vec::new(),
+            exclude: Vec::new(),
+            output_schemas: true,
+            text: AnswerText::Json,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AnswerText {
+    Json,
+    Line,
 }
 
 impl Tools {

@@ -14,7 +14,8 @@ use tokio::sync::broadcast;
 use crate::{
     events::Event,
     metrics::{Metrics, ToolMetrics},
-    settings::{Policy, Settings},
+    nearest_tool,
+    settings::{Policy, Settings, Tools},
 };
 
 /// How many changes a slow subscriber may lag behind without missing any.
@@ -28,6 +29,8 @@ pub struct Window {
     by_name: HashMap<&'static str, Arc<PreparedTool>>,
     /// By any of its names: the tool's own name, and why it is not offered.
     hidden: HashMap<&'static str, (&'static str, &'static str)>,
+    /// How lists and answers are shown.
+    pub listing: Tools,
     pub events: broadcast::Sender<Event>,
 }
 
@@ -75,6 +78,7 @@ impl Window {
             tools,
             by_name,
             hidden,
+            listing: settings.tools.clone(),
             events: broadcast::Sender::new(EVENT_BACKLOG),
         })
     }
@@ -120,7 +124,7 @@ impl Window {
     /// The tool that the caller of an unknown one probably meant.
     pub fn nearest_tool(&self, name: &str) -> Option<&str> {
         let names = self.tools.iter().flat_map(|tool| names(&tool.tool));
-        kit::text::nearest(name, names)
+        nearest_tool::nearest(name, names)
     }
 }
 

@@ -24,16 +24,18 @@ pub const TIMEOUT: &str = "TIMEOUT";
 /// The call was cancelled before its work was committed.
 pub const CANCELLED: &str = "CANCELLED";
 
-/// Characters of one text in an error.
-const LONGEST_TEXT: usize = 2000;
+/// Characters of an error, its details included. More costs an agent more than it
+/// explains.
+pub const LONGEST_ERROR: usize = 1500;
 
 /// The shape of a counter's errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorShape {
     /// `{"error": {"code", "message", "details"?}}`, and a line of text.
     Nested,
-    /// `{"status": "error", "error": "what happened", "code", "details"?}`, which is
-    /// also the text.
+    /// `{"status": "error", "error": "what happened", "code", "message", "details"?}`,
+    /// which is also the text. `message` is fit to be read out, as in every answer of
+    /// such a counter.
     Flat,
 }
 
@@ -118,18 +120,30 @@ impl Error {
         self
     }
 
-    /// Cuts texts at 2,000 characters. Many errors quote an argument, and a client
-    /// should not get a megabyte of its own text back.
+    /// Cuts an error to 1,500 characters. Many errors quote an argument, and a client
+    /// should not get a megabyte of its own text back. Long lists in the details are
+    /// cut first, then long texts.
     #[must_use]
-    pub fn shortened(mut self) -> Self {
-        cut(&mut self.message);
-        if let Some(next) = &mut self.next {
-            cut(next);
-        }
-        if let Some(details) = &mut self.details {
-            cut_texts(details);
+    pub fn shortened(mut self, shape: ErrorShape) -> Self {
+        for (sentence, items, text) in [(400, 50, 500), (400, 10, 200), (250, 5, 60), (100, 0, 0)] {
+            cut(&mut self.message, sentence);
+            if let Some(next) = &mut self.next {
+                cut(next, sentence);
+            }
+            if self.length(shape) <= LONGEST_ERROR {
+                break;
+            }
+            match &mut self.details {
+                Some(details) if items > 0 => cut_values(details, items, text),
+                details => *details = None,
+            }
         }
         self
+    }
+
+    /// Characters of the JSON that a client gets.
+    fn length(&self, shape: ErrorShape) -> usize {
+        self.shown(shape).1.to_string().chars().count()
     }
 
     #[must_use]
@@ -174,7 +188,8 @@ impl Error {
             ErrorShape::Nested => (self.text(), self.structured()),
             ErrorShape::Flat => {
                 let mut flat = json!({
-                    "status": "error", "error": self.sentences(), "code": self.code
+                    "status": "error", "error": self.sentences(), "code": self.code,
+                    "message": self.sentences(),
                 });
                 if let (Some(details), Some(object)) = (&self.details, flat.as_object_mut()) {
                     object.insert("details".into(), details.clone());
@@ -192,18 +207,28 @@ impl Error {
     }
 }
 
-fn cut(text: &mut String) {
-    if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
+fn cut(text: &mut String, characters: usize) {
+    if let Some((end, _)) = text.char_indices().nth(characters) {
         text.truncate(end);
         text.push('…');
     }
 }
 
-fn cut_texts(value: &mut Value) {
+/// Cuts the lists and texts in a value.
+fn cut_values(value: &mut Value, items: usize, characters: usize) {
     match value {
-        Value::String(text) => cut(text),
-        Value::Array(items) => items.iter_mut().for_each(cut_texts),
-        Value::Object(object) => object.values_mut().for_each(cut_texts),
+        Value::String(text) => cut(text, characters),
+        Value::Array(list) => {
+            list.truncate(items);
+            for item in list {
+                cut_values(item, items, characters);
+            }
+        }
+        Value::Object(object) => {
+            for field in object.values_mut() {
+                cut_values(field, items, characters);
+            }
+        }
         _ => {}
     }
 }
@@ -217,5 +242,33 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.cause.as_deref().map(|cause| cause as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_error_is_cut_and_a_short_one_stays() {
+        let short = json!({ "seats": vec!["A1"; 40], "note": "あ".repeat(100) });
+        let error = Error::new("TAKEN", "Taken.").details(short.clone());
+        let error = error.shortened(ErrorShape::Flat);
+        assert_eq!(error.details, Some(short));
+
+        let long_texts = json!({ "field": "title", "value": "あ".repeat(100_000) });
+        let long_lists = json!({ "valid": vec!["a name of some length"; 10_000] });
+        let deep = json!({ "a": vec![json!({ "b": vec!["x".repeat(300); 30] }); 30] });
+        for details in [long_texts, long_lists, deep] {
+            for (sentence, shape) in [("long ", ErrorShape::Nested), ("\"'\n", ErrorShape::Flat)] {
+                let error = Error::new("TOO_LONG", sentence.repeat(1_000))
+                    .next(sentence.repeat(1_000))
+                    .details(details.clone())
+                    .shortened(shape);
+                let length = error.length(shape);
+                assert!(length <= LONGEST_ERROR, "{length} characters");
+                assert!(error.message.starts_with(sentence));
+            }
+        }
     }
 }

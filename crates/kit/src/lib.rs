@@ -25,12 +25,15 @@ pub mod prompt;
 pub mod reply;
 pub mod resource;
 pub mod schema;
+mod shortlist;
 pub mod sql;
 pub mod testing;
 pub mod text;
 pub mod time;
+mod today;
 pub mod tool;
 pub mod usage;
+mod warning;
 
 pub use blocking::Blocking;
 pub use context::{Caller, Context};
@@ -40,7 +43,10 @@ pub use handler::{Handler, Run};
 pub use language::Language;
 pub use presence::Presence;
 pub use reply::Reply;
+pub use shortlist::{SHORTLIST, Shortlist, shortlist};
 pub use sql::{Cell, Migration, Migrations, Param, Row, Sql, Store};
+pub use today::Today;
 pub use tool::{Definition, Effect, Hints, Rule, Tool};
+pub use warning::Warning;
 
 pub use futures::future::BoxFuture;

@@ -10,6 +10,7 @@ use crate::{
     error::{Error, INVALID_ARGUMENT, Result},
     language::Language,
     text::{cut, visible},
+    today::Today,
 };
 
 /// Characters of a person's text that a prompt repeats.
@@ -94,10 +95,7 @@ pub fn text(text: fn(&Context, &Map<String, Value>) -> Result<String>) -> Render
 
 /// Today at the counter, with the zone if it has a name: `2026-11-15 (Asia/Tokyo)`.
 pub fn today(context: &Context) -> String {
-    match context.zone.iana_name() {
-        Some(zone) => format!("{} ({zone})", context.today()),
-        None => context.today().to_string(),
-    }
+    Today::of(context).sentence()
 }
 
 /// The argument that [`language`] reads.

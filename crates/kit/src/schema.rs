@@ -10,6 +10,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::warning::Warning;
+
 /// Marks a [`Nullable`] until its schema is flattened.
 const NULLABLE: &str = "nullable";
 
@@ -52,9 +54,16 @@ pub fn settings<T: JsonSchema>() -> Value {
     schema::<T>()
 }
 
-/// The schema of a tool's `structuredContent`.
+/// The schema of a tool's `structuredContent`. Any answer may have warnings, so every
+/// schema names them.
 pub fn output<T: JsonSchema>() -> Option<Value> {
-    Some(schema::<T>())
+    let mut schema = schema::<T>();
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties
+            .entry("warnings")
+            .or_insert_with(Warning::list_schema);
+    }
+    Some(schema)
 }
 
 fn schema<T: JsonSchema>() -> Value {
@@ -200,7 +209,10 @@ mod tests {
                 "anyOf": [{ "type": "string" }, { "type": "null" }]
             },
             "count": { "anyOf": [{ "type": "integer" }, { "type": "null" }] },
-            "nullable": { "description": "A field of this name is not a mark.", "type": "boolean" }
+            "nullable": { "description": "A field of this name is not a mark.", "type": "boolean" },
+            "warnings": {
+                "type": "array", "items": { "type": "object", "required": ["code", "message"] }
+            }
         });
         assert_eq!(schema["properties"], expected);
         let absent: Nullable<String> = None.into();

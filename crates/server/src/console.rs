@@ -5,12 +5,13 @@
 //! approve its own call over the network.
 //!
 //! - `router`: its addresses; `act`: what visitors do there
-//! - `visitor`: who looks, and in which language; `words`: all texts
+//! - `visitor`: who looks; `language`: in which language; `words`: all texts
 //! - `inbox`: what is shown; `live` keeps it up to date; `page` is around it
 //! - `text`: makes text of agents safe to show
 
 mod act;
 mod inbox;
+mod language;
 pub mod links;
 mod live;
 mod page;

@@ -14,7 +14,6 @@
 //! - `websocket`, `stdio`: connections that carry one message after another
 //! - `answer`, `accept`: HTTP answers that are not a tool's
 
-pub mod accept;
 pub mod answer;
 pub mod assets;
 pub mod batch;
@@ -25,6 +24,7 @@ pub mod endpoint;
 pub mod files;
 pub mod guard;
 pub mod http;
+pub mod json_only;
 pub mod layered;
 pub mod listener;
 pub mod origin;

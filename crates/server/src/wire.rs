@@ -8,7 +8,7 @@
 //! - `mistyped`: what is wrong with a request whose parameters have another form
 //! - `plain`: tools without the protocol, one JSON object in and one out
 //! - `inbound`: bytes into messages
-//! - `tool_result`: a tool's answer, on every path; `outbound`: refusals and errors
+//! - `tool_result`: a tool's answer, on every path; `errors`: refusals and errors
 //! - `channel`: a connection of messages (stdio, WebSocket) for the protocol crate
 //! - `backlog`: answers that clients have not read yet, and their budget
 //! - `client`: the way back to the client while a call runs
@@ -20,12 +20,12 @@ pub mod channel;
 pub mod client;
 pub mod definitions;
 pub mod direct;
+pub mod errors;
 pub mod handler;
 pub mod http_service;
 pub mod inbound;
 pub mod language;
 pub mod mistyped;
-pub mod outbound;
 pub mod plain;
 pub mod reads;
 pub mod seal;

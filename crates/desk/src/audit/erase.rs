@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use kit::Result;
 
 use super::{
+    erasure_scope::ErasureScope,
     erasures::Erasures,
     ranges::RecordRanges,
     record::{Record, StoredArguments, parse},
-    selection::ErasureScope,
     store::AuditStore,
 };
 

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use kit::Result;
 
 use super::{
+    erasure_scope::ErasureScope,
     ranges::RecordRanges,
     record::{Record, parse},
-    selection::ErasureScope,
     store::AuditStore,
 };
 

@@ -8,7 +8,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kit::{Error, Reply, Result, approval::Card, sql::Budget};
+use kit::{Error, Reply, Result, approval::Card, error::ErrorShape, sql::Budget};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -67,7 +67,11 @@ impl ApprovalRequest<'_> {
             return Ok(ApprovalOutcome::NotRequired { grant, card });
         }
         let question = self.question(card);
-        if let Some(before) = approvals.latest(&question).await?
+        let before = approvals.latest(&question).await?;
+        let has_lapsed = before
+            .as_ref()
+            .is_some_and(|it| it.status == Status::Expired);
+        if let Some(before) = before
             && let Some(outcome) = self.settled_before(before, &question.card).await?
         {
             return Ok(outcome);
@@ -81,7 +85,7 @@ impl ApprovalRequest<'_> {
             self.check_card(&approval).await?;
             return Ok(outcome);
         }
-        self.hold(approval).await
+        self.hold(approval, has_lapsed).await
     }
 
     /// A retry with an idempotency key has its answer already, so nobody is asked.
@@ -217,7 +221,8 @@ impl ApprovalRequest<'_> {
     }
 
     /// Waits for a decision, up to `hold_seconds`. The question stays afterwards.
-    async fn hold(&self, approval: Approval) -> Result<ApprovalOutcome> {
+    /// `has_lapsed`: the same question was asked before, and nobody answered.
+    async fn hold(&self, approval: Approval, has_lapsed: bool) -> Result<ApprovalOutcome> {
         let approvals = &self.desk.approvals;
         let mut changes = approvals.changes();
         let started = Instant::now();
@@ -233,8 +238,13 @@ impl ApprovalRequest<'_> {
                 return Ok(outcome);
             }
             if started.elapsed() >= hold || self.desk.stopping.is_cancelled() {
-                let name = self.tool.listed_name;
-                return Err(outcome::pending(&now, name, &self.address(&now)));
+                return Err(outcome::pending(&outcome::Pending {
+                    approval: &now,
+                    tool: self.tool.listed_name,
+                    address: &self.address(&now),
+                    is_read_out: self.window.error_shape() == ErrorShape::Flat,
+                    has_lapsed,
+                }));
             }
             if Instant::now() >= next_progress {
                 next_progress += PROGRESS_EVERY;

@@ -91,6 +91,12 @@ pub fn check(who: &Identified, tool: &PreparedTool) -> Result<()> {
     .next("Ask the operator for a key with this tool in its scope."))
 }
 
+/// Whether the list of tools shows it to this caller. A tool that every call of theirs
+/// would be refused only costs an agent attention.
+pub fn may_list_tool(who: &Identified, tool: &PreparedTool) -> bool {
+    tool.policy != Policy::Deny && check(who, tool).is_ok()
+}
+
 /// The error for a tool that is switched off on this desk.
 pub fn not_offered(name: &str, reason: &str) -> Error {
     Error::new(

@@ -11,5 +11,5 @@ mod identified;
 mod keyring;
 mod stored;
 
-pub use identified::{Credentials, Identified, Key, Scope, allows};
+pub use identified::{Credentials, Identified, Key, Scope, Unidentified, allows};
 pub use keyring::Keyring;

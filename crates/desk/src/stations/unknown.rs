@@ -1,7 +1,7 @@
 //! Arguments that a tool's published schema does not name. A call that changes
 //! something is refused; a read ignores them and warns in its answer.
 
-use kit::{Error, Reply, Result, text};
+use kit::{Error, Reply, Result, Warning, text};
 use serde_json::{Map, Value, json};
 
 use crate::window::PreparedTool;
@@ -12,42 +12,88 @@ pub const UNKNOWN_ARGUMENT: &str = "UNKNOWN_ARGUMENT";
 const NAMED: usize = 5;
 const LONGEST_NAME: usize = 60;
 
-/// Removes unknown arguments and returns their names.
-pub fn take(tool: &PreparedTool, arguments: &mut Map<String, Value>) -> Vec<String> {
-    let schema = &tool.tool.input;
-    // The schema allows any argument.
+/// An argument that the schema does not name, with its path: `items[0].qty`.
+pub struct UnknownArgument {
+    field: String,
+    /// The known argument in the same place that was probably meant.
+    nearest: Option<String>,
+}
+
+/// Removes unknown arguments, in nested objects too, and returns them.
+pub fn take(tool: &PreparedTool, arguments: &mut Map<String, Value>) -> Vec<UnknownArgument> {
+    let mut unknown = Vec::new();
+    take_from_object(&tool.tool.input, arguments, "", &mut unknown);
+    unknown
+}
+
+fn take_from_object(
+    schema: &Value,
+    object: &mut Map<String, Value>,
+    path: &str,
+    unknown: &mut Vec<UnknownArgument>,
+) {
+    let Some(known) = schema.get("properties").and_then(Value::as_object) else {
+        // The schema does not say what the object holds.
+        return;
+    };
     let open = schema.get("additionalProperties");
-    if open.is_some_and(|open| *open != Value::Bool(false)) {
-        return Vec::new();
+    let is_open = open.is_some_and(|open| *open != Value::Bool(false));
+    if !is_open && !object.keys().all(|name| known.contains_key(name)) {
+        object.retain(|field, _| {
+            let is_known = known.contains_key(field);
+            if !is_known {
+                let nearest = text::nearest(field, known.keys().map(String::as_str));
+                unknown.push(UnknownArgument {
+                    field: format!("{path}{}", name(field)),
+                    nearest: nearest.map(str::to_owned),
+                });
+            }
+            is_known
+        });
     }
-    let known = schema.get("properties").and_then(Value::as_object);
-    let is_known = |name: &str| known.is_some_and(|known| known.contains_key(name));
-    if arguments.keys().all(|name| is_known(name)) {
-        return Vec::new();
+    for (field, value) in object {
+        if let Some(schema) = known.get(field)
+            && (value.is_object() || value.is_array())
+        {
+            take_inside(schema, value, &format!("{path}{field}"), unknown);
+        }
     }
-    let (kept, unknown): (Map<_, _>, Map<_, _>) = std::mem::take(arguments)
-        .into_iter()
-        .partition(|(name, _)| is_known(name));
-    *arguments = kept;
-    unknown.into_iter().map(|(name, _)| name).collect()
+}
+
+fn take_inside(schema: &Value, value: &mut Value, path: &str, unknown: &mut Vec<UnknownArgument>) {
+    match value {
+        Value::Object(object) => take_from_object(schema, object, &format!("{path}."), unknown),
+        Value::Array(items) => {
+            if let Some(schema) = schema.get("items").filter(|items| items.is_object()) {
+                for (index, item) in items.iter_mut().enumerate() {
+                    if item.is_object() || item.is_array() {
+                        take_inside(schema, item, &format!("{path}[{index}]"), unknown);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// An error if there are any: the call was probably meant to do something else.
-pub fn refuse(tool: &PreparedTool, unknown: &[String]) -> Result<()> {
+pub fn refuse(tool: &PreparedTool, unknown: &[UnknownArgument]) -> Result<()> {
     let Some(first) = unknown.first() else {
         return Ok(());
     };
-    let named: Vec<String> = unknown.iter().take(NAMED).map(|it| name(it)).collect();
+    let named = unknown.iter().take(NAMED).map(|it| it.field.as_str());
+    let named: Vec<&str> = named.collect();
     let list = named.join("`, `");
     let more = match unknown.len().saturating_sub(NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let tool_name = tool.listed_name;
-    let nearest = nearest(tool, first);
-    let next = match (&nearest, named.as_slice()) {
+    let nearest = first.nearest.as_deref();
+    let known = known(tool);
+    let next = match (nearest, named.as_slice()) {
         (Some(nearest), [_]) => format!("Did you mean `{nearest}`? Nothing was done."),
-        _ => format!("Nothing was done. See the input schema of {tool_name}."),
+        _ => format!("Nothing was done. It takes: {}.", known.join(", ")),
     };
     Err(Error::new(
         UNKNOWN_ARGUMENT,
@@ -64,11 +110,12 @@ pub fn refuse(tool: &PreparedTool, unknown: &[String]) -> Result<()> {
         "nearest": nearest,
         "fields": named,
         "count": unknown.len(),
+        "known": known,
     })))
 }
 
 /// Adds a warning for each to the answer of a read.
-pub fn warn(tool: &PreparedTool, unknown: &[String], reply: Reply) -> Result<Reply> {
+pub fn warn(tool: &PreparedTool, unknown: &[UnknownArgument], reply: Reply) -> Result<Reply> {
     if unknown.is_empty() {
         return Ok(reply);
     }
@@ -80,15 +127,8 @@ pub fn warn(tool: &PreparedTool, unknown: &[String], reply: Reply) -> Result<Rep
                 return Ok(Reply::Structured(json));
             };
             let own = fields.entry("warnings").or_insert_with(|| json!([]));
-            if let Some(own) = own.as_array_mut() {
-                let as_texts = wants_texts(tool);
-                own.extend(warnings.into_iter().map(|warning| {
-                    let message = warning.get("message").and_then(Value::as_str);
-                    match message.filter(|_| as_texts) {
-                        Some(message) => json!(format!("{UNKNOWN_ARGUMENT}: {message}")),
-                        None => warning,
-                    }
-                }));
+            if let (Some(own), Value::Array(warnings)) = (own.as_array_mut(), json!(warnings)) {
+                own.extend(warnings);
             }
             Reply::Structured(answer.to_string())
         }
@@ -101,45 +141,34 @@ pub fn warn(tool: &PreparedTool, unknown: &[String], reply: Reply) -> Result<Rep
     })
 }
 
-fn warnings(tool: &PreparedTool, unknown: &[String]) -> Vec<Value> {
+fn warnings(tool: &PreparedTool, unknown: &[UnknownArgument]) -> Vec<Warning> {
     let tool_name = tool.listed_name;
-    let warning = |field: &String| {
-        let (shown, nearest) = (name(field), nearest(tool, field));
-        let meant = nearest.map_or(String::new(), |nearest| {
-            format!(" Did you mean `{nearest}`?")
-        });
-        json!({
-            "code": UNKNOWN_ARGUMENT,
-            "message": format!("{tool_name} has no argument `{shown}`; it was ignored.{meant}"),
-            "field": shown,
-            "nearest": nearest,
-        })
+    let warning = |UnknownArgument { field, nearest }: &UnknownArgument| {
+        let meant = match nearest {
+            Some(nearest) => format!(" Did you mean `{nearest}`?"),
+            None => String::new(),
+        };
+        let message = format!("{tool_name} has no argument `{field}`; it was ignored.{meant}");
+        Warning::new(UNKNOWN_ARGUMENT, message)
+            .detail("field", field.as_str())
+            .detail("nearest", nearest.clone())
     };
-    let mut warnings: Vec<Value> = unknown.iter().take(NAMED).map(warning).collect();
+    let mut warnings: Vec<Warning> = unknown.iter().take(NAMED).map(warning).collect();
     if let more @ 1.. = unknown.len().saturating_sub(NAMED) {
-        warnings.push(json!({
-            "code": UNKNOWN_ARGUMENT,
-            "message": format!("{more} more arguments are unknown and were ignored."),
-            "field": null,
-            "nearest": null,
-        }));
+        let message = format!("{more} more arguments are unknown and were ignored.");
+        let more = Warning::new(UNKNOWN_ARGUMENT, message)
+            .detail("field", Value::Null)
+            .detail("nearest", Value::Null);
+        warnings.push(more);
     }
     warnings
 }
 
-/// Whether the tool's own warnings are plain texts, by its published schema.
-fn wants_texts(tool: &PreparedTool) -> bool {
-    let output = tool.tool.output.as_ref();
-    let kind = output.and_then(|schema| schema.pointer("/properties/warnings/items/type"));
-    kind.is_some_and(|kind| kind == "string")
-}
-
-fn nearest<'a>(tool: &'a PreparedTool, field: &str) -> Option<&'a str> {
-    let known = tool.tool.input.get("properties").and_then(Value::as_object);
-    text::nearest(
-        field,
-        known.into_iter().flatten().map(|(name, _)| name.as_str()),
-    )
+/// The names of the tool's arguments.
+fn known(tool: &PreparedTool) -> Vec<&str> {
+    let properties = tool.tool.input.get("properties").and_then(Value::as_object);
+    let names = properties.into_iter().flat_map(Map::keys);
+    names.map(String::as_str).collect()
 }
 
 /// A name from the caller, cut short and without line breaks.

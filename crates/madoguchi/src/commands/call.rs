@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use server::wire::{
     client::PlainClient,
     definitions::PublishedCounter,
-    outbound::Fault,
+    errors::Fault,
     tool_result::{Recipient, direct_response},
 };
 

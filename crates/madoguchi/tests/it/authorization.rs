@@ -2,6 +2,7 @@
 //! not, it may nowhere.
 
 mod bounds;
+mod listing;
 mod model;
 mod reads;
 

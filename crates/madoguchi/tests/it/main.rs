@@ -11,6 +11,7 @@
 )]
 
 mod abuse;
+mod agents;
 mod approvals;
 mod architecture;
 mod arguments;

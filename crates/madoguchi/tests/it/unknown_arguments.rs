@@ -69,7 +69,22 @@ async fn names_in_a_refusal_are_few_short_and_visible() {
     assert_eq!(error["details"]["field"], "⟨U+202E⟩evil⟨U+000A⟩");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("and 997 more"), "{message}");
-    assert!(answer.to_string().len() < 2_000, "{answer}");
+    assert!(answer.to_string().len() < 4_000, "{answer}");
+}
+
+#[tokio::test]
+async fn unknown_fields_inside_arguments_are_found_too() {
+    let place = Place::new();
+    let mut pipe = stdio(&place, "todo", "");
+    let subtasks = json!([{ "title": "one" }, { "title": "two", "statsu": "done" }]);
+    let arguments = json!({ "title": "t", "subtasks": subtasks });
+    let answer = call(&mut pipe, "create_task", arguments);
+    let error = refused(&answer, "UNKNOWN_ARGUMENT");
+    assert_eq!(error["details"]["field"], "subtasks[1].statsu", "{answer}");
+    assert_eq!(error["details"]["nearest"], "status", "{answer}");
+    let listed = call(&mut pipe, "list_tasks", json!({}));
+    assert!(!listed.to_string().contains("statsu"), "{listed}");
+    pipe.finish();
 }
 
 #[tokio::test]

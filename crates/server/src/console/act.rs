@@ -9,15 +9,16 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Redirect, Response},
 };
-use desk::{Desk, approvals::Decision};
+use desk::{Desk, approvals::Decision, stations::identify::Unidentified};
 use kit::Error;
 use serde_json::json;
 
 use super::{
+    language::language_of,
     links, page,
     response::{accepts, html, trouble},
     session::{self, Session},
-    visitor::{Visitor, language_of},
+    visitor::Visitor,
     words::Words,
 };
 use crate::transport::{answer, body::read_body, guard::Sender};
@@ -261,7 +262,7 @@ impl Fields {
             return Err(refused(words));
         }
         // Forms are small, whoever sends them.
-        let body = read_body(desk, body, Sender::Stranger, None).await;
+        let body = read_body(desk, body, Sender::Stranger(Unidentified::InvalidKey), None).await;
         let (body, _) = body.map_err(IntoResponse::into_response)?;
         Ok(Self(form_urlencoded::parse(&body).into_owned().collect()))
     }

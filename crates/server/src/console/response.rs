@@ -6,7 +6,7 @@ use axum::{
 };
 use maud::Markup;
 
-use super::{page, visitor::language_of, words::Words};
+use super::{language::language_of, page, words::Words};
 
 pub fn html(status: StatusCode, page: Markup) -> Response {
     let kind = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];

@@ -16,10 +16,11 @@ use kit::Result;
 use super::{
     act,
     inbox::{Inbox, View},
+    language::{LANGUAGE_COOKIE, language_of},
     links, live, page,
     response::{accepts, html, trouble},
     session::{self, Session},
-    visitor::{LANGUAGE_COOKIE, Visitor, language_of},
+    visitor::Visitor,
     words::Words,
 };
 use crate::transport::{

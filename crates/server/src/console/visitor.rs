@@ -1,16 +1,10 @@
-//! Who looks at the console, and in which language.
+//! Who looks at the console.
 
 use axum::http::HeaderMap;
 use desk::Desk;
 use kit::{Result, context::Language};
 
-use super::{
-    session::{self, Session},
-    words::Words,
-};
-use crate::wire::language;
-
-pub const LANGUAGE_COOKIE: &str = "madoguchi_language";
+use super::{language::language_of, session::Session, words::Words};
 
 pub struct Visitor {
     pub language: Language,
@@ -28,14 +22,5 @@ impl Visitor {
 
     pub fn words(&self) -> &'static Words {
         Words::of(self.language)
-    }
-}
-
-/// The language that was chosen, else the browser's.
-pub fn language_of(headers: &HeaderMap) -> Language {
-    match session::cookies(headers, LANGUAGE_COOKIE).next() {
-        Some("ja") => Language::Japanese,
-        Some("en") => Language::English,
-        _ => language::of_headers(headers).unwrap_or(Language::English),
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     address_limits::Barred,
     wire::{
         definitions::PublishedCounter,
-        outbound::{Fault, error_message, explain_value, quoted, shorten_texts},
+        errors::{Fault, error_message, explain_value, quoted, shorten_texts},
     },
 };
 
@@ -85,6 +85,7 @@ pub fn barred(barred: Barred) -> Response {
 pub fn status(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::InvalidKey => StatusCode::UNAUTHORIZED,
+        Refusal::OutOfScope { .. } => StatusCode::FORBIDDEN,
         Refusal::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
         Refusal::UnknownTool { .. } | Refusal::UnknownMethod(_) => StatusCode::NOT_FOUND,
     }
@@ -97,6 +98,10 @@ pub fn with_headers(refusal: &Refusal, mut response: Response) -> Response {
         Refusal::InvalidKey => {
             let realm = HeaderValue::from_static("Bearer realm=\"madoguchi\"");
             headers.insert(header::WWW_AUTHENTICATE, realm);
+        }
+        Refusal::OutOfScope { .. } => {
+            let scope = "Bearer realm=\"madoguchi\", error=\"insufficient_scope\"";
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(scope));
         }
         Refusal::RateLimited { retry_after_ms } => {
             let seconds = HeaderValue::from(retry_after_ms.div_ceil(1000));

@@ -17,8 +17,8 @@ use super::{
 };
 use crate::wire::reads::Reads;
 use crate::wire::{
+    errors::{Fault, error_message},
     inbound,
-    outbound::{Fault, error_message},
 };
 
 /// Messages in one body.

@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::{Bytes, BytesMut};
-use desk::Desk;
+use desk::{Desk, stations::identify::Unidentified};
 use http_body_util::BodyExt;
 
 use super::{answer, connections::OpenConnection, guard::Sender, request_budget::BudgetPermit};
@@ -27,7 +27,7 @@ pub async fn read_body(
     let http = &desk.settings.http;
     let most = match sender {
         Sender::Known => http.max_body_bytes,
-        Sender::Stranger => http.max_body_bytes.min(MAX_UNIDENTIFIED_BODY),
+        Sender::Stranger(_) => http.max_body_bytes.min(MAX_UNIDENTIFIED_BODY),
     };
     let within = Duration::from_secs(http.body_timeout_seconds);
     let read = tokio::time::timeout(within, collect(&mut body, most, open)).await;
@@ -36,7 +36,7 @@ pub async fn read_body(
             answer::drain(body).await;
             Err(match sender {
                 Sender::Known => Unread::TooLarge,
-                Sender::Stranger => Unread::FromStranger,
+                Sender::Stranger(why) => Unread::FromStranger(why),
             })
         }
         Ok(Ok(read)) => {
@@ -80,7 +80,7 @@ async fn collect(
 pub enum Unread {
     TooLarge,
     /// More than is read of somebody who has shown no valid key.
-    FromStranger,
+    FromStranger(Unidentified),
     BrokenOff,
     Late,
 }
@@ -92,7 +92,7 @@ impl IntoResponse for Unread {
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "The body is larger than max_body_bytes in [http].",
             ),
-            Self::FromStranger => (
+            Self::FromStranger(_) => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "The body is larger than what is read without a key.",
             ),

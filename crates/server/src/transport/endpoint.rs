@@ -18,14 +18,14 @@ use desk::{
 use futures::StreamExt;
 use http_body_util::Full;
 
-use super::{accept, answer, connections::OpenConnection, guard::Guard};
+use super::{answer, connections::OpenConnection, guard::Guard, json_only};
 use crate::wire::{
     STATELESS,
     definitions::PublishedCounter,
     direct::{self, Plain},
+    errors::Fault,
     http_service::{HttpService, Mode},
     inbound::{self, Envelope},
-    outbound::Fault,
     reads::Reads,
     sessions::{SessionBook, SessionOwner},
     subscriptions,
@@ -122,15 +122,15 @@ impl Endpoint {
             }
         } else {
             match self.desk.keyring.identify(credentials, name).await {
-                Some(who) => who,
-                None => return answer::refusal(None, &Refusal::InvalidKey),
+                Ok(who) => who,
+                Err(why) => return answer::refusal(None, &Refusal::of(why, name)),
             }
         };
         let reads = Reads::of(&parts.headers);
         // A stream that never ends has no one message to give instead.
         let listens = envelope.method.as_deref() == Some(SUBSCRIPTIONS_LISTEN.name);
         if reads.stream() || (reads == Reads::JsonOnly && !listens) {
-            accept::name_both(&mut parts.headers);
+            json_only::name_both(&mut parts.headers);
         }
         let has_session = parts.headers.contains_key("mcp-session-id");
         let mode = if has_session || asks_for_session(&envelope, reads, body) {
@@ -138,7 +138,7 @@ impl Endpoint {
         } else {
             Mode::Stateless
         };
-        let is_json = accept::is_json(&parts.headers);
+        let is_json = json_only::is_json(&parts.headers);
         let owner = owner(&who, &parts.extensions);
         let request = http::Request::from_parts(parts, Full::new(body.clone()));
         let response = self.service.handle(owner, mode, request).await;
@@ -152,7 +152,7 @@ impl Endpoint {
             return answer::revised(response, &self.window).await;
         }
         if reads.json_first() && !listens {
-            return accept::as_json(response).await;
+            return json_only::as_json(response).await;
         }
         while_valid(response, &who)
     }
@@ -183,8 +183,9 @@ impl Endpoint {
     pub async fn not_a_call(&self, guard: &Guard, request: Request) -> Response {
         let credentials = guard.credentials(request.headers());
         let name = self.window.counter.about.name;
-        let Some(who) = self.desk.keyring.identify(&credentials, name).await else {
-            return answer::refusal(None, &Refusal::InvalidKey);
+        let who = match self.desk.keyring.identify(&credentials, name).await {
+            Ok(who) => who,
+            Err(why) => return answer::refusal(None, &Refusal::of(why, name)),
         };
         let owner = owner(&who, request.extensions());
         if request.method() == Method::DELETE {

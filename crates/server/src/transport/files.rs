@@ -16,7 +16,7 @@ use desk::{
     digest::hex,
     methods,
     pipeline::{ReadRequest, Refusal},
-    stations::authorize::Target,
+    stations::{authorize::Target, identify::Unidentified},
 };
 use kit::Context;
 use sha2::{Digest, Sha256};
@@ -49,7 +49,7 @@ pub async fn serve(
     let about = counter.about.name;
     let Some(who) = desk.keyring.identify_for_file(key, about, name).await else {
         open.visit.wrong_key();
-        desk.refuse_unidentified(window);
+        desk.refuse_unidentified(window, Unidentified::InvalidKey);
         return no_such_file();
     };
     // Before it is read: a slow client may need longer than the time limit of

@@ -16,7 +16,7 @@ use axum::{
 };
 use desk::{
     settings::Listener,
-    stations::identify::{Credentials, Keyring},
+    stations::identify::{Credentials, Keyring, Unidentified},
 };
 use http::{Extensions, HeaderMap, StatusCode, Uri, header, uri::Authority};
 use kit::{Error, Result};
@@ -51,7 +51,7 @@ pub struct Guard {
 pub enum Sender {
     Known,
     /// Has no valid key where one is needed.
-    Stranger,
+    Stranger(Unidentified),
 }
 
 /// Whether the wrong key of a request was counted before it was answered.
@@ -180,13 +180,18 @@ impl Guard {
             return Ok(Sender::Known);
         }
         let credentials = self.credentials(headers);
-        let Some(who) = self.keyring.identify(&credentials, counter).await else {
-            // Counted now: the connection may end before the request is answered.
-            if let Some(counted) = extensions.get::<WrongKeyCounted>() {
-                counted.0.store(true, Ordering::Relaxed);
-                open.visit.wrong_key();
+        let who = match self.keyring.identify(&credentials, counter).await {
+            Ok(who) => who,
+            Err(why) => {
+                // Counted now: the connection may end before the request is answered.
+                if why == Unidentified::InvalidKey
+                    && let Some(counted) = extensions.get::<WrongKeyCounted>()
+                {
+                    counted.0.store(true, Ordering::Relaxed);
+                    open.visit.wrong_key();
+                }
+                return Ok(Sender::Stranger(why));
             }
-            return Ok(Sender::Stranger);
         };
         let settled = open.identify(&who);
         settled.map_err(Full::answer).map(|()| Sender::Known)

@@ -20,16 +20,17 @@ use desk::{
 };
 
 use super::{
-    accept, answer, assets,
+    answer, assets,
     body::{Unread, read_body},
     connections::OpenConnection,
     endpoint::Endpoint,
     guard::{self, Guard},
+    json_only,
     request_budget::BudgetPermit,
     streamable_http,
     websocket::{self, Upgrade},
 };
-use crate::wire::{outbound::Fault, plain};
+use crate::wire::{errors::Fault, plain};
 
 /// Which counter, and what its port offers besides the protocol.
 pub struct OwnPort {
@@ -142,12 +143,12 @@ async fn mcp(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
 }
 
 async fn list(State(port): State<Arc<OwnPort>>, request: Request) -> Response {
-    let (_, body, _, _permit) = match port.admit(request, TOOLS_LIST.name).await {
+    let (_, body, admitted, _permit) = match port.admit(request, TOOLS_LIST.name).await {
         Ok(admitted) => admitted,
         Err(response) => return response,
     };
     match plain::check_list(&body) {
-        Ok(()) => answer::json(200, plain::list(&port.endpoint.window)),
+        Ok(()) => answer::json(200, plain::list(&port.endpoint.window, &admitted.who)),
         Err(fault) => unread(&fault),
     }
 }
@@ -178,7 +179,7 @@ impl OwnPort {
         let (parts, body) = request.into_parts();
         // Pages of other origins can send a body of any other type, or of none,
         // without asking first.
-        if !accept::is_json(&parts.headers) {
+        if !json_only::is_json(&parts.headers) {
             let fault = Fault {
                 code: 415,
                 message: "The request has no Content-Type: application/json. Send JSON, and that header with it.".into(),
@@ -195,7 +196,7 @@ impl OwnPort {
         let body = read_body(&endpoint.desk, body, sender, open).await;
         // The caller holds it until the request is answered.
         let (body, permit) = body.map_err(|unread| match unread {
-            Unread::FromStranger => refused(&Refusal::InvalidKey),
+            Unread::FromStranger(why) => refused(&Refusal::of(why, name)),
             unread => unread.into_response(),
         })?;
         let credentials = self.guard.credentials(&parts.headers);
@@ -227,8 +228,9 @@ async fn asset(
     let endpoint = &port.endpoint;
     let credentials = port.guard.credentials(&headers);
     let name = endpoint.window.counter.about.name;
-    let Some(who) = endpoint.desk.keyring.identify(&credentials, name).await else {
-        return refused(&Refusal::InvalidKey);
+    let who = match endpoint.desk.keyring.identify(&credentials, name).await {
+        Ok(who) => who,
+        Err(why) => return refused(&Refusal::of(why, name)),
     };
     if let Err(full) = open.identify(&who) {
         return full.answer();

@@ -43,7 +43,7 @@ pub async fn serve(desk: Arc<Desk>, window: Arc<Window>, credentials: Credential
         incoming,
         outgoing: Outbox::new(queue, None),
         credentials,
-        is_identified: true,
+        identified: Ok(()),
         own_dialect: false,
         language: desk::language::of_environment(),
         visit: None,

@@ -45,7 +45,10 @@ pub async fn handle(endpoint: &Endpoint, guard: &Guard, request: Request) -> Res
     // Held until the request is answered: what is made of a body is larger still.
     let (body, _permit) = match read_body(&endpoint.desk, body, sender, open).await {
         Ok(read) => read,
-        Err(Unread::FromStranger) => return answer::refusal(None, &Refusal::InvalidKey),
+        Err(Unread::FromStranger(why)) => {
+            let name = endpoint.window.counter.about.name;
+            return answer::refusal(None, &Refusal::of(why, name));
+        }
         Err(unread) => return unread.into_response(),
     };
     if batch::is_one(&parts.headers, &body) {

@@ -1,11 +1,14 @@
 //! What a counter offers, in the protocol's shape. Built once, at start.
 
-use std::{ops::Deref, sync::Arc};
+use std::{borrow::Cow, ops::Deref, sync::Arc};
 
 use desk::{
     PreparedTool, Window,
     methods::{self, COMPLETE},
+    settings::AnswerText,
+    stations::{authorize, identify::Identified},
 };
+use jiff::Zoned;
 use kit::{Counter, Tool, counter::ErrorShape, prompt::Prompt, resource::Shows};
 use rmcp::model as mcp;
 use serde_json::{Value, json};
@@ -37,10 +40,48 @@ impl PublishedCounter {
 
     fn of(window: &Arc<Window>, direct_path: bool) -> Self {
         Self {
-            definitions: Definitions::new(&window.counter, &window.tools),
+            definitions: Definitions::new(window),
             window: Arc::clone(window),
             direct_path,
         }
+    }
+
+    /// The tools that the caller may use. `all` has one entry for each tool.
+    pub fn listed_for<'a, T: Clone>(&self, who: &Identified, all: &'a [T]) -> Listed<'a, T> {
+        let may_list = |tool: &Arc<PreparedTool>| authorize::may_list_tool(who, tool);
+        if self.tools.iter().all(may_list) {
+            return Listed {
+                items: Cow::Borrowed(all),
+                is_for_all: who.key.is_none(),
+            };
+        }
+        let allowed = self
+            .tools
+            .iter()
+            .zip(all)
+            .filter(|(tool, _)| may_list(tool));
+        Listed {
+            items: allowed.map(|(_, item)| item.clone()).collect(),
+            is_for_all: false,
+        }
+    }
+
+    /// What an agent reads first: how the counter works, and what day it is there.
+    /// Tools have the names under which they are listed.
+    pub fn instructions(&self, now: &Zoned, own_names: bool) -> String {
+        let mut text = self.counter.about.instructions.to_owned();
+        for tool in self.tools.iter().filter(|_| own_names) {
+            text = text.replace(tool.listed_name, tool.tool.name);
+        }
+        match now.time_zone().iana_name() {
+            Some(zone) => format!("{text} Today is {} ({zone}).", now.date()),
+            None => text,
+        }
+    }
+
+    /// Whether `content` has one line in place of the structured content's JSON.
+    pub fn short_text(&self) -> bool {
+        self.window.listing.text == AnswerText::Line
     }
 }
 
@@ -50,6 +91,13 @@ impl Deref for PublishedCounter {
     fn deref(&self) -> &Window {
         &self.window
     }
+}
+
+/// A list of tools for one caller.
+pub struct Listed<'a, T: Clone> {
+    pub items: Cow<'a, [T]>,
+    /// Whether everybody gets the same list.
+    pub is_for_all: bool,
 }
 
 pub struct Definitions {
@@ -67,15 +115,26 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    pub fn new(counter: &Counter, tools: &[Arc<PreparedTool>]) -> Self {
-        let own_tools = tools
-            .iter()
-            .map(|prepared| tool_definition(counter, &prepared.tool, prepared.tool.name))
+    pub fn new(window: &Window) -> Self {
+        let counter = &window.counter;
+        let definition = |prepared: &PreparedTool, name: &str| {
+            let mut definition = tool_definition(counter, &prepared.tool, name);
+            if let Some(fields) = definition.as_object_mut()
+                && !window.listing.output_schemas
+            {
+                fields.remove("outputSchema");
+            }
+            definition
+        };
+        let own_tools = window.tools.iter();
+        let own_tools = own_tools
+            .map(|prepared| definition(prepared, prepared.tool.name))
             .filter_map(from_json)
             .collect();
-        let tools: Vec<Value> = tools
+        let tools: Vec<Value> = window
+            .tools
             .iter()
-            .map(|prepared| tool_definition(counter, &prepared.tool, prepared.listed_name))
+            .map(|prepared| definition(prepared, prepared.listed_name))
             .collect();
         let mcp_tools = tools
             .iter()
@@ -139,7 +198,6 @@ pub fn tool_definition(counter: &Counter, tool: &Tool, name: &str) -> Value {
         );
     }
     let hints = json!({
-        "title": tool.title,
         "readOnlyHint": tool.hints.read_only,
         "destructiveHint": tool.hints.destructive,
         "idempotentHint": tool.hints.idempotent,
@@ -163,13 +221,7 @@ fn published(mut schema: Value, shape: ErrorShape) -> Value {
                 ErrorShape::Nested => "object",
                 ErrorShape::Flat => "string",
             };
-            properties.insert(
-                "error".into(),
-                json!({
-                    "type": kind,
-                    "description": "Only when refused",
-                }),
-            );
+            properties.insert("error".into(), json!({ "type": kind }));
         }
     }
     schema
@@ -212,13 +264,11 @@ fn info(counter: &Counter) -> mcp::ServerConfig {
         }
     }
     let capabilities = from_json(capabilities).unwrap_or_default();
-    mcp::ServerConfig::new(capabilities)
-        .with_server_info(
-            mcp::Implementation::new(about.server_name, about.version)
-                .with_title(about.title)
-                .with_description(about.description),
-        )
-        .with_instructions(about.instructions)
+    mcp::ServerConfig::new(capabilities).with_server_info(
+        mcp::Implementation::new(about.server_name, about.version)
+            .with_title(about.title)
+            .with_description(about.description),
+    )
 }
 
 /// The protocol crate reads what it writes, so this fails for no definition of

@@ -12,6 +12,7 @@ use std::{borrow::Cow, sync::Arc};
 use desk::{
     Desk,
     pipeline::{Admitted, ToolCall},
+    stations::identify::Identified,
 };
 use http::{HeaderMap, header};
 use kit::{
@@ -27,9 +28,9 @@ use super::{
     STATELESS,
     client::PlainClient,
     definitions::{LIST_TTL_MS, PAGE, PublishedCounter},
+    errors::{self, Fault},
     inbound::too_complex,
     language,
-    outbound::{self, Fault},
     reads::Reads,
     tool_result::{self, Recipient},
 };
@@ -160,6 +161,7 @@ impl<'a> Plain<'a> {
         admitted: Admitted,
         headers: &HeaderMap,
     ) -> (u16, String) {
+        let who = admitted.who.clone();
         let options = CallOptions {
             admitted,
             language: language::of_headers(headers),
@@ -169,7 +171,7 @@ impl<'a> Plain<'a> {
         let id = self.0.id;
         match PlainCall::of(self.0) {
             Some(call) => call.serve(desk, window, options).await,
-            None => (200, list(window, id.get())),
+            None => (200, list(window, &who, id.get())),
         }
     }
 }
@@ -247,7 +249,7 @@ impl PlainCall {
             }
             Err(refusal) => {
                 let id = serde_json::from_str(&self.id).ok();
-                let message = outbound::error_message(id.as_ref(), &Fault::from(&refusal));
+                let message = errors::error_message(id.as_ref(), &Fault::from(&refusal));
                 (200, message.to_string())
             }
         }
@@ -273,15 +275,21 @@ fn mentions_header(value: &Value) -> bool {
 }
 
 /// The first page; the protocol crate answers requests for others.
-fn list(window: &PublishedCounter, id: &str) -> String {
+fn list(window: &PublishedCounter, who: &Identified, id: &str) -> String {
     let definitions = &window.definitions;
+    let listed = window.listed_for(who, &definitions.tools);
+    let scope = if listed.is_for_all {
+        "public"
+    } else {
+        "private"
+    };
     // Without a cursor every list has a first page.
-    let page = page::slice(&definitions.tools, None, PAGE);
+    let page = page::slice(&listed.items, None, PAGE);
     let page = page.unwrap_or_else(|_| Page::whole(Vec::new()));
     let next = page.next_cursor;
     let next = next.map_or(String::new(), |next| format!(r#""nextCursor":"{next}","#));
     format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{}}},{next}"ttlMs":{LIST_TTL_MS},"cacheScope":"public","tools":{}}}}}"#,
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{}}},{next}"ttlMs":{LIST_TTL_MS},"cacheScope":"{scope}","tools":{}}}}}"#,
         definitions.server_info,
         Value::Array(page.items)
     )

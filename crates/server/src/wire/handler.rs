@@ -22,9 +22,8 @@ use self::reader::{Reader, admitted, cursor, language_of};
 use super::{
     client::{RemoteClient, is_stateless},
     definitions::{LIST_TTL_MS, PAGE, PublishedCounter},
-    mistyped,
-    outbound::{self, Fault},
-    seal,
+    errors::{self, Fault},
+    mistyped, seal,
     subscriptions::{self, Connection},
     tool_result::{self, Recipient},
 };
@@ -99,7 +98,9 @@ fn unknown_cursor(error: Error) -> ErrorData {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> mcp::ServerConfig {
-        self.window.definitions.info.clone()
+        let info = self.window.definitions.info.clone();
+        let today = self.desk.clock.now_in(&self.window.counter.time_zone);
+        info.with_instructions(self.window.instructions(&today, self.own_names))
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [mcp::ProtocolVersion]> {
@@ -152,13 +153,18 @@ impl ServerHandler for Handler {
         } else {
             &definitions.mcp_tools
         };
-        let page = page::slice(tools, cursor(request.as_ref()), PAGE).map_err(unknown_cursor)?;
+        let listed = self.window.listed_for(&admitted(&context)?.who, tools);
+        let page = page::slice(&listed.items, cursor(request.as_ref()), PAGE);
+        let page = page.map_err(unknown_cursor)?;
         Ok(mcp::ListToolsResult {
             result_type: Some(ResultType::COMPLETE),
             meta: is_stateless(&context).then(|| definitions.server_info_meta.clone()),
             next_cursor: page.next_cursor,
             ttl_ms: Some(LIST_TTL_MS),
-            cache_scope: Some(mcp::CacheScope::Public),
+            cache_scope: Some(match listed.is_for_all {
+                true => mcp::CacheScope::Public,
+                false => mcp::CacheScope::Private,
+            }),
             tools: page.items,
         })
     }
@@ -309,7 +315,7 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         if is_stateless(&context) {
             let mut error = ErrorData::method_not_found::<mcp::SetLevelRequestMethod>();
-            outbound::explain(&mut error, &self.window);
+            errors::explain(&mut error, &self.window);
             return Err(error);
         }
         self.connection.log_level.set(request.level);

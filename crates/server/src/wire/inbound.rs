@@ -8,7 +8,7 @@ use rmcp::{
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
-use super::outbound::Fault;
+use super::errors::Fault;
 
 /// How deep arguments may nest. Deeper JSON serves no tool and costs stack.
 pub const MAX_DEPTH: usize = 64;

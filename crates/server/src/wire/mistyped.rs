@@ -11,7 +11,7 @@ use rmcp::{
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::outbound::quoted;
+use super::errors::quoted;
 use crate::wire::definitions::PublishedCounter;
 
 /// Invalid parameters when there is such a method in the request's era.

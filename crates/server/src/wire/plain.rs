@@ -6,6 +6,7 @@ use std::sync::Arc;
 use desk::{
     Desk,
     pipeline::{Admitted, Refusal, ToolCall},
+    stations::identify::Identified,
 };
 use http::HeaderMap;
 use kit::{Error, error::MISSING_CAPABILITY};
@@ -16,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 use super::{
     client::PlainClient,
     definitions::PublishedCounter,
+    errors::{self, Fault},
     inbound, language,
-    outbound::{self, Fault},
     tool_result::{ToolResult, text_block},
 };
 
@@ -29,9 +30,10 @@ struct Request {
     arguments: Option<Map<String, Value>>,
 }
 
-/// `{tools}`, all of them.
-pub fn list(window: &PublishedCounter) -> String {
-    json!({ "tools": window.definitions.tools }).to_string()
+/// `{tools}`, all that the caller may use.
+pub fn list(window: &PublishedCounter, who: &Identified) -> String {
+    let listed = window.listed_for(who, &window.definitions.tools);
+    json!({ "tools": listed.items }).to_string()
 }
 
 /// Whether a list was asked for in JSON, if in anything.
@@ -107,7 +109,7 @@ fn cannot_be_asked() -> Error {
 
 /// A refusal, or a request that could not be read, in the same shape.
 pub fn error(fault: &Fault) -> String {
-    let error = outbound::error_object(fault);
+    let error = errors::error_object(fault);
     let content = text_block(&fault.message);
     format!(r#"{{"error":{error},"content":{content},"isError":true}}"#)
 }

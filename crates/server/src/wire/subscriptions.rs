@@ -28,7 +28,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
     client::{LogLevel, PlainClient},
-    outbound,
+    errors,
 };
 use crate::wire::definitions::PublishedCounter;
 
@@ -72,7 +72,7 @@ pub async fn admit_listen(
     let work = async { check_size(uris.iter()) };
     desk.read(window, &read, work)
         .await
-        .map_err(|error| outbound::read_refused(error, context.call, &read.target))
+        .map_err(|error| errors::read_refused(error, context.call, &read.target))
 }
 
 fn check_size<'a>(watched: impl Iterator<Item = &'a String>) -> Result<()> {

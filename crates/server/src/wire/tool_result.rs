@@ -106,7 +106,12 @@ impl ToolResult {
         } else {
             format!(r#"{{"{CALL_META}":"{call}"}}"#)
         };
-        in_response(id, &self.members(to.stateless, Some(meta)).write(flat))
+        let members = self.members(to.stateless, Some(meta));
+        let members = match to.counter.short_text() || flat {
+            true => members.with_short_text(),
+            false => members,
+        };
+        in_response(id, &members.write(flat))
     }
 
     fn members(self, result_type: bool, meta: Option<String>) -> Members {
@@ -123,11 +128,18 @@ impl ToolResult {
         }
     }
 
-    fn into_mcp(self, meta: mcp::MetaObject) -> serde_json::Result<mcp::CallToolResult> {
+    fn into_mcp(
+        self,
+        meta: mcp::MetaObject,
+        short_text: bool,
+    ) -> serde_json::Result<mcp::CallToolResult> {
         let structured = self.structured.as_deref().map(serde_json::from_str);
         let structured = structured.transpose()?;
         let text = |text| vec![mcp::ContentBlock::text(text)];
         let content = match self.content {
+            Content::Structured if short_text => {
+                text(one_line(&self.structured.unwrap_or_default()))
+            }
             Content::Structured => text(self.structured.unwrap_or_default()),
             Content::Text(own) => text(own),
             Content::Blocks(blocks) => serde_json::from_value(Value::Array(blocks))?,
@@ -149,6 +161,15 @@ struct Members {
 }
 
 impl Members {
+    /// With one line of text in place of the structured content's JSON. A flat result
+    /// would otherwise hold the same answer three times.
+    fn with_short_text(mut self) -> Self {
+        if let Some(structured) = &self.structured {
+            self.content = text_block(&one_line(structured));
+        }
+        self
+    }
+
     /// With `flat`, the fields of the structured content stand at the top too.
     fn write(&self, flat: bool) -> String {
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -176,6 +197,21 @@ impl Members {
         text.push('}');
         text
     }
+}
+
+/// One line about an answer, for clients that read its structured content.
+fn one_line(structured: &str) -> String {
+    let fields: BTreeMap<Cow<'_, str>, Value> =
+        serde_json::from_str(structured).unwrap_or_default();
+    if let Some(Value::String(message)) = fields.get("message") {
+        return message.clone();
+    }
+    if let Some(error) = fields.get("error") {
+        let message = error.as_str().or_else(|| error.get("message")?.as_str());
+        return message.unwrap_or_default().to_owned();
+    }
+    let names: Vec<&str> = fields.keys().map(Cow::as_ref).collect();
+    format!("See structuredContent: {}.", names.join(", "))
 }
 
 /// The fields of an object, each after a comma. None if it is not an object.
@@ -225,7 +261,7 @@ pub fn flat_response(
     };
     Ok(in_response(
         &serde_json::to_string(id)?,
-        &members.write(true),
+        &members.with_short_text().write(true),
     ))
 }
 
@@ -258,7 +294,8 @@ pub fn mcp_response(
 ) -> Result<mcp::CallToolResponse, mcp::ErrorData> {
     match ToolResult::new(answer.result, answer.call, to.counter.error_shape()) {
         Ok(result) => {
-            let result = result.into_mcp(meta(answer.call, to)).map_err(internal)?;
+            let result = result.into_mcp(meta(answer.call, to), to.counter.short_text());
+            let result = result.map_err(internal)?;
             Ok(result.into())
         }
         Err(unfinished) => unfinished.into_mcp(answer.call, to),
@@ -355,7 +392,7 @@ mod tests {
         for stateless in [false, true] {
             let mut meta = mcp::MetaObject::new();
             meta.0.insert(CALL_META.into(), "call".into());
-            let mut through_crate = result(structured).into_mcp(meta.clone()).unwrap();
+            let mut through_crate = result(structured).into_mcp(meta.clone(), false).unwrap();
             if !stateless {
                 through_crate.result_type = None;
             }
@@ -363,7 +400,7 @@ mod tests {
             let direct = result(structured).members(stateless, Some(meta));
             assert_eq!(
                 flat_response(&mcp::RequestId::Number(7), &through_crate).unwrap(),
-                in_response("7", &direct.write(true)),
+                in_response("7", &direct.with_short_text().write(true)),
             );
         }
     }

@@ -64,25 +64,61 @@ pub fn used() -> Error {
     .next("It was done once. To do it again, repeat the call; the user is asked again.")
 }
 
-/// `address`: where the user finds the question.
-pub fn pending(approval: &Approval, name: &str, address: &str) -> Error {
+/// A question that waits for the user.
+pub struct Pending<'a> {
+    pub approval: &'a Approval,
+    pub tool: &'a str,
+    /// Where the user finds the question.
+    pub address: &'a str,
+    /// Whether the message is read out to the user. Addresses and commands are then in
+    /// the details alone.
+    pub is_read_out: bool,
+    /// Whether the same question was asked before, and nobody answered in time.
+    pub has_lapsed: bool,
+}
+
+pub fn pending(pending: &Pending<'_>) -> Error {
+    let Pending {
+        approval,
+        tool,
+        address,
+        ..
+    } = pending;
+    let command = format!("madoguchi approvals approve {}", approval.id);
+    let (lapsed, lapsed_in_japanese) = match pending.has_lapsed {
+        true => (
+            "The earlier question was not answered in time, so it lapsed. ",
+            "前回の確認は時間切れになりました。",
+        ),
+        false => ("", ""),
+    };
     let expires_at = jiff::Timestamp::from_millisecond(approval.expires_at).ok();
-    Error::new(
-        "APPROVAL_REQUIRED",
-        format!("{name} waits for the user's approval ({address})."),
-    )
-    .next(format!(
-        "Nothing was done. Tell the user, who can also run `madoguchi approvals approve {}`; then make the identical call again.",
-        approval.id
-    ))
-    .japanese(format!(
-        "{name}はユーザーの承認を待っています({address})。まだ何も行っていません。ユーザーに伝え、承認されたら(`madoguchi approvals approve {}`でも承認できます)、同じ呼び出しをもう一度行ってください。",
-        approval.id
-    ))
-    .details(json!({
-        "tool": name,
+    let error = if pending.is_read_out {
+        Error::new(
+            "APPROVAL_REQUIRED",
+            format!("{lapsed}This needs your approval first. Nothing was done yet."),
+        )
+        .japanese(format!(
+            "{lapsed_in_japanese}先に承認が必要です。まだ何も行っていません。"
+        ))
+    } else {
+        Error::new(
+            "APPROVAL_REQUIRED",
+            format!("{lapsed}{tool} waits for the user's approval ({address})."),
+        )
+        .next(format!(
+            "Nothing was done. Tell the user, who can also run `{command}`; then make the identical call again."
+        ))
+        .japanese(format!(
+            "{lapsed_in_japanese}{tool}はユーザーの承認を待っています({address})。まだ何も行っていません。ユーザーに伝え、承認されたら(`{command}`でも承認できます)、同じ呼び出しをもう一度行ってください。"
+        ))
+    };
+    error.details(json!({
+        "tool": tool,
         "approval_id": approval.id,
         "url": address,
+        "command": command,
+        "next": "Tell the user. Make the identical call again once it is approved.",
         "expires_at": expires_at.map(|at| at.to_string()),
     }))
 }

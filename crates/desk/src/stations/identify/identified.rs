@@ -19,6 +19,15 @@ pub enum Credentials {
     LocalUserWith(String),
 }
 
+/// Why a caller was not identified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unidentified {
+    /// The key is unknown, expired or revoked, or there is none where one is needed.
+    InvalidKey,
+    /// The key is valid, but not for this counter.
+    OutOfScope,
+}
+
 /// A caller and its rights.
 #[derive(Debug, Clone)]
 pub struct Identified {

@@ -9,7 +9,7 @@ use kit::{About, Caller, Result, sql::Budget, time::Clock};
 
 use super::{
     configured::ConfiguredKeys,
-    identified::{Credentials, Identified, Key},
+    identified::{Credentials, Identified, Key, Unidentified},
     stored::StoredKeys,
 };
 use crate::{
@@ -52,23 +52,29 @@ impl Keyring {
         })
     }
 
-    /// `None`: the credentials are not valid for this counter.
-    pub async fn identify(&self, credentials: &Credentials, counter: &str) -> Option<Identified> {
+    pub async fn identify(
+        &self,
+        credentials: &Credentials,
+        counter: &str,
+    ) -> Result<Identified, Unidentified> {
         let key = match credentials {
             Credentials::LocalUser => {
-                return Some(Identified::without_key(Caller::local_user()));
+                return Ok(Identified::without_key(Caller::local_user()));
             }
             Credentials::Nothing { key_required } => {
                 let anonymous = Identified::without_key(Caller::anonymous());
                 let needed = *key_required || self.always_needs(counter);
-                return (!needed).then_some(anonymous);
+                return match needed {
+                    true => Err(Unidentified::InvalidKey),
+                    false => Ok(anonymous),
+                };
             }
             Credentials::Key(key) | Credentials::LocalUserWith(key) => key,
         };
-        let found = self.find(key).await?;
+        let found = self.find(key).await.ok_or(Unidentified::InvalidKey)?;
         let found = self.used(found, counter, None)?;
         let is_local = matches!(credentials, Credentials::LocalUserWith(_));
-        Some(Identified::with_key(found, is_local))
+        Ok(Identified::with_key(found, is_local))
     }
 
     /// Whether a counter always requires a key over a network.
@@ -97,19 +103,26 @@ impl Keyring {
         file: &str,
     ) -> Option<Identified> {
         let found = self.find_or_reload(keys::id_of(key)?, key).await?;
-        let found = self.used(found, counter, Some(file))?;
+        let found = self.used(found, counter, Some(file)).ok()?;
         Some(Identified::with_key(found, false))
     }
 
     /// Returns the key if it is valid for this, and notes its use.
-    fn used(&self, found: Arc<Key>, counter: &str, file: Option<&str>) -> Option<Arc<Key>> {
+    fn used(
+        &self,
+        found: Arc<Key>,
+        counter: &str,
+        file: Option<&str>,
+    ) -> Result<Arc<Key>, Unidentified> {
         let now = self.now();
-        let is_good = !found.has_expired(now) && found.opens(counter);
-        if !is_good || found.file.as_deref() != file {
-            return None;
+        if found.has_expired(now) || found.file.as_deref() != file {
+            return Err(Unidentified::InvalidKey);
+        }
+        if !found.opens(counter) {
+            return Err(Unidentified::OutOfScope);
         }
         found.used_at.store(now, Ordering::Relaxed);
-        Some(found)
+        Ok(found)
     }
 
     /// Whether a key is known without reading rows. Used for addresses that sent too
@@ -237,7 +250,8 @@ mod tests {
         let key = Credentials::Key("secret".into());
         let who = keyring.identify(&key, "cinema").await.unwrap();
         assert_eq!(&*who.caller.name, "phone");
-        assert!(keyring.identify(&key, "rooms").await.is_none());
+        let elsewhere = keyring.identify(&key, "rooms").await;
+        assert_eq!(elsewhere.unwrap_err(), Unidentified::OutOfScope);
         assert!(keyring.admits(&key).await, "any valid key is enough");
         assert!(!keyring.admits(&Credentials::Key("secre".into())).await);
         for scope in [Scope::Any, Scope::Named] {
@@ -250,11 +264,14 @@ mod tests {
     async fn a_wrong_key_is_refused_even_where_none_is_required() {
         let keyring = keyring();
         let who = async |credentials| keyring.identify(&credentials, "cinema").await;
-        assert!(who(Credentials::Key("Secret".into())).await.is_none());
+        let refused = async |credentials| who(credentials).await.unwrap_err();
+        let wrong = Credentials::Key("Secret".into());
+        assert_eq!(refused(wrong).await, Unidentified::InvalidKey);
         let unknown = format!("mdg_{}_{}", "0".repeat(12), "0".repeat(26));
-        assert!(who(Credentials::Key(unknown)).await.is_none());
+        let unknown = Credentials::Key(unknown);
+        assert_eq!(refused(unknown).await, Unidentified::InvalidKey);
         let nothing = |key_required| Credentials::Nothing { key_required };
-        assert!(who(nothing(true)).await.is_none());
-        assert!(who(nothing(false)).await.is_some());
+        assert_eq!(refused(nothing(true)).await, Unidentified::InvalidKey);
+        assert!(who(nothing(false)).await.is_ok());
     }
 }

@@ -240,7 +240,7 @@ async fn a_key_for_another_counter_is_refused_every_method_and_counted() {
     for counter in counters().filter(|counter| *counter != "merchant") {
         for way in [Way::HttpModern, Way::SocketModern] {
             for method in METHODS {
-                // A socket is closed after the first wrong key.
+                // A socket is closed after the first refusal.
                 let client = Client::open(&desk, counter, &elsewhere, way).await;
                 refuses(client, counter, method).await;
                 asked += 1;
@@ -274,7 +274,7 @@ async fn a_key_for_another_counter_is_refused_every_method_and_counted() {
 async fn refuses(mut client: Client, counter: &str, method: Method) {
     let answer = client.ask(method.name, &json!({})).await;
     let code = &answer["error"]["code"];
-    assert_eq!(*code, 401, "{counter} {method:?}: {answer}");
+    assert_eq!(*code, 403, "{counter} {method:?}: {answer}");
     client.close();
 }
 

@@ -9,7 +9,7 @@ use axum::{http::HeaderMap, response::Response};
 use bytes::Bytes;
 use desk::{
     Desk,
-    stations::identify::{Credentials, Identified},
+    stations::identify::{Credentials, Identified, Unidentified},
 };
 use futures::{
     SinkExt, StreamExt,
@@ -54,6 +54,13 @@ type Farewell = (CloseCode, &'static str);
 
 const INVALID_KEY: Farewell = (CloseCode::Policy, "Invalid API key");
 
+fn refused(why: Unidentified) -> Farewell {
+    match why {
+        Unidentified::InvalidKey => INVALID_KEY,
+        Unidentified::OutOfScope => (CloseCode::Policy, "The key does not open this counter"),
+    }
+}
+
 /// The counter that a socket is for.
 pub struct Target<'a> {
     pub desk: &'a Arc<Desk>,
@@ -76,7 +83,7 @@ pub async fn accept(
     let name = to.window.counter.about.name;
     let who = to.desk.keyring.identify(&credentials, name).await;
     let most = match &who {
-        Some(who) => {
+        Ok(who) => {
             if let Err(full) = open.identify(who) {
                 return full.answer();
             }
@@ -86,9 +93,10 @@ pub async fn accept(
                 None => settings.max_message_bytes.min(MOST_WITHOUT_KEY),
             }
         }
-        None => {
+        Err(why) => {
             // Counted now: how the socket ends shows that the key is wrong.
-            if matches!(credentials, Credentials::Key(_)) {
+            let is_wrong = *why == Unidentified::InvalidKey;
+            if is_wrong && matches!(credentials, Credentials::Key(_)) {
                 open.visit.wrong_key();
             }
             // Its first request is refused in any case.
@@ -121,8 +129,7 @@ struct Accepted {
     window: Arc<PublishedCounter>,
     open: Arc<OpenConnection>,
     credentials: Credentials,
-    /// `None` when the handshake brought no valid key where one is needed.
-    who: Option<Identified>,
+    who: Result<Identified, Unidentified>,
     language: Option<Language>,
     own_dialect: bool,
     /// The size of its largest message.
@@ -139,7 +146,7 @@ impl Accepted {
             incoming,
             outgoing: outgoing.clone(),
             credentials: self.credentials.clone(),
-            is_identified: self.who.is_some(),
+            identified: self.who.as_ref().map(|_| ()).map_err(|why| *why),
             own_dialect: self.own_dialect,
             language: self.language,
             visit: Some(Arc::clone(&self.open.visit)),
@@ -191,8 +198,8 @@ impl Accepted {
     async fn must_end(&self) -> Farewell {
         let no_longer_valid = async {
             match &self.who {
-                Some(who) => who.revoked().cancelled().await,
-                None => {
+                Ok(who) => who.revoked().cancelled().await,
+                Err(_) => {
                     let limit = self.desk.settings.http.identify_timeout_seconds;
                     tokio::time::sleep(Duration::from_secs(limit)).await;
                 }
@@ -201,8 +208,8 @@ impl Accepted {
         tokio::select! {
             () = no_longer_valid => INVALID_KEY,
             () = self.open.evicted() => match self.who {
-                Some(_) => (CloseCode::Again, "too many answers are unread"),
-                None => (CloseCode::Again, "too many connections without a key"),
+                Ok(_) => (CloseCode::Again, "too many answers are unread"),
+                Err(_) => (CloseCode::Again, "too many connections without a key"),
             },
         }
     }
@@ -284,7 +291,7 @@ async fn write(
                 Some(Outgoing::Message(Text { text, held })) => {
                     (Message::Text(Utf8Bytes::from(text)), held)
                 }
-                Some(Outgoing::Unauthorized) => break INVALID_KEY,
+                Some(Outgoing::Unidentified(why)) => break refused(why),
                 Some(Outgoing::Broken(breach)) => break farewell(breach),
                 None if stopping.is_cancelled() => break (CloseCode::Away, "the desk is stopping"),
                 None => break (CloseCode::Normal, ""),

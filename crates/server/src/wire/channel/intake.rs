@@ -13,7 +13,7 @@ use desk::{
     Desk,
     methods::TOOLS_CALL,
     pipeline::{Admitted, Refusal},
-    stations::identify::Credentials,
+    stations::identify::{Credentials, Unidentified},
 };
 use rmcp::{
     RoleServer,
@@ -33,10 +33,9 @@ use crate::{
     wire::{
         definitions::PublishedCounter,
         direct::{CallOptions, PlainCall},
+        errors::{Fault, error_message},
         handler::Handler,
-        inbound,
-        outbound::{Fault, error_message},
-        subscriptions,
+        inbound, subscriptions,
     },
 };
 
@@ -269,11 +268,12 @@ impl Intake {
             self.answer(id, &Fault::from(barred)).await;
             return None;
         }
-        let admitted = if self.channel.is_identified {
-            let credentials = &self.channel.credentials;
-            self.desk.admit(&self.window, credentials, method).await
-        } else {
-            Err(self.desk.refuse_unidentified(&self.window))
+        let admitted = match self.channel.identified {
+            Ok(()) => {
+                let credentials = &self.channel.credentials;
+                self.desk.admit(&self.window, credentials, method).await
+            }
+            Err(why) => Err(self.desk.refuse_unidentified(&self.window, why)),
         };
         match admitted {
             Ok(admitted) => {
@@ -282,10 +282,15 @@ impl Intake {
             }
             Err(refusal) => {
                 self.answer(id, &Fault::from(&refusal)).await;
-                if refusal == Refusal::InvalidKey {
+                let why = match refusal {
+                    Refusal::InvalidKey => Unidentified::InvalidKey,
+                    Refusal::OutOfScope { .. } => Unidentified::OutOfScope,
+                    _ => return None,
+                };
+                if why == Unidentified::InvalidKey {
                     self.note_wrong_key();
-                    self.channel.outgoing.end(Outgoing::Unauthorized).await;
                 }
+                self.channel.outgoing.end(Outgoing::Unidentified(why)).await;
                 None
             }
         }
@@ -297,7 +302,7 @@ impl Intake {
             Some(visit) => {
                 let is_right = || self.desk.keyring.recognises(&self.channel.credentials);
                 // A key that was wrong from the beginning is not looked at again.
-                let may_guess = self.brings_key() && self.channel.is_identified;
+                let may_guess = self.brings_key() && self.channel.identified.is_ok();
                 visit.request(|| may_guess && !self.admitted && !is_right())
             }
             None => Ok(()),
@@ -306,7 +311,7 @@ impl Intake {
 
     /// A key that was wrong when the connection began was counted then.
     fn note_wrong_key(&self) {
-        let became_wrong = self.channel.is_identified && self.brings_key();
+        let became_wrong = self.channel.identified.is_ok() && self.brings_key();
         if let Some(visit) = self.channel.visit.as_ref().filter(|_| became_wrong) {
             visit.wrong_key();
         }

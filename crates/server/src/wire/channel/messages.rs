@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use desk::stations::identify::Credentials;
+use desk::stations::identify::{Credentials, Unidentified};
 use kit::context::Language;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
@@ -16,7 +16,7 @@ use crate::{
 pub enum Outgoing {
     Message(Text),
     /// The key was not valid; nothing else will be answered.
-    Unauthorized,
+    Unidentified(Unidentified),
     /// The client broke the rules of its transport.
     Broken(Breach),
 }
@@ -89,7 +89,7 @@ pub struct Channel {
     pub credentials: Credentials,
     /// Whether they were valid when the connection began. If not, they never
     /// become valid: nothing would close the connection when the key is revoked.
-    pub is_identified: bool,
+    pub identified: Result<(), Unidentified>,
     /// Whether it is on the counter's own port: tools have the names of the
     /// counter's document, and their fields stand at the top of a result too.
     pub own_dialect: bool,

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use super::messages::Outbox;
 use crate::wire::{
     definitions::PublishedCounter,
-    outbound::{explain, shorten},
+    errors::{explain, shorten},
     tool_result,
 };
 

@@ -14,7 +14,7 @@ use rmcp::{ErrorData, RoleServer, model as mcp, service::RequestContext};
 use crate::wire::{
     client::{LogLevel, RemoteClient, is_stateless},
     definitions::PublishedCounter,
-    language, outbound,
+    errors, language,
 };
 
 pub struct Reader<'a> {
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
             context: &self.context,
         };
         let result = self.desk.read(self.window, &read, work).await;
-        result.map_err(|error| outbound::read_refused(error, self.context.call, &read.target))
+        result.map_err(|error| errors::read_refused(error, self.context.call, &read.target))
     }
 }
 

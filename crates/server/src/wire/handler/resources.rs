@@ -16,7 +16,7 @@ use rmcp::{
 use super::reader::{Reader, cursor};
 use crate::wire::{
     definitions::{LIST_TTL_MS, PAGE},
-    outbound,
+    errors,
 };
 
 /// A page of `resources/list` that ends with a hidden resource is followed by the
@@ -131,7 +131,7 @@ pub async fn complete(
     let mut values = match reader.read(methods::COMPLETE, target, work).await {
         Ok(values) => values,
         // Clients try what they know of other servers: there are no values.
-        Err(error) if outbound::is_unknown_reference(&error) => Vec::new(),
+        Err(error) if errors::is_unknown_reference(&error) => Vec::new(),
         Err(error) => return Err(error),
     };
     let total = values.len();

@@ -84,6 +84,13 @@ impl From<&Refusal> for Fault {
                 message: "Invalid API key".into(),
                 data: None,
             },
+            Refusal::OutOfScope { counter } => Self {
+                code: 403,
+                message: format!(
+                    "This key does not open {counter}. Use one whose scope names it (madoguchi keys create)."
+                ),
+                data: None,
+            },
             Refusal::RateLimited { retry_after_ms } => Self {
                 code: 429,
                 message: "Rate limit exceeded".into(),
