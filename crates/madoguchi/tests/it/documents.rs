@@ -125,7 +125,7 @@ fn the_tool_tables_are_current() {
 
 /// What every client can take, and a budget for what a model has to read.
 #[test]
-fn definitions_are_portable_and_small() {
+fn definitions_are_portable() {
     let tools = tools();
     for tool in &tools {
         let name = tool["name"].as_str().unwrap();
@@ -151,16 +151,6 @@ fn definitions_are_portable_and_small() {
                 );
             }
         }
-    }
-    // About four characters a token, and 4,000 tokens a counter.
-    let mut sizes = std::collections::BTreeMap::<&str, usize>::new();
-    for tool in &tools {
-        *sizes.entry(tool["counter"].as_str().unwrap()).or_default() += tool.to_string().len();
-    }
-    for (counter, size) in sizes {
-        // The one with the most tools may have 5,000.
-        let budget = if counter == "todo" { 20_000 } else { 16_000 };
-        assert!(size < budget, "{counter}: {size} characters");
     }
 }
 
