@@ -175,7 +175,7 @@ fn write_films_and_halls(sql: &mut dyn Sql) -> Result<()> {
     // A hall stays when the demo is removed if real screenings use it.
     let there = sql.query("SELECT id FROM cinema_theaters", &[])?;
     let there: Vec<String> = there.iter().map(|row| row.text(0)).collect::<Result<_>>()?;
-    for hall in data::HALLS {
+    for hall in &*data::HALLS {
         if !there.iter().any(|id| id == hall.id) {
             save_hall(sql, hall.id, hall.name, &hall.plan(), true)?;
         }

@@ -149,12 +149,12 @@ mod tests {
         assert!(HALLS.len() >= 4);
         let unique: HashSet<&str> = FILMS.iter().map(|film| film.id).collect();
         assert_eq!(unique.len(), FILMS.len());
-        for film in FILMS {
+        for film in &*FILMS {
             assert!((1.0..=5.0).contains(&film.rating), "{film:?}");
             assert!(["G", "PG12", "R15+", "R18+"].contains(&film.age_class));
             assert!((0..=100).contains(&film.popularity));
         }
-        for hall in HALLS {
+        for hall in &*HALLS {
             let plan = hall.plan();
             assert!(
                 (50..=150).contains(&plan.seat_count()),
