@@ -1,14 +1,22 @@
 //! Many people want the same seats at once.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use futures::future::join_all;
-use kit::Caller;
-use serde_json::json;
+use kit::{Caller, testing::details};
+use serde_json::{Value, json};
 
-use crate::cinema::{both, details};
+use crate::cinema::both;
 
 const SHOW: &str = "S20261116-T1-4";
+
+fn reservation_id(answer: &Value) -> String {
+    let id = answer["reservation"]["reservation_id"].as_str();
+    id.unwrap().to_owned()
+}
 
 /// Overlapping pairs in both orders: each seat gets one owner, each booking gets all
 /// its seats or none, and there is no deadlock.
@@ -26,8 +34,7 @@ async fn a_seat_never_has_two_owners() {
                 if index % 2 == 0 {
                     seats.reverse();
                 }
-                let arguments = json!({"schedule_id": SHOW, "seat_ids": seats});
-                cinema.call("reserve_seats", arguments).await
+                cinema.reserve(SHOW, seats).await
             })
         });
         let mut owners: HashMap<String, String> = HashMap::new();
@@ -36,10 +43,9 @@ async fn a_seat_never_has_two_owners() {
             match outcome.unwrap() {
                 Ok(answer) => {
                     won += 1;
-                    let id = answer["reservation"]["reservation_id"].as_str().unwrap();
                     for seat in answer["reservation"]["seat_ids"].as_array().unwrap() {
                         let seat = seat.as_str().unwrap().to_owned();
-                        assert_eq!(owners.insert(seat, id.to_owned()), None);
+                        assert_eq!(owners.insert(seat, reservation_id(&answer)), None);
                     }
                 }
                 Err(error) => {
@@ -62,43 +68,23 @@ async fn a_seat_never_has_two_owners() {
                 (seat, row.text(2).unwrap())
             })
             .collect();
-        assert_eq!(stored, owners, "{}", cinema.store.engine());
-        assert_eq!(
-            cinema
-                .count("cinema_reservations WHERE is_demo = 0 AND status = 'confirmed'")
-                .await,
-            won
-        );
+        assert_eq!(stored, owners, "{}", cinema.store().engine());
+        let real = "cinema_reservations WHERE is_demo = 0 AND status = 'confirmed'";
+        assert_eq!(cinema.count(real).await, won);
     }
 }
 
-/// Each with its own id.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bookings_of_different_seats_all_succeed() {
+async fn bookings_of_different_seats_all_succeed_with_an_id_each() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
-        let seats: Vec<String> = ('B'..='I')
-            .flat_map(|row| (1..=15).map(move |n| format!("{row}{n}")))
-            .collect();
-        let calls = seats.iter().map(|seat| {
-            cinema.ok(
-                "reserve_seats",
-                json!({"schedule_id": SHOW, "seat_ids": [seat]}),
-            )
-        });
-        let mut ids: Vec<String> = join_all(calls)
-            .await
+        let seats = ('B'..='I').flat_map(|row| (1..=15).map(move |n| format!("{row}{n}")));
+        let calls = seats.map(|seat| cinema.reserve(SHOW, [seat]));
+        let answers = join_all(calls).await;
+        let ids = answers
             .iter()
-            .map(|answer| {
-                answer["reservation"]["reservation_id"]
-                    .as_str()
-                    .unwrap()
-                    .to_owned()
-            })
-            .collect();
-        ids.sort();
-        ids.dedup();
-        assert_eq!(ids.len(), seats.len());
+            .map(|it| reservation_id(it.as_ref().unwrap()));
+        assert_eq!(ids.collect::<HashSet<_>>().len(), 8 * 15);
     }
 }
 
@@ -110,33 +96,20 @@ async fn one_caller_gets_at_most_max_seats_per_caller() {
             max_seats_per_caller: 6,
             ..cinema::Settings::default()
         };
-        cinema.counter = cinema::counter(settings, Arc::clone(&cinema.store));
-        let calls = (1..=15).map(|number| {
-            let seats = [format!("B{number}"), format!("C{number}")];
-            cinema.call(
-                "reserve_seats",
-                json!({"schedule_id": SHOW, "seat_ids": seats}),
-            )
-        });
-        let outcomes = join_all(calls).await;
+        cinema.counter = cinema::counter(settings, Arc::clone(cinema.store()));
+        let pairs = (1..=15).map(|number| [format!("B{number}"), format!("C{number}")]);
+        let outcomes = join_all(pairs.map(|seats| cinema.reserve(SHOW, seats))).await;
         let refused: Vec<_> = outcomes.iter().filter_map(|o| o.as_ref().err()).collect();
-        assert_eq!(refused.len(), 12, "{}", cinema.store.engine());
+        assert_eq!(refused.len(), 12, "{}", cinema.store().engine());
+        let six = json!({"reserved": 6, "requested": 2, "most": 6});
         for error in refused {
-            assert_eq!(
-                error.code, "SEAT_LIMIT_REACHED",
-                "{error} {:?}",
-                error.cause
-            );
-            assert_eq!(
-                details(error),
-                json!({"reserved": 6, "requested": 2, "most": 6})
-            );
+            let cause = &error.cause;
+            assert_eq!(error.code, "SEAT_LIMIT_REACHED", "{error} {cause:?}");
+            assert_eq!(details(error), six);
         }
         // Another screening, and another caller, are not affected.
-        let elsewhere = json!({"schedule_id": "S20261116-T4-4", "seat_ids": ["H9"]});
-        cinema.ok("reserve_seats", elsewhere).await;
+        cinema.reserve("S20261116-T4-4", ["H9"]).await.unwrap();
         cinema.context.caller = Caller::new("key_2", "another");
-        let same = json!({"schedule_id": SHOW, "seat_ids": ["D1"]});
-        cinema.ok("reserve_seats", same).await;
+        cinema.reserve(SHOW, ["D1"]).await.unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! The sample data: loading, refreshing, removing.
 
-use serde_json::json;
+use std::sync::Arc;
 
 use crate::cinema::{both, both_empty};
 
@@ -11,13 +11,10 @@ async fn demo_data_is_loaded_and_removed() {
         let context = &cinema.context;
         assert!(demo.is_empty(context).await.unwrap());
         demo.refresh(context).await.unwrap();
-        assert!(
-            demo.is_empty(context).await.unwrap(),
-            "refresh loads nothing"
-        );
-        let sentence = demo.load(context).await.unwrap();
+        let is_empty = demo.is_empty(context).await.unwrap();
+        assert!(is_empty, "refresh loads nothing");
         assert_eq!(
-            sentence,
+            demo.load(context).await.unwrap(),
             "Loaded 12 films, 6 halls and 333 screenings from 2026-11-15 to 2026-11-23."
         );
         assert!(!demo.is_empty(context).await.unwrap());
@@ -29,72 +26,51 @@ async fn demo_data_is_loaded_and_removed() {
         assert_eq!(cinema.count(orphans).await, 0);
         let sold = cinema.count("cinema_taken_seats").await;
         assert!((1_000..6_000).contains(&sold), "{sold}");
-        let full = cinema
-            .ok(
-                "get_seat_availability",
-                json!({"schedule_id": "S20261116-T6-3"}),
-            )
-            .await;
+        let full = cinema.seats("S20261116-T6-3").await;
         assert_eq!(full["available_seats_count"], 0);
 
-        let book = json!({"schedule_id": "S20261116-T1-1", "seat_ids": ["A3"]});
-        cinema.ok("reserve_seats", book).await;
+        cinema.reserve("S20261116-T1-1", ["A3"]).await.unwrap();
         let sentence = demo.remove(context).await.unwrap();
         assert!(sentence.contains("1 real reservation(s)"), "{sentence}");
         assert!(demo.is_empty(context).await.unwrap());
-        for table in [
-            "cinema_seats",
-            "cinema_shows",
-            "cinema_reservations",
-            "cinema_taken_seats",
-        ] {
-            assert_eq!(cinema.count(table).await, 0, "{table}");
+        for table in ["seats", "shows", "reservations", "taken_seats"] {
+            assert_eq!(cinema.count(&format!("cinema_{table}")).await, 0, "{table}");
         }
         let sentence = demo.remove(context).await.unwrap();
-        assert!(!sentence.contains("made on them"), "{sentence}");
+        assert!(!sentence.contains("real reservation"), "{sentence}");
     }
+}
+
+/// Adds a film that is not of the demo.
+fn real_film(id: &str) -> String {
+    format!(
+        "INSERT INTO cinema_films VALUES \
+         ('{id}', '本物', '本物', 'ドラマ', 100, 3.0, 'G', 0, '', '2026-01-01', 0) RETURNING 1"
+    )
 }
 
 #[tokio::test]
 async fn removing_demo_data_leaves_real_data() {
     for cinema in both().await {
         let demo = cinema.counter.demo.clone().unwrap();
-        cinema
-            .sql(
-                "INSERT INTO cinema_films VALUES \
-                 ('R1', '本物', '本物', 'ドラマ', 100, 3.0, 'G', 0, '', '2026-01-01', 0) RETURNING 1",
-            )
-            .await;
+        cinema.sql(&real_film("R1")).await;
         cinema
             .sql(
                 "INSERT INTO cinema_shows VALUES \
                  ('R1-1', 'R1', 'T2', '2026-11-20', 600, 700, 1795222800000, 0) RETURNING 1",
             )
             .await;
-        cinema
-            .ok(
-                "reserve_seats",
-                json!({"schedule_id": "R1-1", "seat_ids": ["A3"]}),
-            )
-            .await;
+        cinema.reserve("R1-1", ["A3"]).await.unwrap();
         demo.remove(&cinema.context).await.unwrap();
-        assert_eq!(cinema.count("cinema_films").await, 1);
-        assert_eq!(cinema.count("cinema_shows").await, 1);
-        assert_eq!(cinema.count("cinema_reservations").await, 1);
+        for table in ["films", "shows", "reservations"] {
+            assert_eq!(cinema.count(&format!("cinema_{table}")).await, 1, "{table}");
+        }
         // Its hall stays, and the demo uses it again when it is loaded.
-        let seats = cinema
-            .ok("get_seat_availability", json!({"schedule_id": "R1-1"}))
-            .await;
-        assert_eq!(seats["available_seats_count"], 119);
+        assert_eq!(cinema.seats("R1-1").await["available_seats_count"], 119);
         demo.load(&cinema.context).await.unwrap();
         demo.remove(&cinema.context).await.unwrap();
 
-        cinema
-            .sql(
-                "INSERT INTO cinema_films VALUES \
-                 ('M001', '本物', '本物', 'ドラマ', 100, 3.0, 'G', 0, '', '2026-01-01', 0) RETURNING 1",
-            )
-            .await;
+        cinema.sql(&real_film("M001")).await;
         let error = demo.load(&cinema.context).await.unwrap_err();
         assert_eq!(error.code, "DEMO_CONFLICT");
         assert_eq!(cinema.count("cinema_films").await, 2);
@@ -105,45 +81,29 @@ async fn removing_demo_data_leaves_real_data() {
 async fn refreshing_extends_the_programme() {
     for cinema in both().await {
         let demo = cinema.counter.demo.clone().unwrap();
-        demo.refresh(&cinema.context).await.unwrap();
-        assert_eq!(cinema.count("cinema_shows").await, 333);
+        let context = &cinema.context;
+        let shows = async |condition: &str| {
+            let shows = format!("cinema_shows WHERE show_date {condition}");
+            cinema.count(&shows).await
+        };
+        demo.refresh(context).await.unwrap();
+        assert_eq!(shows("> ''").await, 333);
         cinema.set_clock("2026-11-17T00:30:00+09:00");
         // Two processes do it at the same time.
-        let other = cinema::counter(
-            cinema::Settings::default(),
-            std::sync::Arc::new(cinema.scratch.again().await),
-        );
+        let database = Arc::new(cinema.scratch.again().await);
+        let other = cinema::counter(cinema::Settings::default(), database);
         let other = other.demo.unwrap();
-        let (one, two) = futures::join!(
-            demo.refresh(&cinema.context),
-            other.refresh(&cinema.context)
-        );
+        let (one, two) = futures::join!(demo.refresh(context), other.refresh(context));
         one.unwrap();
         two.unwrap();
-        assert_eq!(cinema.count("cinema_shows").await, 333 + 2 * 37);
-        assert_eq!(
-            cinema
-                .count("cinema_shows WHERE show_date = '2026-11-25'")
-                .await,
-            37
-        );
+        assert_eq!(shows("> ''").await, 333 + 2 * 37);
+        assert_eq!(shows("= '2026-11-25'").await, 37);
         // After a long silence it starts from today.
         cinema.set_clock("2026-12-20T12:00:00+09:00");
-        demo.refresh(&cinema.context).await.unwrap();
-        assert_eq!(
-            cinema
-                .count("cinema_shows WHERE show_date = '2026-12-19'")
-                .await,
-            0
-        );
-        assert_eq!(
-            cinema
-                .count("cinema_shows WHERE show_date >= '2026-12-20'")
-                .await,
-            333
-        );
-        let today = json!({"movie_id": "M012", "date": "2026-12-20"});
-        let answer = cinema.ok("get_show_schedule", today).await;
+        demo.refresh(context).await.unwrap();
+        assert_eq!(shows("= '2026-12-19'").await, 0);
+        assert_eq!(shows(">= '2026-12-20'").await, 333);
+        let answer = cinema.schedule("M012", "2026-12-20").await;
         assert!(answer["schedules"].as_array().unwrap().len() >= 3);
     }
 }
