@@ -1,8 +1,46 @@
 //! Resources: data that clients can read and watch.
 
 use futures::future::BoxFuture;
+use serde::Serialize;
 
-use crate::{context::Context, error::Result, page::Page};
+use crate::{
+    context::Context,
+    error::{Error, Result},
+    page::{self, Page},
+    text,
+};
+
+/// How many resources a page of a list has.
+const PAGE_SIZE: usize = 50;
+/// How many values a completion may have, by the protocol.
+const MAX_COMPLETIONS: usize = 100;
+
+/// One page of the resources that are made from `all`.
+pub fn list_page<T: Clone>(
+    all: &[T],
+    cursor: Option<&str>,
+    resource: impl Fn(T) -> Resource,
+) -> Result<Page<Resource>> {
+    let page = page::slice(all, cursor, PAGE_SIZE)?;
+    Ok(Page {
+        items: page.items.into_iter().map(resource).collect(),
+        next_cursor: page.next_cursor,
+    })
+}
+
+/// The values that contain what was typed. Those that start with it come first.
+pub fn completions(values: &[String], typed: &str) -> Vec<String> {
+    let typed = text::fold(typed);
+    let matching = |starts: bool| {
+        let typed = typed.as_str();
+        values.iter().filter(move |value| {
+            let value = text::fold(value);
+            value.starts_with(typed) == starts && value.contains(typed)
+        })
+    };
+    let values = matching(true).chain(matching(false));
+    values.take(MAX_COMPLETIONS).cloned().collect()
+}
 
 /// Escapes a text for an address: all but ASCII letters, digits, `-._~` and the
 /// characters in `also`.
@@ -115,6 +153,16 @@ pub struct Contents {
     pub body: Body,
 }
 
+impl Contents {
+    pub fn json(value: &impl Serialize) -> Result<Self> {
+        let text = serde_json::to_string(value).map_err(Error::internal)?;
+        Ok(Self {
+            mime_type: "application/json",
+            body: Body::Text(text),
+        })
+    }
+}
+
 #[derive(Debug, Clone)]
 pub enum Body {
     Text(String),
@@ -137,4 +185,21 @@ pub struct Question {
 pub enum Reference {
     Prompt(String),
     Template(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn completions_that_start_with_the_typed_text_come_first() {
+        let values = ["my-team", "Team-1", "general", "ＴＥＡＭ"].map(str::to_owned);
+        assert_eq!(
+            completions(&values, "team"),
+            ["Team-1", "ＴＥＡＭ", "my-team"]
+        );
+        assert_eq!(completions(&values, ""), values);
+        let many: Vec<String> = (0..200).map(|n| n.to_string()).collect();
+        assert_eq!(completions(&many, "").len(), MAX_COMPLETIONS);
+    }
 }

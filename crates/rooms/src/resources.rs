@@ -6,10 +6,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use kit::{
     BoxFuture, Context, Result,
-    page::{self, Page},
-    resource::{Body, Contents, Question, Reference, Resource, Resources, Shows, Template},
+    page::Page,
+    resource::{
+        Contents, Question, Reference, Resource, Resources, Shows, Template, completions, list_page,
+    },
 };
-use serde::Serialize;
 
 use crate::{
     errors,
@@ -30,8 +31,6 @@ const MESSAGE_DATA: Shows = Shows {
     read: &["get_messages"],
     listed: &["list_rooms"],
 };
-const PAGE: usize = 50;
-const COMPLETIONS: usize = 100;
 
 pub struct RoomResources {
     state: Arc<CounterState>,
@@ -62,7 +61,7 @@ impl Resources for RoomResources {
         Box::pin(async move {
             let rooms = self.rooms().await?;
             let all: Vec<Resource> = rooms.iter().flat_map(resources_of).collect();
-            page::slice(&all, cursor, PAGE)
+            list_page(&all, cursor, |resource| resource)
         })
     }
 
@@ -114,13 +113,9 @@ impl Resources for RoomResources {
             if !known || question.argument != "roomName" {
                 return Ok(Vec::new());
             }
-            let typed = question.typed.to_lowercase();
-            let names = self.rooms().await?.into_iter();
-            Ok(names
-                .map(|listed| listed.name.to_string())
-                .filter(|name| name.to_lowercase().starts_with(&typed))
-                .take(COMPLETIONS)
-                .collect())
+            let rooms = self.rooms().await?.into_iter();
+            let names: Vec<String> = rooms.map(|listed| listed.name.to_string()).collect();
+            Ok(completions(&names, &question.typed))
         })
     }
 
@@ -160,16 +155,9 @@ fn read(
         Err(error) if error.code == errors::ROOM_NOT_FOUND => return Ok(None),
         Err(error) => return Err(error),
     };
-    if messages {
-        json(&get_messages::latest(&room)?).map(Some)
-    } else {
-        json(&list_room_users::users(&room, now)?).map(Some)
-    }
-}
-
-fn json(value: &impl Serialize) -> Result<Contents> {
-    Ok(Contents {
-        mime_type: JSON,
-        body: Body::Text(serde_json::to_string(value).map_err(kit::Error::internal)?),
-    })
+    let contents = match messages {
+        true => Contents::json(&get_messages::latest(&room)?),
+        false => Contents::json(&list_room_users::users(&room, now)?),
+    };
+    contents.map(Some)
 }

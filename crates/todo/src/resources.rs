@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use kit::{
     BoxFuture, Context, Result,
-    page::{self, Page},
-    resource::{Body, Contents, Question, Reference, Resource, Resources, Shows, Template},
+    page::Page,
+    resource::{self, Body, Contents, Question, Reference, Resource, Resources, Shows, Template},
 };
 
 use crate::{
@@ -28,8 +28,6 @@ const CONTEXT_DATA: Shows = Shows {
     read: &["get_context"],
     listed: &["list_tasks"],
 };
-const PAGE: usize = 50;
-const COMPLETIONS: usize = 100;
 
 pub struct FileResources {
     state: Arc<CounterState>,
@@ -71,11 +69,7 @@ impl Resources for FileResources {
     ) -> BoxFuture<'a, Result<Page<Resource>>> {
         Box::pin(async move {
             let names = self.with_folder(names).await?;
-            let page = page::slice(&names, cursor, PAGE)?;
-            Ok(Page {
-                items: page.items.iter().map(|name| resource(name)).collect(),
-                next_cursor: page.next_cursor,
-            })
+            resource::list_page(&names, cursor, |name| resource(&name))
         })
     }
 
@@ -129,17 +123,7 @@ impl Resources for FileResources {
                 _ => return Ok(Vec::new()),
             };
             let stems = self.with_folder(move |todo| todo.stems(folder)).await?;
-            let typed = kit::text::fold(&question.typed);
-            let matching = |starts: bool| {
-                let typed = &typed;
-                stems.iter().filter(move |stem| {
-                    let folded = kit::text::fold(stem);
-                    folded.starts_with(typed.as_str()) == starts && folded.contains(typed.as_str())
-                })
-            };
-            // Names that start with the typed text come first.
-            let values = matching(true).chain(matching(false)).take(COMPLETIONS);
-            Ok(values.cloned().collect())
+            Ok(resource::completions(&stems, &question.typed))
         })
     }
 
