@@ -1,4 +1,4 @@
-//! A message: as a line of the log, as it is drafted, and as it is answered.
+//! A message: as a line of the log, as a draft, and as tools answer it.
 
 use std::borrow::Cow;
 
@@ -15,10 +15,8 @@ pub const MAX_MESSAGE: usize = 10_000;
 /// Of the metadata as JSON, in bytes.
 pub const MAX_METADATA: usize = 10_000;
 pub const MAX_CLIENT_ID: usize = 100;
-/// In milliseconds.
-pub const MINUTE_MS: i64 = 60_000;
-/// How deep metadata may be nested. JSON parsers give up at some depth, and a
-/// line that cannot be parsed is a message lost.
+/// How deep metadata may be nested. JSON parsers fail at some depth, and a line that
+/// can't be parsed is a lost message.
 pub const MAX_DEPTH: usize = 64;
 
 /// One line of `messages.jsonl`. The order of the fields is the file's; the
@@ -79,7 +77,7 @@ impl<'a> Head<'a> {
         serde_json::from_slice(bytes).ok()
     }
 
-    /// Most messages mention nobody, and it takes time to see to the others.
+    /// Parsed only when needed: most messages mention nobody.
     pub fn mentions(&self) -> Vec<String> {
         let written = self.mentions.map(RawValue::get);
         let some = written.filter(|json| *json != "[]");
@@ -110,8 +108,8 @@ impl<'a> Glance<'a> {
     }
 }
 
-/// As [`kit::text::fold`], which takes its time, and quicker where the text is
-/// plain ASCII: most are, and search folds every message it passes.
+/// [`kit::text::fold`], with a fast path for ASCII: search folds every message, and
+/// most are ASCII.
 pub fn folded(text: &str) -> String {
     if !text.is_ascii() {
         return kit::text::fold(text);
@@ -123,8 +121,8 @@ pub fn folded(text: &str) -> String {
         .collect()
 }
 
-/// Whatever it is if it fits, else nothing: other programs write `null`, and
-/// a message is worth more than its trimmings.
+/// The default for an invalid value: other programs write `null`, and a message must
+/// not be lost for one field.
 fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -132,7 +130,7 @@ fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
     Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
-/// What somebody wants to say.
+/// A message before it is sent.
 #[derive(Debug, Clone)]
 pub struct Draft {
     pub agent: String,
@@ -213,7 +211,7 @@ impl From<Line> for Message {
     }
 }
 
-/// As the files write a time: milliseconds, and none where they are zero.
+/// A time as the files have it: with milliseconds unless they are zero.
 pub fn written(now: Timestamp) -> String {
     Timestamp::from_millisecond(now.as_millisecond())
         .unwrap_or(now)
@@ -227,7 +225,7 @@ mod tests {
     const SEED: &str = r#"{"id":"msg_1234567890","roomName":"dev-team","agentName":"agent1","message":"Hello @coordinator, task completed!","mentions":["coordinator"],"timestamp":"2024-01-20T10:30:00Z","metadata":{}}"#;
 
     #[test]
-    fn a_line_is_the_documents_byte_for_byte() {
+    fn a_line_matches_the_seed_byte_for_byte() {
         let line = Line::parse(SEED.as_bytes()).unwrap();
         assert_eq!(serde_json::to_string(&line).unwrap(), SEED);
     }
@@ -244,14 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn the_quick_way_to_fold_is_the_same() {
+    fn folding_ascii_gives_the_same_as_folding_any_text() {
         let ascii: String = (0..128_u8).map(char::from).collect();
         assert_eq!(folded(&ascii), kit::text::fold(&ascii));
         assert_eq!(folded("ＡＢ ー"), kit::text::fold("ＡＢ ー"));
     }
 
     #[test]
-    fn times_are_written_as_in_the_document() {
+    fn times_are_written_as_in_the_seed() {
         let time = |text: &str| written(text.parse().unwrap());
         assert_eq!(time("2024-01-20T10:30:00Z"), "2024-01-20T10:30:00Z");
         assert_eq!(

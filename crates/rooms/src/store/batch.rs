@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, io};
 
-use kit::Result;
+use kit::{Result, minute::MINUTE_MS};
 
 use super::{
     log::{
@@ -17,7 +17,7 @@ use crate::{
     model::{
         members::Presence,
         mentions::mentions,
-        message::{Draft, Line, MINUTE_MS, written},
+        message::{Draft, Line, written},
         names::canonical,
     },
 };
@@ -26,13 +26,13 @@ use crate::{
 const ID_LENGTH: usize = 16;
 const MEGABYTE: u64 = 1_000_000;
 
-/// What becomes of those who are written together.
+/// Messages that are written together, and the outcome of each.
 #[derive(Default)]
 pub struct Batch {
     pub bytes: Vec<u8>,
     pub results: Vec<Result<Sent>>,
     pub senders: Vec<String>,
-    /// Where in `results` a message with this sender and clientMessageId stands.
+    /// The index in `results` of the message with this sender and clientMessageId.
     client_ids: HashMap<(String, String), usize>,
 }
 
@@ -102,8 +102,8 @@ impl Batch {
         }))
     }
 
-    /// How long the sender has to wait, if it has sent too much: to this room,
-    /// through whichever process.
+    /// How long the sender has to wait if it has sent too much to this room, through any
+    /// process.
     fn wait(
         &self,
         settings: &Settings,
@@ -122,7 +122,8 @@ impl Batch {
         }
     }
 
-    /// The message that this draft became already, here or on the disk.
+    /// The message that an earlier send of this draft became, in this batch or on the
+    /// disk.
     fn before(&self, index: &Index, files: &Files, draft: &Draft) -> io::Result<Option<Line>> {
         let Some(client_id) = &draft.client_id else {
             return Ok(None);

@@ -17,8 +17,7 @@ use std::{
 
 use crate::private;
 
-/// A minute.
-pub const WINDOW_MS: i64 = 60_000;
+pub const WINDOW_MS: i64 = kit::minute::MINUTE_MS;
 
 /// The first eight bytes of the file; another format gets another value.
 const MAGIC: u64 = u64::from_be_bytes(*b"mdglim01");

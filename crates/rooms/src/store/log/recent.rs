@@ -4,9 +4,9 @@
 use std::io;
 
 use jiff::Timestamp;
+use kit::minute::MINUTE_MS;
 
 use super::index::{Files, Index, Reader};
-use crate::model::message::MINUTE_MS;
 
 /// How long `agent` has to wait, in milliseconds, if it has sent `most` messages
 /// in the minute before `now`.
@@ -22,9 +22,9 @@ pub fn wait(
     }
     let mut reader = index.reader(files);
     let now = now.as_millisecond();
-    // What comes from the future was written before a clock was set right.
+    // Times in the future were written before a clock was corrected.
     let is_recent = |time: &i64| (0..MINUTE_MS).contains(&(now - time));
-    // Back to where a minute ago was; in a quiet room the first look is enough.
+    // Go back until a message is a minute old; in a quiet room the first step is enough.
     let mut back = most;
     let from = loop {
         let from = index.count().saturating_sub(back);
