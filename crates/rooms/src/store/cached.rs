@@ -19,8 +19,8 @@ use super::{
 };
 use crate::{errors, model::forgiving::Contents};
 
-/// The original server empties a file before it writes it. A file that seems
-/// damaged and changed within this time is read again,
+/// The original server empties a file before it writes it. A file that seems damaged
+/// and changed less than this long ago is read again,
 const BEING_WRITTEN: Duration = Duration::from_millis(200);
 /// at this interval.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
@@ -41,18 +41,34 @@ pub struct Copied<T> {
     pub at: Timestamp,
 }
 
-#[derive(Clone)]
 struct Slot<T> {
-    stamp: Stamp,
+    source: Source,
     state: State<T>,
+}
+
+/// What a state was derived from. While that is unchanged, nothing is read again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    File(Stamp),
+    /// The file is missing, so its copy decides whether it should be there.
+    Copy(Option<Stamp>),
+}
+
+impl Source {
+    fn is_settled(&self) -> bool {
+        match self {
+            Self::File(stamp) | Self::Copy(Some(stamp)) => stamp.is_settled(),
+            Self::Copy(None) => true,
+        }
+    }
 }
 
 /// The state of a file.
 pub enum State<T> {
     Absent,
     Read(Arc<T>),
-    /// It cannot be parsed, or it is empty or missing although its copy lists
-    /// something. What it holds is kept aside when the file is next written.
+    /// It can't be parsed, or it is empty or missing although its copy lists something.
+    /// Its contents are kept in another file when the file is next written.
     Damaged,
 }
 
@@ -86,8 +102,8 @@ impl<T: Contents> Cached<T> {
         }
     }
 
-    /// An empty file is no damage: it is never synced to the disk, and may be
-    /// empty after the power failed.
+    /// An empty file is not damaged: the file is never synced, so a power failure may
+    /// leave it empty.
     pub fn or_empty(self) -> Self {
         Self {
             may_be_empty: true,
@@ -98,46 +114,61 @@ impl<T: Contents> Cached<T> {
     pub fn state(&self, directory: &Path) -> io::Result<State<T>> {
         let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let Some(file) = files::open_to_read(&directory.join(self.name))? else {
-                *slot = None;
-                return Ok(match self.copy_lists_something(directory) {
-                    true => State::Damaged,
-                    false => State::Absent,
-                });
+            let file = files::open_to_read(&directory.join(self.name))?;
+            let source = match &file {
+                Some(file) => Source::File(Stamp::of(&file.metadata()?)),
+                None => Source::Copy(self.copy_stamp(directory)),
             };
-            let stamp = Stamp::of(&file.metadata()?);
             if let Some(known) = &*slot
-                && known.stamp == stamp
+                && known.source == source
             {
                 return Ok(known.state.clone());
             }
-            let (mut state, text) = self.read(file)?;
-            if let State::Read(value) = &state
-                && value.is_empty()
-                && self.copy_lists_something(directory)
-            {
-                state = State::Damaged;
-            }
-            let may_be_unfinished = || stamp.age().is_some_and(|age| age < BEING_WRITTEN);
-            if let State::Damaged = state
-                && may_be_unfinished()
-            {
+            let Some((state, is_copied)) = self.derive(directory, file, source)? else {
                 thread::sleep(LOOK_AGAIN);
                 continue;
-            }
-            let is_copied = match &state {
-                State::Read(value) if value.odd().is_empty() => {
-                    self.copy_as_read(directory, stamp, &text)
-                }
-                _ => true,
             };
             // What is not settled, or not copied yet, is read again next time.
-            *slot = (stamp.is_settled() && is_copied).then(|| Slot {
-                stamp,
+            *slot = (source.is_settled() && is_copied).then(|| Slot {
+                source,
                 state: state.clone(),
             });
             return Ok(state);
         }
+    }
+
+    /// The state, and whether the copy is up to date. `None` while the file may be
+    /// half-written.
+    fn derive(
+        &self,
+        directory: &Path,
+        file: Option<fs::File>,
+        source: Source,
+    ) -> io::Result<Option<(State<T>, bool)>> {
+        let (Some(file), Source::File(stamp)) = (file, source) else {
+            let state = match self.copy_lists_something(directory) {
+                true => State::Damaged,
+                false => State::Absent,
+            };
+            return Ok(Some((state, true)));
+        };
+        let (mut state, text) = self.read(file)?;
+        if let State::Read(value) = &state
+            && value.is_empty()
+            && self.copy_lists_something(directory)
+        {
+            state = State::Damaged;
+        }
+        let is_copied = match &state {
+            State::Damaged if stamp.age().is_some_and(|age| age < BEING_WRITTEN) => {
+                return Ok(None);
+            }
+            State::Read(value) if value.odd().is_empty() => {
+                self.copy_as_read(directory, stamp, &text)
+            }
+            _ => true,
+        };
+        Ok(Some((state, is_copied)))
     }
 
     fn read(&self, mut file: fs::File) -> io::Result<(State<T>, String)> {
@@ -171,6 +202,11 @@ impl<T: Contents> Cached<T> {
         })
     }
 
+    fn copy_stamp(&self, directory: &Path) -> Option<Stamp> {
+        self.copied.as_ref()?;
+        Stamp::at(&directory.join(self.copy_name()))
+    }
+
     fn copy_lists_something(&self, directory: &Path) -> bool {
         self.copy(directory)
             .is_some_and(|copy| !copy.value.is_empty())
@@ -202,7 +238,7 @@ impl<T: Contents> Cached<T> {
         let name = self.copy_name();
         if let Err(error) = files::replace(directory, &name, text, false) {
             tracing::debug!(file = self.name, %error, "no copy could be kept");
-            // An old one would bring back what has gone since.
+            // An old copy would restore what was removed since.
             let _ = fs::remove_file(directory.join(name));
         }
     }
@@ -290,8 +326,8 @@ impl<T: Contents> Cached<T> {
         if is_odd {
             let path = directory.join(self.name);
             let aside = directory.join(format!("{}.damaged-{}", self.name, now_ms()));
-            // Copied rather than moved: readers are to find the file all the
-            // time, and another program may write into this very one.
+            // Copied rather than moved: readers must always find the file, and another
+            // program may be writing to it.
             if files::absent(fs::copy(&path, &aside))?.is_some() {
                 tracing::warn!(file = self.name, kept_in = %aside.display(), "a damaged file was kept aside");
             }
@@ -307,4 +343,37 @@ impl<T: Contents> Cached<T> {
 
 fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+    use crate::model::registry::Registry;
+
+    /// Whether its contents were read shows in what is answered after they were
+    /// replaced by others of the same length and time.
+    #[test]
+    fn a_missing_file_makes_its_copy_be_read_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        let file = Cached::<Registry>::new("rooms.json")
+            .with_copy(&Dir::new(root.to_owned()), Guarded::Registry);
+        let is_damaged = || matches!(file.state(root).unwrap(), State::Damaged);
+        assert!(!is_damaged());
+        let written = SystemTime::now() - Duration::from_secs(10);
+        let write = |text: &str, at: SystemTime| {
+            let path = root.join(file.copy_name());
+            fs::write(&path, text).unwrap();
+            let opened = fs::File::options().write(true).open(&path).unwrap();
+            opened.set_modified(at).unwrap();
+        };
+        write(r#"{"rooms":{"a":1}}"#, written);
+        assert!(is_damaged());
+        write(r#"{"rooms":{}     }"#, written);
+        assert!(is_damaged(), "it was read again");
+        write(r#"{"rooms":{}     }"#, written + Duration::from_secs(1));
+        assert!(!is_damaged());
+    }
 }
