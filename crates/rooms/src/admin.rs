@@ -1,4 +1,4 @@
-//! What an operator does with the names that keys hold.
+//! The operator's commands for names that keys hold.
 
 use kit::Result;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::{Settings, model::owners::Holder, store::Store};
 /// The names that keys hold in one data directory.
 pub struct HeldNames(Store);
 
-/// One of them, as it is shown to people.
+/// A held name, as it is shown to people.
 #[derive(Debug, Clone, Serialize)]
 pub struct HeldName {
     pub name: String,

@@ -1,5 +1,5 @@
-//! Work between calls: noticing what other processes do and who is idle, and
-//! taking agents offline when this process ends.
+//! Work between calls: notices what other processes do and who is idle, and takes
+//! agents offline when this process ends.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

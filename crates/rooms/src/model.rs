@@ -1,4 +1,4 @@
-//! The nouns and rules of the counter, without any I/O.
+//! The types and rules of the counter, without I/O.
 
 pub mod forgiving;
 pub mod members;

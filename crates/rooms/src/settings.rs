@@ -1,4 +1,4 @@
-//! What an operator can set for this counter.
+//! The counter's settings.
 
 use std::{num::NonZeroU32, path::PathBuf, time::Duration};
 
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn defaults_are_the_documents_and_unknown_keys_are_refused() {
+    fn defaults_match_the_seed_and_unknown_keys_are_refused() {
         let read = |text| serde_json::from_str::<Settings>(text);
         let defaults = read("{}").unwrap();
         assert_eq!(defaults, Settings::default());

@@ -1,5 +1,4 @@
-//! How rooms are kept: in files, in the document's formats, shared by any
-//! number of processes.
+//! Rooms are kept in files, in the seed's formats, shared by any number of processes.
 //!
 //! - Each kind of file has a type of its own: [`log::Log`] the messages,
 //!   [`members::Members`] the members, [`read_positions::ReadPositions`] how far
@@ -84,9 +83,9 @@ pub struct Store {
     watch: watch::Watch,
 }
 
-/// How much a room takes, and what is wrong with its files.
+/// The size of a room's files, and what is wrong with them.
 pub struct Health {
-    /// Of everything in the room's directory.
+    /// All files in the room's directory.
     pub bytes: u64,
     pub warnings: Vec<String>,
 }
@@ -133,7 +132,7 @@ impl Store {
         Ok(Arc::clone(open.entry(name.clone()).or_insert_with(new)))
     }
 
-    /// A room that this process has used, without a look at the disk.
+    /// A room that this process has already used. The disk is not read.
     pub fn opened(&self, name: &RoomName) -> Option<Arc<Room>> {
         self.open().get(name).map(Arc::clone)
     }
@@ -160,7 +159,7 @@ impl Store {
         })
     }
 
-    /// Everything that a new room needs before it is listed.
+    /// Does everything that a new room needs before it is listed.
     fn prepare(&self, actor: &Actor, name: &RoomName, registry: &Registry) -> Result<()> {
         if registry.rooms.get(name.as_str()).is_some() {
             return Err(errors::room_already_exists(name.as_str()));
@@ -169,7 +168,7 @@ impl Store {
         if registry.rooms.len() >= most as usize {
             return Err(errors::room_limit_exceeded(most));
         }
-        // A file system that ignores case has one directory for both.
+        // On a file system that ignores case both would share a directory.
         let is_like = |known: &&str| known.eq_ignore_ascii_case(name.as_str());
         let path = self.data.dir.room(name).map_err(errors::storage)?;
         if let (Some(twin), true) = (registry.rooms.names().find(is_like), path.exists()) {
@@ -178,13 +177,13 @@ impl Store {
         let exists = |room: &str| registry.rooms.get(room).is_some();
         self.names.note_creator(name, actor, exists)?;
         self.create_directory(name)?;
-        // Before the file says so: it must not be taken for another process's.
+        // Before the file is written, so that it is not taken for another process's change.
         self.watch.add_room(&self.data.dir, name);
         Ok(())
     }
 
-    /// A directory that is there already stays as it is: another program may
-    /// have made it, or a creation that was broken off.
+    /// An existing directory is used as it is: another program may have made it, or a
+    /// creation that was interrupted.
     fn create_directory(&self, name: &RoomName) -> Result<()> {
         let path = self.data.dir.room(name).map_err(errors::storage)?;
         fs::create_dir_all(&path).map_err(errors::storage)?;
@@ -213,8 +212,8 @@ impl Store {
         Ok(again)
     }
 
-    /// Before a member acts: its name belongs to this key from now on, unless it
-    /// belongs to another.
+    /// Call it before a member acts. A free name then belongs to the caller's key; a name
+    /// of another key is an error.
     pub fn act(&self, actor: &Actor, room: &Room, agent: &str, now: Timestamp) -> Result<()> {
         if self.names.standing(actor, agent)? == Standing::Free {
             room.members.require(agent)?;
@@ -246,7 +245,7 @@ impl Store {
         })
     }
 
-    /// What is wrong with the files that belong to no room.
+    /// What is wrong with the files outside of rooms.
     pub fn warnings(&self) -> Result<Vec<String>> {
         let mut found = self.agents.warnings()?;
         found.extend(self.registry.warnings()?);

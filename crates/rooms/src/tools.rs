@@ -18,18 +18,18 @@ pub mod wait_for_messages;
 use std::sync::Arc;
 
 use kit::{
-    Context, Definition, Effect, Handler, Hints, Reply, Result, Rule, Run, Tool, context::Language,
+    Context, Definition, Effect, Handler, Hints, Reply, Result, Run, Tool, context::Language,
 };
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{errors, model::names::RoomName, state::CounterState, store::Listed};
 
-/// Arguments that hold what somebody wrote, in whichever tool they are.
+/// Arguments with texts of callers, in any tool.
 const WRITTEN_BY_CALLERS: &[&str] = &["message", "metadata", "profile", "description", "query"];
 
-/// Does the same in every room, or in the one that is asked for. A room that
-/// cannot be read does not hide the others: it becomes a warning.
+/// Does the same in every room, or in the one that is given. A room that can't be
+/// read becomes a warning and does not hide the others.
 fn in_rooms<T>(
     state: &CounterState,
     only: Option<&RoomName>,
@@ -56,7 +56,7 @@ fn in_rooms<T>(
     Ok((done, warnings))
 }
 
-/// The names a tool answers to: `agent_communication/NAME`, and two spellings of it.
+/// A tool's name, `agent_communication/NAME`, and two other spellings of it.
 type Names = (&'static str, &'static [&'static str]);
 
 macro_rules! tool_names {
@@ -69,17 +69,8 @@ macro_rules! tool_names {
 }
 use tool_names;
 
-/// The code for a broken rule is the same in every tool.
-const RULES: &[Rule] = &[
-    errors::ROOM,
-    errors::AGENT,
-    errors::MESSAGE,
-    errors::METADATA,
-    errors::CONFIRM,
-];
-
-/// No tool has an idempotency key of the desk's: `clientMessageId` is kept with
-/// the message itself, for every process on the directory.
+/// No tool uses the desk's idempotency keys: `clientMessageId` is stored with the
+/// message itself, for every process on the directory.
 fn define<I: JsonSchema, O: JsonSchema>(
     (name, aliases): Names,
     title: &'static str,
@@ -99,12 +90,12 @@ fn define<I: JsonSchema, O: JsonSchema>(
     };
     Tool::new(definition, handler)
         .aliases(aliases)
-        .rules(RULES)
+        .rules(errors::RULES)
         .normalise(arguments::tidy)
         .personal(WRITTEN_BY_CALLERS)
 }
 
-/// The answer of a tool that has nothing more to say.
+/// The answer of a tool that only confirms.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Done {
@@ -171,7 +162,7 @@ where
             let input: I = kit::handler::typed(arguments)?;
             let result = work(Arc::clone(&state), context, input).await;
             state.write_counts_soon();
-            // The caller is not told what exactly the disk said; the operator is.
+            // The error of the disk itself is for the operator's log only.
             if let Err(error) = &result
                 && error.code == errors::STORAGE_ERROR
             {

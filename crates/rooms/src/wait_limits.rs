@@ -1,5 +1,5 @@
-//! How many calls wait for messages at once. Each takes memory and looks at the
-//! files now and then, so their number is limited, for each caller and in all.
+//! Limits how many calls wait for messages at once, per caller and in all. Each
+//! takes memory and looks at the files now and then.
 
 use std::{
     collections::HashMap,
@@ -17,7 +17,7 @@ pub struct Waits {
     now: Arc<Mutex<HashMap<Arc<str>, u32>>>,
 }
 
-/// One call that waits, for as long as this lives.
+/// A waiting call; it is counted until this is dropped.
 pub struct WaitPlace {
     caller: Arc<str>,
     now: Arc<Mutex<HashMap<Arc<str>, u32>>>,
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_for_each_and_so_many_in_all() {
+    fn waiting_calls_are_limited_per_caller_and_in_all() {
         let number = |n| NonZeroU32::new(n).unwrap();
         let waits = Waits::new(&Settings {
             max_waits_per_caller: number(2),

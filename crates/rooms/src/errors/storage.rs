@@ -24,25 +24,25 @@ fn is_full(kind: io::ErrorKind) -> bool {
 pub fn storage(error: io::Error) -> Error {
     let (message, next) = match error.kind() {
         kind if is_full(kind) => (
-            "The disk is full; nothing was changed.",
-            "Make space, for example with delete_room, and try again.",
+            "The disk is full. Nothing was changed.",
+            "Free some space, for example with delete_room, and try again.",
         ),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => (
-            "The data directory may not be written to.",
+            "The data directory is not writable.",
             "Ask the operator to make it writable.",
         ),
         _ => match Obstacle::behind(&error) {
             Some(Obstacle::Symlink) => (
-                "A symbolic link stands in the data directory where none may be; it is not followed.",
-                "Ask the operator to put the real directory or file in its place.",
+                "The data directory contains a symbolic link where none is allowed. It was not followed.",
+                "Ask the operator to replace it by the real directory or file.",
             ),
             Some(Obstacle::NotAFile) => (
-                "In the data directory something that is not a file stands in a file's place.",
+                "Something in the data directory is not a file, but should be one.",
                 "Ask the operator to remove it.",
             ),
             None => (
                 "The data directory could not be read or written.",
-                "Try again; if it persists, ask the operator to look at the log.",
+                "Try again. If it persists, ask the operator to look at the log.",
             ),
         },
     };

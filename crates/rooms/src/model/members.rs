@@ -20,7 +20,7 @@ use super::{
 pub struct Presence {
     #[serde(default)]
     pub room_name: String,
-    /// Not left out, not even where nobody is: a file without it is damaged.
+    /// Written even if empty: a file without it is damaged.
     pub users: Users,
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -220,8 +220,8 @@ impl<T> ByName<T> {
         Some(self.entries.remove(at).1)
     }
 
-    /// Takes out those that were set first, but for those that `keep` names,
-    /// until at most `most` are left.
+    /// Removes the oldest entries until at most `most` are left, but none that `keep`
+    /// names.
     pub fn keep_last(&mut self, most: usize, keep: impl Fn(&str) -> bool) {
         let mut over = self.entries.len().saturating_sub(most);
         self.entries.retain(|(name, _)| {
@@ -305,7 +305,7 @@ mod tests {
 }"#;
 
     #[test]
-    fn the_file_is_the_documents_byte_for_byte() {
+    fn the_file_matches_the_seed_byte_for_byte() {
         let presence: Presence = serde_json::from_str(SEED).unwrap();
         assert_eq!(serde_json::to_string_pretty(&presence).unwrap(), SEED);
     }
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn idleness_and_the_end_of_a_process_make_offline() {
+    fn members_go_offline_when_idle_or_when_their_process_ends() {
         let at = |minute: i64| Timestamp::from_second(1_700_000_000 + minute * 60).unwrap();
         let user = User::new(&at(0).to_string(), None);
         let heard = Activity {

@@ -1,4 +1,4 @@
-//! Who is meant by `@name`.
+//! Finds the agents that a message mentions with `@name`.
 //!
 //! Japanese has no spaces, so the members of the room decide first: in
 //! `@田中さん、お願いします` the longest member's name that fits is meant. Only
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_documents_example() {
+    fn the_example_of_the_seed_mentions_its_coordinator() {
         let text = "Hello @coordinator, task completed!";
         assert_eq!(found(text, &[]), ["coordinator"]);
         assert_eq!(found(text, &["coordinator", "agent1"]), ["coordinator"]);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_a_hundred_mentions_count_and_they_are_the_first() {
+    fn the_first_hundred_mentions_count() {
         let text: String = (0..3_000).map(|n| format!("@w{n} ")).collect();
         let mentioned = found(&text, &[]);
         assert_eq!(mentioned.len(), MAX_MENTIONS);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn each_once_and_no_addresses() {
+    fn each_name_is_found_once_and_addresses_are_none() {
         assert_eq!(found("@b @a @b", &[]), ["b", "a"]);
         assert!(found("mail someone@example.com, or @ noon", &[]).is_empty());
         assert_eq!(found("(@a) こんにちは@b", &[]), ["a", "b"]);

@@ -1,5 +1,5 @@
-//! The names of rooms and agents. A [`RoomName`] is the only thing a path is
-//! ever made from, and it can only hold what [`RoomName::parse`] let through.
+//! The names of rooms and agents. Paths are made from [`RoomName`]s alone, and a
+//! [`RoomName`] only holds what [`RoomName::parse`] accepts.
 
 use std::{borrow::Cow, fmt};
 
@@ -68,8 +68,8 @@ pub fn canonical(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// What every name must be, those of members that are in the files already too:
-/// nothing that could break a line or be taken for a path.
+/// The rules for every name, even of members that are already in the files: nothing
+/// that could break a line or be taken for a path.
 pub fn check_agent(name: &str) -> Result<()> {
     let fits = (1..=MAX_NAME).contains(&name.chars().count())
         && !name
@@ -85,12 +85,12 @@ pub fn check_agent(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// What a newcomer's name must be beyond that: any script, but nobody's name
-/// shall look like another's by what cannot be seen.
+/// The stricter rules for a newcomer: invisible characters could make a name look like
+/// another agent's.
 pub fn check_newcomer(name: &str) -> Result<()> {
     check_agent(name)?;
-    if name.chars().any(is_unseen) {
-        return Err(errors::unseen_in_agent_name());
+    if name.chars().any(is_invisible) {
+        return Err(errors::invisible_in_agent_name());
     }
     if name.starts_with(['@', '＠']) {
         return Err(errors::at_before_agent_name());
@@ -99,16 +99,16 @@ pub fn check_newcomer(name: &str) -> Result<()> {
 }
 
 fn is_like_system(name: &str) -> bool {
-    let seen: String = name.chars().filter(|c| !is_unseen(*c)).collect();
+    let seen: String = name.chars().filter(|c| !is_invisible(*c)).collect();
     let folded = kit::text::fold(seen.trim_start_matches(['@', '＠']));
     folded.chars().map(latin_twin).eq(SYSTEM.chars())
 }
 
-/// What people see of a name. Two names of which this is the same can be taken
-/// for each other: they differ in case, width, blanks, characters that cannot be
-/// seen, or in letters that other scripts draw like Latin ones.
+/// The form of a name that people see. Names with the same form can be mistaken for
+/// each other: they differ in case, width, spaces, invisible characters, or letters
+/// of other scripts that look Latin.
 pub fn visible(name: &str) -> String {
-    let seen = name.nfkc().filter(|c| !is_unseen(*c));
+    let seen = name.nfkc().filter(|c| !is_invisible(*c));
     let small = seen.flat_map(char::to_lowercase).map(latin_twin);
     let text: String = small.nfkc().collect();
     let words: Vec<&str> = text.trim_start_matches('@').split_whitespace().collect();
@@ -149,7 +149,7 @@ fn latin_twin(c: char) -> char {
 
 /// Characters without a shape of their own (Unicode's default ignorable and
 /// format characters), and blanks that are not the usual ones.
-fn is_unseen(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     matches!(
         c,
         '\u{00a0}' | '\u{00ad}' | '\u{034f}'
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newcomer_is_who_it_looks_like() {
+    fn newcomers_cannot_hide_behind_invisible_characters() {
         for name in ["bob", "田中　花子", "José", "👍", "bob@home"] {
             assert!(check_newcomer(name).is_ok(), "{name}");
         }
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn one_spelling_for_what_is_the_same() {
+    fn composed_and_decomposed_characters_are_the_same() {
         assert_eq!(canonical("か\u{3099}"), "が");
         assert_eq!(canonical("ＡＢ"), "ＡＢ");
     }

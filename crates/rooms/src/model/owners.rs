@@ -1,9 +1,8 @@
 //! `owners.json`: which key holds which agent's name, and which key created
 //! which room. `rooms.json` has its document's format, so this stands beside it.
 //!
-//! It only matters to callers over a network. A value in it that cannot be
-//! understood names a key that nobody has: what somebody holds never becomes
-//! free by damage to the file.
+//! It only matters to callers over a network. An invalid value counts as a key that
+//! nobody has: damage to the file never frees a name.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +28,7 @@ impl KeyRef {
     }
 }
 
-/// On whose behalf a call acts.
+/// Who makes a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
     /// A process that the user started. It may use every name, as its document
@@ -146,7 +145,7 @@ impl From<Value> for Creator {
     }
 }
 
-/// What a name is to somebody who wants to use it.
+/// Whether somebody may use a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// No key holds it.
@@ -204,7 +203,7 @@ impl Owners {
         self.names.remove(&names::visible(name))
     }
 
-    /// Whether `actor` may throw away what is in a room.
+    /// Whether `actor` may delete or clear a room.
     pub fn may_remove(&self, actor: &Actor, room: &RoomName) -> bool {
         match (self.rooms.get(room.as_str()), actor) {
             (_, Actor::Local) | (None, _) => true,
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_value_frees_nothing() {
+    fn an_invalid_value_frees_no_name() {
         let text = r#"{"names": {"bob": 7, "eve": {"key": {}}}, "rooms": {"a": null}}"#;
         let read: Owners = serde_json::from_str(text).unwrap();
         assert_eq!(read.odd().len(), 3);

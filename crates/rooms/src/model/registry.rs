@@ -12,7 +12,7 @@ use super::{
 /// Keys we do not know are kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Registry {
-    /// Not left out, not even where there is none: a file without it is damaged.
+    /// Written even if empty: a file without it is damaged.
     pub rooms: ByName<RoomEntry>,
     #[serde(flatten)]
     other: Map<String, Value>,
@@ -43,13 +43,13 @@ pub struct RoomEntry {
     pub user_count: u64,
     #[serde(flatten)]
     other: Map<String, Value>,
-    /// What could not be understood.
+    /// The fields with invalid values.
     #[serde(skip)]
     pub odd: Vec<&'static str>,
 }
 
 impl From<Value> for RoomEntry {
-    /// What stands in the file is a room; its counts can be counted again.
+    /// Every entry of the file is a room; invalid counts can be counted again.
     fn from(value: Value) -> Self {
         let mut fields = Fields::of(value);
         let description = fields.take("description");
@@ -103,7 +103,7 @@ mod tests {
 }"#;
 
     #[test]
-    fn the_file_is_the_documents_byte_for_byte() {
+    fn the_file_matches_the_seed_byte_for_byte() {
         let registry: Registry = serde_json::from_str(SEED).unwrap();
         assert_eq!(serde_json::to_string_pretty(&registry).unwrap(), SEED);
     }

@@ -1,5 +1,5 @@
-//! `agents.json`: who ever entered a room, so that a stranger can be told from
-//! somebody who is in the wrong room.
+//! `agents.json`: who ever entered a room, so that unknown agents can be told from
+//! agents that are in another room.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
     model::{forgiving::Contents, members::ByName, message::written},
 };
 
-/// How many agents are remembered: the latest.
+/// How many agents are remembered; the oldest are forgotten.
 const REMEMBERED: usize = 10_000;
 
 pub struct KnownAgents {

@@ -1,5 +1,5 @@
-//! The data directory as this process uses it: its settings, its locks and the
-//! process's own sign of life.
+//! The data directory as this process uses it: settings, locks, and the file that
+//! shows that the process lives.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -44,13 +44,13 @@ impl DataDir {
         lock::room(&self.dir, name, self.settings.lock_timeout())
     }
 
-    /// Makes it known that this process lives.
+    /// Shows other processes that this one lives.
     pub fn announce(&self) -> Result<()> {
         let timeout = self.settings.lock_timeout();
         self.process.announce(&self.dir, timeout)
     }
 
-    /// Answers whether a process lives, asking about each one once.
+    /// Checks whether a process lives, each one once.
     pub fn lives(&self) -> impl FnMut(&str) -> bool {
         process::lives(&self.dir, self.process.id())
     }

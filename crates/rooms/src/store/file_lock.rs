@@ -1,14 +1,14 @@
-//! The original server's locks: `FILE.lock` beside a file, which holds the
-//! number of the process that has it as text. Taken as well as our own around
-//! the files that both servers change.
+//! The original server's locks: `FILE.lock` beside a file, with the number of the
+//! process that holds it. It is taken in addition to our own lock around the files
+//! that both servers change.
 //!
-//! - The original takes a lock file that is empty, or that it cannot read, for
-//!   stale and removes it. Ours therefore appears whole, by a hard link.
-//! - It also removes a lock that it has waited for in vain, and sometimes one
-//!   that changed hands while it looked. Whoever writes therefore asks
-//!   [`FileLock::is_held`] before and after, and begins again if it is not.
-//! - Always taken under the lock of our own that guards the file (`lock`), so
-//!   that of our processes one at a time waits, and breaks what is stale.
+//! - The original removes a lock file that is empty or that it can't read, as stale.
+//!   Ours therefore appears complete, by a hard link.
+//! - It also removes a lock after waiting too long for it, and sometimes one that got
+//!   a new holder meanwhile. Writers therefore check [`FileLock::is_held`] before and
+//!   after, and start again if it is not.
+//! - It is only taken under our own lock of the file (`lock`), so that one of our
+//!   processes at a time waits for it and removes stale ones.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions},
@@ -66,8 +66,7 @@ impl FileLock {
         }
     }
 
-    /// Whether nobody has taken it away. Then no other process had the lock
-    /// meanwhile.
+    /// Whether nobody has removed it. Then no other process had the lock meanwhile.
     pub fn is_held(&self) -> bool {
         is_at(&self.file, &self.path)
     }
@@ -105,7 +104,6 @@ fn link(whole: &Path, file: &File, path: &Path) -> io::Result<Option<File>> {
             Ok(Some(file))
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
-        // The refusal of whatever else stands there.
         Err(error) => Err(error),
     }
 }
@@ -122,7 +120,7 @@ fn break_stale(path: &Path) -> io::Result<bool> {
     if !is_stale(&String::from_utf8_lossy(&text), &metadata) {
         return Ok(false);
     }
-    // Not removed by its name, under which by now another's lock may stand.
+    // Renamed first: by now the name may belong to another process's lock.
     let aside = path.with_extension("lock.stale");
     if files::absent(fs::rename(path, &aside))?.is_none() {
         return Ok(true);
@@ -131,14 +129,14 @@ fn break_stale(path: &Path) -> io::Result<bool> {
     if Stamp::of(&moved).inode == Stamp::of(&metadata).inode {
         tracing::info!(lock = %path.display(), "a lock of a process that has ended was removed");
     } else {
-        // Whose it is has it back, unless somebody was quicker still.
+        // It is another's: put it back, unless somebody took the lock meanwhile.
         let _ = fs::hard_link(&aside, path);
     }
     fs::remove_file(&aside)?;
     Ok(true)
 }
 
-/// Whether a lock with this text, last written when its file says, is nobody's.
+/// Whether the holder of a lock with this text is gone.
 fn is_stale(text: &str, metadata: &Metadata) -> bool {
     let text = text.trim_start();
     let digits = text.find(|c: char| !c.is_ascii_digit());
@@ -146,7 +144,7 @@ fn is_stale(text: &str, metadata: &Metadata) -> bool {
     let written = metadata.modified().ok();
     let age = written.and_then(|at| SystemTime::now().duration_since(at).ok());
     match number {
-        // Ours alone has this number, and whoever else of us had it is gone.
+        // It is our number, but we don't hold the lock: an earlier process had it.
         Some(Ok(number)) if number == std::process::id() => true,
         Some(Ok(number)) => !is_alive(number) || is_older_than_the_system(age),
         _ => age.is_some_and(|age| age > UNFINISHED),
@@ -169,17 +167,17 @@ fn is_alive(process: u32) -> bool {
     let Ok(process) = libc::pid_t::try_from(process) else {
         return false;
     };
-    // Nought would mean ourselves and all our relatives.
+    // Zero would mean our whole process group.
     if process == 0 {
         return false;
     }
     // SAFETY: signal 0 is never delivered; the call only asks.
     let answer = unsafe { libc::kill(process, 0) };
-    // It also lives if it is another user's.
+    // EPERM: it lives, under another user.
     answer == 0 || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
 }
 
-/// Where it cannot be asked, it lives: a person can remove the lock.
+/// Where it can't be checked, it counts as alive: a person can remove the lock.
 #[cfg(not(unix))]
 fn is_alive(_: u32) -> bool {
     true
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_our_number_and_goes_when_it_is_dropped() {
+    fn a_lock_holds_our_number_until_dropped() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("rooms.json.lock");
         let lock = take(directory.path(), Duration::ZERO).unwrap();
@@ -208,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_live_lock_is_waited_for_and_a_dead_one_is_broken() {
+    fn a_lock_of_a_dead_process_is_removed() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("rooms.json.lock");
         let parent = std::os::unix::process::parent_id();
@@ -233,7 +231,7 @@ mod tests {
 
     /// The original is between creating its lock and writing into it, or died there.
     #[test]
-    fn an_empty_lock_is_waited_for_until_it_is_old() {
+    fn an_empty_lock_is_removed_after_a_while() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("rooms.json.lock");
         let file = File::create(&path).unwrap();
@@ -244,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_somebody_took_away_is_known_to_be_lost() {
+    fn a_removed_lock_is_noticed() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("rooms.json.lock");
         let lock = take(directory.path(), Duration::ZERO).unwrap();
@@ -257,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_its_place_is_an_error() {
+    fn a_link_in_place_of_a_lock_is_an_error() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("rooms.json.lock");
         std::os::unix::fs::symlink("/etc/hostname", path).unwrap();

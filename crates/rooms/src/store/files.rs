@@ -1,5 +1,5 @@
-//! The directory, opened with care: nothing below it is reached through a
-//! symbolic link, and whole files are only ever replaced, never edited.
+//! Safe access to the data directory: symbolic links inside it are not followed, and
+//! files are replaced as a whole, never edited.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions},
@@ -37,7 +37,7 @@ impl Dir {
         self.root.join("rooms")
     }
 
-    /// A room's directory, once it is certain that it lies where it seems to.
+    /// A room's directory, after a check for symbolic links.
     pub fn room(&self, room: &RoomName) -> io::Result<PathBuf> {
         let rooms = self.rooms();
         refuse_symlink(&rooms)?;
@@ -46,8 +46,8 @@ impl Dir {
         Ok(path)
     }
 
-    /// Where locks live: apart from the rooms, so that a deleted room's lock is
-    /// still one lock for everybody.
+    /// The directory of locks. It is apart from the rooms, so that a deleted room's lock
+    /// stays the same file for everybody.
     pub fn locks(&self) -> io::Result<PathBuf> {
         let path = self.root.join(".locks");
         refuse_symlink(&path)?;
@@ -64,8 +64,8 @@ pub fn refuse_symlink(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a regular file, and nothing that leads elsewhere or could make
-/// whoever opens it wait.
+/// Opens a regular file. Links are refused, and so are pipes, on which opening would
+/// wait.
 pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -75,7 +75,7 @@ pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(not(unix))]
     refuse_symlink(path)?;
     let file = options.open(path).map_err(|error| {
-        // What the kernel answers differs between systems; what is there does not.
+        // The kernel's error differs between systems, so look at what is there.
         match fs::symlink_metadata(path).map(|metadata| metadata.file_type()) {
             Ok(kind) if kind.is_symlink() => Obstacle::Symlink.into(),
             Ok(kind) if !kind.is_file() => Obstacle::NotAFile.into(),
@@ -148,7 +148,7 @@ pub fn replace_with(
         Ok(true)
     })();
     if !matches!(written, Ok(true)) {
-        // The disk may be full: give back what the attempt took.
+        // The disk may be full: free the space of the attempt.
         let _ = fs::remove_file(&temporary);
     }
     written
@@ -177,7 +177,7 @@ pub fn sync_directory(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells two states of a file apart.
+/// Identifies a state of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stamp {
     pub inode: u64,
@@ -199,8 +199,7 @@ impl Stamp {
         fs::symlink_metadata(path).ok().map(|m| Self::of(&m))
     }
 
-    /// What the stamp will be, as far as it can be foreseen, once so many bytes
-    /// are added.
+    /// The expected stamp after so many bytes are added.
     pub fn grown_by(self, bytes: u64) -> Self {
         Self {
             length: self.length + bytes,
@@ -213,8 +212,8 @@ impl Stamp {
         SystemTime::now().duration_since(self.modified?).ok()
     }
 
-    /// A file this young may change again within the clock's resolution, and
-    /// inode numbers are used again: its stamp does not yet identify it.
+    /// Whether the stamp identifies the state. A younger file may change again within
+    /// the clock's resolution, and inode numbers are reused.
     pub fn is_settled(&self) -> bool {
         self.age()
             .is_some_and(|age| age > Duration::from_millis(50))

@@ -21,7 +21,7 @@ use crate::{errors, model::names::RoomName};
 /// later, and others wait for our own lock meanwhile.
 const HOUSEKEEPING: Duration = Duration::from_millis(100);
 
-/// How often a lock of the original's may be lost while a change is made.
+/// How often a change is tried when the original's lock is lost.
 const ATTEMPTS: u32 = 100;
 
 /// Held until dropped.
@@ -32,14 +32,13 @@ pub struct Held {
 }
 
 impl Held {
-    /// The original's lock on one of the files that this one guards, waited for
-    /// until the time is over that both may take together.
+    /// The original's lock on one of the files that this one guards. Both locks share
+    /// one timeout.
     pub fn file(&self, directory: &Path, name: &str) -> Result<FileLock> {
         FileLock::take(directory, name, self.until, self.timeout)
     }
 
-    /// The same for those who make space: `None` where the disk is too full for
-    /// a lock.
+    /// The same for deletions: `None` if the disk is too full for a lock file.
     pub fn file_if_space(&self, directory: &Path, name: &str) -> Result<Option<FileLock>> {
         match self.file(directory, name) {
             Err(error) if errors::is_disk_full(&error) => Ok(None),
@@ -47,9 +46,9 @@ impl Held {
         }
     }
 
-    /// Does `work` under the original's lock on a file, and again where somebody
-    /// took that lock away meanwhile: the original may have written then what it
-    /// had read before. `work` returns whether it got to its end.
+    /// Does `work` under the original's lock on a file, and repeats it if somebody removed
+    /// that lock meanwhile: the original may have overwritten the change. `work` returns
+    /// whether it was completed.
     pub fn change(
         &self,
         directory: &Path,
@@ -65,7 +64,7 @@ impl Held {
         Err(errors::file_lock_lost(name))
     }
 
-    /// The same lock, for work that can be put off.
+    /// The same lock, for work that can be done later.
     pub fn for_housekeeping(mut self) -> Self {
         self.until = self.until.min(Instant::now() + HOUSEKEEPING);
         self
@@ -119,7 +118,7 @@ fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
                     timeout,
                 });
             }
-            // It was cleared away meanwhile: others lock the one that is there now.
+            // The file was removed meanwhile: others lock the new one.
             Ok(()) => file = open(&directory, name).map_err(errors::storage)?,
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(errors::storage(error)),
@@ -128,8 +127,8 @@ fn acquire(dir: &Dir, name: &str, timeout: Duration) -> Result<Held> {
         if waited >= timeout {
             return Err(errors::file_lock_timeout(timeout.as_millis(), None));
         }
-        // `flock` cannot wait with a time limit, so try again soon: the holder's
-        // work takes a fraction of a millisecond.
+        // `flock` has no timeout, so try again soon: holders need less than a
+        // millisecond.
         thread::sleep(pause.min(timeout - waited));
         pause = (pause * 3 / 2).min(Duration::from_millis(1));
     }
@@ -150,7 +149,7 @@ pub fn clear_unused(dir: &Dir, exists: impl Fn(&RoomName) -> bool) -> std::io::R
         if let (Some(room), true) = (room, cfg!(unix))
             && !exists(&room)
             && let Some(file) = files::open_to_read(&directory.join(&name))?
-            // Whoever holds it is about to find the room gone.
+            // A holder is about to find that the room is gone.
             && file.try_lock().is_ok()
         {
             fs::remove_file(directory.join(&name))?;
@@ -165,7 +164,7 @@ pub fn open(directory: &Path, name: &str) -> std::io::Result<File> {
     options.read(true).write(true).create(true).truncate(false);
     match files::open(&path, &mut options) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            // Only this one: a data directory that was taken away stays away.
+            // Only this directory: a removed data directory is not created again.
             match fs::create_dir(directory) {
                 Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
                 _ => files::open(&path, &mut options),
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_file_goes_with_its_room_and_is_one_lock_all_the_time() {
+    fn removing_a_lock_file_never_gives_two_holders() {
         let directory = tempfile::tempdir().unwrap();
         let dir = Dir::new(directory.path().to_owned());
         let soon = Duration::ZERO;

@@ -30,7 +30,7 @@ use index::{Files, Index};
 pub struct Log {
     at: Arc<RoomDir>,
     index: Mutex<Index>,
-    /// The log as subscribers last heard of it.
+    /// The state of the log that subscribers know.
     told: Mutex<Option<Stamp>>,
 }
 
@@ -73,9 +73,9 @@ impl Log {
         upkeep::append(&self.at.path()?, lines, told).map_err(errors::storage)
     }
 
-    /// Sets a torn last line aside. Lines are added without the original's lock:
-    /// both servers add them whole. Only what seems to be no whole line may still
-    /// be on its way.
+    /// Moves a torn last line to a file of its own. Lines are appended without the original's
+    /// lock, whole by both servers, so the lock is only needed if the last one seems torn:
+    /// it may still be on its way.
     pub fn mend(&self, held: &Held) -> Result<()> {
         if self.look(upkeep::is_torn)? {
             let directory = self.at.path()?;
@@ -147,15 +147,15 @@ impl Log {
         *self.told() = now;
     }
 
-    /// What was there before the first look is nothing new.
+    /// What was there at the start is not news.
     pub fn begin_watching(&self) {
         let now = self.stamp();
         let mut told = self.told();
         *told = told.or(now);
     }
 
-    /// Whether subscribers have not heard of the log as it is now. A log that
-    /// neither moved nor grew says nothing new.
+    /// Whether the log has changed since subscribers were last notified: it was replaced or
+    /// has grown.
     pub fn has_news(&self) -> bool {
         let now = self.stamp();
         let essence = |stamp: Option<Stamp>| stamp.map(|stamp| (stamp.inode, stamp.length));

@@ -30,8 +30,7 @@ use crate::{
     },
 };
 
-/// What the profiles of a room may take together. All of them are in memory
-/// while the room is in use.
+/// Bytes of all profiles of a room. They are in memory while the room is in use.
 const MAX_PROFILES: usize = 256_000;
 
 pub struct Members {
@@ -193,8 +192,8 @@ impl Members {
         Ok(members)
     }
 
-    /// Why `agent` could not enter at this moment, if it could not. Asked before
-    /// its name becomes a key's, so that a refused caller takes no name.
+    /// An error if `agent` can't enter now. It is checked before a key claims the name, so
+    /// that a refused caller takes no name.
     pub fn may_enter(&self, agent: &str, now: Timestamp) -> Result<()> {
         self.admit(&*self.load()?, agent, &*self.activities()?, now)
     }
@@ -228,7 +227,7 @@ impl Members {
     pub fn enter(&self, agent: &str, profile: Option<Profile>, now: Timestamp) -> Result<bool> {
         self.at.data.announce()?;
         let held = self.at.lock()?;
-        // Whoever took the directory away left the room on the list.
+        // Somebody may have removed the directory and left the room on the list.
         std::fs::create_dir_all(self.at.path()?).map_err(errors::storage)?;
         let mut entered: Option<User> = None;
         let mut again = false;
@@ -247,7 +246,7 @@ impl Members {
         Ok(again)
     }
 
-    /// The entry of somebody who may enter, of whom a sign of life is noted.
+    /// The entry of a newcomer, after the checks. Also notes a sign of life.
     fn entering(
         &self,
         presence: &Presence,
@@ -369,7 +368,7 @@ impl Members {
         Stamp::at(&self.at.path().ok()?.join(PRESENCE))
     }
 
-    /// What was there before the first look is nothing new.
+    /// What was there at the start is not news.
     pub fn begin_watching(&self) {
         let now = self.stamp();
         let told = &mut self.local().told;
@@ -396,7 +395,7 @@ mod tests {
 
     /// It may take our lock for stale, and write what it had read before.
     #[test]
-    fn what_the_original_writes_without_its_lock_costs_no_member() {
+    fn changes_of_the_original_without_a_lock_lose_no_member() {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::new(Settings {
             data_dir: directory.path().to_owned(),

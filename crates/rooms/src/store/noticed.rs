@@ -1,5 +1,5 @@
-//! Noticing what other processes write. Only speed depends on it: whoever waits
-//! also looks for itself now and then, and every answer looks at the files.
+//! Notices what other processes write. Only speed depends on it: waiting calls also look
+//! from time to time, and every answer reads the files.
 
 use std::{
     collections::BTreeSet,

@@ -1,5 +1,5 @@
-//! Which processes use this directory. Each holds a lock on a file of its own for
-//! as long as it runs; whoever can take that lock knows that the process ended.
+//! Which processes use this directory. Each locks a file of its own while it runs. If
+//! somebody else can take that lock, the process has ended.
 
 use std::{
     collections::HashMap,
@@ -35,9 +35,8 @@ impl Process {
         &self.id
     }
 
-    /// Makes it known that this process is running, unless that has been done.
-    /// Takes the registry's lock, under which alone dead signs are removed, so
-    /// that a sign is never taken for dead between its making and its locking.
+    /// Creates and locks this process's file, unless that is done. This holds the
+    /// registry's lock, so that nobody removes the file before it is locked.
     pub fn announce(&self, dir: &Dir, timeout: std::time::Duration) -> Result<()> {
         let mut sign = self.sign.lock().unwrap_or_else(PoisonError::into_inner);
         if sign.is_some() {
@@ -54,7 +53,7 @@ impl Process {
         Ok(())
     }
 
-    /// Takes the sign down.
+    /// Removes the file.
     pub fn retire(&self, dir: &Dir) {
         let sign = self
             .sign
@@ -73,7 +72,7 @@ fn file_name(id: &str) -> String {
     format!("{PREFIX}{id}{SUFFIX}")
 }
 
-/// Answers whether a process lives, asking about each one once.
+/// Checks whether a process lives, each one once.
 pub fn lives<'a>(dir: &'a Dir, own: &'a str) -> impl FnMut(&str) -> bool + 'a {
     let mut known: HashMap<String, bool> = HashMap::new();
     move |id| {
@@ -90,20 +89,20 @@ pub fn lives<'a>(dir: &'a Dir, own: &'a str) -> impl FnMut(&str) -> bool + 'a {
 }
 
 fn is_alive(dir: &Dir, id: &str) -> bool {
-    // The id comes from a file that others can write: it must stay a name.
+    // The id comes from a file that others can write: it must not be a path.
     if id.contains(['/', '\\']) {
         return false;
     }
     let Ok(locks) = dir.locks() else { return false };
     let path = locks.join(file_name(id));
     match files::open(&path, OpenOptions::new().read(true)) {
-        // Shared, so that two who ask at once do not take each other for the owner.
+        // Shared, so that two checks at once don't take each other for the owner.
         Ok(file) => matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)),
         Err(_) => false,
     }
 }
 
-/// Removes the signs of processes that ended without taking theirs down.
+/// Removes the files of processes that ended without removing theirs.
 pub fn clear_dead(dir: &Dir, timeout: std::time::Duration) -> Result<()> {
     let locks = dir.locks().map_err(errors::storage)?;
     let Ok(entries) = fs::read_dir(&locks) else {

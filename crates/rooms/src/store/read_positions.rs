@@ -31,8 +31,7 @@ use crate::{
 
 pub type Reads = ByName<ReadStatus>;
 
-/// Of how many agents a room keeps how far they have read, members always among
-/// them.
+/// How many read positions a room keeps. Those of members are always kept.
 const REMEMBERED: usize = 2_000;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -58,7 +57,7 @@ impl ReadStatus {
     }
 }
 
-/// What an agent has read, and which mentions it has seen beyond that.
+/// How far an agent has read, and how far it has seen its mentions.
 #[derive(Debug, Clone, Default)]
 pub struct Position {
     pub read: Option<MessageRef>,
@@ -69,7 +68,7 @@ pub struct ReadPositions {
     at: Arc<RoomDir>,
     log: Arc<Log>,
     file: Cached<Reads>,
-    /// Those that this process knows, which may be further than the file says.
+    /// Positions known to this process. They may be ahead of the file.
     known: Mutex<HashMap<String, Position>>,
 }
 
@@ -111,8 +110,8 @@ impl ReadPositions {
         reads: &Reads,
     ) -> io::Result<(usize, usize)> {
         let Position { read, mention } = self.known_of(agent);
-        // If its message is gone the position is the beginning: what is there
-        // now came after it.
+        // If the message is gone, the position is the beginning: everything that is there
+        // came later.
         let located = |message: Option<MessageRef>| match message {
             Some(message) => index.locate(message, files),
             None => Ok(None),
@@ -174,7 +173,7 @@ impl ReadPositions {
     /// What the file says, with this agent's position as it is known here.
     fn with_known(&self, agent: &str, now: Timestamp) -> Result<Reads> {
         let reads = self.load()?;
-        // Takes in what other processes wrote meanwhile.
+        // Merges what other processes wrote meanwhile.
         self.log
             .look(|index, files| self.of(agent, index, files, &reads))?;
         let known = self.known_of(agent);

@@ -1,12 +1,12 @@
-//! What a process remembers of agents, within a bound.
+//! A bounded map of what a process remembers of agents.
 
 use std::collections::HashMap;
 
-/// How many agents a process remembers something of in one room. Members may
-/// leave through other processes, of which this one does not hear.
+/// How many agents of a room a process remembers. Members may leave through other
+/// processes without this one noticing.
 const REMEMBERED: usize = 4_096;
 
-/// Sets what is remembered of `agent`, forgetting somebody else if it is too much.
+/// Sets what is remembered of `agent`. If the map is full, another agent is forgotten.
 pub fn remember<T>(known: &mut HashMap<String, T>, agent: &str, value: T) {
     if let Some(known) = known.get_mut(agent) {
         *known = value;
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_remembered_of_agents_has_a_bound() {
+    fn only_so_many_agents_are_remembered() {
         let mut known = HashMap::new();
         for number in 0..2 * REMEMBERED {
             remember(&mut known, &format!("agent-{number}"), number);

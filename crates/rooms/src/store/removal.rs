@@ -1,6 +1,6 @@
-//! Removing a room or its messages. A room's directory is hidden before the room
-//! goes from the list; otherwise it would be taken for a room that the list
-//! lacks. A deletion that a crash broke off is ended later.
+//! Removes a room or its messages. A room's directory is renamed before the room is
+//! taken off the list; otherwise it would count as a room that the list lacks. A
+//! deletion that a crash interrupted is completed later.
 
 use std::{fs, io, path::PathBuf};
 
@@ -14,7 +14,8 @@ use super::{
 };
 use crate::{errors, model::names::RoomName};
 
-/// Of a directory whose room is being deleted. Its name and something random follow.
+/// Prefix of the directory of a room that is being deleted. The room's name and random
+/// characters follow.
 const HIDDEN: &str = ".deleted-";
 
 /// In the order in which they are released.
@@ -66,8 +67,8 @@ impl Store {
         Ok(count)
     }
 
-    /// Every lock but that on `rooms.json`, for somebody who may remove a room
-    /// or its messages: whoever changes any of its files goes first.
+    /// Takes every lock but that on `rooms.json`, after checking that the caller may remove
+    /// the room. Changes of its files that are in progress finish first.
     fn lock_to_remove(&self, remover: &Remover, room: &Room) -> Result<RemovalLocks> {
         let registry = self.data.lock_registry()?;
         let held = room.at.lock()?;
@@ -95,9 +96,9 @@ impl Store {
         Ok(files::absent(fs::rename(&path, &hidden))?.map(|()| hidden))
     }
 
-    /// Ends what a process began that died while it deleted a room: a room that
-    /// is still listed is as it was, the files of any other go. Under the
-    /// registry's lock, under which nobody is deleting.
+    /// Completes deletions whose process died: a room that is still listed gets its
+    /// directory back, the files of others are removed. Call it under the registry's
+    /// lock, which every deletion holds.
     pub(super) fn end_deletions(&self, is_listed: impl Fn(&RoomName) -> bool) -> io::Result<()> {
         for entry in files::absent(fs::read_dir(self.data.dir.rooms()))?
             .into_iter()
@@ -115,7 +116,7 @@ impl Store {
                 continue;
             }
             let path = self.data.dir.room(&room)?;
-            // Not over what has come to the room since.
+            // Unless the room has a new directory.
             if fs::symlink_metadata(&path).is_err() {
                 fs::rename(entry.path(), &path)?;
             }
@@ -133,7 +134,7 @@ mod tests {
 
     /// A process may die after each of the three steps.
     #[test]
-    fn a_deletion_that_was_broken_off_is_ended() {
+    fn an_interrupted_deletion_is_completed() {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::new(Settings {
             data_dir: directory.path().to_owned(),

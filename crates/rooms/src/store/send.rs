@@ -1,8 +1,8 @@
-//! Sending: all who send into a room at the same time are written together and
-//! wait for the disk once.
+//! Sending: messages that are sent to a room at the same time are written together,
+//! with one sync.
 //!
-//! The first to come leads: it takes the room's lock, writes what has gathered,
-//! waits for the disk, answers everybody, and goes on while more has come.
+//! The first sender leads: it takes the room's lock, writes all waiting messages, syncs,
+//! answers their senders, and continues while more are waiting.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -21,8 +21,8 @@ use super::{
 };
 use crate::{errors, model::message::Draft};
 
-/// A leader with no end of work lets other processes have the lock after this
-/// long, for a pause in which they are certain to look.
+/// A busy leader releases the lock after this long, and pauses long enough for other
+/// processes to take it.
 const TURN: Duration = Duration::from_millis(5);
 const PAUSE: Duration = Duration::from_micros(1_200);
 
@@ -49,7 +49,7 @@ impl Room {
     }
 
     fn lead(&self) {
-        // Should a write panic, the next sender must be able to lead.
+        // If a write panics, the next sender must be able to lead.
         struct Led<'a>(&'a Room);
         impl Drop for Led<'_> {
             fn drop(&mut self) {
@@ -94,8 +94,8 @@ impl Room {
                 return;
             }
         };
-        // A small room is within its limit when the answer comes. A large one
-        // takes a while to shorten, for which nobody should have to wait.
+        // A small room is shortened before the answer. A large one takes longer, and
+        // nobody should wait for that.
         let most = self.at.data.settings.max_messages.get() as usize;
         let shorten = || self.keep_house(self.log.shorten(&held, most));
         if most <= LARGE {
@@ -116,7 +116,7 @@ impl Room {
         }
     }
 
-    /// The messages are safe; what else is done under the same lock may fail.
+    /// Logs a failure of housekeeping: the messages are already safe.
     fn keep_house(&self, done: Result<()>) {
         if let Err(error) = done {
             tracing::warn!(%error, cause = ?error.cause, room = %self.name, "housekeeping after a message failed");

@@ -1,5 +1,4 @@
-//! Messages on their way into a room: who sends at the same time is written
-//! together.
+//! Messages that wait to be written to a room.
 
 use kit::{Result, time::Clock};
 use tokio::sync::oneshot;
@@ -9,7 +8,7 @@ use crate::model::message::{Draft, Line};
 #[derive(Default)]
 pub struct Queue {
     pub unsent: Vec<Unsent>,
-    /// Whether somebody writes what has gathered.
+    /// Whether somebody is writing them.
     pub is_led: bool,
 }
 

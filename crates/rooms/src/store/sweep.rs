@@ -1,5 +1,5 @@
-//! What is done now and then, and at the end: members go offline, damaged files
-//! are written again, and what deleted rooms left is removed.
+//! Periodic work, and work at the end of the process: idle members are marked offline,
+//! damaged files are repaired, and remains of deleted rooms are removed.
 
 use std::sync::Arc;
 
@@ -46,10 +46,10 @@ impl Store {
             .map_err(errors::storage)
     }
 
-    /// Takes everybody offline whom this process served last, and says so.
+    /// Marks everybody offline whom this process served last.
     pub fn retire(&self) -> Result<()> {
         let rooms: Vec<Arc<Room>> = self.open().values().map(Arc::clone).collect();
-        // One room that makes trouble must not keep the others online.
+        // An error in one room must not keep members of others online.
         let results: Vec<Result<()>> = rooms.iter().map(|room| room.members.retire()).collect();
         self.data.process.retire(&self.data.dir);
         results.into_iter().collect()
@@ -67,7 +67,7 @@ mod tests {
     };
 
     #[test]
-    fn who_is_idle_is_noted_as_offline() {
+    fn idle_members_are_marked_offline() {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::new(Settings {
             data_dir: directory.path().to_owned(),

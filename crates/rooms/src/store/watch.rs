@@ -1,5 +1,5 @@
-//! The watcher of the data directory: which directories it watches, and whom it
-//! tells of changes.
+//! The watcher of the data directory: which directories it watches, and who is notified
+//! of changes.
 
 use std::{
     collections::BTreeSet,
@@ -16,8 +16,8 @@ use crate::model::names::RoomName;
 #[derive(Default)]
 pub struct Watch {
     watched: Mutex<Watched>,
-    /// Apart from `watched`: whoever holds it may wait for the watcher's own
-    /// thread, which therefore must never want it.
+    /// Apart from `watched`: a holder may wait for the watcher's thread, so that thread must
+    /// never lock it.
     watcher: Mutex<Option<RecommendedWatcher>>,
 }
 
@@ -57,7 +57,7 @@ impl Watch {
     pub fn remove_room(&self, dir: &Dir, name: &RoomName) {
         self.watched().rooms.remove(name);
         if let (Some(watcher), Ok(path)) = (&mut *self.watcher(), dir.room(name)) {
-            // The kernel may have been quicker, when the directory went.
+            // An error means that the directory is already gone.
             let _ = watcher.unwatch(&path);
         }
     }
@@ -73,8 +73,8 @@ impl Watch {
 /// Watches the directory itself; the paths that change come through the channel.
 pub fn begin(dir: &Dir) -> notify::Result<(RecommendedWatcher, mpsc::Receiver<PathBuf>)> {
     let (heard, hear) = mpsc::channel::<PathBuf>();
-    // The watcher's thread only passes on what it hears: whoever receives it may
-    // use the watcher.
+    // The watcher's thread only forwards events, so that the receiver can use the
+    // watcher.
     let handler = move |event: notify::Result<notify::Event>| {
         for path in event.map(|event| event.paths).unwrap_or_default() {
             let _ = heard.send(path);
@@ -82,7 +82,7 @@ pub fn begin(dir: &Dir) -> notify::Result<(RecommendedWatcher, mpsc::Receiver<Pa
     };
     let config = Config::default()
         .with_follow_symlinks(false)
-        // Not who opens a file to read it: that would be ourselves.
+        // Without reads: those are mostly our own.
         .with_event_kinds(EventKindMask::CORE);
     let mut watcher = RecommendedWatcher::new(handler, config)?;
     watcher.watch(dir.root(), RecursiveMode::NonRecursive)?;

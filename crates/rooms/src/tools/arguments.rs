@@ -1,6 +1,6 @@
-//! Turns what people and models really send into what the schemas say, and
-//! holds the arguments that several tools share. A value that is not understood
-//! stays as it is, and the schema refuses it.
+//! Normalises what people and models send to what the schemas accept, and holds the
+//! arguments that several tools share. A value that can't be normalised stays as it
+//! is, and the schema refuses it.
 
 use jiff::{
     Timestamp,
@@ -26,7 +26,7 @@ const SPELLINGS: [(&str, &str); 6] = [
     ("message_id", "messageId"),
 ];
 
-/// For all tools: the same name means the same thing in each.
+/// For all tools: an argument's name has the same meaning in each.
 pub fn tidy(_: &Context, arguments: &mut Map<String, Value>) {
     // Models send `null` for what they do not know.
     arguments.retain(|_, value| !value.is_null());
@@ -71,11 +71,11 @@ fn integer(value: &Value) -> Option<Value> {
     }
 }
 
-/// Clients of the original server give milliseconds, 1000 at least, which is
-/// longer than anybody may wait in seconds.
+/// Clients of the original server send milliseconds, at least 1000. Nobody may wait
+/// that many seconds.
 const MILLISECONDS: f64 = 1_000.0;
 
-/// `"1.5"` for 1.5, and 1500 for it too.
+/// `"1.5"` and 1500 for 1.5.
 fn seconds(value: &Value) -> Option<Value> {
     let given: f64 = match value {
         Value::String(text) => kit::text::narrow(text).parse().ok()?,
@@ -110,7 +110,7 @@ pub struct AgentName(
 );
 
 impl AgentName {
-    /// The name, if it may be anybody's.
+    /// The name, if it is valid and not reserved.
     pub fn checked(self) -> Result<String> {
         names::check_agent(&self.0)?;
         Ok(self.0)
@@ -160,7 +160,7 @@ impl Confirmed {
     }
 }
 
-/// An object in which anything may stand: its schema need not say so.
+/// Drops `additionalProperties` from the schema of an object that may have any.
 pub fn open_object(schema: &mut Schema) {
     if let Some(object) = schema.as_object_mut() {
         object.remove("additionalProperties");
@@ -168,7 +168,7 @@ pub fn open_object(schema: &mut Schema) {
     transform_subschemas(&mut open_object, schema);
 }
 
-/// A time, or a day: its beginning, or its end.
+/// Parses a time, or a day: `end` for its last millisecond instead of its first.
 pub fn time(field: &str, text: Option<&str>, end: bool) -> Result<Option<Timestamp>> {
     let text = text.map(kit::text::narrow).unwrap_or_default();
     if text.is_empty() {
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_models_send_becomes_what_the_schemas_say() {
+    fn arguments_are_normalised_to_the_schemas() {
         let mut arguments = json!({
             "room_name": "dev-team",
             "agentName": " 田中 ",
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_to_wait_is_in_seconds_or_in_milliseconds() {
+    fn timeouts_of_1000_and_more_are_milliseconds() {
         for (given, expected) in [
             (json!(30), json!(30.0)),
             (json!(1.5), json!(1.5)),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_days() {
+    fn times_and_days_are_parsed_in_utc() {
         let at = |text, end| time("since", Some(text), end).unwrap().unwrap().to_string();
         assert_eq!(
             at("2026-11-15T09:30:00+09:00", false),

@@ -1,4 +1,4 @@
-//! `clear_room_messages`: all of a room's messages, archived ones too.
+//! `clear_room_messages`: deletes all messages of a room, archived ones too.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `delete_room`: a room and everything in it.
+//! `delete_room`: deletes a room and everything in it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `enter_room`: becoming a member, or coming back.
+//! `enter_room`: makes an agent a member, or brings it back online.
 
 use std::sync::Arc;
 

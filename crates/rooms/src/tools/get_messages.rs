@@ -90,7 +90,7 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
     Ok(output)
 }
 
-/// Where the page starts: of several places the most exact one.
+/// Where the page starts. If several arguments say so, the most exact one decides.
 fn start(input: &Input) -> Result<Start> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
     if let Some(cursor) = given(&input.cursor) {
@@ -99,7 +99,7 @@ fn start(input: &Input) -> Result<Start> {
     let Some(before) = given(&input.before) else {
         return Ok(Start::Offset(input.offset));
     };
-    // No id looks like a time.
+    // An id never parses as a time.
     Ok(match arguments::time("before", Some(&before), false) {
         Ok(Some(time)) => Start::BeforeTime(time),
         _ => Start::BeforeMessage(before.trim().to_owned()),
@@ -121,7 +121,7 @@ fn output(room: &Room, page: Page) -> Output {
     }
 }
 
-/// What the messages' resource shows.
+/// For the resource of a room's messages.
 pub fn latest(room: &Room) -> Result<Output> {
     let pick = Pick {
         start: Start::Offset(0),

@@ -1,4 +1,4 @@
-//! `leave_room`: the end of a membership.
+//! `leave_room`: ends a membership.
 
 use std::sync::Arc;
 

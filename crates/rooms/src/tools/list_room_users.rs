@@ -1,4 +1,4 @@
-//! `list_room_users`: who is in a room, and who is there right now.
+//! `list_room_users`: the members of a room, and who is online.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
     users(&room, context.clock.now())
 }
 
-/// Also what the room's resource shows.
+/// Also for the resource of a room.
 pub fn users(room: &Room, now: Timestamp) -> Result<Output> {
     let members = room.members.list(now)?;
     let online = members.iter().filter(|m| m.status == Status::Online);

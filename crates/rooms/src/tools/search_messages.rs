@@ -1,4 +1,4 @@
-//! `search_messages`: who said what, and when.
+//! `search_messages`: finds messages by text, agent and time.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {
-    // It is never closed.
+    // The semaphore is never closed.
     let turn = state.searches.acquire().await;
     let found = state
         .blocking(move |state| find(state, &context, input))
@@ -88,7 +88,7 @@ fn find(state: &CounterState, context: &Context, input: Input) -> Result<Output>
     let (_, warnings) = in_rooms(state, input.room_name.as_ref(), |listed| {
         let room = state.store.room(&listed.name)?;
         let mut found = room.log.search(&search, || context.check_cancelled())?;
-        // Lines that other programs wrote do not always say it.
+        // Lines of other programs may lack it.
         for (line, _) in &mut found.lines {
             line.room_name = room.name.to_string();
         }
@@ -120,11 +120,11 @@ fn find(state: &CounterState, context: &Context, input: Input) -> Result<Output>
     })
 }
 
-/// Each is looked for in every message.
+/// Every message is searched for each of them.
 const MAX_WORDS: usize = 32;
 
-/// The words of a query, folded. Folding takes signs away; a query of nothing
-/// else finds nothing rather than everything.
+/// The words of a query, folded. Folding removes punctuation. A query of punctuation
+/// alone finds nothing rather than everything.
 fn terms(query: &str) -> Result<Vec<String>> {
     let words: Vec<String> = query.split_whitespace().map(fold).collect();
     if words.len() > MAX_WORDS {
@@ -132,7 +132,7 @@ fn terms(query: &str) -> Result<Vec<String>> {
     }
     let is_of_signs = !words.is_empty() && words.iter().all(String::is_empty);
     if is_of_signs {
-        // In no folded text.
+        // No folded text contains a space.
         return Ok(vec![" ".to_owned()]);
     }
     Ok(words.into_iter().filter(|word| !word.is_empty()).collect())
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_folded_and_signs_find_nothing() {
+    fn words_are_folded_and_punctuation_finds_nothing() {
         let terms_of = |query| terms(query).unwrap();
         assert_eq!(terms_of("ﾘﾘｰｽ Plan"), ["リリス", "plan"]);
         assert_eq!(terms_of("Plan - B!"), ["plan", "b"]);

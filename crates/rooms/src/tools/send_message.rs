@@ -1,4 +1,4 @@
-//! `send_message`: on the disk before it is answered.
+//! `send_message`: answers once the message is on the disk.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
     draft.check()?;
     let (agent, now) = (draft.agent.clone(), context.clock.now());
     let room = room(&state, &context, &name, &agent).await?;
-    // Only whoever may use the name uses up what it may send.
+    // Checked after the name, so that nobody can use up another agent's limit.
     state.may_send(&agent, now)?;
     let sent = room.send(draft, context.clock.clone()).await;
     if sent.as_ref().is_ok_and(|sent| !sent.repeated) {
@@ -101,7 +101,7 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
     })
 }
 
-/// The room, for somebody who may speak under this name.
+/// The room, if the caller may use this name.
 async fn room(
     state: &Arc<CounterState>,
     context: &Context,

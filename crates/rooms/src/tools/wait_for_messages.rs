@@ -21,13 +21,13 @@ use crate::{
 /// In seconds.
 const DEFAULT_TIMEOUT: u32 = 30;
 const MAX_TIMEOUT: u32 = 300;
-/// Longer than anybody may wait, with time to look once more at the end.
+/// The longest wait, with time for a last look.
 const TIME_LIMIT: Duration = Duration::from_secs(MAX_TIMEOUT as u64 + 30);
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
 /// Names in the warning that everybody waits.
 const NAMED: usize = 10;
-/// How often to look without being woken: rarely while the files are watched,
-/// often where they cannot be.
+/// How often to look without being woken: seldom while the files are watched, often
+/// if they can't be.
 const LOOK_WATCHED: Duration = Duration::from_secs(1);
 const LOOK_UNWATCHED: Duration = Duration::from_millis(50);
 
@@ -77,7 +77,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     .time_limit(TIME_LIMIT)
 }
 
-/// All who are online in a room, and all of them wait.
+/// Everybody who is online in a room, if all of them wait.
 struct Everybody {
     count: usize,
     names: Vec<String>,
@@ -209,7 +209,7 @@ impl Wait {
             let all = waiting.len() > 1 && busy.is_empty();
             Ok(all.then(|| Everybody {
                 count: waiting.len(),
-                // Every call in the room holds them for as long as it waits.
+                // Few: every waiting call in the room holds them.
                 names: waiting
                     .iter()
                     .take(NAMED)

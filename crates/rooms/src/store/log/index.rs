@@ -1,10 +1,10 @@
-//! What is known of a room's messages without reading them again: where they
-//! lie, who wrote each one, whom it mentions. About two bytes per message and
-//! four per mention; texts and names stay in the files.
+//! An index of a room's messages: where each is stored, who wrote it, whom it mentions.
+//! It takes about two bytes per message and four per mention; texts and names stay in
+//! the files.
 //!
 //! Messages are numbered from the oldest in the archive to the newest in the
 //! log. A number stays when its message moves to the archive, and only
-//! clearing the room starts again from nought.
+//! clearing the room starts again from zero.
 
 use std::{
     collections::HashMap,
@@ -27,9 +27,9 @@ use crate::model::{
     names::{SYSTEM, canonical},
 };
 
-/// Of the hash of a clientMessageId: one in four thousand others looks like it.
+/// Bits of the hash of a clientMessageId: one in 4,096 others has the same.
 const CLIENT_ID_BITS: u32 = 12;
-/// Enough for a few authors; grows with them.
+/// Bits of an author's number; grows with the number of authors.
 const AUTHOR_BITS: u32 = 4;
 
 pub struct Index {
@@ -47,8 +47,8 @@ pub struct Index {
     /// Differs from index to index, so that nobody can choose names whose
     /// hashes are the same.
     hasher: RandomState,
-    /// Of sender and clientMessageId, nought where there is none; only as long
-    /// as the last message that has one.
+    /// Hashes of sender and clientMessageId, zero for none; as long as the last message that
+    /// has one.
     client_ids: Packed,
 }
 
@@ -111,8 +111,8 @@ impl Index {
         Ok(())
     }
 
-    /// Makes room for what the files seem to hold, in one piece instead of many,
-    /// between which memory would be lost.
+    /// Allocates memory for the expected number of messages at once, to avoid
+    /// fragmentation.
     fn make_room(&mut self, files: &Files) -> io::Result<()> {
         let mut expected = 0;
         if let Some(archive) = &files.archive {
@@ -190,7 +190,7 @@ impl Index {
         }
     }
 
-    /// A room that more than 65,536 have written in lumps the rest together.
+    /// All authors after the first 65,536 share one number.
     fn author(&mut self, name: &str) -> u16 {
         let name = self.hash(name);
         if let Some(author) = self.known_authors.get(&name) {

@@ -9,7 +9,7 @@ pub struct MessageRef {
 }
 
 impl MessageRef {
-    /// As a caller is given it, to come back with.
+    /// As an opaque cursor for callers.
     pub fn to_cursor(&self) -> String {
         format!("{}~{}", self.id, self.number)
     }

@@ -1,7 +1,6 @@
-//! Lists of small numbers in little memory: what an index holds of each of a
-//! million messages must not take many bytes.
+//! Compact lists of small numbers, for an index of a million messages.
 
-/// Numbers of so many bits each, several to a word.
+/// Numbers of a fixed number of bits, several to a word.
 #[derive(Debug)]
 pub struct Packed {
     words: Vec<u64>,
@@ -105,8 +104,7 @@ impl Packed {
     }
 }
 
-/// Ascending numbers, each as often as it comes, kept as the steps between them:
-/// about a byte each.
+/// Ascending numbers, possibly repeated, stored as differences: about a byte each.
 #[derive(Debug, Default)]
 pub struct Ascending {
     steps: Vec<u8>,
@@ -180,7 +178,7 @@ impl Ascending {
         if count >= self.count {
             return;
         }
-        // Only whole strides can be cut off; what is too much goes on again.
+        // Only whole strides can be removed; the rest is added again.
         let kept = count - count % Self::STRIDE;
         let rest: Vec<u32> = self.from(kept).take(count - kept).collect();
         self.last = match kept.checked_sub(1) {
@@ -221,8 +219,8 @@ impl Iterator for Steps<'_> {
     }
 }
 
-/// Doubling, as vectors do by themselves, would waste half of the memory of
-/// every room that was just filled.
+/// Grows a vector by an eighth. Doubling would waste half of the memory of a room that
+/// was just loaded.
 pub fn make_space<T>(vector: &mut Vec<T>) {
     if vector.len() == vector.capacity() {
         vector.reserve_exact(vector.len() / 8 + 8);

@@ -1,4 +1,4 @@
-//! Reading a log: pages and search.
+//! Pages of messages, and search.
 
 use std::io;
 
@@ -21,12 +21,13 @@ use crate::{
 /// A page ends before it grows larger than this, with a cursor to go on. An
 /// answer repeats it as text, and clients refuse answers over 1 MB.
 const PAGE_BYTES: usize = 110_000;
-/// How many messages that only seem to mention somebody a page makes up for.
+/// How many more messages are read for a page of mentions, since some only seem to
+/// mention the agent.
 const SEEMING: usize = 64;
-/// Messages looked through at a time, so that others can use the index between.
+/// How many messages are searched at a time. In between, others can use the index.
 const SEARCHED_AT_ONCE: usize = 128;
 
-/// Where a page of messages starts, seen from the newest.
+/// Where a page of messages starts, counted from the newest.
 pub enum Start {
     Offset(usize),
     /// Older than the last message of another page.
@@ -182,7 +183,7 @@ impl Log {
         Ok(until)
     }
 
-    /// What is looked for, newest first, up to the limit and a page's size.
+    /// The matching messages, newest first, up to the limit and a page's size.
     pub fn search(&self, search: &Search, keep_on: impl Fn() -> Result<()>) -> Result<SearchHits> {
         let mut found = SearchHits::default();
         let mut until = self.count()?;
@@ -246,7 +247,7 @@ pub struct ReadMessages {
     has_more: bool,
 }
 
-/// Which messages are meant of those that could be.
+/// Which of the candidates are meant.
 #[derive(Clone, Copy, Default)]
 pub struct Only<'a> {
     pub mentioning: Option<&'a str>,

@@ -8,8 +8,8 @@ use crate::{
     store::files::{self, ARCHIVE, LOG},
 };
 
-/// The two files, as they were at one moment. The log is opened first: what
-/// moves to the archive meanwhile is then seen twice, never not at all.
+/// Both files at one moment. The log is opened first, so that a message which moves to
+/// the archive meanwhile is seen twice rather than not at all.
 pub struct Files {
     pub log: Option<File>,
     pub archive: Option<File>,

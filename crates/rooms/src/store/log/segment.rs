@@ -12,9 +12,9 @@ use std::{
 use super::packed::make_space;
 use crate::{model::message::Head, store::files::Stamp};
 
-/// A block ends after so many messages,
+/// The most messages of a block,
 const BLOCK_MESSAGES: usize = 128;
-/// or after so many bytes, so that reading one never takes long.
+/// and the bytes after which it ends, so that reading one is quick.
 const BLOCK_BYTES: u64 = 32 * 1024;
 const BUFFER: usize = 64 * 1024;
 
@@ -23,13 +23,12 @@ pub struct Segment {
     stamp: Stamp,
     /// Up to here the file has been read; always the end of a line.
     end: u64,
-    /// Length and hash of the last line read, by which a file is known to be
-    /// still the one that was read.
+    /// Length and hash of the last line read, to check that it is still the same file.
     tail: (u64, u64),
     count: usize,
     blocks: Vec<Block>,
     pub damaged: u32,
-    /// Where the lines end that repeat another file.
+    /// The end of the lines that repeat another file.
     pub repeated_until: u64,
 }
 
@@ -128,7 +127,7 @@ impl Segment {
                 };
                 self.take(line.len() as u64, &verdict);
                 self.tail = (line.len() as u64, 0);
-                // Hashing each line would cost as much as reading it.
+                // Only the last line of the buffer: hashing each would cost as much as reading.
                 if reader.buffer().is_empty() || !reader.buffer().contains(&b'\n') {
                     self.tail.1 = hash_of(&line);
                 }

@@ -1,12 +1,12 @@
-//! Which messages may carry an id: six bits for each, in place of the ids.
+//! Which messages may have an id: six bits per message instead of the id.
 
 use super::{packed::make_space, segment::hash_of};
 
-/// So many messages share one mesh of the sieve.
+/// How many messages share one mesh of the sieve.
 pub const MESH: usize = 64;
 const WORDS: usize = 6;
-/// How many bits stand for one id; with so many, one mesh in eighteen lets an id
-/// through that it does not hold.
+/// How many bits an id sets. With four, one mesh in eighteen seems to hold an id that it
+/// does not.
 const BITS_PER_ID: u32 = 4;
 
 /// One Bloom filter for every [`MESH`] messages.
@@ -39,8 +39,8 @@ impl Sieve {
         })
     }
 
-    /// Forgets the messages from `count` on. A mesh of which some stay keeps
-    /// what it has: it lets a little more through.
+    /// Forgets the messages from `count` on. A mesh with remaining messages keeps all its
+    /// bits: it lets a few more ids through.
     pub fn truncate(&mut self, count: usize) {
         self.meshes.truncate(count.div_ceil(MESH));
     }
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_in_is_found_and_little_else() {
+    fn ids_are_found_with_few_false_matches() {
         let mut sieve = Sieve::default();
         for number in 0..10_000 {
             sieve.add(number, &format!("msg_{number}"));

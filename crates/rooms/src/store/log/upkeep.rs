@@ -1,5 +1,5 @@
-//! Keeping a log whole and short: a torn last line is set aside, and the oldest
-//! messages move to the archive. All under the room's lock.
+//! Repairs and shortens a log: a torn last line is moved to a file of its own, and the
+//! oldest messages move to the archive. All of it under the room's lock.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -40,8 +40,8 @@ pub fn is_torn(index: &Index, files: &Files) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Makes both files end in a complete line. Nobody else writes now, not even the
-/// original server, so a line without an end is what a crash left.
+/// Makes both files end in a complete line. The locks keep everybody else from writing, so
+/// an incomplete line was left by a crash.
 pub fn mend(directory: &Path, index: &mut Index, files: &Files) -> io::Result<()> {
     if let Some(archive) = &files.archive
         && let Some(tail) = tail_of(archive, &index.archive)?
@@ -80,7 +80,7 @@ pub fn tail_of(mut file: &File, segment: &Segment) -> io::Result<Option<Vec<u8>>
     Ok(Some(tail).filter(|tail| !tail.is_empty()))
 }
 
-/// Ends a message that only lacks its line end; cuts anything else.
+/// Completes a message that only lacks its line end; removes anything else.
 fn finish(path: &Path, segment: &Segment, tail: &[u8]) -> io::Result<()> {
     let mut file = files::open(path, OpenOptions::new().append(true))?;
     if Head::parse(tail).is_some() {
@@ -109,9 +109,9 @@ pub fn is_long(index: &Index, most: usize) -> bool {
     index.log.count() > most || index.log.repeated_until > 0
 }
 
-/// Moves the oldest messages to the archive when the log is over its limit, and
-/// ends a move that was broken off. The archive has them safely before the log
-/// loses them; in between they are in both, and counted once.
+/// Moves the oldest messages to the archive when the log is over its limit, and completes
+/// an interrupted move. The archive is synced before the log is shortened; in between
+/// they are in both, and counted once.
 pub fn shorten(
     directory: &Path,
     most: usize,
@@ -156,7 +156,7 @@ pub fn append(directory: &Path, bytes: &[u8], told: impl Fn(Stamp)) -> io::Resul
     let is_new = Stamp::at(&path).is_none();
     let mut file = files::open(&path, OpenOptions::new().append(true).create(true))?;
     let before = Stamp::of(&file.metadata()?);
-    // Whoever watches for other processes' writes must not take this for one.
+    // So that the watcher does not take this for another process's write.
     told(before.grown_by(bytes.len() as u64));
     let written = file.write_all(bytes).and_then(|()| file.sync_data());
     if let Err(error) = written {
@@ -169,8 +169,8 @@ pub fn append(directory: &Path, bytes: &[u8], told: impl Fn(Stamp)) -> io::Resul
     Ok(())
 }
 
-/// What another program added to the old log after it was copied, for it may
-/// have lost its lock or never had one, is added to the new one.
+/// Adds what another program wrote to the old log after it was copied. That program may
+/// have lost its lock, or never had one.
 fn rescue(directory: &Path, old: &File, copied: u64) -> io::Result<()> {
     let length = old.metadata()?.len();
     if length <= copied {

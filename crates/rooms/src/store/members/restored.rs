@@ -23,9 +23,9 @@ const LOOKED_THROUGH: usize = 100_000;
 /// and how many members are found at most: the last who spoke.
 const MOST_MEMBERS: usize = 2_000;
 
-/// Whoever stands in the copy of the file, and whoever has since spoken, in the
-/// order in which they first did, read or been active. Without a copy somebody
-/// who left may be among them: better than a member lost.
+/// The members in the copy of the file, and everybody who has since spoken (in the order
+/// in which they first did), read or been active. Without a copy somebody who left may be
+/// among them: better than losing a member.
 pub fn members(
     room: &str,
     copy: Option<Copied<Presence>>,
@@ -73,7 +73,7 @@ pub fn members(
             users.set(name, member(None));
         }
     }
-    // Leaving ends these, so that whoever has one is in the room, and perhaps there.
+    // Leaving removes these, so everybody with one is a member, and maybe online.
     for (name, activity) in activities.iter() {
         if users.get(name).is_none() {
             users.set(name, member(Some(activity.last_active_at)));

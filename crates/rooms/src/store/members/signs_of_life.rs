@@ -10,13 +10,13 @@ use crate::{
     store::{lock::Held, remember::remember},
 };
 
-/// A sign of life is written down once this part of the idle time has passed
-/// since the last one, so that busy agents cost next to nothing.
+/// A sign of life is written after this fraction of the idle time, so that busy agents
+/// cost next to nothing.
 const NOTED_PER_IDLE: i64 = 8;
 
 impl Members {
-    /// A sign of life from somebody who only reads. It keeps an agent of this
-    /// process online and turns nobody else online.
+    /// A sign of life of somebody who only reads. It keeps agents of this process online,
+    /// and brings nobody else online.
     pub fn heard_of(&self, agent: &str, now: Timestamp) {
         {
             let mut local = self.local();

@@ -60,7 +60,7 @@ impl Restored {
         Ok(all)
     }
 
-    /// Look at the directories again: a log may have come to one that was there.
+    /// Reads the directories again: an existing one may have got a log.
     pub fn forget(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -69,7 +69,7 @@ impl Restored {
 /// The rooms where their list is damaged, empty or gone: those of its copy, and
 /// all that have a directory.
 pub fn rooms(copy: Option<Copied<Registry>>, rooms: &Path) -> io::Result<Registry> {
-    // Whoever took away the list and all rooms with it wanted to start anew.
+    // Somebody who removed the list and all rooms wants to start anew.
     let copy = copy.filter(|_| rooms.is_dir());
     let known = copy.map(|copy| copy.value).unwrap_or_default();
     let is_room = |path: &Path| [LOG, PRESENCE].iter().any(|file| is_file(path, file, 0));

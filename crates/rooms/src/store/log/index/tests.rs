@@ -92,7 +92,7 @@ fn a_mention_takes_four_bytes_whoever_is_mentioned() {
 }
 
 #[test]
-fn what_is_kept_of_authors_has_a_bound() {
+fn the_index_keeps_a_limited_number_of_authors() {
     const AUTHORS: usize = 1 << 16;
     let line = |n| format!(r#"{{"id":"i{n}","agentName":"author-{n}","message":"x"}}"#) + "\n";
     let log: String = (0..AUTHORS + 1_000).map(line).collect();
@@ -106,7 +106,7 @@ fn what_is_kept_of_authors_has_a_bound() {
 /// Between the messages lie lines that are none; the log grows, moves to
 /// the archive, and is found again by who knew it and by who did not.
 #[test]
-fn every_message_is_found_wherever_it_lies() {
+fn every_message_is_found_in_log_and_archive() {
     let directory = tempfile::tempdir().unwrap();
     let write = |name: &str, numbers: std::ops::Range<usize>| {
         let mut text = String::from("damaged\n\n");
