@@ -9,12 +9,24 @@ mod waking;
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use serde_json::{Value, json};
 
 use crate::harness::{Desk, Pipe, Place, modern, refused, result, structured};
+
+fn room(room: &str) -> Value {
+    json!({ "roomName": room })
+}
+
+fn member(agent: &str, room: &str) -> Value {
+    json!({ "agentName": agent, "roomName": room })
+}
+
+fn message(agent: &str, room: &str, text: &str) -> Value {
+    json!({ "agentName": agent, "roomName": room, "message": text })
+}
 
 /// One way to the counter. Clones share it.
 #[derive(Clone)]
@@ -25,9 +37,14 @@ enum Way {
 
 impl Way {
     fn stdio(place: &Place) -> Self {
+        Self::stdio_with(place, &[])
+    }
+
+    fn stdio_with(place: &Place, variables: &[(&str, &str)]) -> Self {
         let mut command = place.command();
         command.args(["stdio", "rooms"]);
         command.env("AGENT_COMM_DATA_DIR", place.path().join("talk"));
+        command.envs(variables.iter().copied());
         Self::Stdio(Arc::new(Mutex::new(Pipe::start(&mut command))))
     }
 
@@ -79,82 +96,45 @@ async fn set_ups() -> Vec<(&'static str, Place, Vec<Way>)> {
 const NAMES: [&str; 4] = ["coordinator", "花子", "reviewer-2", "bob"];
 
 async fn meet(agents: &[Way], room: &str) {
-    agents[0]
-        .ok("create_room", json!({ "roomName": room }))
-        .await;
+    agents[0].ok("create_room", room(room)).await;
     for (agent, name) in agents.iter().zip(NAMES) {
-        agent
-            .ok("enter_room", json!({ "agentName": name, "roomName": room }))
-            .await;
+        agent.ok("enter_room", member(name, room)).await;
     }
 }
 
 async fn say(agent: &Way, name: &str, room: &str, text: &str) -> Value {
-    let arguments = json!({ "agentName": name, "roomName": room, "message": text });
-    agent.ok("send_message", arguments).await
+    agent.ok("send_message", message(name, room, text)).await
 }
 
 #[tokio::test]
 async fn agents_find_each_other_and_talk() {
     for (way, place, agents) in set_ups().await {
         meet(&agents, "dev-team").await;
-        let users = agents[3]
-            .ok("list_room_users", json!({ "roomName": "dev-team" }))
-            .await;
-        let names: Vec<&str> = users["users"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|u| u["name"].as_str().unwrap())
-            .collect();
-        assert_eq!(
-            names.iter().collect::<BTreeSet<_>>(),
-            NAMES.iter().collect(),
-            "{way}"
-        );
+        let users = agents[3].ok("list_room_users", room("dev-team")).await;
+        let listed = users["users"].as_array().unwrap().iter();
+        let names: BTreeSet<&str> = listed.map(|u| u["name"].as_str().unwrap()).collect();
+        assert_eq!(names, NAMES.into(), "{way}");
         assert_eq!(users["onlineCount"], 4, "{way}");
 
-        let sent = say(
-            &agents[0],
-            NAMES[0],
-            "dev-team",
-            "レビューお願いします @花子 @bob",
-        )
-        .await;
+        let text = "レビューお願いします @花子 @bob";
+        let sent = say(&agents[0], NAMES[0], "dev-team", text).await;
         assert_eq!(sent["mentions"], json!(["花子", "bob"]), "{way}");
         say(&agents[3], "bob", "dev-team", "OK").await;
         let mine = json!({ "roomName": "dev-team", "agentName": "花子", "mentionsOnly": true });
         let mentions = agents[1].ok("get_messages", mine).await;
         assert_eq!(mentions["count"], 1, "{way}");
         assert_eq!(mentions["messages"][0]["id"], sent["messageId"], "{way}");
-        let found = agents[2]
-            .ok(
-                "search_messages",
-                json!({ "roomName": "dev-team", "query": "れびゅー" }),
-            )
-            .await;
-        assert!(
-            found
-                .to_string()
-                .contains(sent["messageId"].as_str().unwrap()),
-            "{way}: {found}"
-        );
+        let query = json!({ "roomName": "dev-team", "query": "れびゅー" });
+        let found = agents[2].ok("search_messages", query).await;
+        assert_eq!(found["messages"][0]["id"], sent["messageId"], "{way}");
 
         // The log is the seed's format, whoever wrote.
         let log = std::fs::read_to_string(place.path().join("talk/rooms/dev-team/messages.jsonl"));
         let log = log.unwrap();
         let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
         let keys: Vec<&String> = first.as_object().unwrap().keys().collect();
-        let seed = [
-            "id",
-            "roomName",
-            "agentName",
-            "message",
-            "mentions",
-            "timestamp",
-            "metadata",
-        ];
-        assert_eq!(keys, seed, "{way}");
+        let seed = "id roomName agentName message mentions timestamp metadata";
+        assert_eq!(keys, seed.split(' ').collect::<Vec<_>>(), "{way}");
     }
 }
 
@@ -165,19 +145,12 @@ async fn waiting_ends_with_the_message_that_was_waited_for() {
         let waiting = json!({
             "agentName": NAMES[1], "roomName": "dev-team", "mentionsOnly": true, "timeout": 20,
         });
-        let (woken, ()) = tokio::join!(
-            async {
-                let answer = agents[1].ok("wait_for_messages", waiting).await;
-                (answer, Instant::now())
-            },
-            async {
-                tokio::time::sleep(Duration::from_millis(300)).await;
-                say(&agents[2], NAMES[2], "dev-team", "not for you").await;
-                tokio::time::sleep(Duration::from_millis(200)).await;
-                say(&agents[2], NAMES[2], "dev-team", "@花子 now").await;
-            }
-        );
-        let (answer, _) = woken;
+        let (answer, ()) = tokio::join!(agents[1].ok("wait_for_messages", waiting), async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            say(&agents[2], NAMES[2], "dev-team", "not for you").await;
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            say(&agents[2], NAMES[2], "dev-team", "@花子 now").await;
+        });
         assert!(answer.to_string().contains("@花子 now"), "{way}: {answer}");
         assert!(
             !answer.to_string().contains("not for you"),
@@ -193,35 +166,23 @@ async fn messages_stay_in_their_room_and_none_is_lost() {
         for room in rooms {
             meet(&agents, room).await;
         }
-        let mut work = Vec::new();
-        for (agent, name) in agents.iter().zip(NAMES) {
-            let agent = agent.clone();
-            work.push(async move {
-                for round in 0..10 {
-                    for room in rooms {
-                        say(&agent, name, room, &format!("{room} {name} {round}")).await;
-                    }
+        let work = agents.iter().zip(NAMES).map(async |(agent, name)| {
+            for round in 0..10 {
+                for room in rooms {
+                    say(agent, name, room, &format!("{room} {name} {round}")).await;
                 }
-            });
-        }
+            }
+        });
         futures::future::join_all(work).await;
         for room in rooms {
             let all = json!({ "roomName": room, "limit": 1000 });
             let read = agents[0].ok("get_messages", all).await;
             assert_eq!(read["count"], 40, "{way} {room}");
-            let texts: BTreeSet<&str> = read["messages"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|m| m["message"].as_str().unwrap())
-                .collect();
+            let messages = read["messages"].as_array().unwrap().iter();
+            let texts: BTreeSet<&str> = messages.map(|m| m["message"].as_str().unwrap()).collect();
             assert_eq!(texts.len(), 40, "{way} {room}");
-            assert!(
-                texts
-                    .iter()
-                    .all(|text| text.starts_with(&format!("{room} "))),
-                "{way}"
-            );
+            let prefix = format!("{room} ");
+            assert!(texts.iter().all(|text| text.starts_with(&prefix)), "{way}");
         }
         let status = agents[3].ok("get_status", json!({})).await;
         assert_eq!(status["totalMessages"], 120, "{way}");
@@ -234,71 +195,34 @@ async fn every_error_of_the_seed_has_its_code() {
     for (way, place, agents) in set_ups().await {
         meet(&agents, "dev-team").await;
         let agent = &agents[0];
-        let room = "dev-team";
+        let dev = "dev-team";
+        agent.ok("create_room", room("other")).await;
+        let clear = |confirm: bool| json!({ "roomName": dev, "confirm": confirm });
+        let say_too_much = message("bob", dev, &"x".repeat(10_001));
         for (tool, arguments, code) in [
+            ("get_messages", room("none"), "ROOM_NOT_FOUND"),
+            ("create_room", room(dev), "ROOM_ALREADY_EXISTS"),
+            ("create_room", room("../x"), "INVALID_ROOM_NAME"),
+            ("leave_room", member("nobody", dev), "AGENT_NOT_IN_ROOM"),
+            ("enter_room", member("bob", dev), "AGENT_ALREADY_IN_ROOM"),
             (
-                "get_messages",
-                json!({ "roomName": "none" }),
-                "ROOM_NOT_FOUND",
-            ),
-            (
-                "create_room",
-                json!({ "roomName": room }),
-                "ROOM_ALREADY_EXISTS",
-            ),
-            (
-                "create_room",
-                json!({ "roomName": "../x" }),
-                "INVALID_ROOM_NAME",
-            ),
-            (
-                "leave_room",
-                json!({ "agentName": "nobody", "roomName": room }),
+                "send_message",
+                message("bob", "other", "x"),
                 "AGENT_NOT_IN_ROOM",
             ),
             (
-                "enter_room",
-                json!({ "agentName": "bob", "roomName": room }),
-                "AGENT_ALREADY_IN_ROOM",
-            ),
-            (
                 "send_message",
-                json!({ "agentName": "bob", "roomName": room, "message": "" }),
+                message("bob", dev, ""),
                 "INVALID_MESSAGE_FORMAT",
             ),
-            (
-                "send_message",
-                json!({ "agentName": "bob", "roomName": room, "message": "x".repeat(10_001) }),
-                "INVALID_MESSAGE_FORMAT",
-            ),
+            ("send_message", say_too_much, "INVALID_MESSAGE_FORMAT"),
+            ("clear_room_messages", clear(false), "CONFIRMATION_REQUIRED"),
         ] {
-            let answer = agent.call(tool, arguments).await;
-            assert_eq!(
-                answer["structuredContent"]["error"]["code"], code,
-                "{way} {tool}: {answer}"
-            );
+            refused(&agent.call(tool, arguments).await, code);
         }
-        agent
-            .ok("create_room", json!({ "roomName": "other" }))
-            .await;
-        let message = json!({ "agentName": "bob", "roomName": "other", "message": "x" });
-        refused(
-            &agent.call("send_message", message).await,
-            "AGENT_NOT_IN_ROOM",
-        );
-        let clear = json!({ "roomName": room, "confirm": false });
-        assert_eq!(
-            agent.call("clear_room_messages", clear).await["isError"],
-            true,
-            "{way}"
-        );
-        say(agent, NAMES[0], room, "one").await;
-        let clear = json!({ "roomName": room, "confirm": true });
-        assert_eq!(
-            agent.ok("clear_room_messages", clear).await["clearedCount"],
-            1,
-            "{way}"
-        );
+        say(agent, NAMES[0], dev, "one").await;
+        let cleared = agent.ok("clear_room_messages", clear(true)).await;
+        assert_eq!(cleared["clearedCount"], 1, "{way}");
         drop(place);
     }
 }
@@ -320,66 +244,39 @@ async fn tools_answer_to_all_three_spellings() {
 async fn a_process_that_ends_takes_its_agents_offline() {
     let place = Place::new();
     let (stays, goes) = (Way::stdio(&place), Way::stdio(&place));
-    stays.ok("create_room", json!({ "roomName": "r" })).await;
-    stays
-        .ok(
-            "enter_room",
-            json!({ "agentName": "stays", "roomName": "r" }),
-        )
-        .await;
-    goes.ok(
-        "enter_room",
-        json!({ "agentName": "goes", "roomName": "r" }),
-    )
-    .await;
+    stays.ok("create_room", room("r")).await;
+    stays.ok("enter_room", member("stays", "r")).await;
+    goes.ok("enter_room", member("goes", "r")).await;
     let Way::Stdio(pipe) = goes else {
         unreachable!()
     };
     let pipe = Arc::into_inner(pipe).unwrap().into_inner().unwrap();
     let (_, status, _) = pipe.finish();
     assert!(status.success());
-    let users = stays
-        .ok("list_room_users", json!({ "roomName": "r" }))
-        .await;
+    let users = stays.ok("list_room_users", room("r")).await;
     assert_eq!(users["onlineCount"], 1, "{users}");
 }
 
 #[tokio::test]
 async fn the_four_variables_are_enforced() {
     let place = Place::new();
-    let start = |more: &[(&str, &str)]| {
-        let mut command = place.command();
-        command.args(["stdio", "rooms"]);
-        command.env("AGENT_COMM_DATA_DIR", place.path().join("talk"));
-        command.envs(more.iter().copied());
-        Way::Stdio(Arc::new(Mutex::new(Pipe::start(&mut command))))
-    };
-    let few = start(&[
+    let limits = [
         ("AGENT_COMM_MAX_ROOMS", "1"),
         ("AGENT_COMM_MAX_MESSAGES", "3"),
-    ]);
-    few.ok("create_room", json!({ "roomName": "r" })).await;
-    refused(
-        &few.call("create_room", json!({ "roomName": "s" })).await,
-        "ROOM_LIMIT_EXCEEDED",
-    );
-    few.ok("enter_room", json!({ "agentName": "a", "roomName": "r" }))
-        .await;
+    ];
+    let few = Way::stdio_with(&place, &limits);
+    few.ok("create_room", room("r")).await;
+    let second = few.call("create_room", room("s")).await;
+    refused(&second, "ROOM_LIMIT_EXCEEDED");
+    few.ok("enter_room", member("a", "r")).await;
     for number in 0..5 {
         say(&few, "a", "r", &format!("message {number}")).await;
     }
     let log = place.path().join("talk/rooms/r/messages.jsonl");
     assert!(std::fs::read_to_string(&log).unwrap().lines().count() <= 3);
-    let found = few
-        .ok(
-            "search_messages",
-            json!({ "roomName": "r", "query": "message 0" }),
-        )
-        .await;
-    assert!(
-        found.to_string().contains("message 0"),
-        "the archive is searched too: {found}"
-    );
+    let query = json!({ "roomName": "r", "query": "message 0" });
+    let found = few.ok("search_messages", query).await;
+    assert_eq!(found["count"], 1, "the archive is searched too: {found}");
 
     let mut command = place.command();
     command

@@ -2,31 +2,21 @@
 //! have their tests there: `store/index.rs`, `store/room.rs`, `store/lock.rs`,
 //! `waits.rs`, `search_messages.rs`, `model/mentions.rs`.
 
-use kit::Context;
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
-
-fn act(room: &str, agent: &str) -> Value {
-    json!({"roomName": room, "agentName": agent})
-}
-
-fn names(path: &std::path::Path) -> Vec<String> {
-    let entries = std::fs::read_dir(path).unwrap();
-    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
-    entries
-        .map(|entry| name(entry).into_string().unwrap())
-        .collect()
-}
+use crate::desk::{Desk, confirmed, member, room, with};
 
 #[tokio::test]
-async fn a_key_holds_so_many_names_and_all_keys_so_many() {
+async fn names_are_limited_per_key_and_in_all() {
     let desk = Desk::with(|settings| {
         settings.max_names_per_key = 2.try_into().unwrap();
         settings.max_names = 3.try_into().unwrap();
     });
     desk.room("r", &[]).await;
-    let enter = async |key, name: &str| desk.outcome(Some(key), "enter_room", act("r", name)).await;
+    let enter = async |key, name: &str| {
+        desk.outcome(Some(key), "enter_room", member("r", name))
+            .await
+    };
     let full = "AGENT_NAME_LIMIT_EXCEEDED";
     assert_eq!(enter("a", "a1").await, "ok");
     assert_eq!(enter("a", "a2").await, "ok");
@@ -34,27 +24,30 @@ async fn a_key_holds_so_many_names_and_all_keys_so_many() {
     assert_eq!(enter("b", "b1").await, "ok");
     assert_eq!(enter("b", "b2").await, full);
     // What is held can be used on.
-    let leave = desk.outcome(Some("a"), "leave_room", act("r", "a1")).await;
+    let leave = desk
+        .outcome(Some("a"), "leave_room", member("r", "a1"))
+        .await;
     assert_eq!(leave, "ok");
     assert_eq!(enter("a", "A1").await, "ok");
     desk.enter("r", "local").await;
 }
 
 #[tokio::test]
-async fn a_room_has_so_many_members() {
+async fn the_members_of_a_room_are_limited() {
     let desk = Desk::with(|settings| settings.max_members = 2.try_into().unwrap());
     desk.room("r", &["a", "b"]).await;
-    let full = desk.no("enter_room", act("r", "c")).await;
-    assert_eq!(full, "ROOM_MEMBER_LIMIT_EXCEEDED");
+    desk.refuses("enter_room", member("r", "c"), "ROOM_MEMBER_LIMIT_EXCEEDED")
+        .await;
     // Nobody takes a name that way.
-    desk.outcome(Some("key"), "enter_room", act("r", "c")).await;
+    desk.outcome(Some("key"), "enter_room", member("r", "c"))
+        .await;
     assert!(!desk.file("owners.json").exists());
-    desk.ok("leave_room", act("r", "a")).await;
+    desk.ok("leave_room", member("r", "a")).await;
     desk.enter("r", "c").await;
 }
 
 #[tokio::test]
-async fn the_profiles_of_a_room_have_a_bound_together() {
+async fn the_profiles_of_a_room_share_a_limit() {
     let desk = Desk::new();
     desk.room("r", &[]).await;
     let enter = |agent: String, length: usize| {
@@ -65,13 +58,17 @@ async fn the_profiles_of_a_room_have_a_bound_together() {
         desk.ok("enter_room", enter(format!("a{agent}"), 9_800))
             .await;
     }
-    let refused = desk.no("enter_room", enter("late".into(), 9_800)).await;
-    assert_eq!(refused, "INVALID_ARGUMENT");
+    desk.refuses(
+        "enter_room",
+        enter("late".into(), 9_800),
+        "INVALID_ARGUMENT",
+    )
+    .await;
     desk.ok("enter_room", enter("late".into(), 10)).await;
 }
 
 #[tokio::test]
-async fn agents_that_left_are_forgotten_in_the_end() {
+async fn the_oldest_agents_that_left_are_forgotten() {
     let desk = Desk::new();
     desk.room("r", &["first"]).await;
     let known: Value = (0..10_000)
@@ -79,7 +76,7 @@ async fn agents_that_left_are_forgotten_in_the_end() {
         .collect();
     desk.write("agents.json", &json!({"agents": known}).to_string());
     desk.enter("r", "new").await;
-    let agents: Value = serde_json::from_str(&desk.read("agents.json")).unwrap();
+    let agents = desk.json("agents.json");
     let agents = agents["agents"].as_object().unwrap();
     assert_eq!(agents.len(), 10_000);
     assert!(agents.contains_key("new") && !agents.contains_key("a0"));
@@ -90,15 +87,15 @@ async fn agents_that_left_are_forgotten_in_the_end() {
         .collect();
     desk.write("rooms/r/read_status.json", &read.to_string());
     desk.send("r", "first", "hello").await;
-    desk.ok("mark_read", act("r", "new")).await;
-    let read: Value = serde_json::from_str(&desk.read("rooms/r/read_status.json")).unwrap();
+    desk.ok("mark_read", member("r", "new")).await;
+    let read = desk.json("rooms/r/read_status.json");
     let read = read.as_object().unwrap();
     assert_eq!(read.len(), 2_000);
     assert!(read.contains_key("new") && read.contains_key("first"));
 }
 
 #[tokio::test]
-async fn an_archive_has_an_end_and_says_so() {
+async fn a_full_archive_refuses_messages() {
     let desk = Desk::with(|settings| {
         settings.max_archive_mb = 1.try_into().unwrap();
         settings.max_messages = 1.try_into().unwrap();
@@ -120,35 +117,35 @@ async fn an_archive_has_an_end_and_says_so() {
     // A retry of what was sent is answered still.
     let again = desk.ok("send_message", say(sent - 1)).await;
     assert_eq!(again["duplicate"], true);
-    let clear = json!({"roomName": "r", "confirm": true});
+    let clear = confirmed("r");
     desk.ok("clear_room_messages", clear).await;
     desk.ok("send_message", say(sent)).await;
 }
 
 #[tokio::test]
-async fn metadata_too_deep_to_be_read_again_is_refused() {
+async fn deeply_nested_metadata_is_refused() {
     let desk = Desk::new();
     desk.room("r", &["a"]).await;
     let nested = |depth: usize| "{\"a\":".repeat(depth - 1) + "{}" + &"}".repeat(depth - 1);
     let say = |metadata: String| json!({"roomName": "r", "agentName": "a", "message": "hi", "metadata": metadata});
     desk.ok("send_message", say(nested(64))).await;
     for depth in [65, 127] {
-        let refused = desk.no("send_message", say(nested(depth))).await;
-        assert_eq!(refused, "INVALID_MESSAGE_FORMAT");
+        desk.refuses("send_message", say(nested(depth)), "INVALID_MESSAGE_FORMAT")
+            .await;
     }
     let profile = format!("{{\"metadata\":{}}}", nested(65));
-    let mut enter = act("r", "b");
+    let mut enter = member("r", "b");
     enter["profile"] = profile.into();
-    assert_eq!(desk.no("enter_room", enter).await, "INVALID_ARGUMENT");
-    let mut enter = act("r", "b");
+    desk.refuses("enter_room", enter, "INVALID_ARGUMENT").await;
+    let mut enter = member("r", "b");
     enter["profile"] = json!({"description": "x".repeat(10_001)});
-    assert_eq!(desk.no("enter_room", enter).await, "INVALID_ARGUMENT");
-    let all = desk.ok("get_messages", json!({"roomName": "r"})).await;
+    desk.refuses("enter_room", enter, "INVALID_ARGUMENT").await;
+    let all = desk.ok("get_messages", room("r")).await;
     assert_eq!(all["count"], 1);
 }
 
 #[tokio::test]
-async fn what_a_search_answers_is_cut_like_a_page() {
+async fn a_large_search_result_is_cut() {
     let desk = Desk::new();
     for room in ["r", "s", "t"] {
         desk.room(room, &["a"]).await;
@@ -157,10 +154,8 @@ async fn what_a_search_answers_is_cut_like_a_page() {
             desk.send(room, "a", &text).await;
         }
     }
-    for only in [json!({}), json!({"roomName": "s"})] {
-        let mut arguments = json!({"limit": 1000});
-        let object = arguments.as_object_mut().unwrap();
-        object.extend(only.as_object().unwrap().clone());
+    for only in [json!({}), room("s")] {
+        let arguments = with(only, json!({"limit": 1000}));
         let found = desk.ok("search_messages", arguments).await;
         assert_eq!(found["hasMore"], true);
         let bytes = found.to_string().len();
@@ -175,30 +170,22 @@ async fn what_a_search_answers_is_cut_like_a_page() {
 }
 
 #[tokio::test]
-async fn so_many_wait_at_once() {
+async fn waiting_calls_are_limited() {
     let desk = Desk::with(|settings| settings.max_waits_per_caller = 1.try_into().unwrap());
     desk.room("r", &["a", "b"]).await;
-    let mut wait = act("r", "a");
-    wait["timeout"] = 60.into();
-    let context: Context = desk.context();
-    let first = desk.call_in(&context, "wait_for_messages", wait);
+    let wait = with(member("r", "a"), json!({"timeout": 60}));
+    let first = desk.ok("wait_for_messages", wait);
     let second = async {
-        loop {
-            let users = desk.ok("list_room_users", json!({"roomName": "r"})).await;
-            if users["users"][0]["waiting"] == true {
-                break;
-            }
-            tokio::task::yield_now().await;
-        }
-        let refused = desk.no("wait_for_messages", act("r", "b")).await;
-        assert_eq!(refused, "TOO_MANY_WAITING");
+        desk.until_waiting("r", "a").await;
+        desk.refuses("wait_for_messages", member("r", "b"), "TOO_MANY_WAITING")
+            .await;
         desk.send("r", "b", "hello").await;
     };
     let (waited, ()) = tokio::join!(first, second);
-    assert_eq!(waited.unwrap()["count"], 1);
+    assert_eq!(waited["count"], 1);
     // It has ended, so there is a place again.
     desk.send("r", "a", "hello").await;
-    desk.ok("wait_for_messages", act("r", "b")).await;
+    desk.ok("wait_for_messages", member("r", "b")).await;
 }
 
 /// Whoever creates and deletes rooms leaves nothing behind.
@@ -208,21 +195,19 @@ async fn deleted_rooms_leave_no_files() {
     let desk = Desk::new();
     desk.room("kept", &["a"]).await;
     for number in 0..20 {
-        let room = format!("room-{number}");
-        let key = Some("key");
-        let created = json!({"roomName": room});
-        assert_eq!(desk.outcome(key, "create_room", created).await, "ok");
-        desk.enter(&room, "a").await;
-        desk.send(&room, "a", "hello").await;
-        let confirmed = json!({"roomName": room, "confirm": true});
-        assert_eq!(desk.outcome(key, "delete_room", confirmed).await, "ok");
+        let (name, key) = (format!("room-{number}"), Some("key"));
+        let created = desk.outcome(key, "create_room", room(&name)).await;
+        desk.enter(&name, "a").await;
+        desk.send(&name, "a", "hello").await;
+        let deleted = desk.outcome(key, "delete_room", confirmed(&name)).await;
+        assert_eq!((created.as_str(), deleted.as_str()), ("ok", "ok"));
     }
-    assert_eq!(names(&desk.file("rooms")), ["kept"]);
+    assert_eq!(desk.files_like("rooms", ""), ["kept"]);
     assert!(!desk.read("owners.json").contains("room-"));
 }
 
 #[tokio::test]
-async fn a_message_mentions_a_hundred_and_whoever_enters_later_finds_theirs() {
+async fn a_message_mentions_at_most_a_hundred_even_later_members() {
     let desk = Desk::new();
     desk.room("r", &["a", "z"]).await;
     let words: String = (0..1_500).map(|n| format!("@w{n} ")).collect();
@@ -235,8 +220,7 @@ async fn a_message_mentions_a_hundred_and_whoever_enters_later_finds_theirs() {
         if name != "z" {
             desk.enter("r", name).await;
         }
-        let mut mine = act("r", name);
-        mine["mentionsOnly"] = true.into();
+        let mut mine = with(member("r", name), json!({"mentionsOnly": true}));
         let found = desk.ok("get_messages", mine.clone()).await;
         assert_eq!(found["count"], count, "{name}");
         mine["timeout"] = 1.into();

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::desk::{Desk, member, room};
 
 const LOG: &str = "rooms/a/messages.jsonl";
 const PRESENCE: &str = "rooms/a/presence.json";
@@ -16,22 +16,9 @@ const EMPTY: [&str; 4] = ["", " \n\t", "{}", "{\"ro"];
 
 /// The names in an object, sorted.
 fn names(object: &Value) -> Vec<&str> {
-    let mut names: Vec<&str> = object
-        .as_object()
-        .unwrap()
-        .keys()
-        .map(String::as_str)
-        .collect();
+    let keys = object.as_object().unwrap().keys();
+    let mut names: Vec<&str> = keys.map(String::as_str).collect();
     names.sort_unstable();
-    names
-}
-
-async fn members(desk: &Desk, room: &str) -> Vec<String> {
-    let users = desk.ok("list_room_users", json!({"roomName": room})).await;
-    let users = users["users"].as_array().unwrap();
-    let name = |user: &Value| user["name"].as_str().unwrap().to_owned();
-    let mut names: Vec<String> = users.iter().map(name).collect();
-    names.sort();
     names
 }
 
@@ -51,12 +38,11 @@ async fn an_empty_list_of_rooms_hides_no_room() {
                 ["three", "two", "one"],
                 "{empty:?}"
             );
-            let told = desk.warnings().await;
-            assert!(told.contains(ROOMS), "{empty:?}: {told}");
+            desk.warns_of(ROOMS).await;
         }
         let desk = desk.beside();
-        let again = desk.no("create_room", json!({"roomName": "a"})).await;
-        assert_eq!(again, "ROOM_ALREADY_EXISTS", "{empty:?}");
+        desk.refuses("create_room", room("a"), "ROOM_ALREADY_EXISTS")
+            .await;
         desk.create("b").await;
         assert_eq!(names(&desk.json(ROOMS)["rooms"]), ["a", "b"]);
         assert_eq!(desk.count("a").await, 3, "{empty:?}");
@@ -64,8 +50,7 @@ async fn an_empty_list_of_rooms_hides_no_room() {
         let kept = desk.files_like("", "rooms.json.damaged-");
         assert_eq!(kept.len(), 1, "{empty:?}");
         assert_eq!(desk.read(&kept[0]), empty);
-        let told = desk.warnings().await;
-        assert!(told.contains(&kept[0]), "{empty:?}: {told}");
+        desk.warns_of(&kept[0]).await;
     }
 }
 
@@ -75,27 +60,23 @@ async fn an_empty_presence_file_drops_no_member() {
         let desk = Desk::new();
         desk.room("a", &["speaks", "reads", "waits", "left"]).await;
         desk.send("a", "speaks", "hello").await;
-        desk.ok("mark_read", json!({"roomName": "a", "agentName": "reads"}))
-            .await;
-        desk.ok("leave_room", json!({"roomName": "a", "agentName": "left"}))
-            .await;
+        desk.ok("mark_read", member("a", "reads")).await;
+        desk.leave("a", "left").await;
         desk.settle().await;
         desk.write(PRESENCE, empty);
         let all = ["reads", "speaks", "waits"];
-        assert_eq!(members(&desk, "a").await, all, "{empty:?}");
-        let told = desk.warnings().await;
-        assert!(told.contains("presence.json"), "{empty:?}: {told}");
+        assert_eq!(desk.members("a").await, all, "{empty:?}");
+        desk.warns_of("presence.json").await;
 
         let desk = desk.beside();
         desk.enter("a", "new").await;
         let all = ["new", "reads", "speaks", "waits"];
-        assert_eq!(members(&desk, "a").await, all, "{empty:?}");
+        assert_eq!(desk.members("a").await, all, "{empty:?}");
         assert_eq!(names(&desk.json(PRESENCE)["users"]), all);
         let kept = desk.files_like("rooms/a", "presence.json.damaged-");
         assert_eq!(kept.len(), 1, "{empty:?}");
         assert_eq!(desk.read(&format!("rooms/a/{}", kept[0])), empty);
-        let told = desk.warnings().await;
-        assert!(told.contains(&kept[0]), "{empty:?}: {told}");
+        desk.warns_of(&kept[0]).await;
         // Whoever is in the room may go on as if nothing had happened.
         desk.send("a", "speaks", "still here").await;
     }
@@ -114,18 +95,18 @@ async fn members_are_found_in_the_log_alone() {
     let log = [line("1", "old1"), line("2", "system"), line("3", "old2")].concat();
     desk.write(LOG, &log);
     desk.write(PRESENCE, "");
-    assert_eq!(members(&desk, "a").await, ["old1", "old2"]);
+    assert_eq!(desk.members("a").await, ["old1", "old2"]);
     desk.enter("a", "new").await;
     let users = &desk.json(PRESENCE)["users"];
     assert_eq!(names(users), ["new", "old1", "old2"]);
     assert_eq!(users["old1"]["joinedAt"], "2025-06-17T09:27:18.123Z");
     assert_eq!(users["old1"]["status"], "offline");
-    let rooms = desk.ok("list_rooms", json!({})).await;
-    assert_eq!(rooms["rooms"][0]["messageCount"], 3);
+    let rooms = desk.rooms(None).await;
+    assert_eq!(rooms[0]["messageCount"], 3);
 }
 
 #[tokio::test]
-async fn an_installation_without_rooms_is_no_damage() {
+async fn an_installation_without_rooms_is_not_damaged() {
     let desk = Desk::new();
     assert_eq!(desk.warnings().await, "[]");
     // What both servers write where there is no room.
@@ -135,30 +116,27 @@ async fn an_installation_without_rooms_is_no_damage() {
         assert_eq!(desk.read(ROOMS), none);
     }
     desk.create("a").await;
-    desk.ok("delete_room", json!({"roomName": "a", "confirm": true}))
-        .await;
+    desk.delete("a").await;
     assert_eq!(desk.beside().warnings().await, "[]");
     assert_eq!(desk.files_like("", "rooms.json.damaged-").len(), 0);
 }
 
 #[tokio::test]
-async fn a_room_that_its_list_lacks_is_restored() {
+async fn a_room_missing_from_the_list_is_restored() {
     let desk = Desk::new();
     desk.room("a", &["x", "y"]).await;
     desk.create("b").await;
     desk.send("a", "x", "kept").await;
     desk.settle().await;
-    let before = desk.json(ROOMS);
-    let mut lacking = before.clone();
-    lacking["rooms"].as_object_mut().unwrap().remove("a");
-    desk.write(ROOMS, &lacking.to_string());
+    desk.edit(ROOMS, |all| {
+        drop(all["rooms"].as_object_mut().unwrap().remove("a"))
+    });
     for desk in [&desk, &desk.beside()] {
         assert_eq!(desk.texts("a", json!({})).await, ["kept"]);
-        assert_eq!(members(desk, "a").await, ["x", "y"]);
-        let again = desk.no("create_room", json!({"roomName": "a"})).await;
-        assert_eq!(again, "ROOM_ALREADY_EXISTS");
-        let told = desk.warnings().await;
-        assert!(told.contains("does not list `a`"), "{told}");
+        assert_eq!(desk.members("a").await, ["x", "y"]);
+        desk.refuses("create_room", room("a"), "ROOM_ALREADY_EXISTS")
+            .await;
+        desk.warns_of("does not list `a`").await;
     }
     desk.create("c").await;
     let rooms = &desk.json(ROOMS)["rooms"];
@@ -171,11 +149,12 @@ async fn a_room_that_its_list_lacks_is_restored() {
 
 /// A log that appears in a directory which was there all the time.
 #[tokio::test]
-async fn a_room_is_restored_as_soon_as_it_is_asked_for() {
+async fn a_room_is_restored_when_its_log_appears() {
     let desk = Desk::new();
     desk.create("b").await;
     fs::create_dir_all(desk.file("rooms/a")).unwrap();
-    desk.no("get_messages", json!({"roomName": "a"})).await;
+    desk.refuses("get_messages", room("a"), "ROOM_NOT_FOUND")
+        .await;
     desk.write(
         LOG,
         "{\"id\":\"1\",\"agentName\":\"x\",\"message\":\"hi\",\"timestamp\":\"2025-06-17T09:27:18.123Z\"}\n",
@@ -188,27 +167,26 @@ async fn a_deleted_room_is_not_restored() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     desk.send("a", "x", "gone").await;
-    desk.ok("delete_room", json!({"roomName": "a", "confirm": true}))
-        .await;
+    desk.delete("a").await;
     for desk in [&desk, &desk.beside()] {
-        let gone = desk.no("get_messages", json!({"roomName": "a"})).await;
-        assert_eq!(gone, "ROOM_NOT_FOUND");
-        assert_eq!(desk.ok("list_rooms", json!({})).await["rooms"], json!([]));
+        desk.refuses("get_messages", room("a"), "ROOM_NOT_FOUND")
+            .await;
+        assert_eq!(desk.rooms(None).await, [Value::Null; 0]);
     }
     // Nor from the list's own ruins, nor from what a deletion left that was
     // broken off.
     desk.write(ROOMS, "");
     desk.write("rooms/.deleted-a-12345678/messages.jsonl", "{}\n");
     let desk = desk.beside();
-    assert_eq!(desk.ok("list_rooms", json!({})).await["rooms"], json!([]));
+    assert_eq!(desk.rooms(None).await, [Value::Null; 0]);
     desk.create("a").await;
     assert_eq!(desk.count("a").await, 0);
-    assert_eq!(members(&desk, "a").await, [""; 0]);
+    assert_eq!(desk.members("a").await, [""; 0]);
 }
 
 /// What a creation that was broken off, or another program, left behind.
 #[tokio::test]
-async fn creating_a_room_moves_nothing_away() {
+async fn creating_a_room_keeps_existing_files() {
     let desk = Desk::new();
     desk.create("b").await;
     desk.write(LOG, "");
@@ -241,7 +219,7 @@ fn lose(desk: &Desk, path: &str, how: Option<&str>) {
 }
 
 #[tokio::test]
-async fn a_copy_follows_whatever_is_written_and_read() {
+async fn copies_follow_every_change() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     assert_eq!(desk.read(REGISTRY_COPY), desk.read(ROOMS));
@@ -253,13 +231,13 @@ async fn a_copy_follows_whatever_is_written_and_read() {
         r#"{"roomName":"a","users":{"theirs":{"status":"online","messageCount":0,"joinedAt":""}}}"#;
     desk.write(ROOMS, rooms);
     desk.write(PRESENCE, presence);
-    assert_eq!(members(&desk, "a").await, ["theirs"]);
+    assert_eq!(desk.members("a").await, ["theirs"]);
     assert_eq!(desk.read(REGISTRY_COPY), rooms);
     assert_eq!(desk.read(PRESENCE_COPY), presence);
 }
 
 #[tokio::test]
-async fn members_come_back_from_the_copy_and_the_messages_since() {
+async fn members_are_restored_from_the_copy_and_later_messages() {
     for how in LOST {
         let desk = Desk::new();
         desk.room("a", &["left"]).await;
@@ -267,8 +245,7 @@ async fn members_come_back_from_the_copy_and_the_messages_since() {
         let silent = json!({"roomName": "a", "agentName": "silent", "profile": profile});
         desk.ok("enter_room", silent).await;
         desk.send("a", "left", "good-bye").await;
-        let leave = json!({"roomName": "a", "agentName": "left"});
-        desk.ok("leave_room", leave).await;
+        desk.leave("a", "left").await;
         desk.settle().await;
         let line = json!({"id": "later", "agentName": "original", "message": "hi",
             "timestamp": "2099-01-01T00:00:00Z", "mentions": []});
@@ -276,9 +253,8 @@ async fn members_come_back_from_the_copy_and_the_messages_since() {
         desk.write(LOG, &format!("{log}{line}\n"));
         lose(&desk, PRESENCE, how);
         for desk in [&desk, &desk.beside()] {
-            assert_eq!(members(desk, "a").await, ["original", "silent"], "{how:?}");
-            let told = desk.warnings().await;
-            assert!(told.contains("presence.json"), "{how:?}: {told}");
+            assert_eq!(desk.members("a").await, ["original", "silent"], "{how:?}");
+            desk.warns_of("presence.json").await;
         }
         desk.enter("a", "new").await;
         let users = &desk.json(PRESENCE)["users"];
@@ -289,25 +265,22 @@ async fn members_come_back_from_the_copy_and_the_messages_since() {
 }
 
 #[tokio::test]
-async fn rooms_without_messages_come_back_from_the_copy() {
+async fn rooms_without_messages_are_restored_from_the_copy() {
     for how in LOST {
         let desk = Desk::new();
         let described = json!({"roomName": "a", "description": "for reviews"});
         desk.ok("create_room", described).await;
         desk.settle().await;
         // As the original creates a room: without a directory.
-        let mut rooms = desk.json(ROOMS);
-        rooms["rooms"]["theirs"] = rooms["rooms"]["a"].clone();
-        desk.write(ROOMS, &rooms.to_string());
-        desk.ok("list_rooms", json!({})).await;
+        desk.edit(ROOMS, |all| all["rooms"]["theirs"] = all["rooms"]["a"].clone());
+        desk.rooms(None).await;
         lose(&desk, ROOMS, how);
         for desk in [&desk, &desk.beside()] {
-            let listed = desk.ok("list_rooms", json!({})).await["rooms"].clone();
+            let listed = desk.rooms(None).await;
             assert_eq!(listed[0]["name"], "a", "{how:?}");
             assert_eq!(listed[0]["description"], "for reviews", "{how:?}");
             assert_eq!(listed[1]["name"], "theirs", "{how:?}");
-            let told = desk.warnings().await;
-            assert!(told.contains(ROOMS), "{how:?}: {told}");
+            desk.warns_of(ROOMS).await;
         }
         desk.create("b").await;
         let rooms = &desk.json(ROOMS)["rooms"];
@@ -318,52 +291,50 @@ async fn rooms_without_messages_come_back_from_the_copy() {
 
 /// The original may have removed them on purpose.
 #[tokio::test]
-async fn what_a_valid_file_lacks_stays_away() {
+async fn entries_missing_from_a_valid_file_are_not_restored() {
     let desk = Desk::new();
     desk.room("a", &["x", "y"]).await;
     desk.create("b").await;
     desk.settle().await;
-    let mut rooms = desk.json(ROOMS);
-    rooms["rooms"].as_object_mut().unwrap().remove("b");
-    desk.write(ROOMS, &rooms.to_string());
-    let mut presence = desk.json(PRESENCE);
-    presence["users"].as_object_mut().unwrap().remove("y");
-    desk.write(PRESENCE, &presence.to_string());
+    desk.edit(ROOMS, |all| {
+        drop(all["rooms"].as_object_mut().unwrap().remove("b"))
+    });
+    desk.edit(PRESENCE, |all| {
+        drop(all["users"].as_object_mut().unwrap().remove("y"))
+    });
     for desk in [&desk, &desk.beside()] {
-        let gone = desk.no("get_messages", json!({"roomName": "b"})).await;
-        assert_eq!(gone, "ROOM_NOT_FOUND");
-        assert_eq!(members(desk, "a").await, ["x"]);
+        desk.refuses("get_messages", room("b"), "ROOM_NOT_FOUND")
+            .await;
+        assert_eq!(desk.members("a").await, ["x"]);
     }
 }
 
 #[tokio::test]
-async fn the_last_member_and_the_last_room_can_go() {
+async fn the_last_member_and_the_last_room_can_be_removed() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
-    let leave = json!({"roomName": "a", "agentName": "x"});
-    desk.ok("leave_room", leave).await;
+    desk.leave("a", "x").await;
     for desk in [&desk, &desk.beside()] {
-        assert_eq!(members(desk, "a").await, [""; 0]);
+        assert_eq!(desk.members("a").await, [""; 0]);
         assert_eq!(desk.warnings().await, "[]");
     }
-    desk.ok("delete_room", json!({"roomName": "a", "confirm": true}))
-        .await;
+    desk.delete("a").await;
     for desk in [&desk, &desk.beside()] {
-        assert_eq!(desk.ok("list_rooms", json!({})).await["rooms"], json!([]));
+        assert_eq!(desk.rooms(None).await, [Value::Null; 0]);
         assert_eq!(desk.warnings().await, "[]");
     }
 }
 
 /// Somebody who removes the list with all rooms wants to start anew.
 #[tokio::test]
-async fn without_any_room_nothing_comes_back() {
+async fn removing_all_files_starts_anew() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     desk.settle().await;
     fs::remove_file(desk.file(ROOMS)).unwrap();
     fs::remove_dir_all(desk.file("rooms")).unwrap();
     let desk = desk.beside();
-    assert_eq!(desk.ok("list_rooms", json!({})).await["rooms"], json!([]));
+    assert_eq!(desk.rooms(None).await, [Value::Null; 0]);
     desk.create("b").await;
     assert_eq!(names(&desk.json(ROOMS)["rooms"]), ["b"]);
 }
@@ -384,12 +355,10 @@ async fn deleting_a_room_repairs_a_damaged_list() {
             if !has_copy && how == Some(r#"{"rooms":{}}"#) {
                 continue;
             }
-            let delete = json!({"roomName": "a", "confirm": true});
-            desk.ok("delete_room", delete).await;
+            desk.delete("a").await;
             assert_eq!(names(&desk.json(ROOMS)["rooms"]), ["b"], "{how:?}");
             let desk = desk.beside();
-            let left = desk.ok("list_rooms", json!({})).await["rooms"].clone();
-            assert_eq!(left.as_array().unwrap().len(), 1, "{how:?}");
+            assert_eq!(desk.rooms(None).await.len(), 1, "{how:?}");
         }
     }
 }

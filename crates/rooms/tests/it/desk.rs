@@ -1,30 +1,70 @@
-//! A counter on a directory of its own, called as the desk calls it: normalised,
-//! held against the published schema, run, and the answer held against its schema.
+//! A counter on a directory of its own, called as the desk calls it, and the
+//! arguments that many calls share.
 
 use std::{
+    ops::{Deref, DerefMut},
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 
 use kit::{
-    BoxFuture, Caller, Context, Counter, Error, Result,
-    context::{ClientRequest, NoClient},
+    BoxFuture, Caller, Context, Error,
+    context::{Client, NoClient},
+    testing::Harness,
     time::Clock,
 };
 use rooms::Settings;
 use serde_json::{Value, json};
 
-pub struct Desk {
-    pub counter: Counter,
-    pub clock: Clock,
-    pub path: PathBuf,
-    _directory: Option<Away>,
+pub fn room(room: &str) -> Value {
+    json!({"roomName": room})
 }
 
-/// A directory that goes away even while counts are still being written into it.
-struct Away(tempfile::TempDir);
+pub fn member(room: &str, agent: &str) -> Value {
+    json!({"roomName": room, "agentName": agent})
+}
 
-impl Drop for Away {
+pub fn message(room: &str, agent: &str, text: &str) -> Value {
+    json!({"roomName": room, "agentName": agent, "message": text})
+}
+
+pub fn confirmed(room: &str) -> Value {
+    json!({"roomName": room, "confirm": true})
+}
+
+/// Arguments with some more.
+pub fn with(mut arguments: Value, more: Value) -> Value {
+    let Value::Object(more) = more else {
+        panic!("{more} is not an object");
+    };
+    arguments.as_object_mut().unwrap().extend(more);
+    arguments
+}
+
+pub struct Desk {
+    harness: Harness,
+    pub path: PathBuf,
+    _directory: Option<TestDirectory>,
+}
+
+impl Deref for Desk {
+    type Target = Harness;
+
+    fn deref(&self) -> &Harness {
+        &self.harness
+    }
+}
+
+impl DerefMut for Desk {
+    fn deref_mut(&mut self) -> &mut Harness {
+        &mut self.harness
+    }
+}
+
+/// A directory that is removed even while counts are still being written into it.
+struct TestDirectory(tempfile::TempDir);
+
+impl Drop for TestDirectory {
     fn drop(&mut self) {
         for _ in 0..50 {
             let _ = std::fs::remove_dir_all(self.0.path());
@@ -33,14 +73,6 @@ impl Drop for Away {
             }
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-    }
-}
-
-pub fn settings(path: &Path) -> Settings {
-    Settings {
-        data_dir: path.to_owned(),
-        sends_per_minute: 0,
-        ..Settings::default()
     }
 }
 
@@ -53,28 +85,45 @@ impl Desk {
     pub fn with(change: impl FnOnce(&mut Settings)) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let mut desk = Self::at(&directory.path().join("data"), change);
-        desk._directory = Some(Away(directory));
+        desk._directory = Some(TestDirectory(directory));
+        desk
+    }
+
+    /// One whose clock stands at `time`.
+    pub fn at_time(time: &str, change: impl FnOnce(&mut Settings)) -> Self {
+        let mut desk = Self::with(change);
+        desk.context.clock = Clock::fixed(time.parse().unwrap());
         desk
     }
 
     /// Another desk on a directory that is there already.
     pub fn at(path: &Path, change: impl FnOnce(&mut Settings)) -> Self {
-        let mut settings = settings(path);
+        let mut settings = Settings {
+            data_dir: path.to_owned(),
+            sends_per_minute: 0,
+            ..Settings::default()
+        };
         change(&mut settings);
         Self {
-            counter: rooms::counter(settings),
-            clock: Clock::system(),
+            harness: Harness {
+                counter: rooms::counter(settings),
+                context: Context::of_the_desk(Clock::system()),
+            },
             path: path.to_owned(),
             _directory: None,
         }
     }
 
+    /// Another desk on this directory, with the same clock.
     pub fn beside(&self) -> Self {
-        Self::at(&self.path, |_| {})
+        let mut beside = Self::at(&self.path, |_| {});
+        beside.context.clock = self.context.clock.clone();
+        beside
     }
 
-    pub fn context(&self) -> Context {
-        Context::of_the_desk(self.clock.clone())
+    /// A context of its own, to cancel or to see what a call changed.
+    pub fn new_context(&self) -> Context {
+        Context::of_the_desk(self.context.clock.clone())
     }
 
     /// Of a call over a network: with a key of this id, or without any.
@@ -83,62 +132,43 @@ impl Desk {
             Some(id) => Caller::with_key(id, &format!("{id}'s owner")),
             None => Caller::anonymous(),
         };
-        Context::new(caller, self.clock.clone(), Arc::new(NoClient))
+        Context::new(caller, self.context.clock.clone(), Arc::new(NoClient))
     }
 
     /// The code with which a call over a network is refused, or `ok`.
     pub async fn outcome(&self, key: Option<&str>, tool: &str, arguments: Value) -> String {
-        match self.call_in(&self.remote(key), tool, arguments).await {
+        match self.call_as(&self.remote(key), tool, arguments).await {
             Ok(_) => "ok".to_owned(),
             Err(error) => {
-                assert!(error.next.is_some(), "{error} says no next step");
+                assert!(error.next.is_some(), "{error} has no next step");
                 error.code.into_owned()
             }
         }
     }
 
-    pub async fn call(&self, tool: &str, arguments: Value) -> Result<Value> {
-        self.call_in(&self.context(), tool, arguments).await
+    /// Asserts that a call is refused with this code, and what to do next. Returns
+    /// the error.
+    pub async fn refuses(&self, tool: &str, arguments: Value, code: &str) -> Error {
+        let error = self.refused(tool, arguments.clone()).await;
+        assert_eq!(error.code, code, "{tool} {arguments:.100}: {error}");
+        assert!(error.next.is_some(), "{error} has no next step");
+        error
     }
 
-    pub async fn call_in(&self, context: &Context, tool: &str, arguments: Value) -> Result<Value> {
-        let definition = self.counter.tool(tool).unwrap();
-        let mut tidied = arguments.clone();
-        definition.normalised(context, tidied.as_object_mut().unwrap());
-        validate(definition, &tidied)?;
-        let answer = kit::testing::call(&self.counter, context, tool, arguments).await?;
-        let output = jsonschema::validator_for(definition.output.as_ref().unwrap()).unwrap();
-        if let Err(error) = output.validate(&answer) {
-            panic!("{tool} broke its output schema: {error}\n{answer}");
-        }
-        Ok(answer)
+    pub async fn create(&self, name: &str) {
+        self.ok("create_room", room(name)).await;
     }
 
-    pub async fn ok(&self, tool: &str, arguments: Value) -> Value {
-        match self.call(tool, arguments).await {
-            Ok(answer) => answer,
-            Err(error) => panic!("{tool}: {error} {:?}", error.cause),
-        }
-    }
-
-    /// The code of the refusal.
-    pub async fn no(&self, tool: &str, arguments: Value) -> String {
-        match self.call(tool, arguments).await {
-            Ok(answer) => panic!("{tool} answered {answer}"),
-            Err(error) => {
-                assert!(error.next.is_some(), "{error} says no next step");
-                error.code.into_owned()
-            }
-        }
-    }
-
-    pub async fn create(&self, room: &str) {
-        self.ok("create_room", json!({"roomName": room})).await;
+    pub async fn delete(&self, room: &str) -> Value {
+        self.ok("delete_room", confirmed(room)).await
     }
 
     pub async fn enter(&self, room: &str, agent: &str) -> Value {
-        let arguments = json!({"roomName": room, "agentName": agent});
-        self.ok("enter_room", arguments).await
+        self.ok("enter_room", member(room, agent)).await
+    }
+
+    pub async fn leave(&self, room: &str, agent: &str) {
+        self.ok("leave_room", member(room, agent)).await;
     }
 
     /// A room with these agents in it.
@@ -156,23 +186,39 @@ impl Desk {
     }
 
     /// Returns the id.
-    pub async fn send(&self, room: &str, agent: &str, message: &str) -> String {
-        let arguments = json!({"roomName": room, "agentName": agent, "message": message});
-        let answer = self.ok("send_message", arguments).await;
+    pub async fn send(&self, room: &str, agent: &str, text: &str) -> String {
+        let answer = self.ok("send_message", message(room, agent, text)).await;
         answer["messageId"].as_str().unwrap().to_owned()
     }
 
     /// The texts of a page, newest first.
-    pub async fn texts(&self, room: &str, more: Value) -> Vec<String> {
-        let mut arguments = json!({"roomName": room});
-        let object = arguments.as_object_mut().unwrap();
-        object.extend(more.as_object().unwrap().clone());
-        texts(&self.ok("get_messages", arguments).await)
+    pub async fn texts(&self, name: &str, more: Value) -> Vec<String> {
+        texts(&self.ok("get_messages", with(room(name), more)).await)
     }
 
-    pub async fn count(&self, room: &str) -> u64 {
-        let status = self.ok("get_status", json!({"roomName": room})).await;
+    pub async fn count(&self, name: &str) -> u64 {
+        let status = self.ok("get_status", room(name)).await;
         status["totalMessages"].as_u64().unwrap()
+    }
+
+    /// All rooms, or those of an agent.
+    pub async fn rooms(&self, agent: Option<&str>) -> Vec<Value> {
+        let answer = self.ok("list_rooms", json!({"agentName": agent})).await;
+        answer["rooms"].as_array().unwrap().clone()
+    }
+
+    pub async fn users(&self, name: &str) -> Vec<Value> {
+        let answer = self.ok("list_room_users", room(name)).await;
+        answer["users"].as_array().unwrap().clone()
+    }
+
+    /// The names of a room's members, sorted.
+    pub async fn members(&self, room: &str) -> Vec<String> {
+        let users = self.users(room).await;
+        let name = |user: &Value| user["name"].as_str().unwrap().to_owned();
+        let mut names: Vec<String> = users.iter().map(name).collect();
+        names.sort();
+        names
     }
 
     /// What `get_status` says is wrong with the files.
@@ -180,11 +226,25 @@ impl Desk {
         self.ok("get_status", json!({})).await["warnings"].to_string()
     }
 
-    pub async fn status_of(&self, room: &str, agent: &str) -> Option<String> {
-        let answer = self.ok("list_room_users", json!({"roomName": room})).await;
-        let users = answer["users"].as_array().unwrap();
-        let user = users.iter().find(|user| user["name"] == agent)?;
-        user["status"].as_str().map(str::to_owned)
+    /// Asserts that `get_status` warns of something.
+    pub async fn warns_of(&self, what: &str) {
+        let warnings = self.warnings().await;
+        assert!(warnings.contains(what), "{what} is not in {warnings}");
+    }
+
+    /// Empty for somebody who is not a member.
+    pub async fn status_of(&self, room: &str, agent: &str) -> String {
+        let users = self.users(room).await;
+        let user = users.iter().find(|user| user["name"] == agent);
+        user.map_or("", |user| user["status"].as_str().unwrap())
+            .to_owned()
+    }
+
+    /// Returns once `agent` waits for messages.
+    pub async fn until_waiting(&self, room: &str, agent: &str) {
+        while !is_waiting(&self.users(room).await, agent) {
+            tokio::task::yield_now().await;
+        }
     }
 
     pub fn file(&self, path: &str) -> PathBuf {
@@ -212,12 +272,25 @@ impl Desk {
         std::fs::write(path, text).unwrap();
     }
 
+    /// Changes a JSON file as another program would.
+    pub fn edit(&self, path: &str, change: impl FnOnce(&mut Value)) {
+        let mut value = self.json(path);
+        change(&mut value);
+        self.write(path, &value.to_string());
+    }
+
     pub fn lines(&self, path: &str) -> Vec<Value> {
         let text = self.read(path);
-        text.lines()
+        let lines = text.lines();
+        lines
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
     }
+}
+
+pub fn is_waiting(users: &[Value], agent: &str) -> bool {
+    let mut users = users.iter();
+    users.any(|user| user["name"] == agent && user["waiting"] == true)
 }
 
 pub fn texts(answer: &Value) -> Vec<String> {
@@ -226,25 +299,15 @@ pub fn texts(answer: &Value) -> Vec<String> {
     messages.iter().map(text).collect()
 }
 
-fn validate(tool: &kit::Tool, arguments: &Value) -> Result<()> {
-    let validator = jsonschema::validator_for(&tool.input).unwrap();
-    let Some(error) = validator.iter_errors(arguments).next() else {
-        return Ok(());
-    };
-    let path = error.instance_path().to_string();
-    let keyword = error.kind().keyword();
-    let field = match error.kind() {
-        jsonschema::error::ValidationErrorKind::Required { property } => {
-            property.as_str().unwrap().to_owned()
+/// Calls `done` until it returns `true`, for up to ten seconds.
+pub async fn eventually(mut done: impl AsyncFnMut() -> bool) -> bool {
+    for _ in 0..500 {
+        if done().await {
+            return true;
         }
-        _ => path.split('/').nth(1).unwrap_or_default().to_owned(),
-    };
-    let rule = tool
-        .rules
-        .iter()
-        .find(|rule| rule.field == field && (rule.keyword == keyword || rule.keyword == "*"));
-    let code = rule.map_or("INVALID_ARGUMENT", |rule| rule.code);
-    Err(Error::new(code, error.to_string()).next("See the input schema."))
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    false
 }
 
 /// A client that notes the progress it is told.
@@ -256,11 +319,11 @@ pub struct Listener {
 impl Listener {
     pub fn context(self: &Arc<Self>) -> Context {
         let client: Arc<Self> = Arc::clone(self);
-        Context::new(kit::Caller::local_user(), Clock::system(), client)
+        Context::new(Caller::local_user(), Clock::system(), client)
     }
 }
 
-impl kit::context::Client for Listener {
+impl Client for Listener {
     fn progress<'a>(
         &'a self,
         _: f64,
@@ -269,29 +332,5 @@ impl kit::context::Client for Listener {
     ) -> BoxFuture<'a, ()> {
         self.heard.lock().unwrap().push(message.unwrap_or_default());
         Box::pin(std::future::ready(()))
-    }
-
-    fn log<'a>(&'a self, _: &'a str, _: Value) -> BoxFuture<'a, ()> {
-        Box::pin(std::future::ready(()))
-    }
-
-    fn request<'a>(&'a self, _: ClientRequest) -> BoxFuture<'a, Result<Value>> {
-        Box::pin(std::future::ready(Err(Error::cancelled())))
-    }
-
-    fn is_stateless(&self) -> bool {
-        false
-    }
-
-    fn capabilities(&self) -> Value {
-        Value::Null
-    }
-
-    fn input(&self, _: &str) -> Option<Value> {
-        None
-    }
-
-    fn state(&self) -> Option<String> {
-        None
     }
 }

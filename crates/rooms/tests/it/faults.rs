@@ -9,12 +9,15 @@ use std::{
 
 use serde_json::json;
 
-use crate::{desk::Desk, worker::Worker};
+use crate::{
+    desk::{Desk, confirmed, member, message, room},
+    worker::Worker,
+};
 
 const SEND: &str = "send_message";
 
 fn hello() -> serde_json::Value {
-    json!({"roomName": "a", "agentName": "x", "message": "hello"})
+    message("a", "x", "hello")
 }
 
 /// A process that holds the lock and does not go on.
@@ -63,29 +66,26 @@ async fn symbolic_links_are_not_followed() {
     fs::remove_file(desk.file("rooms/a/messages.jsonl")).unwrap();
     symlink(&secret, desk.file("rooms/a/messages.jsonl")).unwrap();
     let desk = desk.beside();
-    assert_eq!(
-        desk.no("get_messages", json!({"roomName": "a"})).await,
-        "STORAGE_ERROR"
-    );
-    assert_eq!(desk.no(SEND, hello()).await, "STORAGE_ERROR");
+    desk.refuses("get_messages", room("a"), "STORAGE_ERROR")
+        .await;
+    desk.refuses(SEND, hello(), "STORAGE_ERROR").await;
     assert_eq!(fs::read_to_string(&secret).unwrap(), format!("{line}\n"));
 
     // A room that is a link, with everything in it.
     fs::rename(desk.file("rooms/b"), outside.path().join("b")).unwrap();
     symlink(outside.path().join("b"), desk.file("rooms/b")).unwrap();
-    let enter = json!({"roomName": "b", "agentName": "x"});
+    let enter = member("b", "x");
     let error = desk.call("enter_room", enter).await.unwrap_err();
     assert_eq!(error.code, "STORAGE_ERROR");
     assert!(error.message.contains("symbolic link"), "{error}");
     assert!(!error.text().contains(outside.path().to_str().unwrap()));
     // Rooms that can be read are still listed.
     desk.room("c", &["x"]).await;
-    let rooms = desk.ok("list_rooms", json!({})).await;
-    assert_eq!(rooms["rooms"].as_array().unwrap().len(), 1);
+    let rooms = desk.rooms(None).await;
+    assert_eq!(rooms.len(), 1);
     let status = desk.ok("get_status", json!({})).await;
     assert_eq!(status["warnings"].as_array().unwrap().len(), 2);
-    desk.ok("delete_room", json!({"roomName": "a", "confirm": true}))
-        .await;
+    desk.delete("a").await;
     assert!(secret.exists());
 }
 
@@ -97,10 +97,8 @@ async fn a_directory_that_cannot_be_written_is_a_storage_error() {
     let path = outside.path().join("data");
     fs::write(&path, "a file").unwrap();
     let desk = Desk::at(&path, |_| {});
-    assert_eq!(
-        desk.no("create_room", json!({"roomName": "a"})).await,
-        "STORAGE_ERROR"
-    );
+    desk.refuses("create_room", room("a"), "STORAGE_ERROR")
+        .await;
 }
 
 struct Mount(tempfile::TempDir);
@@ -144,7 +142,7 @@ async fn a_full_disk_loses_nothing_and_recovers() {
     let desk = Desk::at(&mount.0.path().join("data"), |_| {});
     desk.room("a", &["x"]).await;
     let text = "x".repeat(3_000);
-    let send = json!({"roomName": "a", "agentName": "x", "message": text});
+    let send = message("a", "x", &text);
     let mut acknowledged = 0;
     let error = loop {
         match desk.call(SEND, send.clone()).await {
@@ -160,11 +158,7 @@ async fn a_full_disk_loses_nothing_and_recovers() {
         desk.lines("rooms/a/messages.jsonl").len() as u64,
         acknowledged
     );
-    desk.ok(
-        "clear_room_messages",
-        json!({"roomName": "a", "confirm": true}),
-    )
-    .await;
+    desk.ok("clear_room_messages", confirmed("a")).await;
     desk.ok(SEND, send).await;
     assert_eq!(desk.beside().count("a").await, 1);
 }
@@ -179,10 +173,10 @@ async fn a_read_only_disk_can_still_be_read() {
     let desk = Desk::at(&path, |_| {});
     desk.room("a", &["x"]).await;
     desk.ok(SEND, hello()).await;
-    desk.counter.background.as_ref().unwrap().stop().await;
+    desk.settle().await;
     drop(desk);
     mount.remount("ro");
     let desk = Desk::at(&path, |_| {});
     assert_eq!(desk.texts("a", json!({})).await, ["hello"]);
-    assert_eq!(desk.no(SEND, hello()).await, "STORAGE_ERROR");
+    desk.refuses(SEND, hello(), "STORAGE_ERROR").await;
 }

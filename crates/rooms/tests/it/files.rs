@@ -3,9 +3,12 @@
 
 use std::{fs, io::Write};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::{desk::Desk, original};
+use crate::{
+    desk::{Desk, confirmed, eventually, member, room},
+    original,
+};
 
 const LOG: &str = "rooms/a/messages.jsonl";
 const ARCHIVE: &str = "rooms/a/messages.archive.jsonl";
@@ -20,7 +23,7 @@ fn append(desk: &Desk, bytes: &[u8]) {
 }
 
 #[tokio::test]
-async fn a_torn_last_line_is_cut_kept_and_reported() {
+async fn a_torn_last_line_is_removed_kept_and_reported() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     desk.send("a", "x", "whole").await;
@@ -38,7 +41,7 @@ async fn a_torn_last_line_is_cut_kept_and_reported() {
 }
 
 #[tokio::test]
-async fn a_last_line_that_only_lacks_its_end_is_a_message() {
+async fn a_last_line_without_a_line_end_is_a_message() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     desk.send("a", "x", "one").await;
@@ -51,7 +54,7 @@ async fn a_last_line_that_only_lacks_its_end_is_a_message() {
 }
 
 #[tokio::test]
-async fn a_damaged_line_is_passed_over_reported_and_left_alone() {
+async fn a_damaged_line_is_skipped_reported_and_left_alone() {
     let desk = Desk::new();
     desk.room("a", &["x", "y"]).await;
     desk.send("a", "x", "one @y").await;
@@ -78,7 +81,7 @@ async fn a_damaged_line_is_passed_over_reported_and_left_alone() {
 /// Beyond the limit the oldest move to the archive, where everything still
 /// finds them.
 #[tokio::test]
-async fn the_archive_is_part_of_the_room() {
+async fn archived_messages_are_still_found() {
     let desk = Desk::with(|settings| settings.max_messages = 10.try_into().unwrap());
     desk.room("a", &["x", "y"]).await;
     let mut ids = Vec::new();
@@ -115,13 +118,9 @@ async fn the_archive_is_part_of_the_room() {
             json!({"roomName": "a", "agentName": "y", "messageId": ids[2]}),
         )
         .await;
-        let rooms = desk.ok("list_rooms", json!({"agentName": "y"})).await;
-        assert_eq!(rooms["rooms"][0]["unreadCount"], 32);
-        desk.ok(
-            "clear_room_messages",
-            json!({"roomName": "a", "confirm": true}),
-        )
-        .await;
+        let rooms = desk.rooms(Some("y")).await;
+        assert_eq!(rooms[0]["unreadCount"], 32);
+        desk.ok("clear_room_messages", confirmed("a")).await;
         assert_eq!(desk.count("a").await, 0);
         assert!(!desk.file(ARCHIVE).exists());
         ids.clear();
@@ -134,7 +133,7 @@ async fn the_archive_is_part_of_the_room() {
 
 /// A crash between the two halves of a move leaves messages in both files.
 #[tokio::test]
-async fn a_move_that_was_broken_off_loses_and_doubles_nothing() {
+async fn an_interrupted_move_to_the_archive_loses_nothing() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     for n in 0..8 {
@@ -154,12 +153,7 @@ async fn a_move_that_was_broken_off_loses_and_doubles_nothing() {
         // The next writer ends the move.
         desk.beside().send("a", "x", "m8").await;
         let moved = if torn.len() > 20 { 4 } else { 3 };
-        for _ in 0..100 {
-            if desk.lines(LOG).len() < 9 {
-                break;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
+        eventually(async || desk.lines(LOG).len() < 9).await;
         assert_eq!(desk.lines(LOG).len(), 9 - moved, "{torn}");
         assert_eq!(desk.lines(ARCHIVE).len(), moved);
         assert_eq!(desk.count("a").await, 9);
@@ -204,28 +198,24 @@ async fn a_directory_of_the_original_server_is_read_without_loss() {
         desk.texts("a", json!({})).await,
         ["bye", "old1 is waiting", "hi @old2"]
     );
-    let rooms = desk.ok("list_rooms", json!({"agentName": "old2"})).await;
+    let rooms = desk.rooms(Some("old2")).await;
     assert_eq!(
-        rooms["rooms"][0]["unreadCount"], 1,
+        rooms[0]["unreadCount"], 1,
         "after its position, without the system's"
     );
     // Nobody of a server that is gone is online; they may come back.
-    assert_eq!(
-        desk.status_of("a", "old1").await.as_deref(),
-        Some("offline")
-    );
+    assert_eq!(desk.status_of("a", "old1").await, "offline");
     desk.enter("a", "old1").await;
     desk.enter("a", "old2").await;
     desk.send("a", "old1", "new times").await;
-    desk.ok("mark_read", json!({"roomName": "a", "agentName": "old2"}))
-        .await;
-    desk.counter.background.as_ref().unwrap().stop().await;
+    desk.ok("mark_read", member("a", "old2")).await;
+    desk.settle().await;
 
     assert_eq!(desk.lines(LOG).len(), 4);
-    let registry: Value = desk.json("rooms.json");
+    let registry = desk.json("rooms.json");
     assert_eq!(registry["rooms"]["a"]["custom"], true);
     assert_eq!(registry["rooms"]["a"]["messageCount"], 4);
-    let presence: Value = desk.json("rooms/a/presence.json");
+    let presence = desk.json("rooms/a/presence.json");
     assert_eq!(presence["users"]["old1"]["note"], "kept");
     assert_eq!(presence["users"]["old1"]["messageCount"], 3);
     assert_eq!(desk.read("rooms/a/waiting_agents.json"), waiting);
@@ -238,46 +228,36 @@ async fn a_directory_of_the_original_server_is_read_without_loss() {
 }
 
 #[tokio::test]
-async fn a_damaged_list_of_rooms_is_rebuilt_and_kept_aside() {
+async fn a_damaged_list_of_rooms_is_rebuilt_and_kept() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     desk.send("a", "x", "hi").await;
     desk.write("rooms.json", "{\"rooms\": {\"a\"");
     desk.write("rooms/a/presence.json", "");
     let desk = desk.beside();
-    let rooms = desk.ok("list_rooms", json!({})).await;
-    assert_eq!(rooms["rooms"][0]["messageCount"], 1);
+    let rooms = desk.rooms(None).await;
+    assert_eq!(rooms[0]["messageCount"], 1);
     desk.create("b").await;
-    let registry: Value = desk.json("rooms.json");
+    let registry = desk.json("rooms.json");
     assert_eq!(registry["rooms"].as_object().unwrap().len(), 2);
     assert!(!desk.files_like("", "rooms.json.damaged-").is_empty());
 }
 
 #[tokio::test]
-async fn counts_in_the_files_follow() {
+async fn counts_in_the_files_are_updated_soon() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     desk.send("a", "x", "hi").await;
-    let mut count = Value::Null;
-    for _ in 0..300 {
-        let registry: Value = desk.json("rooms.json");
-        count = registry["rooms"]["a"]["messageCount"].clone();
-        if count == 1 {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    assert_eq!(count, 1);
+    let is_counted = async || desk.json("rooms.json")["rooms"]["a"]["messageCount"] == 1;
+    assert!(eventually(is_counted).await);
 }
 
 #[tokio::test]
-async fn nothing_is_written_before_it_is_needed() {
+async fn reading_creates_no_files() {
     let desk = Desk::new();
     desk.ok("list_rooms", json!({})).await;
     desk.ok("get_status", json!({})).await;
-    assert_eq!(
-        desk.no("get_messages", json!({"roomName": "a"})).await,
-        "ROOM_NOT_FOUND"
-    );
+    desk.refuses("get_messages", room("a"), "ROOM_NOT_FOUND")
+        .await;
     assert!(!desk.path.exists());
 }

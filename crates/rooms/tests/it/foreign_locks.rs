@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::desk::Desk;
+use crate::desk::{Desk, confirmed, member, room};
 
 const FILES: [&str; 3] = [
     "rooms.json",
@@ -18,7 +18,7 @@ const FILES: [&str; 3] = [
 
 /// A process of the original that hangs holds its lock.
 #[tokio::test]
-async fn a_lock_of_a_live_original_is_waited_for() {
+async fn locks_of_a_running_original_are_respected() {
     let desk = Desk::with(|settings| settings.lock_timeout_ms = 200);
     desk.room("a", &["x"]).await;
     let mut original = Command::new("sleep").arg("600").spawn().unwrap();
@@ -26,15 +26,12 @@ async fn a_lock_of_a_live_original_is_waited_for() {
     for file in FILES {
         desk.write(&format!("{file}.lock"), &number);
     }
-    let entering = json!({"roomName": "a", "agentName": "y"});
+    let entering = member("a", "y");
     for (tool, arguments) in [
-        ("create_room", json!({"roomName": "b"})),
+        ("create_room", room("b")),
         ("enter_room", entering.clone()),
-        ("leave_room", json!({"roomName": "a", "agentName": "x"})),
-        (
-            "clear_room_messages",
-            json!({"roomName": "a", "confirm": true}),
-        ),
+        ("leave_room", member("a", "x")),
+        ("clear_room_messages", confirmed("a")),
     ] {
         let started = Instant::now();
         let error = desk.call(tool, arguments).await.unwrap_err();
@@ -45,7 +42,7 @@ async fn a_lock_of_a_live_original_is_waited_for() {
     // Nothing happened, and whoever only speaks or reads does not wait.
     desk.send("a", "x", "not held up").await;
     assert_eq!(desk.texts("a", json!({})).await, ["not held up"]);
-    assert_eq!(desk.status_of("a", "y").await, None);
+    assert_eq!(desk.status_of("a", "y").await, "");
     for file in FILES {
         assert_eq!(desk.read(&format!("{file}.lock")), number);
     }
@@ -67,7 +64,7 @@ async fn no_room_is_removed_while_the_original_writes_to_it() {
     desk.send("a", "x", "kept").await;
     desk.settle().await;
     let mut original = Command::new("sleep").arg("600").spawn().unwrap();
-    let confirmed = json!({"roomName": "a", "confirm": true});
+    let confirmed = confirmed("a");
     for file in FILES {
         let lock = format!("{file}.lock");
         desk.write(&lock, &original.id().to_string());

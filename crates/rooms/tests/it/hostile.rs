@@ -6,21 +6,11 @@ use std::{fs, os::unix::fs::symlink, process::Command};
 use kit::time::Clock;
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::desk::{Desk, eventually, member, message, room};
 
 const LOG: &str = "rooms/a/messages.jsonl";
 const PRESENCE: &str = "rooms/a/presence.json";
 const REGISTRY: &str = "rooms.json";
-
-async fn warnings(desk: &Desk) -> String {
-    desk.ok("get_status", json!({})).await["warnings"].to_string()
-}
-
-fn edit(desk: &Desk, path: &str, change: impl FnOnce(&mut Value)) {
-    let mut value: Value = serde_json::from_str(&desk.read(path)).unwrap();
-    change(&mut value);
-    desk.write(path, &value.to_string());
-}
 
 fn fifo(desk: &Desk, path: &str) {
     let path = desk.file(path);
@@ -29,7 +19,7 @@ fn fifo(desk: &Desk, path: &str) {
 }
 
 #[tokio::test]
-async fn one_odd_value_hides_no_member() {
+async fn an_invalid_value_hides_no_member() {
     for odd in [
         json!({"status": "away", "messageCount": 1, "joinedAt": "2026-01-01T00:00:00Z"}),
         json!({"status": "online", "messageCount": "many", "joinedAt": 5, "profile": "none"}),
@@ -38,45 +28,35 @@ async fn one_odd_value_hides_no_member() {
     ] {
         let desk = Desk::new();
         desk.room("a", &["x", "bob", "y"]).await;
-        edit(&desk, PRESENCE, |presence| {
+        desk.edit(PRESENCE, |presence| {
             presence["users"]["bob"] = odd.clone();
         });
         let desk = desk.beside();
-        let users = desk.ok("list_room_users", json!({"roomName": "a"})).await;
-        let users = users["users"].as_array().unwrap();
-        let names: Vec<&str> = users.iter().map(|u| u["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["x", "bob", "y"], "{odd}");
-        let told = warnings(&desk).await;
+        assert_eq!(desk.members("a").await, ["bob", "x", "y"], "{odd}");
+        let told = desk.warnings().await;
         assert!(
             told.contains("presence.json") && told.contains("bob"),
             "{odd}: {told}"
         );
         // Speaking brings the member back, and the file is whole again.
         desk.send("a", "bob", "here").await;
-        for _ in 0..500 {
-            if !warnings(&desk).await.contains("bob") {
-                break;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
-        assert_eq!(desk.status_of("a", "bob").await.as_deref(), Some("online"));
-        let aside = fs::read_dir(desk.file("rooms/a")).unwrap().flatten();
-        let mut aside = aside.filter(|e| e.file_name().to_string_lossy().contains(".damaged-"));
-        let kept = fs::read_to_string(aside.next().unwrap().path()).unwrap();
+        eventually(async || !desk.warnings().await.contains("bob")).await;
+        assert_eq!(desk.status_of("a", "bob").await, "online");
+        let kept = desk.files_like("rooms/a", "presence.json.damaged-");
+        let kept = desk.read(&format!("rooms/a/{}", kept[0]));
         assert!(kept.contains(&odd.to_string()), "{kept}");
     }
 }
 
 #[tokio::test]
-async fn a_presence_file_that_is_none_is_reported() {
+async fn a_presence_file_in_another_format_is_reported() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     desk.write(PRESENCE, r#"{"users": ["x"]}"#);
-    let told = warnings(&desk).await;
-    assert!(told.contains("presence.json"), "{told}");
+    desk.warns_of("presence.json").await;
     desk.write("rooms/a/read_status.json", "[]");
     desk.write("agents.json", "{");
-    let told = warnings(&desk).await;
+    let told = desk.warnings().await;
     for file in ["presence.json", "read_status.json", "agents.json"] {
         assert!(told.contains(file), "{file}: {told}");
     }
@@ -88,42 +68,36 @@ async fn damaged_counts_are_counted_again_and_reported() {
     desk.room("a", &["x"]).await;
     desk.create("b").await;
     desk.send("a", "x", "hi").await;
-    desk.counter.background.as_ref().unwrap().stop().await;
-    edit(&desk, REGISTRY, |registry| {
+    desk.settle().await;
+    desk.edit(REGISTRY, |registry| {
         registry["rooms"]["a"]["messageCount"] = "many".into();
         registry["rooms"]["b"] = 7.into();
     });
     let desk = desk.beside();
-    let told = warnings(&desk).await;
+    let told = desk.warnings().await;
     assert!(
         told.contains("a: ") && told.contains("messageCount"),
         "{told}"
     );
     assert!(told.contains("b: "), "{told}");
-    let rooms = desk.ok("list_rooms", json!({})).await;
-    assert_eq!(rooms["rooms"].as_array().unwrap().len(), 2);
-    assert_eq!(rooms["rooms"][0]["messageCount"], 1);
+    let rooms = desk.rooms(None).await;
+    assert_eq!(rooms.len(), 2);
+    assert_eq!(rooms[0]["messageCount"], 1);
     desk.send("a", "x", "ho").await;
     // Counts follow a moment later; what could not be written comes with the next call.
-    let mut count = Value::Null;
-    for _ in 0..400 {
-        let registry: Value = serde_json::from_str(&desk.read(REGISTRY)).unwrap();
-        count = registry["rooms"]["a"]["messageCount"].clone();
-        if count == 2 {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
-        desk.ok("list_rooms", json!({})).await;
-    }
-    assert_eq!(count, 2);
-    desk.counter.background.as_ref().unwrap().stop().await;
+    let is_counted = eventually(async || {
+        desk.rooms(None).await;
+        desk.json(REGISTRY)["rooms"]["a"]["messageCount"] == 2
+    });
+    assert!(is_counted.await);
+    desk.settle().await;
     desk.write(REGISTRY, "{");
-    let told = warnings(&desk.beside()).await;
+    let told = desk.beside().warnings().await;
     assert!(told.contains("rooms.json"), "{told}");
 }
 
 #[tokio::test]
-async fn a_room_that_cannot_be_read_leaves_the_others_to_search_and_lists() {
+async fn an_unreadable_room_does_not_hide_the_others() {
     let desk = Desk::new();
     for room in ["a", "b", "c"] {
         desk.room(room, &["x"]).await;
@@ -146,15 +120,15 @@ async fn a_room_that_cannot_be_read_leaves_the_others_to_search_and_lists() {
         assert_eq!(rooms["warnings"].as_array().unwrap().len(), 2);
         for room in ["a", "b"] {
             let one = json!({"query": "hello", "roomName": room});
-            assert_eq!(desk.no("search_messages", one).await, "STORAGE_ERROR");
+            desk.refuses("search_messages", one, "STORAGE_ERROR").await;
         }
     }
 }
 
 /// Opening a pipe to read it waits until somebody writes, for ever.
 #[tokio::test]
-async fn a_pipe_in_place_of_a_file_is_an_error_and_not_a_wait() {
-    let send = json!({"roomName": "a", "agentName": "x", "message": "hi"});
+async fn a_pipe_in_place_of_a_file_is_an_error_at_once() {
+    let send = message("a", "x", "hi");
     for file in [
         LOG,
         "rooms/a/messages.archive.jsonl",
@@ -171,12 +145,12 @@ async fn a_pipe_in_place_of_a_file_is_an_error_and_not_a_wait() {
         fifo(&desk, file);
         let desk = desk.beside();
         let calls = [
-            ("get_messages", json!({"roomName": "a", "agentName": "x"})),
-            ("list_room_users", json!({"roomName": "a"})),
+            ("get_messages", member("a", "x")),
+            ("list_room_users", room("a")),
             ("get_status", json!({})),
             ("send_message", send.clone()),
-            ("enter_room", json!({"roomName": "a", "agentName": "new"})),
-            ("mark_read", json!({"roomName": "a", "agentName": "x"})),
+            ("enter_room", member("a", "new")),
+            ("mark_read", member("a", "x")),
         ];
         for (tool, arguments) in calls {
             match desk.call(tool, arguments).await {
@@ -191,7 +165,7 @@ async fn a_pipe_in_place_of_a_file_is_an_error_and_not_a_wait() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     fifo(&desk, LOG);
-    assert_eq!(desk.no("send_message", send).await, "STORAGE_ERROR");
+    desk.refuses("send_message", send, "STORAGE_ERROR").await;
 }
 
 #[tokio::test]
@@ -208,32 +182,28 @@ async fn names_that_look_like_others_are_refused() {
         "＠bob",
     ] {
         for tool in ["enter_room", "leave_room", "wait_for_messages"] {
-            let arguments = json!({"roomName": "a", "agentName": name});
-            assert_eq!(
-                desk.no(tool, arguments).await,
-                "INVALID_AGENT_NAME",
-                "{tool} {}",
-                name.escape_unicode()
-            );
+            let arguments = member("a", name);
+            desk.refuses(tool, arguments, "INVALID_AGENT_NAME").await;
         }
     }
     // Spelt with two characters it is the same name.
-    let again = json!({"roomName": "a", "agentName": "Jose\u{301}"});
-    assert_eq!(desk.no("enter_room", again).await, "AGENT_ALREADY_IN_ROOM");
+    let again = member("a", "Jose\u{301}");
+    desk.refuses("enter_room", again, "AGENT_ALREADY_IN_ROOM")
+        .await;
     desk.send("a", "Jose\u{301}", "hi").await;
-    let sent = json!({"roomName": "a", "agentName": "bob", "message": "@Jose\u{301} hi"});
+    let sent = message("a", "bob", "@Jose\u{301} hi");
     let sent = desk.ok("send_message", sent).await;
     assert_eq!(sent["mentions"], json!(["José"]));
 }
 
 /// Names that the original server let in stay whose they are.
 #[tokio::test]
-async fn names_that_are_in_the_files_already_still_work() {
+async fn names_already_in_the_files_still_work() {
     let desk = Desk::new();
     desk.create("a").await;
     let old = "bo\u{200b}b";
     let twice = "Jose\u{301}";
-    edit(&desk, PRESENCE, |presence| {
+    desk.edit(PRESENCE, |presence| {
         let user =
             json!({"status": "offline", "messageCount": 0, "joinedAt": "2025-01-01T00:00:00Z"});
         presence["users"] = json!({ (old): user, (twice): user });
@@ -247,19 +217,18 @@ async fn names_that_are_in_the_files_already_still_work() {
         assert_eq!(desk.texts("a", mentions).await, ["old"]);
         desk.send("a", name, "new").await;
     }
-    let users = desk.ok("list_room_users", json!({"roomName": "a"})).await;
+    let users = desk.ok("list_room_users", room("a")).await;
     assert_eq!(users["users"].as_array().unwrap().len(), 2);
     assert_eq!(users["users"][1]["messageCount"], 3);
     let said = json!({"agentName": "José"});
     assert_eq!(desk.ok("search_messages", said).await["count"], 3);
     for name in [old, twice] {
-        let leave = json!({"roomName": "a", "agentName": name});
-        desk.ok("leave_room", leave).await;
+        desk.leave("a", name).await;
     }
 }
 
 #[tokio::test]
-async fn who_has_nothing_to_leave_is_not_told_to_enter() {
+async fn leaving_a_room_one_is_not_in_does_not_suggest_to_enter() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     desk.create("b").await;
@@ -267,7 +236,7 @@ async fn who_has_nothing_to_leave_is_not_told_to_enter() {
         ("b", "x", "AGENT_NOT_IN_ROOM"),
         ("a", "nobody", "AGENT_NOT_IN_ROOM"),
     ] {
-        let leave = json!({"roomName": room, "agentName": agent});
+        let leave = member(room, agent);
         let error = desk.call("leave_room", leave).await.unwrap_err();
         assert_eq!(error.code, code);
         let next = error.next.unwrap();
@@ -280,12 +249,10 @@ async fn who_has_nothing_to_leave_is_not_told_to_enter() {
 
 #[tokio::test]
 async fn times_without_an_offset_keep_their_time_of_day() {
-    let mut desk = Desk::new();
-    desk.clock = Clock::fixed("2026-11-15T09:00:00Z".parse().unwrap());
+    let desk = Desk::at_time("2026-11-15T09:00:00Z", |_| {});
     desk.room("a", &["x"]).await;
     for hour in 9..13 {
-        desk.clock
-            .set(format!("2026-11-15T{hour:02}:00:00Z").parse().unwrap());
+        desk.set_clock(&format!("2026-11-15T{hour:02}:00:00Z"));
         desk.send("a", "x", &format!("at {hour}")).await;
     }
     for (since, until, count) in [
@@ -299,14 +266,18 @@ async fn times_without_an_offset_keep_their_time_of_day() {
         assert_eq!(found["count"], count, "{since} {until}");
     }
     for wrong in ["2026-11-15T25:00", "10:00", "2026-11-15Tmorning", "2026-11"] {
-        let refused = desk.no("search_messages", json!({"since": wrong})).await;
-        assert_eq!(refused, "INVALID_ARGUMENT", "{wrong}");
+        desk.refuses(
+            "search_messages",
+            json!({"since": wrong}),
+            "INVALID_ARGUMENT",
+        )
+        .await;
     }
 }
 
 /// Folding takes signs away, from queries too.
 #[tokio::test]
-async fn a_query_of_signs_finds_nothing_and_signs_beside_words_do_not_matter() {
+async fn punctuation_is_ignored_in_queries() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     desk.send("a", "x", "deploy \0 to staging").await;
@@ -322,12 +293,13 @@ async fn a_query_of_signs_finds_nothing_and_signs_beside_words_do_not_matter() {
 
 /// Where a file system takes `A` for `a`, one room must not be made of another.
 #[tokio::test]
-async fn a_room_that_would_share_anothers_directory_is_refused() {
+async fn a_room_that_would_share_a_directory_is_refused() {
     let desk = Desk::new();
     desk.room("team", &["x"]).await;
     fs::create_dir_all(desk.file("rooms/Team")).unwrap();
-    let twin = json!({"roomName": "Team"});
-    assert_eq!(desk.no("create_room", twin).await, "ROOM_ALREADY_EXISTS");
+    let twin = room("Team");
+    desk.refuses("create_room", twin, "ROOM_ALREADY_EXISTS")
+        .await;
     desk.send("team", "x", "still here").await;
     desk.create("TEAM").await;
 }
@@ -337,15 +309,15 @@ async fn a_room_that_would_share_anothers_directory_is_refused() {
 async fn the_limit_on_sending_holds_across_processes() {
     let limited = |path: &std::path::Path, clock: &Clock| {
         let mut desk = Desk::at(path, |settings| settings.sends_per_minute = 4);
-        desk.clock = clock.clone();
+        desk.context.clock = clock.clone();
         desk
     };
     let clock = Clock::fixed("2026-11-15T09:00:00Z".parse().unwrap());
     let mut first = Desk::new();
-    first.clock = clock.clone();
+    first.context.clock = clock.clone();
     let desks: Vec<Desk> = (0..3).map(|_| limited(&first.path, &clock)).collect();
     desks[0].room("a", &["x", "y"]).await;
-    let send = |agent: &str| json!({"roomName": "a", "agentName": agent, "message": "hi"});
+    let send = |agent: &str| message("a", agent, "hi");
     for (second, desk) in desks.iter().cycle().take(4).enumerate() {
         clock.set(format!("2026-11-15T09:00:0{second}Z").parse().unwrap());
         desk.ok("send_message", send("x")).await;

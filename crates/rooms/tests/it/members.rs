@@ -1,36 +1,26 @@
 //! Entering, leaving, being there.
 
 use jiff::{Timestamp, ToSpan};
-use kit::time::Clock;
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::desk::{Desk, member, message, room, with};
+
+const NINE: &str = "2026-11-15T09:00:00Z";
 
 #[tokio::test]
 async fn leaving_ends_membership_and_entering_begins_it() {
     let desk = Desk::new();
     desk.room("a", &["x", "y"]).await;
-    let users = |answer: serde_json::Value| answer["users"].as_array().unwrap().len();
-    assert_eq!(
-        users(desk.ok("list_room_users", json!({"roomName": "a"})).await),
-        2
-    );
-    desk.ok("leave_room", json!({"roomName": "a", "agentName": "x"}))
+    assert_eq!(desk.members("a").await, ["x", "y"]);
+    desk.leave("a", "x").await;
+    assert_eq!(desk.members("a").await, ["y"]);
+    desk.refuses("leave_room", member("a", "x"), "AGENT_NOT_IN_ROOM")
         .await;
-    assert_eq!(
-        users(desk.ok("list_room_users", json!({"roomName": "a"})).await),
-        1
-    );
-    assert_eq!(
-        desk.no("leave_room", json!({"roomName": "a", "agentName": "x"}))
-            .await,
-        "AGENT_NOT_IN_ROOM"
-    );
     desk.enter("a", "x").await;
 }
 
 #[tokio::test]
-async fn one_agent_in_several_rooms_and_rooms_of_its_own() {
+async fn an_agent_can_be_in_several_rooms() {
     let desk = Desk::new();
     for room in ["a", "b", "c"] {
         desk.create(room).await;
@@ -41,10 +31,8 @@ async fn one_agent_in_several_rooms_and_rooms_of_its_own() {
     desk.send("b", "x", "only in b").await;
     assert_eq!(desk.texts("a", json!({})).await, ["only in a"]);
     assert_eq!(desk.texts("b", json!({})).await, ["only in b"]);
-    let joined = desk.ok("list_rooms", json!({"agentName": "x"})).await;
-    assert_eq!(joined["rooms"].as_array().unwrap().len(), 2);
-    let all = desk.ok("list_rooms", json!({})).await;
-    assert_eq!(all["rooms"].as_array().unwrap().len(), 3);
+    assert_eq!(desk.rooms(Some("x")).await.len(), 2);
+    assert_eq!(desk.rooms(None).await.len(), 3);
     let nobody = desk
         .ok("list_rooms", json!({"agentName": "stranger"}))
         .await;
@@ -59,18 +47,13 @@ async fn an_agent_in_several_rooms_is_one_online_user() {
     desk.room("b", &["x"]).await;
     let status = desk.ok("get_status", json!({})).await;
     assert_eq!(status["totalOnlineUsers"], 2);
-    let in_rooms: Vec<&serde_json::Value> = status["rooms"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|room| &room["onlineUsers"])
-        .collect();
-    assert_eq!(in_rooms, [2, 1]);
+    assert_eq!(status["rooms"][0]["onlineUsers"], 2);
+    assert_eq!(status["rooms"][1]["onlineUsers"], 1);
 }
 
 /// The original's clients enter on this code, whoever they are.
 #[tokio::test]
-async fn whoever_is_not_in_the_room_is_told_so() {
+async fn calls_of_non_members_get_agent_not_in_room() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     desk.room("b", &["elsewhere"]).await;
@@ -81,11 +64,8 @@ async fn whoever_is_not_in_the_room_is_told_so() {
             ("leave_room", json!({})),
             ("mark_read", json!({})),
         ] {
-            let mut arguments = json!({"roomName": "a", "agentName": agent});
-            let object = arguments.as_object_mut().unwrap();
-            object.extend(more.as_object().unwrap().clone());
-            let code = desk.no(tool, arguments).await;
-            assert_eq!(code, "AGENT_NOT_IN_ROOM", "{tool} {agent}");
+            let arguments = with(member("a", agent), more);
+            desk.refuses(tool, arguments, "AGENT_NOT_IN_ROOM").await;
         }
         desk.enter("a", agent).await;
         desk.send("a", agent, "hi").await;
@@ -93,12 +73,11 @@ async fn whoever_is_not_in_the_room_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_question_about_somebody_whom_nobody_knows_is_refused() {
+async fn searching_messages_of_an_unknown_agent_is_refused() {
     let desk = Desk::new();
     desk.room("a", &["silent", "left", "speaks"]).await;
     desk.send("a", "speaks", "hi").await;
-    desk.ok("leave_room", json!({"roomName": "a", "agentName": "left"}))
-        .await;
+    desk.leave("a", "left").await;
     // Of a directory that another program wrote.
     let old = "{\"id\":\"1\",\"agentName\":\"old\",\"message\":\"hi\",\"timestamp\":\"2025-06-17T09:27:18.123Z\"}\n";
     desk.write("rooms/b/messages.jsonl", old);
@@ -111,90 +90,78 @@ async fn a_question_about_somebody_whom_nobody_knows_is_refused() {
     let elsewhere = json!({"agentName": "old", "roomName": "a"});
     assert_eq!(desk.ok("search_messages", elsewhere).await["count"], 0);
     let unknown = json!({"agentName": "nobody", "query": "hi"});
-    assert_eq!(desk.no("search_messages", unknown).await, "AGENT_NOT_FOUND");
+    desk.refuses("search_messages", unknown, "AGENT_NOT_FOUND")
+        .await;
 }
 
 #[tokio::test]
 async fn idle_agents_are_offline_and_may_enter_again() {
-    let mut desk = Desk::new();
-    let start: Timestamp = "2026-11-15T09:00:00Z".parse().unwrap();
-    desk.clock = Clock::fixed(start);
+    let desk = Desk::at_time(NINE, |_| {});
+    let start: Timestamp = NINE.parse().unwrap();
     desk.room("a", &["x", "y"]).await;
-    desk.clock.set(start + 20.minutes());
+    desk.context.clock.set(start + 20.minutes());
     desk.send("a", "y", "still here").await;
-    desk.clock.set(start + 31.minutes());
-    assert_eq!(desk.status_of("a", "x").await.as_deref(), Some("offline"));
-    assert_eq!(desk.status_of("a", "y").await.as_deref(), Some("online"));
-    let status = desk.ok("get_status", json!({"roomName": "a"})).await;
+    desk.context.clock.set(start + 31.minutes());
+    assert_eq!(desk.status_of("a", "x").await, "offline");
+    assert_eq!(desk.status_of("a", "y").await, "online");
+    let status = desk.ok("get_status", room("a")).await;
     assert_eq!(status["totalOnlineUsers"], 1);
-    let rooms = desk.ok("list_rooms", json!({})).await;
-    assert_eq!(
-        rooms["rooms"][0]["userCount"], 2,
-        "members, not who is online"
-    );
+    let rooms = desk.rooms(None).await;
+    assert_eq!(rooms[0]["userCount"], 2, "members, not who is online");
     let back = desk.enter("a", "x").await;
     assert!(back["message"].as_str().unwrap().contains("back"));
-    assert_eq!(desk.status_of("a", "x").await.as_deref(), Some("online"));
+    assert_eq!(desk.status_of("a", "x").await, "online");
     // Speaking brings one back as well.
-    desk.clock.set(start + 90.minutes());
-    assert_eq!(desk.status_of("a", "y").await.as_deref(), Some("offline"));
+    desk.context.clock.set(start + 90.minutes());
+    assert_eq!(desk.status_of("a", "y").await, "offline");
     desk.send("a", "y", "back").await;
-    assert_eq!(desk.status_of("a", "y").await.as_deref(), Some("online"));
+    assert_eq!(desk.status_of("a", "y").await, "online");
 }
 
 #[tokio::test]
-async fn who_only_reads_stays_online() {
-    let mut desk = Desk::new();
-    let start: Timestamp = "2026-11-15T09:00:00Z".parse().unwrap();
-    desk.clock = Clock::fixed(start);
+async fn agents_that_only_read_stay_online() {
+    let desk = Desk::at_time(NINE, |_| {});
+    let start: Timestamp = NINE.parse().unwrap();
     desk.room("a", &["x"]).await;
     for minute in (10..=60).step_by(10) {
-        desk.clock.set(start + minute.minutes());
-        desk.ok("get_messages", json!({"roomName": "a", "agentName": "x"}))
-            .await;
+        desk.context.clock.set(start + minute.minutes());
+        desk.ok("get_messages", member("a", "x")).await;
     }
-    desk.clock.set(start + 70.minutes());
-    assert_eq!(desk.status_of("a", "x").await.as_deref(), Some("online"));
-    let mut other = desk.beside();
-    other.clock = desk.clock.clone();
-    assert_eq!(other.status_of("a", "x").await.as_deref(), Some("online"));
+    desk.context.clock.set(start + 70.minutes());
+    assert_eq!(desk.status_of("a", "x").await, "online");
+    assert_eq!(desk.beside().status_of("a", "x").await, "online");
 }
 
 #[tokio::test]
-async fn the_end_of_the_program_takes_its_agents_offline() {
+async fn stopping_the_program_takes_its_agents_offline() {
     let desk = Desk::new();
     desk.room("a", &["x", "y"]).await;
     let other = desk.beside();
     other.create("b").await;
     other.enter("a", "z").await;
-    desk.counter.background.as_ref().unwrap().stop().await;
+    desk.settle().await;
     for (agent, status) in [("x", "offline"), ("y", "offline"), ("z", "online")] {
-        assert_eq!(
-            other.status_of("a", agent).await.as_deref(),
-            Some(status),
-            "{agent}"
-        );
+        assert_eq!(other.status_of("a", agent).await, status, "{agent}");
     }
-    let presence: serde_json::Value =
-        serde_json::from_str(&desk.read("rooms/a/presence.json")).unwrap();
+    let presence = desk.json("rooms/a/presence.json");
     assert_eq!(presence["users"]["x"]["status"], "offline");
     other.enter("a", "x").await;
 }
 
 #[tokio::test]
 async fn sending_has_a_limit_per_agent() {
-    let mut desk = Desk::with(|settings| settings.sends_per_minute = 2);
-    desk.clock = Clock::fixed("2026-11-15T09:00:00Z".parse().unwrap());
+    let desk = Desk::at_time(NINE, |settings| settings.sends_per_minute = 2);
     desk.room("a", &["x", "y"]).await;
     for _ in 0..2 {
         desk.send("a", "x", "hi").await;
     }
-    let send = json!({"roomName": "a", "agentName": "x", "message": "too much"});
-    let refused = desk.call("send_message", send.clone()).await.unwrap_err();
-    assert_eq!(refused.code, "RATE_LIMITED");
+    let send = message("a", "x", "too much");
+    let refused = desk
+        .refuses("send_message", send.clone(), "RATE_LIMITED")
+        .await;
     assert_eq!(refused.details.unwrap()["retry_after_ms"], 60_000);
     desk.send("a", "y", "others may").await;
-    desk.clock.set("2026-11-15T09:01:00Z".parse().unwrap());
+    desk.set_clock("2026-11-15T09:01:00Z");
     desk.ok("send_message", send).await;
 }
 
@@ -203,25 +170,22 @@ async fn a_deleted_room_is_gone_and_its_name_is_free() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     desk.send("a", "x", "hi").await;
-    let deleted = desk
-        .ok("delete_room", json!({"roomName": "a", "confirm": true}))
-        .await;
+    let deleted = desk.delete("a").await;
     assert_eq!(deleted["deletedMessages"], 1);
     assert!(!desk.file("rooms/a").exists());
-    assert_eq!(
-        desk.no("get_messages", json!({"roomName": "a"})).await,
-        "ROOM_NOT_FOUND"
-    );
+    desk.refuses("get_messages", room("a"), "ROOM_NOT_FOUND")
+        .await;
     desk.create("a").await;
     assert_eq!(desk.count("a").await, 0);
-    let send = json!({"roomName": "a", "agentName": "x", "message": "?"});
-    assert_eq!(desk.no("send_message", send).await, "AGENT_NOT_IN_ROOM");
+    let send = message("a", "x", "?");
+    desk.refuses("send_message", send, "AGENT_NOT_IN_ROOM")
+        .await;
 }
 
 /// `agentName` is only a filter there: whoever has not entered any room yet may
 /// look around under the name it is going to use.
 #[tokio::test]
-async fn who_is_in_no_room_may_look_around() {
+async fn agents_in_no_room_may_list_and_read() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     desk.send("a", "x", "hello @new").await;

@@ -14,7 +14,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{desk::Desk, worker::Worker};
+use crate::{
+    desk::{Desk, member, room},
+    worker::Worker,
+};
 
 const VARIABLE: &str = "ROOMS_TEST_ORIGINAL";
 const RETRY: Duration = Duration::from_millis(50);
@@ -222,9 +225,9 @@ async fn a_mixed_team_loses_nothing() {
     });
     // Whoever reads meanwhile never sees a file that is just being written.
     while !finish.is_finished() {
-        assert!(desk.status_of("a", "first").await.is_some());
-        let rooms = desk.ok("list_rooms", json!({})).await;
-        assert!(rooms["rooms"].to_string().contains("\"a\""));
+        assert!(!desk.status_of("a", "first").await.is_empty());
+        let rooms = desk.rooms(None).await;
+        assert!(rooms.iter().any(|room| room["name"] == "a"));
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     finish.await.unwrap();
@@ -281,11 +284,11 @@ async fn nothing_was_lost(desk: &Desk) {
 fn start_ours(desk: &Desk, number: usize, rounds: usize) -> Worker {
     let orders = (0..rounds).flat_map(|round| {
         let name = format!("ours{number}-{round}");
-        let there = json!({"roomName": "a", "agentName": name});
+        let there = member("a", &name);
         let mut said = there.clone();
         said["message"] = name.clone().into();
         let mut orders = vec![
-            order("create_room", json!({"roomName": name})),
+            order("create_room", room(&name)),
             order("enter_room", there.clone()),
             order("send_message", said),
         ];
@@ -322,15 +325,7 @@ async fn a_directory_that_the_original_left_half_written_is_read_without_loss() 
         ("whole", &["w1", "w2"]),
     ];
     for (room, members) in expected {
-        let listed = desk.ok("list_room_users", json!({"roomName": room})).await;
-        let mut names: Vec<&str> = listed["users"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|user| user["name"].as_str().unwrap())
-            .collect();
-        names.sort_unstable();
-        assert_eq!(names, members, "{room}");
+        assert_eq!(desk.members(room).await, members, "{room}");
     }
     // Everybody goes on where they were, and the files are whole again.
     for (room, members) in expected {
@@ -338,13 +333,12 @@ async fn a_directory_that_the_original_left_half_written_is_read_without_loss() 
             desk.send(room, member, "back").await;
         }
         desk.enter(room, "new").await;
-        let presence: Value =
-            serde_json::from_str(&desk.read(&format!("rooms/{room}/presence.json"))).unwrap();
+        let presence = desk.json(&format!("rooms/{room}/presence.json"));
         let users = presence["users"].as_object().unwrap();
         assert_eq!(users.len(), members.len() + 1, "{room}");
     }
     desk.create("more").await;
-    let registry: Value = serde_json::from_str(&desk.read("rooms.json")).unwrap();
+    let registry = desk.json("rooms.json");
     assert_eq!(registry["rooms"].as_object().unwrap().len(), 5);
     assert_eq!(
         registry["rooms"]["half"]["createdAt"],

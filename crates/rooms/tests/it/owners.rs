@@ -2,39 +2,32 @@
 
 use serde_json::{Value, json};
 
-use crate::{desk::Desk, worker::Worker};
+use crate::{
+    desk::{Desk, confirmed, member, message, room, with},
+    worker::Worker,
+};
 
 const A: Option<&str> = Some("alpha");
 const B: Option<&str> = Some("beta");
 const KEYLESS: Option<&str> = None;
 
-fn act(room: &str, agent: &str) -> Value {
-    json!({"roomName": room, "agentName": agent})
-}
-
 fn say(room: &str, agent: &str) -> Value {
-    json!({"roomName": room, "agentName": agent, "message": "hello"})
-}
-
-fn confirmed(room: &str) -> Value {
-    json!({"roomName": room, "confirm": true})
+    message(room, agent, "hello")
 }
 
 /// Every call that acts for an agent or shows what is its own.
 fn acts(room: &str, agent: &str) -> Vec<(&'static str, Value)> {
-    let mut wait = act(room, agent);
-    wait["timeout"] = 1.into();
-    let mut mentions = act(room, agent);
-    mentions["mentionsOnly"] = true.into();
+    let wait = with(member(room, agent), json!({"timeout": 1}));
+    let mentions = with(member(room, agent), json!({"mentionsOnly": true}));
     vec![
         ("list_rooms", json!({"agentName": agent})),
-        ("get_messages", act(room, agent)),
+        ("get_messages", member(room, agent)),
         ("get_messages", mentions),
         ("send_message", say(room, agent)),
-        ("mark_read", act(room, agent)),
+        ("mark_read", member(room, agent)),
         ("wait_for_messages", wait),
-        ("enter_room", act(room, agent)),
-        ("leave_room", act(room, agent)),
+        ("enter_room", member(room, agent)),
+        ("leave_room", member(room, agent)),
     ]
 }
 
@@ -42,7 +35,10 @@ fn acts(room: &str, agent: &str) -> Vec<(&'static str, Value)> {
 async fn with_alice() -> Desk {
     let desk = Desk::new();
     desk.room("r", &["speaker"]).await;
-    assert_eq!(desk.outcome(A, "enter_room", act("r", "alice")).await, "ok");
+    assert_eq!(
+        desk.outcome(A, "enter_room", member("r", "alice")).await,
+        "ok"
+    );
     desk.send("r", "speaker", "for @alice").await;
     desk
 }
@@ -58,7 +54,7 @@ async fn nobody_else_acts_under_a_name_that_a_key_holds() {
     }
     // Nothing was read, said or left in her name.
     let mine = desk.remote(A);
-    let messages = desk.call_in(&mine, "wait_for_messages", act("r", "alice"));
+    let messages = desk.call_as(&mine, "wait_for_messages", member("r", "alice"));
     let messages = messages.await.unwrap();
     assert_eq!(messages["count"], 1, "{messages}");
     assert_eq!(desk.count("r").await, 1);
@@ -72,19 +68,19 @@ async fn nobody_else_acts_under_a_name_that_a_key_holds() {
     }
     // Who left still holds the name.
     assert_eq!(
-        desk.outcome(B, "enter_room", act("r", "alice")).await,
+        desk.outcome(B, "enter_room", member("r", "alice")).await,
         "AGENT_NAME_TAKEN"
     );
 }
 
 #[tokio::test]
-async fn reading_without_a_name_and_the_users_own_processes_are_as_before() {
+async fn reading_without_a_name_and_local_processes_need_no_key() {
     let desk = with_alice().await;
     for other in [A, B, KEYLESS] {
         for (tool, arguments) in [
             ("list_rooms", json!({})),
-            ("get_messages", json!({"roomName": "r"})),
-            ("list_room_users", json!({"roomName": "r"})),
+            ("get_messages", room("r")),
+            ("list_room_users", room("r")),
             ("search_messages", json!({"agentName": "alice"})),
             ("get_status", json!({})),
         ] {
@@ -92,11 +88,12 @@ async fn reading_without_a_name_and_the_users_own_processes_are_as_before() {
         }
     }
     desk.ok("send_message", say("r", "alice")).await;
-    desk.ok("leave_room", act("r", "alice")).await;
-    desk.ok("enter_room", act("r", "alice")).await;
+    desk.ok("leave_room", member("r", "alice")).await;
+    desk.ok("enter_room", member("r", "alice")).await;
     // Without any key among them keyless callers share names, as they always did.
     for _ in 0..2 {
-        desk.outcome(KEYLESS, "enter_room", act("r", "bob")).await;
+        desk.outcome(KEYLESS, "enter_room", member("r", "bob"))
+            .await;
         let sent = desk.outcome(KEYLESS, "send_message", say("r", "bob")).await;
         assert_eq!(sent, "ok");
     }
@@ -107,20 +104,23 @@ async fn the_first_key_that_uses_a_name_in_old_data_gets_it() {
     let desk = Desk::new();
     desk.room("r", &["old", "other"]).await;
     // Reading takes nothing, and neither does a call that fails.
-    assert_eq!(desk.outcome(B, "get_messages", act("r", "old")).await, "ok");
+    assert_eq!(
+        desk.outcome(B, "get_messages", member("r", "old")).await,
+        "ok"
+    );
     let stranger = desk.outcome(B, "send_message", say("r", "nobody")).await;
     assert_eq!(stranger, "AGENT_NOT_IN_ROOM");
-    let online = desk.outcome(B, "enter_room", act("r", "old")).await;
+    let online = desk.outcome(B, "enter_room", member("r", "old")).await;
     assert_eq!(online, "AGENT_ALREADY_IN_ROOM");
     let held = |desk: &Desk| desk.file("owners.json").exists();
     assert!(!held(&desk));
     for (name, tool, arguments) in [
         ("old", "send_message", say("r", "old")),
-        ("other", "leave_room", act("r", "other")),
+        ("other", "leave_room", member("r", "other")),
     ] {
         assert_eq!(desk.outcome(A, tool, arguments).await, "ok");
         assert_eq!(
-            desk.outcome(B, "enter_room", act("r", name)).await,
+            desk.outcome(B, "enter_room", member("r", name)).await,
             "AGENT_NAME_TAKEN"
         );
     }
@@ -135,38 +135,38 @@ async fn the_first_key_that_uses_a_name_in_old_data_gets_it() {
 }
 
 #[tokio::test]
-async fn names_that_look_like_a_held_one_are_taken_too() {
+async fn names_that_look_like_a_held_one_are_refused() {
     let desk = with_alice().await;
     for name in ["Alice", "ＡＬＩＣＥ", "аlice", "ALıCE"] {
         for other in [B, KEYLESS] {
-            let outcome = desk.outcome(other, "enter_room", act("r", name)).await;
+            let outcome = desk.outcome(other, "enter_room", member("r", name)).await;
             assert_eq!(outcome, "AGENT_NAME_TAKEN", "{name}");
         }
     }
     // Members that are in the files under such names already.
-    let mut presence: Value = serde_json::from_str(&desk.read("rooms/r/presence.json")).unwrap();
     let hidden = ["al\u{200b}ice", "\u{202e}alice", "alice\u{00a0}"];
-    for name in hidden {
-        presence["users"][name] = presence["users"]["speaker"].clone();
-    }
-    desk.write("rooms/r/presence.json", &presence.to_string());
+    desk.edit("rooms/r/presence.json", |presence| {
+        for name in hidden {
+            presence["users"][name] = presence["users"]["speaker"].clone();
+        }
+    });
     for name in hidden {
         let outcome = desk.outcome(B, "send_message", say("r", name)).await;
         assert_eq!(outcome, "AGENT_NAME_TAKEN", "{}", name.escape_unicode());
     }
     assert_eq!(
-        desk.outcome(B, "enter_room", act("r", "alice-2")).await,
+        desk.outcome(B, "enter_room", member("r", "alice-2")).await,
         "ok"
     );
-    let system = desk.outcome(B, "enter_room", act("r", "System")).await;
+    let system = desk.outcome(B, "enter_room", member("r", "System")).await;
     assert_eq!(system, "INVALID_AGENT_NAME");
 }
 
 #[tokio::test]
-async fn a_refusal_tells_nothing_of_the_other_key() {
+async fn a_refusal_does_not_reveal_the_other_key() {
     let desk = with_alice().await;
     let context = desk.remote(B);
-    let refused = desk.call_in(&context, "send_message", say("r", "alice"));
+    let refused = desk.call_as(&context, "send_message", say("r", "alice"));
     let refused = refused.await.unwrap_err();
     let told = format!("{} {:?}", refused.text(), refused.details);
     assert!(!told.contains("alpha"), "{told}");
@@ -178,32 +178,29 @@ async fn a_wait_ends_when_a_key_takes_the_name() {
     let desk = Desk::new();
     desk.room("r", &["alice", "bob"]).await;
     let waits = desk.beside();
-    let mut arguments = act("r", "alice");
+    let mut arguments = member("r", "alice");
     arguments["timeout"] = 60.into();
     let context = waits.remote(KEYLESS);
-    let waiting = waits.call_in(&context, "wait_for_messages", arguments);
+    let waiting = waits.call_as(&context, "wait_for_messages", arguments);
     let taking = async {
-        loop {
-            let users = desk.ok("list_room_users", json!({"roomName": "r"})).await;
-            if users["users"][0]["waiting"] == true {
-                break;
-            }
-            tokio::task::yield_now().await;
-        }
-        assert_eq!(desk.outcome(A, "mark_read", act("r", "alice")).await, "ok");
+        desk.until_waiting("r", "alice").await;
+        assert_eq!(
+            desk.outcome(A, "mark_read", member("r", "alice")).await,
+            "ok"
+        );
         desk.send("r", "bob", "for @alice alone").await;
     };
     let (waited, ()) = tokio::join!(waiting, taking);
     assert_eq!(waited.unwrap_err().code, "AGENT_NAME_TAKEN");
     let context = desk.remote(A);
-    let unread = desk.call_in(&context, "get_messages", act("r", "alice"));
+    let unread = desk.call_as(&context, "get_messages", member("r", "alice"));
     assert_eq!(unread.await.unwrap()["unreadCount"], 1);
 }
 
 #[tokio::test]
-async fn a_room_that_a_key_created_is_deleted_and_cleared_by_that_key() {
+async fn only_the_creating_key_may_delete_and_clear_a_room() {
     let desk = Desk::new();
-    let room = json!({"roomName": "r"});
+    let room = room("r");
     assert_eq!(desk.outcome(A, "create_room", room.clone()).await, "ok");
     for tool in ["clear_room_messages", "delete_room"] {
         for other in [B, KEYLESS] {
@@ -213,7 +210,7 @@ async fn a_room_that_a_key_created_is_deleted_and_cleared_by_that_key() {
     }
     let mut named = desk.remote(B);
     named.key_names_tool = true;
-    let cleared = desk.call_in(&named, "clear_room_messages", confirmed("r"));
+    let cleared = desk.call_as(&named, "clear_room_messages", confirmed("r"));
     assert_eq!(cleared.await.unwrap()["clearedCount"], 0);
     assert_eq!(desk.outcome(A, "delete_room", confirmed("r")).await, "ok");
 
@@ -221,7 +218,7 @@ async fn a_room_that_a_key_created_is_deleted_and_cleared_by_that_key() {
     assert_eq!(desk.outcome(B, "create_room", room.clone()).await, "ok");
     let foreign = desk.outcome(A, "delete_room", confirmed("r")).await;
     assert_eq!(foreign, "FORBIDDEN");
-    desk.ok("delete_room", confirmed("r")).await;
+    desk.delete("r").await;
     assert_eq!(desk.outcome(KEYLESS, "create_room", room).await, "ok");
     assert_eq!(desk.outcome(A, "delete_room", confirmed("r")).await, "ok");
     assert!(!desk.read("rooms.json").contains("beta"));
@@ -229,14 +226,14 @@ async fn a_room_that_a_key_created_is_deleted_and_cleared_by_that_key() {
 
 /// Sixteen processes, each with a key of its own, want the same new name.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_many_keys_at_once_one_gets_the_name() {
+async fn one_of_many_keys_at_once_gets_the_name() {
     let desk = Desk::new();
     desk.room("r", &[]).await;
     let workers: Vec<Worker> = (0..16)
         .map(|number| {
             let order = |tool: &str, arguments| json!({"tool": tool, "arguments": arguments, "key": format!("key-{number}")});
             let orders = [
-                order("enter_room", act("r", "new")),
+                order("enter_room", member("r", "new")),
                 order("send_message", say("r", "new")),
             ];
             Worker::start(&desk.path, &orders)

@@ -7,7 +7,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{desk::Desk, worker::Worker};
+use crate::{
+    desk::{Desk, member, room},
+    worker::Worker,
+};
 
 fn order(tool: &str, arguments: Value) -> Value {
     json!({"tool": tool, "arguments": arguments})
@@ -29,8 +32,8 @@ async fn a_race_has_one_winner() {
     let workers: Vec<Worker> = (0..16)
         .map(|_| {
             let orders = [
-                order("create_room", json!({"roomName": "a"})),
-                order("enter_room", json!({"roomName": "a", "agentName": "x"})),
+                order("create_room", room("a")),
+                order("enter_room", member("a", "x")),
                 json!({"stay": true}),
             ];
             Worker::start(&desk.path, &orders)
@@ -48,11 +51,11 @@ async fn a_race_has_one_winner() {
     let expected = |code: &str| HashMap::from([("ok".to_owned(), 1), (code.to_owned(), 15)]);
     assert_eq!(codes(&created), expected("ROOM_ALREADY_EXISTS"));
     assert_eq!(codes(&entered), expected("AGENT_ALREADY_IN_ROOM"));
-    let rooms = desk.ok("list_rooms", json!({})).await;
-    assert_eq!(rooms["rooms"][0]["userCount"], 1);
+    let rooms = desk.rooms(None).await;
+    assert_eq!(rooms[0]["userCount"], 1);
     drop(waiting);
     // Killed, they are gone at once, and the name can be taken up again.
-    assert_eq!(desk.status_of("a", "x").await.as_deref(), Some("offline"));
+    assert_eq!(desk.status_of("a", "x").await, "offline");
     desk.enter("a", "x").await;
 }
 
@@ -68,7 +71,7 @@ async fn processes_send_at_once() {
         .map(|n| {
             let agent = format!("w{n}");
             let orders = [
-                order("enter_room", json!({"roomName": "a", "agentName": agent})),
+                order("enter_room", member("a", &agent)),
                 json!({"tool": "send_message", "times": EACH, "arguments":
                     {"roomName": "a", "agentName": agent, "message": "{n}"}}),
             ];
@@ -83,7 +86,7 @@ async fn processes_send_at_once() {
     });
     while !finish.is_finished() {
         desk.texts("a", json!({"limit": 20})).await;
-        desk.ok("list_room_users", json!({"roomName": "a"})).await;
+        desk.ok("list_room_users", room("a")).await;
         desk.ok("list_rooms", json!({})).await;
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
@@ -107,7 +110,7 @@ async fn processes_send_at_once() {
         *expected += 1;
     }
     assert_eq!(desk.count("a").await as usize, PROCESSES * EACH);
-    let users = desk.ok("list_room_users", json!({"roomName": "a"})).await;
+    let users = desk.ok("list_room_users", room("a")).await;
     assert_eq!(users["users"][0]["messageCount"], EACH);
 }
 
@@ -116,17 +119,17 @@ async fn a_process_that_ends_takes_its_agents_offline() {
     let desk = Desk::new();
     desk.create("a").await;
     let orders = [
-        order("enter_room", json!({"roomName": "a", "agentName": "x"})),
+        order("enter_room", member("a", "x")),
         json!({"stay": true}),
         json!({"stop": true}),
     ];
     let mut worker = Worker::start(&desk.path, &orders);
     worker.next().unwrap();
-    assert_eq!(desk.status_of("a", "x").await.as_deref(), Some("online"));
+    assert_eq!(desk.status_of("a", "x").await, "online");
     drop(worker.child.stdin.take());
     worker.child.wait().unwrap();
-    assert_eq!(desk.status_of("a", "x").await.as_deref(), Some("offline"));
-    let presence: Value = serde_json::from_str(&desk.read("rooms/a/presence.json")).unwrap();
+    assert_eq!(desk.status_of("a", "x").await, "offline");
+    let presence = desk.json("rooms/a/presence.json");
     assert_eq!(presence["users"]["x"]["status"], "offline");
 }
 
@@ -144,19 +147,14 @@ async fn a_hundred_rooms_with_ten_agents_each() {
         });
         futures::future::join_all(enter).await;
     }
-    assert_eq!(
-        desk.no("create_room", json!({"roomName": "more"})).await,
-        "ROOM_LIMIT_EXCEEDED"
-    );
+    desk.refuses("create_room", room("more"), "ROOM_LIMIT_EXCEEDED")
+        .await;
     let status = desk.ok("get_status", json!({})).await;
     assert_eq!(
         (&status["totalRooms"], &status["totalOnlineUsers"]),
         (&json!(100), &json!(10)),
         "agents, each of whom is in a hundred rooms"
     );
-    let rooms = desk
-        .beside()
-        .ok("list_rooms", json!({"agentName": "a3"}))
-        .await;
-    assert_eq!(rooms["rooms"].as_array().unwrap().len(), 100);
+    let rooms = desk.beside().rooms(Some("a3")).await;
+    assert_eq!(rooms.len(), 100);
 }

@@ -7,20 +7,16 @@ use std::{
 
 use kit::{
     context::Change,
-    resource::{Body, Question, Reference},
+    resource::{Question, Reference},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::sleep;
 
-use crate::desk::{Desk, texts};
+use crate::desk::{Desk, eventually, message, texts};
 
 async fn read(desk: &Desk, uri: &str) -> Option<Value> {
-    let resources = desk.counter.resources.as_ref().unwrap();
-    let contents = resources.read(&desk.context(), uri).await.unwrap()?;
-    match contents.body {
-        Body::Text(text) => serde_json::from_str(&text).ok(),
-        Body::Blob(_) => None,
-    }
+    let text = (**desk).read(uri).await?;
+    Some(serde_json::from_str(&text).unwrap())
 }
 
 #[tokio::test]
@@ -30,7 +26,7 @@ async fn rooms_and_messages_can_be_listed_read_and_completed() {
     desk.create("general").await;
     desk.send("dev-team", "x", "hello").await;
     let resources = desk.counter.resources.as_ref().unwrap();
-    let page = resources.list(&desk.context(), None).await.unwrap();
+    let page = resources.list(&desk.context, None).await.unwrap();
     let uris: Vec<&str> = page.items.iter().map(|item| item.uri.as_str()).collect();
     assert_eq!(
         uris,
@@ -54,26 +50,23 @@ async fn rooms_and_messages_can_be_listed_read_and_completed() {
         typed: "GEN".into(),
         settled: Vec::new(),
     };
-    let values = resources
-        .complete(&desk.context(), &question)
-        .await
-        .unwrap();
+    let values = resources.complete(&desk.context, &question).await.unwrap();
     assert_eq!(values, ["general"]);
 }
 
 #[tokio::test]
-async fn a_call_says_what_it_changed() {
+async fn a_call_reports_what_it_changed() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
-    let context = desk.context();
-    let send = json!({"roomName": "a", "agentName": "x", "message": "hi"});
-    desk.call_in(&context, "send_message", send).await.unwrap();
+    let context = desk.new_context();
+    let send = message("a", "x", "hi");
+    desk.call_as(&context, "send_message", send).await.unwrap();
     let changed = Change::Resource("rooms://a/messages".into());
     assert_eq!(context.take_changes(), [changed]);
 }
 
 #[tokio::test]
-async fn subscribers_hear_of_other_processes_and_not_twice_of_ourselves() {
+async fn subscribers_are_notified_of_other_processes_only() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     let heard: Arc<Mutex<Vec<Change>>> = Arc::default();
@@ -100,15 +93,8 @@ async fn subscribers_hear_of_other_processes_and_not_twice_of_ourselves() {
         Change::Resource("rooms://a".into()),
         Change::ResourceList,
     ];
-    for _ in 0..200 {
-        if wanted
-            .iter()
-            .all(|change| heard.lock().unwrap().contains(change))
-        {
-            break;
-        }
-        sleep(Duration::from_millis(10)).await;
-    }
+    let is_heard = |change| heard.lock().unwrap().contains(change);
+    eventually(async || wanted.iter().all(is_heard)).await;
     let heard_now = heard.lock().unwrap().clone();
     for change in wanted {
         assert!(heard_now.contains(&change), "{change:?} in {heard_now:?}");

@@ -3,11 +3,9 @@
 
 mod refusals;
 
-use jiff::Timestamp;
-use kit::time::Clock;
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::desk::{Desk, confirmed, member, message, room, with};
 
 const NINE: [&str; 9] = [
     "list_rooms",
@@ -71,14 +69,12 @@ fn the_tool_list_is_small() {
 }
 
 #[tokio::test]
-async fn files_are_the_documents_byte_for_byte() {
-    let mut desk = Desk::new();
-    let at = |text: &str| text.parse::<Timestamp>().unwrap();
-    desk.clock = Clock::fixed(at("2024-01-20T09:30:00Z"));
+async fn files_match_the_seed_byte_for_byte() {
+    let desk = Desk::at_time("2024-01-20T09:30:00Z", |_| {});
     let description = "Development team discussions";
     let room = json!({"roomName": "dev-team", "description": description});
     desk.ok("create_room", room).await;
-    desk.clock.set(at("2024-01-20T10:00:00Z"));
+    desk.set_clock("2024-01-20T10:00:00Z");
     let profile = json!({
         "role": "coordinator",
         "description": "Task coordination and workflow management",
@@ -87,7 +83,7 @@ async fn files_are_the_documents_byte_for_byte() {
     });
     let enter = json!({"roomName": "dev-team", "agentName": "agent1", "profile": profile});
     desk.ok("enter_room", enter).await;
-    desk.clock.set(at("2024-01-20T10:30:00Z"));
+    desk.set_clock("2024-01-20T10:30:00Z");
     let text = "Hello @coordinator, task completed!";
     let id = desk.send("dev-team", "agent1", text).await;
 
@@ -97,7 +93,7 @@ async fn files_are_the_documents_byte_for_byte() {
             "{{\"id\":\"{id}\",\"roomName\":\"dev-team\",\"agentName\":\"agent1\",\"message\":\"Hello @coordinator, task completed!\",\"mentions\":[\"coordinator\"],\"timestamp\":\"2024-01-20T10:30:00Z\",\"metadata\":{{}}}}\n"
         )
     );
-    desk.counter.background.as_ref().unwrap().stop().await;
+    desk.settle().await;
     assert_eq!(
         desk.read("rooms.json"),
         r#"{
@@ -140,83 +136,53 @@ async fn files_are_the_documents_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn answers_have_the_documents_fields() {
+async fn answers_have_the_fields_of_the_seed() {
     let desk = Desk::new();
-    let keys =
-        |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
-    let has = |value: &Value, wanted: &[&str]| {
-        for key in wanted {
-            assert!(value.get(key).is_some(), "{key} in {:?}", keys(value));
+    let has = |value: &Value, wanted: &str| {
+        for key in wanted.split(' ') {
+            assert!(value.get(key).is_some(), "{key} in {value}");
         }
     };
-    let created = desk.ok("create_room", json!({"roomName": "a"})).await;
-    has(&created, &["success", "roomName", "message"]);
-    has(
-        &desk.enter("a", "x").await,
-        &["success", "roomName", "message"],
-    );
-    let send = json!({"roomName": "a", "agentName": "x", "message": "hi @y", "metadata": {"k": 1}});
+    let created = desk.ok("create_room", room("a")).await;
+    has(&created, "success roomName message");
+    has(&desk.enter("a", "x").await, "success roomName message");
+    let send = with(message("a", "x", "hi @y"), json!({"metadata": {"k": 1}}));
     let sent = desk.ok("send_message", send).await;
-    has(
-        &sent,
-        &["success", "messageId", "roomName", "timestamp", "mentions"],
-    );
+    has(&sent, "success messageId roomName timestamp mentions");
     assert_eq!(sent["mentions"], json!(["y"]));
-    let got = desk.ok("get_messages", json!({"roomName": "a"})).await;
-    has(&got, &["roomName", "messages", "count", "hasMore"]);
+    let got = desk.ok("get_messages", room("a")).await;
+    has(&got, "roomName messages count hasMore");
     let message = &got["messages"][0];
-    has(
-        message,
-        &[
-            "id",
-            "agentName",
-            "message",
-            "timestamp",
-            "mentions",
-            "metadata",
-        ],
-    );
+    has(message, "id agentName message timestamp mentions metadata");
     assert_eq!(message["id"], sent["messageId"]);
-    let users = desk.ok("list_room_users", json!({"roomName": "a"})).await;
-    has(&users, &["roomName", "users", "onlineCount"]);
+    let users = desk.ok("list_room_users", room("a")).await;
+    has(&users, "roomName users onlineCount");
     assert_eq!(users["users"][0]["messageCount"], 1);
     let status = desk.ok("get_status", json!({})).await;
-    has(
-        &status,
-        &["rooms", "totalRooms", "totalOnlineUsers", "totalMessages"],
-    );
-    has(
-        &status["rooms"][0],
-        &["name", "onlineUsers", "totalMessages", "storageSize"],
-    );
+    has(&status, "rooms totalRooms totalOnlineUsers totalMessages");
+    let in_room = "name onlineUsers totalMessages storageSize";
+    has(&status["rooms"][0], in_room);
     assert!(status["rooms"][0]["storageSize"].as_u64().unwrap() > 100);
-    let rooms = desk.ok("list_rooms", json!({"agentName": "x"})).await;
-    let registry: Value = serde_json::from_str(&desk.read("rooms.json")).unwrap();
+    let rooms = desk.rooms(Some("x")).await;
+    let registry = desk.json("rooms.json");
     let created = &registry["rooms"]["a"]["createdAt"];
     assert!(created.is_string());
     assert_eq!(
-        rooms["rooms"][0],
+        rooms[0],
         json!({"name": "a", "createdAt": created, "userCount": 1, "messageCount": 1,
             "isJoined": true, "unreadCount": 0})
     );
-    let cleared = desk
-        .ok(
-            "clear_room_messages",
-            json!({"roomName": "a", "confirm": true}),
-        )
-        .await;
+    let cleared = desk.ok("clear_room_messages", confirmed("a")).await;
     assert_eq!(
         cleared,
         json!({"success": true, "roomName": "a", "clearedCount": 1})
     );
-    let left = desk
-        .ok("leave_room", json!({"roomName": "a", "agentName": "x"}))
-        .await;
-    has(&left, &["success", "roomName", "message"]);
+    let left = desk.ok("leave_room", member("a", "x")).await;
+    has(&left, "success roomName message");
 }
 
 #[tokio::test]
-async fn every_code_of_the_document_and_ours() {
+async fn every_error_has_its_code() {
     let desk = Desk::with(|settings| settings.max_rooms = 2.try_into().unwrap());
     desk.room("a", &["x"]).await;
     desk.room("b", &["y"]).await;
@@ -226,54 +192,36 @@ async fn every_code_of_the_document_and_ours() {
         refusals::about_reading(),
     ];
     for (tool, arguments, code) in refusals.into_iter().flatten() {
-        let shown = arguments.to_string();
-        assert_eq!(desk.no(tool, arguments).await, code, "{tool} {shown:.100}");
+        desk.refuses(tool, arguments, code).await;
     }
     assert_eq!(desk.count("a").await, 0);
-    desk.ok(
-        "send_message",
-        refusals::said("a", "x", &"あ".repeat(10_000)),
-    )
-    .await;
+    desk.send("a", "x", &"あ".repeat(10_000)).await;
 }
 
 /// The original never read its limits, always counted 0, let people send after
 /// they had left, and let them enter twice.
 #[tokio::test]
-async fn defects_of_the_original() {
+async fn defects_of_the_original_are_fixed() {
     let desk = Desk::with(|settings| {
         settings.max_rooms = 1.try_into().unwrap();
         settings.max_messages = 3.try_into().unwrap();
     });
     desk.room("a", &["x", "田中"]).await;
-    assert_eq!(
-        desk.no("create_room", json!({"roomName": "b"})).await,
-        "ROOM_LIMIT_EXCEEDED"
-    );
-    desk.ok("delete_room", json!({"roomName": "a", "confirm": true}))
+    desk.refuses("create_room", room("b"), "ROOM_LIMIT_EXCEEDED")
         .await;
+    desk.delete("a").await;
     desk.room("b", &["x", "田中"]).await;
-    assert_eq!(
-        desk.no("enter_room", json!({"roomName": "b", "agentName": "x"}))
-            .await,
-        "AGENT_ALREADY_IN_ROOM"
-    );
+    desk.refuses("enter_room", member("b", "x"), "AGENT_ALREADY_IN_ROOM")
+        .await;
     for n in 0..5 {
         desk.send("b", "x", &format!("@田中さん、{n}番です")).await;
     }
     assert_eq!(desk.lines("rooms/b/messages.jsonl").len(), 3);
-    let rooms = desk.ok("list_rooms", json!({})).await;
-    assert_eq!(rooms["rooms"][0]["messageCount"], 5);
+    let rooms = desk.rooms(None).await;
+    assert_eq!(rooms[0]["messageCount"], 5);
     let mentions = json!({"roomName": "b", "agentName": "田中", "mentionsOnly": true});
     assert_eq!(desk.ok("get_messages", mentions).await["count"], 5);
-    desk.ok("leave_room", json!({"roomName": "b", "agentName": "x"}))
+    desk.leave("b", "x").await;
+    desk.refuses("send_message", message("b", "x", "?"), "AGENT_NOT_IN_ROOM")
         .await;
-    assert_eq!(
-        desk.no(
-            "send_message",
-            json!({"roomName": "b", "agentName": "x", "message": "?"})
-        )
-        .await,
-        "AGENT_NOT_IN_ROOM"
-    );
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::{
-    desk::{Desk, Listener, texts},
+    desk::{Desk, Listener, confirmed, room, texts},
     worker::Worker,
 };
 
@@ -18,7 +18,7 @@ fn wait(agent: &str, timeout: u64) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_there_comes_at_once_and_only_once() {
+async fn unread_messages_are_delivered_at_once_and_only_once() {
     let desk = Desk::new();
     desk.room("a", &["x", "y"]).await;
     desk.send("a", "x", "one").await;
@@ -44,16 +44,13 @@ async fn what_is_there_comes_at_once_and_only_once() {
         }
         sleep(Duration::from_millis(10)).await;
     }
-    let rooms = desk
-        .beside()
-        .ok("list_rooms", json!({"agentName": "y"}))
-        .await;
-    assert_eq!(rooms["rooms"][0]["unreadCount"], 0);
+    let rooms = desk.beside().rooms(Some("y")).await;
+    assert_eq!(rooms[0]["unreadCount"], 0);
 }
 
 /// Whole seconds or not, and the milliseconds of the original's clients.
 #[tokio::test]
-async fn a_time_to_wait_may_be_part_of_a_second() {
+async fn timeouts_may_be_fractions_and_milliseconds() {
     let desk = Desk::new();
     desk.room("a", &["x", "y"]).await;
     for timeout in [json!(1.5), json!("1.5"), json!(1_500)] {
@@ -72,13 +69,13 @@ async fn a_time_to_wait_may_be_part_of_a_second() {
 }
 
 #[tokio::test]
-async fn a_message_wakes_who_waits() {
+async fn a_message_wakes_a_waiting_agent() {
     let desk = Desk::new();
     desk.room("a", &["x", "y"]).await;
     let waiting = desk.call("wait_for_messages", wait("y", 20));
     let speaking = async {
         sleep(Duration::from_millis(200)).await;
-        let users = desk.ok("list_room_users", json!({"roomName": "a"})).await;
+        let users = desk.ok("list_room_users", room("a")).await;
         assert_eq!(users["users"][1]["waiting"], true);
         let sent = Instant::now();
         desk.send("a", "x", "wake up").await;
@@ -107,7 +104,7 @@ async fn waiting_for_mentions_leaves_the_rest_unread() {
 }
 
 #[tokio::test]
-async fn much_that_is_unread_comes_in_parts() {
+async fn many_unread_messages_come_in_parts() {
     let desk = Desk::new();
     desk.room("a", &["x", "y"]).await;
     for n in 0..7 {
@@ -128,8 +125,8 @@ async fn much_that_is_unread_comes_in_parts() {
 async fn cancelling_leaves_messages_unread() {
     let desk = Desk::new();
     desk.room("a", &["x", "y"]).await;
-    let context = desk.context();
-    let waiting = desk.call_in(&context, "wait_for_messages", wait("y", 20));
+    let context = desk.new_context();
+    let waiting = desk.call_as(&context, "wait_for_messages", wait("y", 20));
     let cancelling = async {
         sleep(Duration::from_millis(100)).await;
         context.cancel.cancel();
@@ -143,7 +140,7 @@ async fn cancelling_leaves_messages_unread() {
     desk.send("a", "x", "still unread").await;
     let mut waits = true;
     for _ in 0..100 {
-        let users = desk.ok("list_room_users", json!({"roomName": "a"})).await;
+        let users = desk.ok("list_room_users", room("a")).await;
         waits = users["users"][1]["waiting"] == true;
         if !waits {
             break;
@@ -156,14 +153,14 @@ async fn cancelling_leaves_messages_unread() {
 }
 
 #[tokio::test]
-async fn everybody_waiting_is_a_warning_for_all_of_them() {
+async fn everybody_is_warned_when_everybody_waits() {
     let desk = Desk::new();
     let other = desk.beside();
     desk.room("a", &["x"]).await;
     other.enter("a", "y").await;
     let listener = Arc::new(Listener::default());
     let context = listener.context();
-    let first = desk.call_in(&context, "wait_for_messages", wait("x", 2));
+    let first = desk.call_as(&context, "wait_for_messages", wait("x", 2));
     let second = async {
         sleep(Duration::from_millis(300)).await;
         other.ok("wait_for_messages", wait("y", 1)).await
@@ -181,15 +178,13 @@ async fn everybody_waiting_is_a_warning_for_all_of_them() {
 }
 
 #[tokio::test]
-async fn a_room_that_goes_ends_the_waiting() {
+async fn deleting_a_room_ends_the_wait() {
     let desk = Desk::new();
     desk.room("a", &["x"]).await;
     let waiting = desk.call("wait_for_messages", wait("x", 20));
     let deleting = async {
         sleep(Duration::from_millis(100)).await;
-        desk.beside()
-            .ok("delete_room", json!({"roomName": "a", "confirm": true}))
-            .await
+        desk.beside().ok("delete_room", confirmed("a")).await
     };
     let (answer, _) = tokio::join!(waiting, deleting);
     assert_eq!(answer.unwrap_err().code, "ROOM_NOT_FOUND");

@@ -97,7 +97,7 @@ fn works_when_told_to() {
             .iter()
             .any(|order| order["stop"] == true)
         {
-            desk.counter.background.as_ref().unwrap().stop().await;
+            desk.settle().await;
         }
     });
 }
@@ -129,7 +129,7 @@ async fn once(desk: &Desk, order: &Value, time: u64) {
     }
     let context = match order["key"].as_str() {
         Some(key) => desk.remote(Some(key)),
-        None => desk.context(),
+        None => desk.new_context(),
     };
     let answer = match kit::testing::call(&desk.counter, &context, tool, arguments).await {
         Ok(answer) => json!({"ok": answer}),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{NAMES, meet, say, set_ups};
+use super::{NAMES, meet, member, room, say, set_ups};
 use crate::harness::refused;
 
 /// What clients of the original server send, and what they do with the answer.
@@ -11,7 +11,7 @@ async fn clients_of_the_original_server_are_understood() {
     for (way, place, agents) in set_ups().await {
         meet(&agents, "dev-team").await;
         let agent = &agents[0];
-        let newcomer = json!({ "agentName": "newcomer", "roomName": "dev-team" });
+        let newcomer = member("newcomer", "dev-team");
         for (tool, more) in [
             ("send_message", json!({ "message": "hi" })),
             ("wait_for_messages", json!({ "timeout": 1_000 })),
@@ -20,9 +20,7 @@ async fn clients_of_the_original_server_are_understood() {
             let mut arguments = newcomer.clone();
             let object = arguments.as_object_mut().unwrap();
             object.extend(more.as_object().unwrap().clone());
-            let answer = agent.call(tool, arguments).await;
-            let code = &answer["structuredContent"]["error"]["code"];
-            assert_eq!(code, "AGENT_NOT_IN_ROOM", "{way} {tool}");
+            refused(&agent.call(tool, arguments).await, "AGENT_NOT_IN_ROOM");
         }
         agent.ok("enter_room", newcomer.clone()).await;
         let first = say(agent, "newcomer", "dev-team", "first").await;
@@ -37,10 +35,8 @@ async fn clients_of_the_original_server_are_understood() {
             let waited = agent.ok("wait_for_messages", wait).await;
             assert_eq!(waited["timedOut"], true, "{way} {timeout}");
         }
-        agent
-            .ok("create_room", json!({ "roomName": "second" }))
-            .await;
-        let again = json!({ "agentName": "newcomer", "roomName": "second" });
+        agent.ok("create_room", room("second")).await;
+        let again = member("newcomer", "second");
         agent.ok("enter_room", again).await;
         let status = agent.ok("get_status", json!({})).await;
         assert_eq!(
@@ -66,25 +62,21 @@ async fn files_that_were_left_empty_hide_nothing() {
         std::fs::write(talk.join("rooms.json"), "").unwrap();
         std::fs::write(&presence, "").unwrap();
         for agent in &agents {
-            let got = agent
-                .ok("get_messages", json!({ "roomName": "dev-team" }))
-                .await;
+            let got = agent.ok("get_messages", room("dev-team")).await;
             assert_eq!(got["messages"][0]["message"], "kept", "{way}");
             let warnings = agent.ok("get_status", json!({})).await["warnings"].to_string();
             for file in ["rooms.json", "presence.json"] {
                 assert!(warnings.contains(file), "{way}: {warnings}");
             }
         }
-        let create = json!({ "roomName": "dev-team" });
+        let create = room("dev-team");
         refused(
             &agents[1].call("create_room", create).await,
             "ROOM_ALREADY_EXISTS",
         );
-        let enter = json!({ "agentName": "newcomer", "roomName": "dev-team" });
+        let enter = member("newcomer", "dev-team");
         agents[2].ok("enter_room", enter).await;
-        agents[3]
-            .ok("create_room", json!({ "roomName": "second" }))
-            .await;
+        agents[3].ok("create_room", room("second")).await;
         let members: Value = serde_json::from_slice(&std::fs::read(&presence).unwrap()).unwrap();
         assert_eq!(members["users"].as_object().unwrap().len(), 5, "{way}");
         let rooms = std::fs::read(talk.join("rooms.json")).unwrap();

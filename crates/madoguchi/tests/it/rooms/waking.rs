@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Way, say};
+use super::{Way, member, room, say};
 use crate::harness::{Place, Socket, initialize, initialized, modern, plain, result};
 
 /// The limit of connections is far beyond this; each of these keeps one open.
@@ -13,23 +13,20 @@ async fn many_wait_at_once_and_one_message_wakes_them_all() {
     const MANY: usize = 50;
     let place = Place::new();
     let (desk, speaker) = (Way::http(&place).await, Way::stdio(&place));
-    speaker.ok("create_room", json!({ "roomName": "r" })).await;
-    let member = |name: &str| json!({ "agentName": name, "roomName": "r" });
-    speaker.ok("enter_room", member("speaker")).await;
+    speaker.ok("create_room", room("r")).await;
+    speaker.ok("enter_room", member("speaker", "r")).await;
     for number in 0..MANY {
-        desk.ok("enter_room", member(&format!("agent-{number}")))
-            .await;
+        let agent = member(&format!("agent-{number}"), "r");
+        desk.ok("enter_room", agent).await;
     }
     let waits = (0..MANY).map(|number| {
-        let mut wait = member(&format!("agent-{number}"));
+        let mut wait = member(&format!("agent-{number}"), "r");
         wait["timeout"] = 120.into();
         desk.ok("wait_for_messages", wait)
     });
     let (answers, ()) = tokio::join!(futures::future::join_all(waits), async {
         loop {
-            let users = speaker
-                .ok("list_room_users", json!({ "roomName": "r" }))
-                .await;
+            let users = speaker.ok("list_room_users", room("r")).await;
             let users = users["users"].as_array().unwrap();
             if users.iter().filter(|user| user["waiting"] == true).count() == MANY {
                 break;
@@ -51,13 +48,8 @@ async fn watched_messages_tell_their_watchers_in_both_eras() {
     let Way::Http(desk) = &way else {
         unreachable!()
     };
-    way.ok("create_room", json!({ "roomName": "dev-team" }))
-        .await;
-    way.ok(
-        "enter_room",
-        json!({ "agentName": "a", "roomName": "dev-team" }),
-    )
-    .await;
+    way.ok("create_room", room("dev-team")).await;
+    way.ok("enter_room", member("a", "dev-team")).await;
     let uri = "rooms://dev-team/messages";
 
     let mut newer = Socket::open(desk, "rooms").await;
@@ -77,12 +69,7 @@ async fn watched_messages_tell_their_watchers_in_both_eras() {
     );
 
     let other = Way::stdio(&place);
-    other
-        .ok(
-            "enter_room",
-            json!({ "agentName": "b", "roomName": "dev-team" }),
-        )
-        .await;
+    other.ok("enter_room", member("b", "dev-team")).await;
     say(&other, "b", "dev-team", "hello").await;
     for socket in [&mut newer, &mut older] {
         loop {
