@@ -40,8 +40,7 @@ pub const LEGACY: &str = "2025-11-25";
 /// key itself.
 pub fn configured_keys(keys: &[(&str, &str)]) -> String {
     let keys = keys.iter().map(|(name, key)| {
-        let digest = Sha256::digest(key.as_bytes());
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = kit::text::hex(Sha256::digest(key.as_bytes()));
         format!("[[identity.keys]]\nname = \"{name}\"\nsha256 = \"{digest}\"\n")
     });
     keys.collect()

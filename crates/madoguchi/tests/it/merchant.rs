@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use store::testing::Postgres;
 
-use crate::harness::{Desk, Output, Place, clients, refused, request, structured};
+use crate::harness::{Desk, Output, Place, clients, configured_keys, refused, request, structured};
 
 const FLAG: &str = "--merchant-port";
 
@@ -32,45 +32,30 @@ async fn curl(desk: &Desk, path: &str, body: &str) -> Value {
 async fn the_documents_curl_commands() {
     let desk = desk().await;
     let listed = curl(&desk, "/mcp/tools/list", "{}").await;
-    let names: Vec<&Value> = listed["tools"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|tool| &tool["name"])
-        .collect();
+    let listed = listed["tools"].as_array().unwrap();
     for name in ["search_products", "check_inventory", "build_cart_mandates"] {
-        assert!(names.contains(&&json!(name)), "{names:?}");
+        assert!(listed.iter().any(|tool| tool["name"] == name), "{name}");
     }
-    let found = curl(
-        &desk,
-        "/mcp/tools/call",
-        r#"{
+    let search = r#"{
     "name": "search_products",
     "arguments": {
       "keywords": ["むぎぼー"],
       "limit": 5
     }
-  }"#,
-    )
-    .await;
+  }"#;
+    let found = curl(&desk, "/mcp/tools/call", search).await;
     assert_eq!(found["products"].as_array().unwrap().len(), 5);
     assert_eq!(found["isError"], false);
     let text = found["content"][0]["text"].as_str().unwrap();
-    assert_eq!(
-        serde_json::from_str::<Value>(text).unwrap()["products"],
-        found["products"]
-    );
-    let stock = curl(
-        &desk,
-        "/mcp/tools/call",
-        r#"{
+    let text: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(text["products"], found["products"]);
+    let check = r#"{
     "name": "check_inventory",
     "arguments": {
       "product_ids": [1, 2, 3]
     }
-  }"#,
-    )
-    .await;
+  }"#;
+    let stock = curl(&desk, "/mcp/tools/call", check).await;
     assert_eq!(stock["inventory"], json!({"1": 50, "2": 30, "3": 0}));
 }
 
@@ -81,30 +66,33 @@ async fn langgraph_agents_connect() {
     output.ok();
 }
 
-#[tokio::test]
-async fn the_official_python_client() {
-    for mode in ["auto", "legacy", "2026-07-28"] {
+/// Runs a script of an official client, over HTTP and over stdio.
+async fn connects(run: impl AsyncFn(&Place, &[&str]) -> Output, modes: [&str; 3]) {
+    for mode in modes {
         let desk = Desk::start().await;
-        let http = clients::python(&desk.place, "merchant.py", &[&desk.url(""), mode]).await;
+        let http = run(&desk.place, &[&desk.url(""), mode]).await;
         assert_eq!(http.code, Some(0), "{mode}\n{}", http.stderr);
         let place = Place::new();
         place.load_demo_of("merchant", &[]);
-        let stdio = clients::python(&place, "merchant.py", &["stdio", mode]).await;
+        let stdio = run(&place, &["stdio", mode]).await;
         assert_eq!(stdio.code, Some(0), "{mode}\n{}", stdio.stderr);
     }
 }
 
 #[tokio::test]
+async fn the_official_python_client() {
+    let run = async |place: &Place, arguments: &[&str]| {
+        clients::python(place, "merchant.py", arguments).await
+    };
+    connects(run, ["auto", "legacy", "2026-07-28"]).await;
+}
+
+#[tokio::test]
 async fn the_official_typescript_client() {
-    for era in ["auto", "legacy", "pin"] {
-        let desk = Desk::start().await;
-        let http = clients::node(&desk.place, "merchant.mjs", &[&desk.url(""), era]).await;
-        assert_eq!(http.code, Some(0), "{era}\n{}", http.stderr);
-        let place = Place::new();
-        place.load_demo_of("merchant", &[]);
-        let stdio = clients::node(&place, "merchant.mjs", &["stdio", era]).await;
-        assert_eq!(stdio.code, Some(0), "{era}\n{}", stdio.stderr);
-    }
+    let run = async |place: &Place, arguments: &[&str]| {
+        clients::node(place, "merchant.mjs", arguments).await
+    };
+    connects(run, ["auto", "legacy", "pin"]).await;
 }
 
 fn cart(product_id: i64, quantity: i64) -> Value {
@@ -237,28 +225,12 @@ async fn an_import_reports_what_it_skipped() {
     assert!(said.contains("FILE_READ_ERROR"), "{said}");
 }
 
-/// `printf %s staff-secret | sha256sum`, and likewise for the agent.
-fn keys() -> String {
-    let digest = |secret: &str| {
-        use sha2::{Digest, Sha256};
-        let digest = Sha256::digest(secret.as_bytes());
-        digest
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    };
-    format!(
-        "[identity]\nkeys = [\
-         {{ name = \"staff\", sha256 = \"{}\", counters = [\"merchant\"], tools = [\"update_inventory\"] }},\
-         {{ name = \"agent\", sha256 = \"{}\", counters = [\"merchant\"] }}]\n",
-        digest("staff-secret"),
-        digest("agent-secret"),
-    )
-}
-
 #[tokio::test]
 async fn only_staff_keys_change_the_stock() {
-    let desk = Desk::setup().own_port(FLAG).config(&keys()).start().await;
+    let key = |name, secret| configured_keys(&[(name, secret)]) + "counters = [\"merchant\"]\n";
+    let staff = key("staff", "staff-secret") + "tools = [\"update_inventory\"]\n";
+    let keys = staff + &key("agent", "agent-secret");
+    let desk = Desk::setup().own_port(FLAG).config(&keys).start().await;
     let body = json!({"name": "update_inventory", "arguments": {"product_id": 1, "change": 5}});
     let call = async |key: &str| {
         let key = format!("Bearer {key}");
@@ -266,14 +238,8 @@ async fn only_staff_keys_change_the_stock() {
         if key != "Bearer " {
             headers.push(("authorization", key.as_str()));
         }
-        request(
-            desk.own_port,
-            "POST",
-            "/mcp/tools/call",
-            &headers,
-            body.to_string(),
-        )
-        .await
+        let (path, body) = ("/mcp/tools/call", body.to_string());
+        request(desk.own_port, "POST", path, &headers, body).await
     };
     for key in ["", "agent-secret"] {
         let answer: Value = serde_json::from_str(&call(key).await.text()).unwrap();

@@ -3,21 +3,17 @@
 
 use futures::future::join_all;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use store::testing::Postgres;
 
-use crate::harness::{Desk, refused, request, structured};
+use crate::harness::{Desk, configured_keys, refused, request, structured};
 
 const FLAG: &str = "--merchant-port";
 
-/// Two agents with a key of their own.
-fn keys() -> String {
-    let key = |name: &str| {
-        let digest = Sha256::digest(name.as_bytes());
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{{ name = \"{name}\", sha256 = \"{digest}\", counters = [\"merchant\"] }}")
-    };
-    format!("[identity]\nkeys = [{}, {}]\n", key("alice"), key("bob"))
+/// A desk with a key for each of two agents, and more configuration.
+async fn desk(config: &str) -> Desk {
+    let key = |name| configured_keys(&[(name, name)]) + "counters = [\"merchant\"]\n";
+    let config = format!("{}{}{config}", key("alice"), key("bob"));
+    Desk::setup().own_port(FLAG).config(&config).start().await
 }
 
 /// A call with the key of that name; without a key when it is empty.
@@ -40,6 +36,10 @@ fn cart(items: &[(i64, i64)]) -> Value {
     json!({ "cart_plan": { "items": items }, "products": [], "reserve": true })
 }
 
+async fn build(desk: &Desk, key: &str, arguments: Value) -> Value {
+    call(desk, key, "build_cart_mandates", arguments).await
+}
+
 fn id_of(answer: &Value) -> Value {
     structured(answer)["cart_mandate"]["contents"]["id"].clone()
 }
@@ -56,16 +56,16 @@ async fn stock(desk: &Desk) -> Vec<(i64, i64)> {
 
 #[tokio::test]
 async fn one_caller_cannot_reserve_all_stock_of_the_shop() {
-    let desk = Desk::setup().own_port(FLAG).config(&keys()).start().await;
+    let desk = desk("").await;
     let shelf = stock(&desk).await;
     // All of everything in one cart.
     let everything: Vec<_> = shelf.iter().copied().filter(|(_, n)| *n > 0).collect();
-    let answer = call(&desk, "", "build_cart_mandates", cart(&everything)).await;
+    let answer = build(&desk, "", cart(&everything)).await;
     refused(&answer, "TOO_MUCH_RESERVED");
     // All of everything, product by product.
     let mut codes = Vec::new();
     for product in everything {
-        let answer = call(&desk, "", "build_cart_mandates", cart(&[product])).await;
+        let answer = build(&desk, "", cart(&[product])).await;
         if answer["isError"] == true {
             codes.push(answer["structuredContent"]["error"]["code"].clone());
         }
@@ -73,7 +73,7 @@ async fn one_caller_cannot_reserve_all_stock_of_the_shop() {
     assert!(codes.contains(&json!("TOO_MUCH_RESERVED")), "{codes:?}");
     // One of everything, up to the limit.
     let too_many = loop {
-        let answer = call(&desk, "", "build_cart_mandates", cart(&[(30, 1)])).await;
+        let answer = build(&desk, "", cart(&[(30, 1)])).await;
         if answer["isError"] == true {
             break answer;
         }
@@ -87,43 +87,32 @@ async fn one_caller_cannot_reserve_all_stock_of_the_shop() {
     let before = shelf.iter().filter(|(_, count)| *count == 0).count();
     assert!(sold_out <= before + 10, "{left:?}");
     // Another caller can still reserve goods.
-    structured(&call(&desk, "alice", "build_cart_mandates", cart(&[(30, 1)])).await);
+    structured(&build(&desk, "alice", cart(&[(30, 1)])).await);
 }
 
 #[tokio::test]
 async fn a_caller_cancels_and_replaces_its_own_carts() {
-    let desk = Desk::setup().own_port(FLAG).config(&keys()).start().await;
+    let desk = desk("").await;
     let last = cart(&[(5, 15)]);
-    let old = id_of(&call(&desk, "alice", "build_cart_mandates", last.clone()).await);
-    let refusal = call(&desk, "alice", "build_cart_mandates", last.clone()).await;
+    let old = id_of(&build(&desk, "alice", last.clone()).await);
+    let refusal = build(&desk, "alice", last.clone()).await;
     refused(&refusal, "INSUFFICIENT_STOCK");
     // The new cart can have what the old one held.
     let mut replacing = last.clone();
     replacing["replaces"] = old.clone();
-    let refusal = call(&desk, "bob", "build_cart_mandates", replacing.clone()).await;
+    let refusal = build(&desk, "bob", replacing.clone()).await;
     refused(&refusal, "NOT_YOUR_CART");
     replacing["cart_plan"]["items"][0]["quantity"] = json!(16);
-    let refusal = call(&desk, "alice", "build_cart_mandates", replacing.clone()).await;
+    let refusal = build(&desk, "alice", replacing.clone()).await;
     refused(&refusal, "INSUFFICIENT_STOCK");
-    let kept = call(
-        &desk,
-        "alice",
-        "get_cart_mandate",
-        json!({ "cart_id": old }),
-    )
-    .await;
+    let looked_up = json!({ "cart_id": old });
+    let kept = call(&desk, "alice", "get_cart_mandate", looked_up.clone()).await;
     assert_eq!(structured(&kept)["reserved"], true);
     replacing["cart_plan"]["items"][0]["quantity"] = json!(14);
     replacing["format"] = json!("ap2-0.1");
-    let new = id_of(&call(&desk, "alice", "build_cart_mandates", replacing).await);
+    let new = id_of(&build(&desk, "alice", replacing).await);
     assert_eq!(stock(&desk).await[4], (5, 1));
-    let gone = call(
-        &desk,
-        "alice",
-        "get_cart_mandate",
-        json!({ "cart_id": old }),
-    )
-    .await;
+    let gone = call(&desk, "alice", "get_cart_mandate", looked_up).await;
     refused(&gone, "CART_CANCELLED");
 
     let cancel = json!({ "cart_id": new });
@@ -133,10 +122,8 @@ async fn a_caller_cancels_and_replaces_its_own_carts() {
     }
     let cancelled = call(&desk, "alice", "cancel_cart", cancel.clone()).await;
     assert_eq!(structured(&cancelled)["status"], "cancelled");
-    assert_eq!(
-        structured(&cancelled)["released"],
-        json!([{ "product_id": 5, "quantity": 14 }])
-    );
+    let released = json!([{ "product_id": 5, "quantity": 14 }]);
+    assert_eq!(structured(&cancelled)["released"], released);
     let again = call(&desk, "alice", "cancel_cart", cancel).await;
     assert_eq!(structured(&again), structured(&cancelled));
     assert_eq!(stock(&desk).await[4], (5, 15));
@@ -144,15 +131,12 @@ async fn a_caller_cancels_and_replaces_its_own_carts() {
 
 #[tokio::test]
 async fn a_caller_with_a_key_learns_which_carts_it_could_release() {
-    let config = format!("{}[merchant]\nmax_reserving_carts = 6\n", keys());
-    let desk = Desk::setup().own_port(FLAG).config(&config).start().await;
+    let desk = desk("[merchant]\nmax_reserving_carts = 6\n").await;
     let mut ids = Vec::new();
     for _ in 0..6 {
-        ids.push(id_of(
-            &call(&desk, "alice", "build_cart_mandates", cart(&[(9, 1)])).await,
-        ));
+        ids.push(id_of(&build(&desk, "alice", cart(&[(9, 1)])).await));
     }
-    let answer = call(&desk, "alice", "build_cart_mandates", cart(&[(9, 1)])).await;
+    let answer = build(&desk, "alice", cart(&[(9, 1)])).await;
     let details = &refused(&answer, "TOO_MANY_CARTS")["details"];
     assert_eq!((&details["open"], &details["most"]), (&json!(6), &json!(6)));
     let named = details["carts"].as_array().unwrap();
@@ -160,21 +144,20 @@ async fn a_caller_with_a_key_learns_which_carts_it_could_release() {
     assert!(named.iter().all(|cart| ids.contains(&cart["cart_id"])));
     let mut replacing = cart(&[(9, 1)]);
     replacing["replaces"] = named[0]["cart_id"].clone();
-    let new = id_of(&call(&desk, "alice", "build_cart_mandates", replacing).await);
+    let new = id_of(&build(&desk, "alice", replacing).await);
     structured(&call(&desk, "alice", "cancel_cart", json!({ "cart_id": new })).await);
-    structured(&call(&desk, "alice", "build_cart_mandates", cart(&[(9, 1)])).await);
+    structured(&build(&desk, "alice", cart(&[(9, 1)])).await);
 }
 
 #[tokio::test]
 async fn a_retry_with_the_same_key_makes_no_second_cart() {
-    let config = "[merchant]\nmax_reserving_carts = 1\n";
-    let desk = Desk::setup().own_port(FLAG).config(config).start().await;
+    let desk = desk("[merchant]\nmax_reserving_carts = 1\n").await;
     let mut keyed = cart(&[(9, 1)]);
     keyed["idempotency_key"] = json!("once");
-    let first = id_of(&call(&desk, "", "build_cart_mandates", keyed.clone()).await);
-    let again = id_of(&call(&desk, "", "build_cart_mandates", keyed).await);
+    let first = id_of(&build(&desk, "", keyed.clone()).await);
+    let again = id_of(&build(&desk, "", keyed).await);
     assert_eq!(first, again);
-    let other = call(&desk, "", "build_cart_mandates", cart(&[(9, 1)])).await;
+    let other = build(&desk, "", cart(&[(9, 1)])).await;
     refused(&other, "TOO_MANY_CARTS");
 }
 
@@ -196,7 +179,7 @@ async fn concurrent_calls_at_two_desks_respect_the_limit() {
 async fn race(desks: &[Desk]) {
     let reserve = |number: usize| {
         let desk = &desks[number % desks.len()];
-        call(desk, "", "build_cart_mandates", cart(&[(30, 1)]))
+        build(desk, "", cart(&[(30, 1)]))
     };
     let answers = join_all((0..60).map(reserve)).await;
     let mut ids = Vec::new();
@@ -213,12 +196,7 @@ async fn race(desks: &[Desk]) {
     let replace = |number: usize| {
         let mut arguments = cart(&[(30, 1)]);
         arguments["replaces"] = ids[0].clone();
-        call(
-            &desks[number % desks.len()],
-            "",
-            "build_cart_mandates",
-            arguments,
-        )
+        build(&desks[number % desks.len()], "", arguments)
     };
     let answers = join_all((0..20).map(replace)).await;
     let replaced = answers.iter().filter(|answer| answer["isError"] != true);

@@ -41,9 +41,7 @@ pub fn digest(path: &Path) -> Result<(String, u64)> {
             }
         }
     }
-    let digest = hasher.finalize();
-    let digest = digest.iter().map(|byte| format!("{byte:02x}"));
-    Ok((digest.collect(), size))
+    Ok((kit::text::hex(hasher.finalize()), size))
 }
 
 /// Hands every row to `take`, with its line, until `take` has enough.

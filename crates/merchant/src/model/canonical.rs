@@ -11,8 +11,7 @@ pub fn canonical(value: &Value) -> Result<Vec<u8>> {
 
 /// SHA-256 of the canonical text, in lower-case hexadecimal.
 pub fn digest(value: &Value) -> Result<String> {
-    let digest = Sha256::digest(canonical(value)?);
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(kit::text::hex(Sha256::digest(canonical(value)?)))
 }
 
 #[cfg(test)]

@@ -3,13 +3,16 @@
 use std::{num::NonZeroU32, sync::Arc};
 
 use futures::future::join_all;
-use kit::{Caller, Error};
+use kit::{
+    Caller, Error,
+    testing::{Harness, details},
+};
 use merchant::Settings;
 use serde_json::{Value, json};
 
 use crate::{
-    carts::{plan, reserving},
-    shop::{Shop, both, both_with, details},
+    carts::{BUILD, plan, plan_of, reserving, with},
+    shop::{Shop, both, both_with},
 };
 
 fn at_most(carts: u32) -> Settings {
@@ -19,14 +22,14 @@ fn at_most(carts: u32) -> Settings {
     }
 }
 
-async fn build(shop: &Shop, arguments: Value) -> Result<Value, Error> {
-    let built = shop.call("build_cart_mandates", arguments).await?;
+/// The id of a new cart.
+async fn build(shop: &Harness, arguments: Value) -> Result<Value, Error> {
+    let built = shop.call(BUILD, arguments).await?;
     Ok(built["cart_mandate"]["contents"]["id"].clone())
 }
 
-fn replacing(cart: &Value, mut arguments: Value) -> Value {
-    arguments["replaces"] = cart.clone();
-    arguments
+fn replacing(cart: &Value, arguments: Value) -> Value {
+    with(arguments, "replaces", cart.clone())
 }
 
 #[tokio::test]
@@ -35,7 +38,7 @@ async fn an_expired_cart_no_longer_counts() {
         build(&shop, reserving(9, 1)).await.unwrap();
         shop.set_clock("2025-10-23T12:10:00Z");
         build(&shop, reserving(9, 1)).await.unwrap();
-        let refused = build(&shop, reserving(9, 1)).await.unwrap_err();
+        let refused = shop.refused(BUILD, reserving(9, 1)).await;
         assert_eq!(refused.code, "TOO_MANY_CARTS");
         assert_eq!(details(&refused)["free_at"], "2025-10-23T12:30:00Z");
         assert!(refused.text().ends_with(
@@ -43,14 +46,10 @@ async fn an_expired_cart_no_longer_counts() {
              2025-10-23T12:30:00Z."
         ));
         // A cart without a reservation does not count.
-        let items = json!([{"product_id": 9, "quantity": 1}]);
-        build(&shop, plan(items)).await.unwrap();
+        build(&shop, plan_of(9, 1)).await.unwrap();
         shop.set_clock("2025-10-23T12:30:00Z");
         build(&shop, reserving(9, 1)).await.unwrap();
-        assert_eq!(
-            build(&shop, reserving(9, 1)).await.unwrap_err().code,
-            "TOO_MANY_CARTS"
-        );
+        assert_eq!(shop.code(BUILD, reserving(9, 1)).await, "TOO_MANY_CARTS");
     }
 }
 
@@ -59,12 +58,12 @@ async fn each_caller_has_its_own_limit() {
     for shop in both_with(at_most(1)).await {
         let key = shop.for_caller(Caller::new("key_1", "shop agent"));
         let keyless = shop.for_caller(Caller::anonymous());
-        for caller in [&shop, &key, &keyless] {
+        for caller in [&*shop, &key, &keyless] {
             build(caller, reserving(9, 1)).await.unwrap();
         }
-        let refused = build(&key, reserving(9, 1)).await.unwrap_err();
+        let refused = key.refused(BUILD, reserving(9, 1)).await;
         assert_eq!(details(&refused)["carts"].as_array().unwrap().len(), 1);
-        let refused = build(&keyless, reserving(9, 1)).await.unwrap_err();
+        let refused = keyless.refused(BUILD, reserving(9, 1)).await;
         assert_eq!(refused.code, "TOO_MANY_CARTS");
         assert_eq!(details(&refused)["carts"], Value::Null);
     }
@@ -78,29 +77,22 @@ async fn a_failed_replacement_leaves_the_old_cart_as_it_was() {
             (reserving(5, 16), "INSUFFICIENT_STOCK"),
             (reserving(404, 1), "UNKNOWN_PRODUCT"),
         ] {
-            let refused = build(&shop, replacing(&old, arguments)).await.unwrap_err();
-            assert_eq!(refused.code, code);
+            assert_eq!(shop.code(BUILD, replacing(&old, arguments)).await, code);
             assert_eq!(shop.inventory(5).await, 5);
             let kept = shop.ok("get_cart_mandate", json!({"cart_id": old})).await;
             assert_eq!(kept["reserved"], true);
         }
         let unknown = replacing(&json!("cart_0"), reserving(5, 1));
-        assert_eq!(
-            build(&shop, unknown).await.unwrap_err().code,
-            "CART_NOT_FOUND"
-        );
+        assert_eq!(shop.code(BUILD, unknown).await, "CART_NOT_FOUND");
         // Models send a blank for no cart.
-        let new = build(&shop, replacing(&json!(" "), reserving(5, 1)))
-            .await
-            .unwrap();
+        let blank = replacing(&json!(" "), reserving(5, 1));
+        let new = build(&shop, blank).await.unwrap();
         assert_eq!(shop.inventory(5).await, 4);
-        let all = build(&shop, replacing(&old, reserving(5, 14)))
-            .await
-            .unwrap();
+        let all = build(&shop, replacing(&old, reserving(5, 14))).await;
         assert_eq!(shop.inventory(5).await, 0);
         // A cart that reserves nothing can replace one that did.
-        let items = json!([{"product_id": 5, "quantity": 14}]);
-        build(&shop, replacing(&all, plan(items))).await.unwrap();
+        let without = replacing(&all.unwrap(), plan_of(5, 14));
+        build(&shop, without).await.unwrap();
         assert_eq!(shop.inventory(5).await, 14);
         shop.ok("cancel_cart", json!({"cart_id": new})).await;
         assert_eq!(shop.inventory(5).await, 15);
@@ -123,17 +115,13 @@ async fn cancelling_twice_gives_the_same_answer() {
             })
         );
         assert_eq!(shop.ok("cancel_cart", cancel.clone()).await, first);
-        assert_eq!(
-            shop.code("get_cart_mandate", cancel.clone()).await,
-            "CART_CANCELLED"
-        );
+        let code = shop.code("get_cart_mandate", cancel.clone()).await;
+        assert_eq!(code, "CART_CANCELLED");
         let other = build(&shop, reserving(5, 15)).await.unwrap();
         shop.set_clock("2025-10-23T12:30:00Z");
         let expired = shop.ok("cancel_cart", json!({"cart_id": other})).await;
-        assert_eq!(
-            (&expired["status"], &expired["released"]),
-            (&json!("expired"), &json!([]))
-        );
+        assert_eq!(expired["status"], "expired");
+        assert_eq!(expired["released"], json!([]));
         assert_eq!(shop.ok("cancel_cart", cancel).await, first);
         let unknown = json!({"cart_id": "cart_0"});
         assert_eq!(shop.code("cancel_cart", unknown).await, "CART_NOT_FOUND");
@@ -151,7 +139,7 @@ async fn one_caller_may_hold_most_of_a_few_products_only() {
         build(&shop, reserving(5, 8)).await.unwrap();
         // Half is not more than half.
         build(&shop, reserving(4, 12)).await.unwrap();
-        let refused = build(&shop, reserving(4, 1)).await.unwrap_err();
+        let refused = shop.refused(BUILD, reserving(4, 1)).await;
         assert_eq!(refused.code, "TOO_MUCH_RESERVED");
         assert_eq!(
             details(&refused),
@@ -175,17 +163,12 @@ async fn one_caller_may_hold_most_of_a_few_products_only() {
 async fn one_cart_cannot_hold_a_few_of_every_product() {
     for shop in both_with(at_most(1)).await {
         let cart = |products: i64| {
-            let mut arguments = plan(
-                (6..6 + products)
-                    .map(|id| json!({"product_id": id, "quantity": 1}))
-                    .collect(),
-            );
-            arguments["reserve"] = json!(true);
-            arguments
+            let items = (6..6 + products).map(|id| json!({"product_id": id, "quantity": 1}));
+            with(plan(items.collect()), "reserve", json!(true))
         };
         shop.sql("UPDATE merchant_products SET stock = 10 WHERE stock = 0 RETURNING id")
             .await;
-        let refused = build(&shop, cart(11)).await.unwrap_err();
+        let refused = shop.refused(BUILD, cart(11)).await;
         assert_eq!(refused.code, "TOO_MUCH_RESERVED");
         assert_eq!(details(&refused), json!({"lines": 11, "most": 10}));
         build(&shop, cart(10)).await.unwrap();
@@ -199,28 +182,22 @@ async fn kept_carts_are_bounded_in_number_and_size() {
         ..Settings::default()
     };
     for shop in both_with(settings).await {
-        let items = json!([{"product_id": 1, "quantity": 1}]);
         for _ in 0..4 {
-            build(&shop, plan(items.clone())).await.unwrap();
+            build(&shop, plan_of(1, 1)).await.unwrap();
         }
-        let refused = build(&shop, plan(items.clone())).await.unwrap_err();
+        let refused = shop.refused(BUILD, plan_of(1, 1)).await;
         assert_eq!(refused.code, "TOO_MANY_CARTS");
         // Made before 13:00, and kept for half an hour and a day.
-        assert_eq!(
-            details(&refused),
-            json!({"most": 4, "free_at": "2025-10-24T13:30:00Z"})
-        );
-        shop.set_clock("2025-10-24T13:30:00Z");
+        let free_at = "2025-10-24T13:30:00Z";
+        assert_eq!(details(&refused), json!({"most": 4, "free_at": free_at}));
+        shop.set_clock(free_at);
         // A large cart counts like several.
-        let mut large = plan(items);
-        large["shipping_address"] = json!({"city": "渋谷区", "note": "x".repeat(9_000)});
+        let address = json!({"city": "渋谷区", "note": "x".repeat(9_000)});
+        let large = with(plan_of(1, 1), "shipping_address", address);
         build(&shop, large.clone()).await.unwrap();
-        assert_eq!(
-            build(&shop, large).await.unwrap_err().code,
-            "TOO_MANY_CARTS"
-        );
-        let kept = shop.sql("SELECT id FROM merchant_carts").await;
-        assert_eq!(kept.len(), 5, "a refused cart is not kept");
+        assert_eq!(shop.code(BUILD, large).await, "TOO_MANY_CARTS");
+        let kept = shop.count("merchant_carts").await;
+        assert_eq!(kept, 5, "a refused cart is not kept");
     }
 }
 
@@ -228,10 +205,9 @@ async fn kept_carts_are_bounded_in_number_and_size() {
 async fn concurrent_calls_from_two_processes_respect_the_limit() {
     for scratch in store::testing::both().await {
         let again = scratch.again().await;
-        let one = Shop::open(scratch, at_most(7)).await.with_demo().await;
-        let two = Shop::on(again, at_most(7));
-        let shops = [Arc::new(one), Arc::new(two)];
-        let engine = shops[0].store.engine();
+        let one = Shop::with_demo(scratch, at_most(7)).await;
+        let shops = [Arc::new(one), Arc::new(Shop::on(again, at_most(7)))];
+        let engine = shops[0].store().engine();
         let calls = (0..50).map(|number| {
             let shop = Arc::clone(&shops[number % 2]);
             tokio::spawn(async move { build(&shop, reserving(30, 1)).await })

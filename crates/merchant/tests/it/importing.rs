@@ -1,30 +1,8 @@
 //! Catalogues from files.
 
-use std::{fs, path::PathBuf};
-
-use kit::counter::{Import, Imported};
 use serde_json::json;
 
-use crate::shop::{Shop, both, both_empty};
-
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.0.path().join(name);
-        fs::write(&path, content).unwrap();
-        path
-    }
-}
-
-async fn import(shop: &Shop, file: &std::path::Path) -> kit::Result<Imported> {
-    let import: std::sync::Arc<dyn Import> = shop.counter.import.clone().unwrap();
-    import.import(&shop.context, file).await
-}
+use crate::shop::{Folder, Shop, both, both_empty};
 
 #[tokio::test]
 async fn the_three_formats_give_the_same_products() {
@@ -50,7 +28,7 @@ async fn the_three_formats_give_the_same_products() {
     ];
     for file in files {
         for shop in both_empty().await {
-            let imported = import(&shop, &file).await.unwrap();
+            let imported = shop.import(&file).await.unwrap();
             assert_eq!(
                 (imported.imported, imported.skipped),
                 (2, 0),
@@ -84,7 +62,7 @@ async fn bad_rows_are_named_with_their_line_and_skipped() {
     );
     for file in [lines, table] {
         for shop in both_empty().await {
-            let imported = import(&shop, &file).await.unwrap();
+            let imported = shop.import(&file).await.unwrap();
             let mut at: Vec<u64> = imported
                 .problems
                 .iter()
@@ -123,7 +101,7 @@ async fn line_numbers_of_a_spreadsheet_are_right() {
             let text = format!("{}{last}", table.replace('\n', end));
             for mark in ["", "\u{feff}"] {
                 let file = folder.file("lines.csv", format!("{mark}{text}"));
-                let imported = import(&shop, &file).await.unwrap();
+                let imported = shop.import(&file).await.unwrap();
                 let at: Vec<u64> = imported.problems.iter().map(|p| p.line).collect();
                 assert_eq!(at, [2, 4, 6, 10], "{end:?} {imported:?}");
                 assert_eq!(imported.imported, 1);
@@ -155,23 +133,20 @@ async fn a_file_that_is_not_a_catalogue_is_refused() {
         ),
         ("other.csv", "number;title\n1;x\n", "INVALID_FILE"),
     ] {
+        let file = folder.file(name, content);
         for shop in both_empty().await {
-            let error = import(&shop, &folder.file(name, content))
-                .await
-                .unwrap_err();
+            let error = shop.import(&file).await.unwrap_err();
             assert_eq!(error.code, code, "{name}: {error}");
         }
     }
     let shop = both_empty().await.remove(0);
     let shift_jis = folder.file("sjis.csv", b"id,\x96\xbc\x91\x4f\n1,x\n");
-    let said = import(&shop, &shift_jis).await.unwrap_err().to_string();
+    let said = shop.import(&shift_jis).await.unwrap_err().to_string();
     assert!(said.contains("it is not UTF-8. Give"), "{said}");
     for shop in both_empty().await {
-        let missing = folder.0.path().join("nowhere.json");
-        assert_eq!(
-            import(&shop, &missing).await.unwrap_err().code,
-            "FILE_READ_ERROR"
-        );
+        let missing = folder.path().join("nowhere.json");
+        let error = shop.import(&missing).await.unwrap_err();
+        assert_eq!(error.code, "FILE_READ_ERROR");
     }
 }
 
@@ -184,21 +159,17 @@ async fn an_interrupted_import_continues_where_it_stopped() {
         .collect();
     let file = folder.file("many.ndjson", rows);
     for shop in both_empty().await {
-        let stopping = shop.stopped_after(2);
-        let error = import(&stopping, &file).await.unwrap_err();
+        let error = shop.stopped_after(2).import(&file).await.unwrap_err();
         assert_eq!(error.code, "IMPORT_INTERRUPTED", "{error}");
-        let imported = import(&shop, &file).await.unwrap();
+        let imported = shop.import(&file).await.unwrap();
         assert_eq!(
             (imported.already_there, imported.imported),
             (2_000, 1_500),
             "{imported:?}"
         );
-        let count = shop.sql("SELECT COUNT(*) FROM merchant_products").await[0]
-            .int(0)
-            .unwrap();
-        assert_eq!(count, 3_500);
+        assert_eq!(shop.count("merchant_products").await, 3_500);
         // A finished file starts from the beginning: it may restore older prices.
-        let again = import(&shop, &file).await.unwrap();
+        let again = shop.import(&file).await.unwrap();
         assert_eq!((again.already_there, again.imported), (0, 3_500));
     }
 }
@@ -215,9 +186,9 @@ async fn an_interrupted_import_starts_again_after_another_import() {
     let many = folder.file("many.ndjson", rows(2_500, 100));
     let other = folder.file("other.ndjson", rows(1, 999));
     for shop in both_empty().await {
-        import(&shop.stopped_after(1), &many).await.unwrap_err();
-        import(&shop, &other).await.unwrap();
-        import(&shop, &many).await.unwrap();
+        shop.stopped_after(1).import(&many).await.unwrap_err();
+        shop.import(&other).await.unwrap();
+        shop.import(&many).await.unwrap();
         let product = shop.ok("get_product", json!({"product_id": 1})).await;
         assert_eq!(product["product"]["price_jpy"], 100.0);
     }
@@ -231,7 +202,7 @@ async fn a_sku_is_found_as_the_shop_writes_it() {
         "id,sku,name,price_jpy\n1,Ｋ－１,a,1\n2,K-2,b,1\n77,,c,1\n",
     );
     let shop = both_empty().await.remove(0);
-    import(&shop, &table).await.unwrap();
+    shop.import(&table).await.unwrap();
     for (sku, id) in [
         (json!("Ｋ－１"), 1),
         (json!("K-2"), 2),
@@ -250,7 +221,7 @@ async fn unknown_fields_are_reported() {
     let folder = Folder::new();
     let table = folder.file("a.csv", "ID,Name,Price_JPY,Stock,Note\n1,a,1,7,\n");
     let shop = both_empty().await.remove(0);
-    let said = import(&shop, &table).await.unwrap().message;
+    let said = shop.import(&table).await.unwrap().message;
     assert_eq!(
         said,
         "Imported 1 product(s). Unknown fields were ignored: stock."
@@ -265,14 +236,13 @@ async fn imported_products_replace_demo_products() {
         r#"[{"id": 1, "name": "本物", "price_jpy": 5, "inventory_count": 2}]"#,
     );
     for shop in both().await {
-        let imported = import(&shop, &file).await.unwrap();
+        let imported = shop.import(&file).await.unwrap();
         assert!(
             imported.message.contains("29 sample product(s)"),
             "{}",
             imported.message
         );
-        let demo = shop.counter.demo.clone().unwrap();
-        demo.remove(&shop.context).await.unwrap();
+        shop.remove_demo().await;
         assert_eq!(shop.search(json!({"keywords": []})).await, [1]);
     }
 }
@@ -292,11 +262,8 @@ async fn a_foreign_products_table_is_not_touched() {
             })
             .await
             .unwrap();
-        let shop = Shop::open(scratch, merchant::Settings::default())
-            .await
-            .with_demo()
-            .await;
-        let rows = shop.sql(format!("SELECT name FROM {table}").leak()).await;
+        let shop = Shop::with_demo(scratch, merchant::Settings::default()).await;
+        let rows = shop.sql(&format!("SELECT name FROM {table}")).await;
         assert_eq!(rows.len(), 1);
         assert_eq!(rows[0].text(0).unwrap(), "theirs");
     }

@@ -14,7 +14,6 @@ mod carts;
 mod holding;
 mod importing;
 mod index;
-mod index_shared;
 mod meilisearch;
 mod meilisearch_server;
 mod meilisearch_trouble;

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use store::testing::Scratch;
 
 use crate::{
+    carts::with,
     meilisearch_server::{Seen, Server, client},
-    shop::{Shop, ids},
+    shop::{Shop, ids, on_all_pages, row},
 };
 
 pub fn settings(server: &Server) -> Settings {
@@ -27,11 +28,6 @@ impl Shop {
 
     pub async fn close(&self) {
         self.counter.background.as_ref().unwrap().stop().await;
-    }
-
-    pub async fn find(&self, keyword: &str) -> Value {
-        self.ok("search_products", json!({"keywords": [keyword]}))
-            .await
     }
 
     /// Waits for an answer from Meilisearch, which may be late on a busy machine.
@@ -65,13 +61,15 @@ pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
 
 /// A shop with the sample data, and a server that has all of it.
 pub async fn in_step(scratch: Scratch, server: &Server) -> Shop {
-    let shop = Shop::open(scratch, settings(server))
-        .await
-        .with_demo()
-        .await;
+    let shop = Shop::with_demo(scratch, settings(server)).await;
     shop.start_background();
     shop.wait_until_in_step().await;
     shop
+}
+
+/// The same on SQLite.
+pub async fn one_in_step(server: &Server) -> Shop {
+    in_step(store::testing::sqlite().await, server).await
 }
 
 pub fn searches(seen: &[Seen]) -> Vec<&Value> {
@@ -123,23 +121,17 @@ async fn the_catalogue_is_sent_and_searched_there() {
 #[tokio::test]
 async fn orders_and_pages_are_those_of_the_embedded_index() {
     let server = Server::start().await;
-    let shop = in_step(store::testing::sqlite().await, &server).await;
+    let shop = one_in_step(&server).await;
     let alone = crate::shop::one().await;
     for sort in ["price_asc", "price_desc", "newest"] {
         let all = json!({"keywords": ["むぎぼー"], "sort": sort, "limit": 100});
         let wanted = alone.search(all).await;
-        let mut seen = Vec::new();
-        let mut cursor = Value::Null;
-        loop {
+        let seen = on_all_pages(async |cursor| {
             let page =
                 json!({"keywords": ["むぎぼー"], "sort": sort, "limit": 3, "cursor": cursor});
-            let page = shop.remote(page).await;
-            seen.extend(ids(&page));
-            cursor = page["next_cursor"].clone();
-            if cursor.is_null() {
-                break;
-            }
-        }
+            shop.remote(page).await
+        })
+        .await;
         // Products of the same price come in any order.
         let sorted = |mut ids: Vec<i64>| {
             ids.sort_unstable();
@@ -157,10 +149,9 @@ async fn orders_and_pages_are_those_of_the_embedded_index() {
 #[tokio::test]
 async fn pages_go_beyond_a_thousand_matches() {
     let server = Server::start().await;
-    let shop = in_step(store::testing::sqlite().await, &server).await;
-    let row = |id| json!({"id": id, "name": "羅針盤", "price_jpy": 1, "inventory_count": 1});
-    let rows: Vec<Value> = (101..=1_150).map(row).collect();
-    shop.import_json(&Value::from(rows).to_string()).await;
+    let shop = one_in_step(&server).await;
+    let rows = (101..=1_150).map(|id| row(id, "羅針盤"));
+    shop.import_rows(rows.collect()).await;
     until("they are there", async || server.documents() == 1_080).await;
     let search = json!({"keywords": ["羅針盤"], "limit": 1_000, "fields": ["id"]});
     let first = shop.remote(search.clone()).await;
@@ -177,17 +168,15 @@ async fn pages_go_beyond_a_thousand_matches() {
 #[tokio::test]
 async fn facets_are_the_most_frequent_values() {
     let server = Server::start().await;
-    let shop = in_step(store::testing::sqlite().await, &server).await;
-    let rows: Vec<Value> = (101..=230)
-        .map(|id| {
-            let brand = match id {
-                226.. => "んだ工房".to_owned(),
-                _ => format!("brand {id}"),
-            };
-            json!({"id": id, "name": "羅針盤", "price_jpy": 1, "inventory_count": 1, "brand": brand})
-        })
-        .collect();
-    shop.import_json(&Value::from(rows).to_string()).await;
+    let shop = one_in_step(&server).await;
+    let rows = (101..=230).map(|id| {
+        let brand = match id {
+            226.. => "んだ工房".to_owned(),
+            _ => format!("brand {id}"),
+        };
+        with(row(id, "羅針盤"), "brand", json!(brand))
+    });
+    shop.import_rows(rows.collect()).await;
     until("they are there", async || server.documents() == 160).await;
     let answer = shop
         .remote(json!({"keywords": ["羅針盤"], "limit": 1, "facets": true}))
@@ -200,7 +189,7 @@ async fn facets_are_the_most_frequent_values() {
 #[tokio::test]
 async fn values_in_filters_are_quoted() {
     let server = Server::start().await;
-    let shop = in_step(store::testing::sqlite().await, &server).await;
+    let shop = one_in_step(&server).await;
     let brands = [
         r"O'Brien",
         r#"He said "it's""#,
@@ -209,14 +198,11 @@ async fn values_in_filters_are_quoted() {
         r"' OR in_stock = true OR brand = '",
         "むぎ' AND",
     ];
-    let rows: Vec<Value> = brands
+    let rows = brands
         .iter()
         .zip(100..)
-        .map(|(brand, id)| {
-            json!({"id": id, "name": "急須", "price_jpy": 100, "inventory_count": 1, "brand": brand})
-        })
-        .collect();
-    shop.import_json(&Value::from(rows).to_string()).await;
+        .map(|(brand, id)| with(row(id, "急須"), "brand", json!(brand)));
+    shop.import_rows(rows.collect()).await;
     until("they are there", async || server.documents() == 36).await;
     for (brand, id) in brands.iter().zip(100..) {
         let search = json!({"keywords": ["急須"], "brand": [brand]});
@@ -235,20 +221,18 @@ async fn changes_are_sent() {
     for scratch in store::testing::both().await {
         let server = Server::start().await;
         let shop = in_step(scratch, &server).await;
-        let stock = json!({"product_id": 3, "inventory_count": 5});
-        shop.ok("update_inventory", stock).await;
+        shop.set_stock(3, 5).await;
         until("product 3 is in stock", async || {
             server.document(3).unwrap()["in_stock"] == true
         })
         .await;
-        shop.import_json(r#"[{"id": 1, "sku": "MUGIBO-CAL-2025", "name": "卓上カレンダー", "price_jpy": 100, "inventory_count": 1},
-                {"id": 500, "name": "急須", "price_jpy": 100, "inventory_count": 1}]"#).await;
+        let calendar = with(row(1, "卓上カレンダー"), "sku", json!("MUGIBO-CAL-2025"));
+        shop.import_rows(vec![calendar, row(500, "急須")]).await;
         until("the import is there", async || {
-            server.document(500).is_some() && server.document(1).unwrap()["price_jpy"] == 100
+            server.document(500).is_some() && server.document(1).unwrap()["price_jpy"] == 1
         })
         .await;
-        let demo = shop.counter.demo.clone().unwrap();
-        demo.remove(&shop.context).await.unwrap();
+        shop.remove_demo().await;
         until("the sample data is gone", async || server.documents() == 2).await;
         assert_eq!(ids(&shop.find("急須").await), [500]);
         shop.close().await;
@@ -274,8 +258,7 @@ async fn a_restart_sends_nothing_again() {
         next.wait_until_in_step().await;
         // It only checks that nothing was lost.
         until("it has looked", async || server.count("/settings") > 0).await;
-        let stock = json!({"product_id": 3, "inventory_count": 5});
-        next.ok("update_inventory", stock).await;
+        next.set_stock(3, 5).await;
         until("product 3 is in stock", async || {
             server.document(3).unwrap()["in_stock"] == true
         })
@@ -304,11 +287,7 @@ async fn a_process_that_makes_one_call_asks_meilisearch_too() {
 #[tokio::test]
 async fn a_batch_counts_as_sent_when_its_task_has_ended() {
     let server = Server::start().await;
-    let scratch = store::testing::sqlite().await;
-    let shop = Shop::open(scratch, settings(&server))
-        .await
-        .with_demo()
-        .await;
+    let shop = crate::shop::with(settings(&server)).await;
     server.hold_tasks(true);
     shop.start_background();
     until("something is enqueued", async || {
@@ -318,11 +297,7 @@ async fn a_batch_counts_as_sent_when_its_task_has_ended() {
     let answer = shop.find("むぎぼー").await;
     assert_eq!(answer["engine"], "embedded");
     assert_eq!(answer["warnings"][0]["code"], "SEARCH_DEGRADED");
-    assert!(
-        shop.sql("SELECT position FROM merchant_sync")
-            .await
-            .is_empty()
-    );
+    assert_eq!(shop.count("merchant_sync").await, 0);
     server.hold_tasks(false);
     shop.wait_until_in_step().await;
     let rows = shop.sql("SELECT position FROM merchant_sync").await;
@@ -334,7 +309,7 @@ async fn a_batch_counts_as_sent_when_its_task_has_ended() {
 #[tokio::test]
 async fn what_meilisearch_does_not_find_the_embedded_index_may() {
     let server = Server::start().await;
-    let shop = in_step(store::testing::sqlite().await, &server).await;
+    let shop = one_in_step(&server).await;
     until("the slip is seen through", async || {
         let answer = shop.find("カレンター").await;
         answer["engine"] == "embedded" && answer["warnings"].is_null() && ids(&answer).contains(&1)
@@ -370,8 +345,7 @@ async fn a_real_server_does_all_this() {
         meilisearch_master_key: key.clone(),
         ..Settings::default()
     };
-    let shop = Shop::open(store::testing::sqlite().await, settings).await;
-    let shop = shop.with_demo().await;
+    let shop = crate::shop::with(settings).await;
     shop.start_background();
     shop.wait_until_in_step().await;
     let answer = shop.remote(json!({"keywords": ["カレンダー"]})).await;

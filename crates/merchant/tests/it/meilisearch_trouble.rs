@@ -10,14 +10,10 @@ use merchant::Settings;
 use serde_json::{Value, json};
 
 use crate::{
-    meilisearch::{self, settings, until},
+    meilisearch::{in_step, one_in_step, settings, until},
     meilisearch_server::{Fault, KEY, Server},
     shop::{Shop, ids},
 };
-
-async fn in_step(server: &Server) -> Shop {
-    meilisearch::in_step(store::testing::sqlite().await, server).await
-}
 
 #[track_caller]
 fn is_degraded(answer: &Value) {
@@ -31,7 +27,7 @@ fn is_degraded(answer: &Value) {
 /// Meilisearch is not asked for a while, and again when it has recovered.
 async fn is_survived(fault: Option<Fault>) {
     let server = Server::start().await;
-    let shop = in_step(&server).await;
+    let shop = one_in_step(&server).await;
     match fault.clone() {
         Some(fault) => server.fault("/search", fault),
         None => server.go_down().await,
@@ -57,7 +53,7 @@ async fn is_survived(fault: Option<Fault>) {
 #[tokio::test]
 async fn doctor_reports_the_state_of_the_engines() {
     let server = Server::start().await;
-    let shop = in_step(&server).await;
+    let shop = one_in_step(&server).await;
     let wrong = crate::shop::with(Settings {
         meilisearch_master_key: "wrong".into(),
         ..settings(&server)
@@ -116,7 +112,7 @@ async fn answering_nonsense() {
 #[tokio::test]
 async fn answering_without_an_end() {
     let server = Server::start().await;
-    let shop = in_step(&server).await;
+    let shop = one_in_step(&server).await;
     server.fault("/search", Fault::Flood(100));
     is_degraded(&shop.find("むぎぼー").await);
     let megabytes = server.flooded() / 1_000_000;
@@ -129,7 +125,7 @@ async fn answering_without_an_end() {
 #[tokio::test]
 async fn answering_with_what_the_shop_does_not_have() {
     let server = Server::start().await;
-    let shop = in_step(&server).await;
+    let shop = one_in_step(&server).await;
     let odd = r#"{"hits": [{"id": 999999}, {"id": "x"}, {}, {"id": "2"}, {"id": 1}, {"id": 1},
                   {"id": -1}, {"id": null}, {"id": 1e300}, {"id": 4}], "query": "むぎぼー"}"#;
     server.fault("/search", Fault::Answer(odd));
@@ -156,7 +152,7 @@ async fn answering_with_what_the_shop_does_not_have() {
 #[tokio::test]
 async fn lost_documents_are_sent_again() {
     let server = Server::start().await;
-    let shop = in_step(&server).await;
+    let shop = one_in_step(&server).await;
     server.lose_index();
     is_degraded(&shop.find("むぎぼー").await);
     until("all is there again", async || server.documents() == 30).await;
@@ -170,12 +166,7 @@ async fn documents_lost_while_no_process_ran_are_sent_again() {
     for scratch in store::testing::both().await {
         let server = Server::start().await;
         let again = scratch.again().await;
-        let shop = Shop::open(scratch, settings(&server))
-            .await
-            .with_demo()
-            .await;
-        shop.start_background();
-        shop.wait_until_in_step().await;
+        let shop = in_step(scratch, &server).await;
         shop.close().await;
         server.lose_documents();
         let next = Shop::on(again, settings(&server));
@@ -189,11 +180,7 @@ async fn documents_lost_while_no_process_ran_are_sent_again() {
 #[tokio::test]
 async fn failed_tasks_are_retried() {
     let server = Server::start().await;
-    let scratch = store::testing::sqlite().await;
-    let shop = Shop::open(scratch, settings(&server))
-        .await
-        .with_demo()
-        .await;
+    let shop = crate::shop::with(settings(&server)).await;
     server.fail_tasks("no_space_left_on_device");
     shop.start_background();
     until("it was tried twice", async || {
@@ -218,9 +205,9 @@ async fn one_process_sends_and_another_takes_over_when_it_dies() {
         let server = Server::start().await;
         let dying = Dying::start(scratch.url.clone(), settings(&server));
         let (second, third) = (scratch.again().await, scratch.again().await);
-        let shop = Shop::open(scratch, settings(&server)).await;
+        let shop = Shop::empty(scratch, settings(&server)).await;
         until("somebody holds the lease", async || {
-            !shop.sql("SELECT 1 FROM leases").await.is_empty()
+            shop.count("leases").await > 0
         })
         .await;
         let others = [
@@ -235,8 +222,7 @@ async fn one_process_sends_and_another_takes_over_when_it_dies() {
         assert_eq!(puts, 1, "only one of them has sent the catalogue");
 
         dying.die();
-        let change = json!({"product_id": 3, "inventory_count": 5});
-        others[0].ok("update_inventory", change).await;
+        others[0].set_stock(3, 5).await;
         // The lease expires.
         shop.sql(
             "UPDATE leases SET expires_at = 0 WHERE name = 'merchant-meilisearch' RETURNING 1",
@@ -267,10 +253,8 @@ impl Dying {
         runtime.spawn(async move {
             let database = store::Database::open(&url, store::Options::default());
             let shop = Shop::on(database.await.unwrap(), settings);
-            shop.store.migrate(kit::lease::MIGRATIONS).await.unwrap();
-            shop.store.migrate(kit::usage::MIGRATIONS).await.unwrap();
-            shop.store.migrate(merchant::MIGRATIONS).await.unwrap();
-            let shop = shop.with_demo().await;
+            shop.migrate().await;
+            shop.load_demo().await;
             shop.start_background();
             std::future::pending::<()>().await;
         });
@@ -295,8 +279,7 @@ async fn secrets_appear_in_no_answer_and_no_log() {
         ..Settings::default()
     };
     // A key the server does not know.
-    let wrong = Shop::open(scratch, with("wrongSecret1")).await;
-    let wrong = wrong.with_demo().await;
+    let wrong = Shop::with_demo(scratch, with("wrongSecret1")).await;
     wrong.start_background();
     until("it was refused", async || log.has("invalid_api_key")).await;
     let mut told = wrong.find("むぎぼー").await.to_string();
@@ -329,15 +312,9 @@ async fn secrets_appear_in_no_answer_and_no_log() {
     assert!(told.contains("odd: what *** ***"), "{told}");
     for secret in ["hunter2", KEY, "wrongSecret1"] {
         let at = told.find(secret);
-        assert_eq!(
-            at,
-            None,
-            "{:?}",
-            at.map(|at| told[at.saturating_sub(200)..]
-                .chars()
-                .take(300)
-                .collect::<String>())
-        );
+        let around =
+            at.map(|at| String::from_utf8_lossy(&told.as_bytes()[at.saturating_sub(200)..]));
+        assert_eq!(at, None, "{around:?}");
     }
 }
 

@@ -7,17 +7,17 @@ use merchant::Settings;
 use serde_json::{Value, json};
 
 use crate::{
-    carts::plan,
-    shop::{both, both_empty, ids, one, with},
+    carts::{BUILD, plan, plan_of, reserving, with as with_argument},
+    shop::{both, both_empty, ids, on_all_pages, one, row, with},
 };
+
+const SEARCH: &str = "search_products";
 
 #[tokio::test]
 async fn no_keywords_list_everything_in_stock() {
     for shop in both().await {
         for keywords in [json!([]), json!([""]), json!([" ", "　"])] {
-            let answer = shop
-                .ok("search_products", json!({"keywords": keywords}))
-                .await;
+            let answer = shop.ok(SEARCH, json!({"keywords": keywords})).await;
             assert_eq!(ids(&answer).len(), 20);
             assert_eq!(answer["fallback"], Value::Null);
             assert!(!ids(&answer).contains(&3), "sold out");
@@ -28,19 +28,11 @@ async fn no_keywords_list_everything_in_stock() {
 #[tokio::test]
 async fn products_that_do_not_match_are_marked_as_fallback() {
     for shop in both().await {
-        let answer = shop
-            .ok(
-                "search_products",
-                json!({"keywords": ["存在しない商品"], "limit": 5}),
-            )
-            .await;
+        let search = json!({"keywords": ["存在しない商品"], "limit": 5});
+        let answer = shop.ok(SEARCH, search).await;
         assert_eq!(answer["fallback"], true);
-        assert!(
-            answer["fallback_reason"]
-                .as_str()
-                .unwrap()
-                .contains("not matches")
-        );
+        let reason = answer["fallback_reason"].as_str().unwrap();
+        assert!(reason.contains("not matches"), "{reason}");
         assert_eq!(ids(&answer).len(), 5);
     }
 }
@@ -49,12 +41,8 @@ async fn products_that_do_not_match_are_marked_as_fallback() {
 #[tokio::test]
 async fn a_filter_that_matches_nothing_finds_nothing() {
     let shop = one().await;
-    let answer = shop
-        .ok(
-            "search_products",
-            json!({"keywords": ["カレンダー"], "max_price": 1}),
-        )
-        .await;
+    let search = json!({"keywords": ["カレンダー"], "max_price": 1});
+    let answer = shop.ok(SEARCH, search).await;
     assert_eq!(ids(&answer), [0; 0]);
     assert_eq!(answer["fallback"], Value::Null);
 }
@@ -63,21 +51,17 @@ async fn a_filter_that_matches_nothing_finds_nothing() {
 async fn sold_out_products_do_not_count_towards_the_limit() {
     for shop in both().await {
         // むぎぼー: 1 to 8 and 30, of which 3 is sold out in the sample data.
-        let all = shop
-            .search(json!({"keywords": ["むぎぼー"], "limit": 100}))
-            .await;
+        let all = json!({"keywords": ["むぎぼー"], "limit": 100});
+        let all = shop.search(all).await;
         assert_eq!(all.iter().collect::<HashSet<_>>().len(), 8, "{all:?}");
         assert!(!all.contains(&3));
         // Fully reserved: only the database knows.
         for id in [1, 2, 4, 5] {
             let quantity = shop.inventory(id).await;
-            let plan = json!({"items": [{"product_id": id, "quantity": quantity}]});
-            let cart = json!({"cart_plan": plan, "products": [], "reserve": true});
-            shop.ok("build_cart_mandates", cart).await;
+            shop.ok(BUILD, reserving(id, quantity)).await;
         }
-        let left = shop
-            .search(json!({"keywords": ["むぎぼー"], "limit": 3}))
-            .await;
+        let left = json!({"keywords": ["むぎぼー"], "limit": 3});
+        let left = shop.search(left).await;
         assert_eq!(left.len(), 3, "{left:?}");
         assert!(left.iter().all(|id| [6, 7, 8, 30].contains(id)), "{left:?}");
     }
@@ -93,29 +77,17 @@ async fn the_only_product_that_is_not_reserved_is_found() {
         ..Settings::default()
     })
     .await;
-    let folder = tempfile::tempdir().unwrap();
-    let rows: Vec<Value> = (101..=400)
-        .map(|id| json!({"id": id, "name": "羅針盤", "price_jpy": 1, "inventory_count": 1}))
-        .collect();
-    let file = folder.path().join("rows.json");
-    std::fs::write(&file, Value::from(rows).to_string()).unwrap();
-    let import = shop.counter.import.clone().unwrap();
-    import.import(&shop.context, &file).await.unwrap();
-    let search = json!({"keywords": ["羅針盤"], "limit": 1_000});
-    let all = shop.search(search).await;
+    let rows = (101..=400).map(|id| row(id, "羅針盤"));
+    shop.import_rows(rows.collect()).await;
+    let search = |limit| json!({"keywords": ["羅針盤"], "limit": limit});
+    let all = shop.search(search(1_000)).await;
     assert_eq!(all.len(), 300);
-    let items: Vec<Value> = all[..299]
+    let items = all[..299]
         .iter()
-        .map(|id| json!({"product_id": id, "quantity": 1}))
-        .collect();
-    let cart = json!({"cart_plan": {"items": items}, "products": [], "reserve": true});
-    shop.ok("build_cart_mandates", cart).await;
-    let left = shop
-        .ok(
-            "search_products",
-            json!({"keywords": ["羅針盤"], "limit": 1}),
-        )
-        .await;
+        .map(|id| json!({"product_id": id, "quantity": 1}));
+    let cart = with_argument(plan(items.collect()), "reserve", json!(true));
+    shop.ok(BUILD, cart).await;
+    let left = shop.ok(SEARCH, search(1)).await;
     assert_eq!(left["fallback"], Value::Null, "{left}");
     assert_eq!(ids(&left), all[299..]);
 }
@@ -124,25 +96,12 @@ async fn the_only_product_that_is_not_reserved_is_found() {
 async fn pages_cover_a_search_once() {
     for shop in both().await {
         for keywords in [json!(["むぎぼー"]), json!([])] {
-            let whole = shop
-                .search(json!({"keywords": keywords, "limit": 100}))
-                .await;
-            let mut seen = Vec::new();
-            let mut cursor = Value::Null;
-            loop {
-                let page = shop
-                    .ok(
-                        "search_products",
-                        json!({"keywords": keywords, "limit": 3, "cursor": cursor}),
-                    )
-                    .await;
-                seen.extend(ids(&page));
-                cursor = page["next_cursor"].clone();
-                if cursor.is_null() {
-                    break;
-                }
-            }
-            assert_eq!(seen, whole);
+            let whole = json!({"keywords": keywords, "limit": 100});
+            let seen = on_all_pages(async |cursor| {
+                let page = json!({"keywords": keywords, "limit": 3, "cursor": cursor});
+                shop.ok(SEARCH, page).await
+            });
+            assert_eq!(seen.await, shop.search(whole).await);
         }
     }
 }
@@ -151,14 +110,12 @@ async fn pages_cover_a_search_once() {
 #[tokio::test]
 async fn later_pages_have_no_facets() {
     for shop in both().await {
-        let page = |cursor: Value, facets: bool| json!({"keywords": [], "sort": "price_desc", "limit": 4, "facets": facets, "cursor": cursor});
-        let mut answer = shop.ok("search_products", page(Value::Null, true)).await;
-        let mut seen = ids(&answer);
-        while !answer["next_cursor"].is_null() {
-            let next = page(answer["next_cursor"].clone(), false);
-            answer = shop.ok("search_products", next).await;
-            seen.extend(ids(&answer));
-        }
+        let mut seen = on_all_pages(async |cursor| {
+            let facets = cursor.is_null();
+            let page = json!({"keywords": [], "sort": "price_desc", "limit": 4, "facets": facets, "cursor": cursor});
+            shop.ok(SEARCH, page).await
+        })
+        .await;
         let everything = json!({"keywords": [], "limit": 100});
         let mut wanted = shop.search(everything).await;
         wanted.sort_unstable();
@@ -170,23 +127,15 @@ async fn later_pages_have_no_facets() {
 #[tokio::test]
 async fn a_cursor_is_refused_in_another_search() {
     let shop = one().await;
-    let page = shop
-        .ok(
-            "search_products",
-            json!({"keywords": ["むぎぼー"], "limit": 2}),
-        )
-        .await;
-    let cursor = page["next_cursor"].clone();
+    let page = json!({"keywords": ["むぎぼー"], "limit": 2});
+    let cursor = shop.ok(SEARCH, page).await["next_cursor"].clone();
     for arguments in [
         json!({"keywords": ["くも"], "cursor": cursor}),
         json!({"keywords": ["むぎぼー"], "sort": "price_asc", "cursor": cursor}),
         json!({"keywords": ["むぎぼー"], "cursor": "e2"}),
         json!({"keywords": ["むぎぼー"], "cursor": "x9999999999999-00000000"}),
     ] {
-        assert_eq!(
-            shop.code("search_products", arguments).await,
-            "INVALID_CURSOR"
-        );
+        assert_eq!(shop.code(SEARCH, arguments).await, "INVALID_CURSOR");
     }
 }
 
@@ -214,39 +163,29 @@ async fn filters_and_orders() {
 #[tokio::test]
 async fn fields_and_facets() {
     let shop = one().await;
-    let answer = shop
-        .ok(
-            "search_products",
-            json!({"keywords": ["むぎぼー"], "limit": 1, "fields": ["name", "price_jpy"], "facets": true}),
-        )
-        .await;
+    let search = json!({"keywords": ["むぎぼー"], "limit": 1, "fields": ["name", "price_jpy"], "facets": true});
+    let answer = shop.ok(SEARCH, search).await;
     let mut names: Vec<&String> = answer["products"][0].as_object().unwrap().keys().collect();
     names.sort();
     assert_eq!(names, ["id", "name", "price_jpy"]);
     assert_eq!(answer["facets"]["brand"]["むぎぼー"], 8, "{answer:#}");
-    let code = shop
-        .code(
-            "search_products",
-            json!({"keywords": [], "fields": ["cost"]}),
-        )
-        .await;
-    assert_eq!(code, "INVALID_ARGUMENT");
+    let unknown = json!({"keywords": [], "fields": ["cost"]});
+    assert_eq!(shop.code(SEARCH, unknown).await, "INVALID_ARGUMENT");
 }
 
 /// As the document says: a client that reads `product["image_url"]` finds null.
 #[tokio::test]
 async fn missing_fields_of_a_product_are_null() {
     let shop = one().await;
-    let listed = shop
-        .ok("search_products", json!({"keywords": [], "limit": 2}))
-        .await;
+    let list = json!({"keywords": [], "limit": 2});
+    let listed = shop.ok(SEARCH, list.clone()).await;
     let got = shop.ok("get_product", json!({"product_id": 2})).await;
     for product in [&listed["products"][1], &got["product"]] {
         assert_eq!(product.get("image_url"), Some(&Value::Null), "{product}");
         assert_eq!(product["brand"], "むぎぼー");
     }
-    let only = json!({"keywords": [], "limit": 1, "fields": ["name"]});
-    let answer = shop.ok("search_products", only).await;
+    let only = with_argument(list, "fields", json!(["name"]));
+    let answer = shop.ok(SEARCH, only).await;
     assert_eq!(answer["products"][0].get("image_url"), None);
 }
 
@@ -260,17 +199,12 @@ async fn models_write_keywords_in_their_own_way() {
         json!("[\"カレンダー\"]"),
         json!(["ｶﾚﾝﾀﾞｰ"]),
     ] {
-        assert_eq!(
-            shop.search(json!({"keywords": keywords, "limit": "20"}))
-                .await,
-            wanted
-        );
+        let search = json!({"keywords": keywords, "limit": "20"});
+        assert_eq!(shop.search(search).await, wanted);
     }
     for limit in [0, 1001, -1] {
-        let code = shop
-            .code("search_products", json!({"keywords": [], "limit": limit}))
-            .await;
-        assert_eq!(code, "INVALID_ARGUMENT");
+        let search = json!({"keywords": [], "limit": limit});
+        assert_eq!(shop.code(SEARCH, search).await, "INVALID_ARGUMENT");
     }
 }
 
@@ -283,9 +217,9 @@ async fn blanks_in_lists_count_as_not_given() {
         "category": [""], "brand": ["", null], "fields": [""],
     });
     assert_eq!(shop.search(blanks).await, wanted);
-    let one_brand = json!({"keywords": [], "brand": ["", "SORA"], "limit": 100});
-    let other_brand = json!({"keywords": [], "brand": ["SORA"], "limit": 100});
-    assert_eq!(shop.search(one_brand).await, shop.search(other_brand).await);
+    let of = |brands: Value| json!({"keywords": [], "brand": brands, "limit": 100});
+    let sora = shop.search(of(json!(["SORA"]))).await;
+    assert_eq!(shop.search(of(json!(["", "SORA"]))).await, sora);
     let inventory = json!({"product_ids": ["", 1, null]});
     let answer = shop.ok("check_inventory", inventory).await;
     assert_eq!(answer, json!({"inventory": {"1": 50}}));
@@ -295,9 +229,7 @@ async fn blanks_in_lists_count_as_not_given() {
 async fn an_empty_shop_tells_how_to_import_products() {
     for mut shop in both_empty().await {
         let import = "`madoguchi import merchant FILE`";
-        let searched = shop
-            .ok("search_products", json!({"keywords": ["何か"]}))
-            .await;
+        let searched = shop.find("何か").await;
         assert_eq!(ids(&searched), [0; 0]);
         let inventory = json!({"product_ids": [1]});
         let checked = shop.ok("check_inventory", inventory.clone()).await;
@@ -306,18 +238,11 @@ async fn an_empty_shop_tells_how_to_import_products() {
         let message = checked["message"].as_str().unwrap();
         assert!(message.contains(import), "{message}");
 
+        let change = json!({"product_id": 1, "change": 1});
         for (tool, arguments, code) in [
-            (
-                "build_cart_mandates",
-                plan(json!([{"product_id": 1, "quantity": 1}])),
-                "UNKNOWN_PRODUCT",
-            ),
+            (BUILD, plan_of(1, 1), "UNKNOWN_PRODUCT"),
             ("get_product", json!({"product_id": 1}), "PRODUCT_NOT_FOUND"),
-            (
-                "update_inventory",
-                json!({"product_id": 1, "change": 1}),
-                "PRODUCT_NOT_FOUND",
-            ),
+            ("update_inventory", change, "PRODUCT_NOT_FOUND"),
         ] {
             let refused = shop.refused(tool, arguments).await;
             assert_eq!(refused.code, code, "{tool}");

@@ -36,7 +36,7 @@ fn published() -> Value {
 
 #[tokio::test]
 async fn tools_are_published_as_written() {
-    let counter = one().await.counter;
+    let counter = one().await.counter.clone();
     assert_eq!(counter.about.server_name, "merchant_agent_mcp");
     assert_eq!(counter.about.version, "1.0.0");
     for (name, published) in published().as_object().unwrap() {
@@ -63,20 +63,12 @@ async fn tools_are_published_as_written() {
 #[tokio::test]
 async fn the_documents_search() {
     for shop in both().await {
-        let answer = shop
-            .ok(
-                "search_products",
-                json!({"keywords": ["かわいい", "グッズ"], "limit": 10}),
-            )
-            .await;
+        let search = json!({"keywords": ["かわいい", "グッズ"], "limit": 10});
+        let answer = shop.ok("search_products", search).await;
         assert_eq!(answer["fallback"], Value::Null, "{answer:#}");
-        let first = answer["products"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|product| product["id"] == 1)
-            .unwrap();
-        for (field, value) in json!({
+        let mut products = answer["products"].as_array().unwrap().iter();
+        let first = products.find(|product| product["id"] == 1).unwrap();
+        let documented = json!({
             "sku": "MUGIBO-CAL-2025",
             "name": "むぎぼーカレンダー2025",
             "description": "むぎぼーの可愛いカレンダー",
@@ -87,25 +79,20 @@ async fn the_documents_search() {
             "brand": "むぎぼー",
             "image_url": "/assets/むぎぼーカレンダー.png",
             "refund_period_days": 30
-        })
-        .as_object()
-        .unwrap()
-        {
+        });
+        for (field, value) in documented.as_object().unwrap() {
             assert_eq!(first[field], *value, "{field}");
         }
-        assert!(
-            first.to_string().contains("\"price_jpy\":1980.0"),
-            "{first}"
-        );
+        let written = first.to_string();
+        assert!(written.contains("\"price_jpy\":1980.0"), "{written}");
     }
 }
 
 #[tokio::test]
 async fn the_documents_stock() {
     for shop in both().await {
-        let answer = shop
-            .ok("check_inventory", json!({"product_ids": [1, 2, 3]}))
-            .await;
+        let ids = json!({"product_ids": [1, 2, 3]});
+        let answer = shop.ok("check_inventory", ids).await;
         assert_eq!(answer, json!({"inventory": {"1": 50, "2": 30, "3": 0}}));
     }
 }
@@ -115,28 +102,24 @@ async fn the_documents_stock() {
 #[tokio::test]
 async fn the_documents_cart() {
     for shop in both().await {
-        let answer = shop
-            .ok(
-                "build_cart_mandates",
-                json!({
-                    "cart_plan": {"items": [
-                        {"product_id": 1, "quantity": 2},
-                        {"product_id": 5, "quantity": 1}
-                    ]},
-                    "products": [
-                        {"id": 1, "name": "...", "price_jpy": 1980.0},
-                        {"id": 5, "name": "...", "price_jpy": 3500.0}
-                    ],
-                    "shipping_address": {
-                        "recipient": "山田太郎",
-                        "addressLine": ["東京都渋谷区1-2-3"],
-                        "city": "渋谷区",
-                        "country": "JP",
-                        "postalCode": "150-0001"
-                    }
-                }),
-            )
-            .await;
+        let cart = json!({
+            "cart_plan": {"items": [
+                {"product_id": 1, "quantity": 2},
+                {"product_id": 5, "quantity": 1}
+            ]},
+            "products": [
+                {"id": 1, "name": "...", "price_jpy": 1980.0},
+                {"id": 5, "name": "...", "price_jpy": 3500.0}
+            ],
+            "shipping_address": {
+                "recipient": "山田太郎",
+                "addressLine": ["東京都渋谷区1-2-3"],
+                "city": "渋谷区",
+                "country": "JP",
+                "postalCode": "150-0001"
+            }
+        });
+        let answer = shop.ok("build_cart_mandates", cart).await;
         let mandate = &answer["cart_mandate"];
         let contents = &mandate["contents"];
         assert_eq!(mandate["type"], "CartMandate");
@@ -151,10 +134,8 @@ async fn the_documents_cart() {
                 "refund_period": 2_592_000
             })
         );
-        assert_eq!(
-            contents["total"],
-            json!({"value": 8206.0, "currency": "JPY"})
-        );
+        let total = json!({"value": 8206.0, "currency": "JPY"});
+        assert_eq!(contents["total"], total);
         assert_eq!(
             contents["metadata"]["raw_items"][0],
             json!({
@@ -170,10 +151,8 @@ async fn the_documents_cart() {
         assert_eq!(contents["metadata"]["tax"], 746.0);
         assert_eq!(contents["metadata"]["subtotal"], 7460.0);
         assert_eq!(contents["shipping_address"]["postalCode"], "150-0001");
-        let sum: f64 = contents["display_items"]
-            .as_array()
-            .unwrap()
-            .iter()
+        let items = contents["display_items"].as_array().unwrap().iter();
+        let sum: f64 = items
             .map(|item| item["amount"]["value"].as_f64().unwrap())
             .sum();
         assert!((sum - 8206.0).abs() < 0.001, "{contents:#}");

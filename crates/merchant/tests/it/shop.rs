@@ -1,89 +1,40 @@
 //! A shop for a test: a fresh database, the sample data, an index in memory and a
 //! stopped clock.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    ops::{Deref, DerefMut},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
-use jiff::Timestamp;
-use kit::{
-    BoxFuture, Caller, Context, Counter, Error, Store,
-    context::{Client, NoClient},
-    sql::{Budget, Row},
-    time::Clock,
-};
+use kit::{BoxFuture, Caller, Context, Store, context::Client, testing::Harness};
 use merchant::Settings;
 use serde_json::{Value, json};
 use store::testing::Scratch;
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 pub const NOON: &str = "2025-10-23T12:00:00Z";
 
 pub struct Shop {
-    pub counter: Counter,
-    pub context: Context,
-    pub store: Arc<dyn Store>,
+    harness: Harness,
     _scratch: Option<Scratch>,
 }
 
-impl Shop {
-    pub async fn open(scratch: Scratch, settings: Settings) -> Self {
-        let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
-        store.migrate(kit::lease::MIGRATIONS).await.unwrap();
-        store.migrate(kit::usage::MIGRATIONS).await.unwrap();
-        store.migrate(merchant::MIGRATIONS).await.unwrap();
-        let mut shop = Self::on(scratch.database.clone(), settings);
-        shop._scratch = Some(scratch);
-        shop
-    }
+impl Deref for Shop {
+    type Target = Harness;
 
-    /// Another process on an existing database.
-    pub fn on(database: store::Database, settings: Settings) -> Self {
-        let store: Arc<dyn Store> = Arc::new(database);
-        let clock = Clock::fixed(NOON.parse().unwrap());
-        Self {
-            counter: merchant::counter(settings, Arc::clone(&store)).unwrap(),
-            context: Context::new(Caller::local_user(), clock, Arc::new(NoClient)),
-            store,
-            _scratch: None,
-        }
+    fn deref(&self) -> &Harness {
+        &self.harness
     }
+}
 
-    /// The same shop, for another caller.
-    pub fn for_caller(&self, caller: Caller) -> Self {
-        let clock = self.context.clock.clone();
-        self.with_context(Context::new(caller, clock, Arc::new(NoClient)))
-    }
-
-    fn with_context(&self, context: Context) -> Self {
-        Self {
-            counter: self.counter.clone(),
-            context,
-            store: Arc::clone(&self.store),
-            _scratch: None,
-        }
-    }
-
-    /// The same shop, for a caller who cancels after this many progress reports.
-    pub fn stopped_after(&self, progress: u32) -> Self {
-        let client = Arc::new(Impatient {
-            left: progress.into(),
-            cancel: Default::default(),
-        });
-        let mut context = Context::new(
-            Caller::local_user(),
-            self.context.clock.clone(),
-            client.clone(),
-        );
-        context.cancel = client.cancel.clone();
-        self.with_context(context)
-    }
-
-    pub async fn with_demo(self) -> Self {
-        let demo = self.counter.demo.as_ref().unwrap();
-        demo.load(&self.context).await.unwrap();
-        self
+impl DerefMut for Shop {
+    fn deref_mut(&mut self) -> &mut Harness {
+        &mut self.harness
     }
 }
 
@@ -95,8 +46,7 @@ pub async fn both() -> Vec<Shop> {
 pub async fn both_with(settings: Settings) -> Vec<Shop> {
     let mut shops = Vec::new();
     for scratch in store::testing::both().await {
-        let shop = Shop::open(scratch, settings.clone()).await;
-        shops.push(shop.with_demo().await);
+        shops.push(Shop::with_demo(scratch, settings.clone()).await);
     }
     shops
 }
@@ -105,7 +55,7 @@ pub async fn both_with(settings: Settings) -> Vec<Shop> {
 pub async fn both_empty() -> Vec<Shop> {
     let mut shops = Vec::new();
     for scratch in store::testing::both().await {
-        shops.push(Shop::open(scratch, Settings::default()).await);
+        shops.push(Shop::empty(scratch, Settings::default()).await);
     }
     shops
 }
@@ -116,47 +66,66 @@ pub async fn one() -> Shop {
 }
 
 pub async fn with(settings: Settings) -> Shop {
-    Shop::open(store::testing::sqlite().await, settings)
-        .await
-        .with_demo()
-        .await
+    Shop::with_demo(store::testing::sqlite().await, settings).await
 }
 
 impl Shop {
-    /// Calls a tool as the desk would: normalised, checked against the
-    /// published schemas on the way in and out.
-    pub async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Error> {
-        let definition = self.counter.tool(tool).unwrap();
-        let mut normal = arguments;
-        definition.normalised(&self.context, normal.as_object_mut().unwrap());
-        check(definition, &normal)?;
-        let answer = kit::testing::call(&self.counter, &self.context, tool, normal).await?;
-        let schema = definition.output.as_ref().unwrap();
-        let validator = jsonschema::validator_for(schema).unwrap();
-        let broken: Vec<String> = validator
-            .iter_errors(&answer)
-            .map(|e| e.to_string())
-            .collect();
-        assert!(broken.is_empty(), "{tool}: {broken:?} in {answer:#}");
-        Ok(answer)
+    pub async fn empty(scratch: Scratch, settings: Settings) -> Self {
+        let mut shop = Self::on(scratch.database.clone(), settings);
+        shop.migrate().await;
+        shop._scratch = Some(scratch);
+        shop
     }
 
-    pub async fn ok(&self, tool: &str, arguments: Value) -> Value {
-        match self.call(tool, arguments.clone()).await {
-            Ok(answer) => answer,
-            Err(error) => panic!("{tool} {arguments}: {error} {:?}", error.cause),
+    pub async fn with_demo(scratch: Scratch, settings: Settings) -> Self {
+        let shop = Self::empty(scratch, settings).await;
+        shop.load_demo().await;
+        shop
+    }
+
+    /// Another process on an existing database.
+    pub fn on(database: store::Database, settings: Settings) -> Self {
+        let store: Arc<dyn Store> = Arc::new(database);
+        Self {
+            harness: Harness::new(merchant::counter(settings, store).unwrap(), NOON),
+            _scratch: None,
         }
     }
 
-    pub async fn refused(&self, tool: &str, arguments: Value) -> Error {
-        match self.call(tool, arguments.clone()).await {
-            Ok(answer) => panic!("{tool} {arguments} was not refused: {answer:#}"),
-            Err(error) => error,
+    pub async fn migrate(&self) {
+        for migrations in [
+            kit::lease::MIGRATIONS,
+            kit::usage::MIGRATIONS,
+            merchant::MIGRATIONS,
+        ] {
+            self.store().migrate(migrations).await.unwrap();
         }
     }
 
-    pub async fn code(&self, tool: &str, arguments: Value) -> String {
-        self.refused(tool, arguments).await.code.into_owned()
+    pub async fn remove_demo(&self) {
+        let demo = self.counter.demo.as_ref().unwrap();
+        demo.remove(&self.context).await.unwrap();
+    }
+
+    /// The same shop, for a caller who cancels after this many progress reports.
+    pub fn stopped_after(&self, progress: u32) -> Harness {
+        let client = Arc::new(Impatient {
+            left: progress.into(),
+            cancel: CancellationToken::new(),
+        });
+        let clock = self.context.clock.clone();
+        let mut context = Context::new(Caller::local_user(), clock, client.clone());
+        context.cancel = client.cancel.clone();
+        Harness {
+            counter: self.counter.clone(),
+            context,
+        }
+    }
+
+    /// What a search for one keyword answers.
+    pub async fn find(&self, keyword: &str) -> Value {
+        let search = json!({"keywords": [keyword]});
+        self.ok("search_products", search).await
     }
 
     /// The ids that a search answers with.
@@ -165,60 +134,67 @@ impl Shop {
     }
 
     /// Imports rows that are all valid.
-    pub async fn import_json(&self, json: &str) {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("shop.json");
-        std::fs::write(&file, json).unwrap();
-        let import = self.counter.import.as_ref().unwrap();
-        let imported = import.import(&self.context, &file).await.unwrap();
+    pub async fn import_rows(&self, rows: Vec<Value>) {
+        let folder = Folder::new();
+        let file = folder.file("shop.json", Value::from(rows).to_string());
+        let imported = self.import(&file).await.unwrap();
         assert_eq!(imported.skipped, 0, "{imported:?}");
     }
 
     pub async fn inventory(&self, id: i64) -> i64 {
-        let answer = self
-            .ok("check_inventory", json!({ "product_ids": [id] }))
-            .await;
+        let ids = json!({"product_ids": [id]});
+        let answer = self.ok("check_inventory", ids).await;
         answer["inventory"][id.to_string()].as_i64().unwrap()
     }
 
-    pub async fn sql(&self, statement: &'static str) -> Vec<Row> {
-        self.store
-            .transaction(Budget::default(), move |sql| sql.query(statement, &[]))
-            .await
-            .unwrap()
-    }
-
-    pub fn set_clock(&self, time: &str) {
-        self.context.clock.set(time.parse::<Timestamp>().unwrap());
+    pub async fn set_stock(&self, id: i64, stock: i64) -> Value {
+        let change = json!({"product_id": id, "inventory_count": stock});
+        self.ok("update_inventory", change).await
     }
 }
 
-/// What the desk does with a broken schema rule: the tool's own code, if it has one.
-fn check(tool: &kit::Tool, arguments: &Value) -> Result<(), Error> {
-    let validator = jsonschema::validator_for(&tool.input).unwrap();
-    let Some(broken) = validator.iter_errors(arguments).next() else {
-        return Ok(());
-    };
-    let (keyword, path) = (broken.kind().keyword(), broken.instance_path().to_string());
-    let field = path.split('/').nth(1).unwrap_or_default();
-    let mut rules = tool.rules.iter();
-    let rule = rules.find(|rule| rule.field == field && [keyword, "*"].contains(&rule.keyword));
-    let code = rule.map_or(kit::error::INVALID_ARGUMENT, |rule| rule.code);
-    Err(Error::new(code, broken.to_string()))
+/// A product of which there is one, as a row of a catalogue.
+pub fn row(id: i64, name: &str) -> Value {
+    json!({"id": id, "name": name, "price_jpy": 1, "inventory_count": 1})
 }
 
 pub fn ids(answer: &Value) -> Vec<i64> {
-    answer["products"]
-        .as_array()
-        .unwrap()
-        .iter()
+    let products = answer["products"].as_array().unwrap().iter();
+    products
         .map(|product| product["id"].as_i64().unwrap())
         .collect()
 }
 
-/// `details` of a refusal.
-pub fn details(error: &Error) -> Value {
-    error.details.clone().unwrap_or(Value::Null)
+/// The ids on all pages of a search. `page` answers the page at a cursor.
+pub async fn on_all_pages(page: impl AsyncFn(Value) -> Value) -> Vec<i64> {
+    let (mut seen, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let answer = page(cursor).await;
+        seen.extend(ids(&answer));
+        cursor = answer["next_cursor"].clone();
+        if cursor.is_null() {
+            return seen;
+        }
+    }
+}
+
+/// A folder for files to import.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
 }
 
 struct Impatient {

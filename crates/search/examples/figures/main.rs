@@ -177,59 +177,29 @@ fn measure_kinds(index: &Index, products: i64) {
 
 /// One-word queries with another order, with facets or with filters.
 fn measure_options(index: &Index, products: i64) {
-    let others: [(&str, Query); 5] = [
-        (
-            "by price",
-            Query {
-                sort: Sort::PriceAsc,
-                ..Query::default()
-            },
-        ),
-        (
-            "by name",
-            Query {
-                sort: Sort::Name,
-                ..Query::default()
-            },
-        ),
-        (
-            "with facets",
-            Query {
-                facets: true,
-                ..Query::default()
-            },
-        ),
-        (
-            "of a category",
-            Query {
-                category: vec!["家電".into()],
-                ..Query::default()
-            },
-        ),
-        (
-            "of a price",
-            Query {
-                min_price: Some(1_000),
-                max_price: Some(2_000),
-                ..Query::default()
-            },
-        ),
+    type Change = fn(&mut Query);
+    let others: [(&str, Change); 5] = [
+        ("by price", |query| query.sort = Sort::PriceAsc),
+        ("by name", |query| query.sort = Sort::Name),
+        ("with facets", |query| query.facets = true),
+        ("of a category", |query| {
+            query.category = vec!["家電".into()];
+        }),
+        ("of a price", |query| {
+            (query.min_price, query.max_price) = (Some(1_000), Some(2_000));
+        }),
     ];
-    for (name, query) in others {
+    for (name, change) in others {
+        let time = |text: String| {
+            let mut query = Query {
+                text,
+                ..Query::default()
+            };
+            change(&mut query);
+            timed(index, &query).0
+        };
         let texts = queries::queries("word", 100, products);
-        let times: Vec<Times> = texts
-            .iter()
-            .map(|text| {
-                timed(
-                    index,
-                    &Query {
-                        text: text.clone(),
-                        ..query.clone()
-                    },
-                )
-                .0
-            })
-            .collect();
+        let times: Vec<Times> = texts.into_iter().map(time).collect();
         row(&format!("word, {name}"), &times, 0, 0);
     }
 }

@@ -23,51 +23,21 @@ pub fn queries(kind: &str, count: usize, products: i64) -> Vec<String> {
         .collect()
 }
 
+#[rustfmt::skip]
 const NONSENSE: &[&str] = &[
-    "ゾヌペギャ",
-    "qwrtzpsdf",
-    "ぬぬぬぬぬぬ",
-    "xyzzyplugh",
-    "ヲヱヰヶヮ",
-    "ぽぺぷぴぱぺ",
-    "鑿齟齬鬱",
-    "zzzzzzzz",
-    "ムニョペラゲ",
-    "1a2b3c4d5e6f7g",
-    "!!!???",
-    "へのへのもへじ",
+    "ゾヌペギャ", "qwrtzpsdf", "ぬぬぬぬぬぬ", "xyzzyplugh", "ヲヱヰヶヮ", "ぽぺぷぴぱぺ",
+    "鑿齟齬鬱", "zzzzzzzz", "ムニョペラゲ", "1a2b3c4d5e6f7g", "!!!???", "へのへのもへじ",
 ];
 
 const LATIN_BEGINNINGS: &[&str] = &[
     "keyb", "mecha", "wirel", "earb", "lamp", "trav", "note", "back", "cam", "blue",
 ];
 
+#[rustfmt::skip]
 const PARTS_OF_WORDS: &[&str] = &[
-    "バッグ",
-    "時計",
-    "ボール",
-    "容器",
-    "バッテリー",
-    "ラケット",
-    "スプーン",
-    "傘",
-    "豆",
-    "ハブ",
-    "茶",
-    "箸",
-    "ケース",
-    "セット",
-    "カバー",
-    "チェア",
-    "スタンド",
-    "オイル",
-    "ブラシ",
-    "クリーム",
-    "ケーブル",
-    "用品",
-    "機",
-    "靴",
-    "ソース",
+    "バッグ", "時計", "ボール", "容器", "バッテリー", "ラケット", "スプーン", "傘", "豆", "ハブ",
+    "茶", "箸", "ケース", "セット", "カバー", "チェア", "スタンド", "オイル", "ブラシ", "クリーム",
+    "ケーブル", "用品", "機", "靴", "ソース",
 ];
 
 fn query(kind: &str, dice: &mut Dice, brands: &[String], products: i64) -> String {

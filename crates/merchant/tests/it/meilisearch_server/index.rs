@@ -17,37 +17,14 @@ use super::filter;
 const RECORDED: &str = include_str!("../../data/meilisearch-exchanges.json");
 
 /// All fields a search may have, in the order in which the server lists them.
+#[rustfmt::skip]
 const FIELDS: [&str; 30] = [
-    "q",
-    "offset",
-    "limit",
-    "page",
-    "hitsPerPage",
-    "attributesToRetrieve",
-    "attributesToCrop",
-    "cropLength",
-    "cropMarker",
-    "attributesToHighlight",
-    "highlightPreTag",
-    "highlightPostTag",
-    "showMatchesPosition",
-    "filter",
-    "sort",
-    "distinct",
-    "facets",
-    "matchingStrategy",
-    "attributesToSearchOn",
-    "rankingScoreThreshold",
-    "locales",
-    "hybrid",
-    "vector",
-    "retrieveVectors",
-    "media",
-    "personalize",
-    "useNetwork",
-    "showRankingScore",
-    "showRankingScoreDetails",
-    "showPerformanceDetails",
+    "q", "offset", "limit", "page", "hitsPerPage", "attributesToRetrieve", "attributesToCrop",
+    "cropLength", "cropMarker", "attributesToHighlight", "highlightPreTag", "highlightPostTag",
+    "showMatchesPosition", "filter", "sort", "distinct", "facets", "matchingStrategy",
+    "attributesToSearchOn", "rankingScoreThreshold", "locales", "hybrid", "vector",
+    "retrieveVectors", "media", "personalize", "useNetwork", "showRankingScore",
+    "showRankingScoreDetails", "showPerformanceDetails",
 ];
 
 #[derive(Debug, Clone)]
