@@ -31,6 +31,55 @@ pub const NOTHING_TO_UNDO: &str = "NOTHING_TO_UNDO";
 pub const INVALID_DATE: &str = "INVALID_DATE";
 pub const KEY_REUSED: &str = "IDEMPOTENCY_KEY_REUSED";
 
+const TASK_ID_MESSAGE: &str = "A task id is T and three digits, such as T001.";
+const TARGET_MESSAGE: &str =
+    "A link goes to a task, such as T002, or with decided_by to an ADR, such as 3.";
+pub const ADR_NUMBER_MESSAGE: &str = "An ADR's number is a whole number from 1 to 999.";
+const STATUS_MESSAGE: &str = "A task's status is todo, in_progress or done.";
+const ADR_STATUS_MESSAGE: &str = "An ADR's status is Proposed, Accepted or Deprecated.";
+pub const POSITION_MESSAGE: &str = "A position is first, last, before or after.";
+const CATEGORY_MESSAGE: &str = "A category is one line of up to 50 characters.";
+const DUE_MESSAGE: &str =
+    "A due date has the form YYYY-MM-DD. update_task removes it with clear: [\"due\"].";
+const SUBTASKS_MESSAGE: &str = "A task has at most 20 sub-tasks of up to 100 characters each.";
+const LONG_MESSAGE: &str = "The text is too long.";
+
+/// The errors of broken schema rules. A field means the same in every tool, so
+/// all tools share this list, except those with an ADR's status.
+#[rustfmt::skip]
+pub const RULES: &[Rule] = &[
+    rule("task_id", "*", INVALID_TASK_ID, TASK_ID_MESSAGE),
+    rule("reference_task_id", "*", INVALID_TASK_ID, TASK_ID_MESSAGE),
+    rule("target", "*", INVALID_TASK_ID, TARGET_MESSAGE),
+    rule("adr_number", "*", INVALID_ADR_NUMBER, ADR_NUMBER_MESSAGE),
+    rule("status", "*", INVALID_STATUS, STATUS_MESSAGE),
+    rule("position", "*", INVALID_POSITION, POSITION_MESSAGE),
+    rule("category", "*", INVALID_CATEGORY, CATEGORY_MESSAGE),
+    rule("due", "*", INVALID_DATE, DUE_MESSAGE),
+    rule("subtasks", "enum", INVALID_STATUS, STATUS_MESSAGE),
+    rule("subtasks", "maxLength", CONTENT_TOO_LONG, SUBTASKS_MESSAGE),
+    rule("subtasks", "maxItems", CONTENT_TOO_LONG, SUBTASKS_MESSAGE),
+    rule("title", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
+    rule("description", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
+    rule("content", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
+    rule("section", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
+    rule("query", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
+];
+
+/// The same for tools with an ADR's status.
+#[rustfmt::skip]
+pub const ADR_RULES: &[Rule] = &[
+    rule("status", "*", INVALID_STATUS, ADR_STATUS_MESSAGE),
+    rule("adr_number", "*", INVALID_ADR_NUMBER, ADR_NUMBER_MESSAGE),
+    rule("superseded_by", "*", INVALID_ADR_NUMBER, ADR_NUMBER_MESSAGE),
+    rule("title", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
+    rule("reason", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
+    rule("context", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
+    rule("decision", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
+    rule("rationale", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
+    rule("consequences", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
+];
+
 const fn rule(
     field: &'static str,
     keyword: &'static str,
@@ -44,59 +93,6 @@ const fn rule(
         message,
     }
 }
-
-const TASK_ID_MESSAGE: &str = "A task id is T and three digits, such as T001.";
-const STATUS_MESSAGE: &str = "A task's status is todo, in_progress or done.";
-const ADR_STATUS_MESSAGE: &str = "An ADR's status is Proposed, Accepted or Deprecated.";
-const SUBTASKS_MESSAGE: &str = "A task has at most 20 sub-tasks of up to 100 characters each.";
-
-const fn too_long_rule(field: &'static str) -> Rule {
-    rule(
-        field,
-        "maxLength",
-        CONTENT_TOO_LONG,
-        "The text is too long.",
-    )
-}
-
-pub const TASK_ID: Rule = rule("task_id", "*", INVALID_TASK_ID, TASK_ID_MESSAGE);
-pub const REFERENCE_ID: Rule = rule("reference_task_id", "*", INVALID_TASK_ID, TASK_ID_MESSAGE);
-pub const TARGET: Rule = rule("target", "*", INVALID_TASK_ID, TARGET_MESSAGE);
-const TARGET_MESSAGE: &str =
-    "A link goes to a task, such as T002, or with decided_by to an ADR, such as 3.";
-pub const ADR_NUMBER: Rule = rule("adr_number", "*", INVALID_ADR_NUMBER, ADR_NUMBER_MESSAGE);
-pub const SUPERSEDED_BY: Rule = rule("superseded_by", "*", INVALID_ADR_NUMBER, ADR_NUMBER_MESSAGE);
-const ADR_NUMBER_MESSAGE: &str = "An ADR's number is a whole number from 1 to 999.";
-pub const STATUS: Rule = rule("status", "*", INVALID_STATUS, STATUS_MESSAGE);
-pub const ADR_STATUS: Rule = rule("status", "*", INVALID_STATUS, ADR_STATUS_MESSAGE);
-pub const POSITION: Rule = rule(
-    "position",
-    "*",
-    INVALID_POSITION,
-    "A position is first, last, before or after.",
-);
-pub const CATEGORY: Rule = rule(
-    "category",
-    "*",
-    INVALID_CATEGORY,
-    "A category is one line of up to 50 characters.",
-);
-pub const DUE: Rule = rule("due", "*", INVALID_DATE, DUE_MESSAGE);
-const DUE_MESSAGE: &str =
-    "A due date has the form YYYY-MM-DD. update_task removes it with clear: [\"due\"].";
-pub const TITLE_LONG: Rule = too_long_rule("title");
-pub const DESCRIPTION_LONG: Rule = too_long_rule("description");
-pub const CONTENT_LONG: Rule = too_long_rule("content");
-pub const SECTION_LONG: Rule = too_long_rule("section");
-pub const QUERY_LONG: Rule = too_long_rule("query");
-pub const REASON_LONG: Rule = too_long_rule("reason");
-pub const CONTEXT_LONG: Rule = too_long_rule("context");
-pub const DECISION_LONG: Rule = too_long_rule("decision");
-pub const RATIONALE_LONG: Rule = too_long_rule("rationale");
-pub const CONSEQUENCES_LONG: Rule = too_long_rule("consequences");
-pub const SUBTASK_STATUS: Rule = rule("subtasks", "enum", INVALID_STATUS, STATUS_MESSAGE);
-pub const SUBTASKS_LONG: Rule = rule("subtasks", "maxLength", CONTENT_TOO_LONG, SUBTASKS_MESSAGE);
-pub const SUBTASKS_MANY: Rule = rule("subtasks", "maxItems", CONTENT_TOO_LONG, SUBTASKS_MESSAGE);
 
 fn about(error: Error, field: &str, value: impl Into<Value>) -> Error {
     error.details(json!({ "field": field, "value": value.into() }))

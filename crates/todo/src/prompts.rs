@@ -51,7 +51,7 @@ If the work is there under another name, use that task.
 what there is when it is done. Show the plan to the user and wait for a yes.
 3. Write it down: create_task with a category, the steps as subtasks, and due only where the user \
 named a date. Then link_tasks with relation depends_on wherever a task has to wait for another. \
-DateOrTime you repeat a call that failed, give the same idempotency_key.
+When you repeat a call that failed, give the same idempotency_key.
 4. Work on what is ready: list_tasks with ready true. Set a task to in_progress with update_task \
 before you begin, and to done once its result is checked.
 5. Keep what you learn with update_context and append true. A decision that others have to live \

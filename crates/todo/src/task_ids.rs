@@ -15,43 +15,54 @@ use crate::{
     },
 };
 
-/// Ids for the items that have none, in order. They are stored in the ledger,
-/// so that an item keeps its id. `None` if the ledger cannot be written.
-pub fn promised<'b>(folder: &Folder, board: &'b Board) -> Vec<(&'b Task, Option<TaskId>)> {
-    let items = board.keys_without_id();
-    if items.is_empty() {
-        return Vec::new();
-    }
-    let live = live(board);
-    let place = NumberLedger::of(folder);
-    let mut given = place.look();
-    let holds = |given: &IssuedNumbers, key: &str| {
-        given
-            .promised
-            .get(key)
-            .copied()
-            .filter(|number| !live.contains(*number))
-    };
-    if items.iter().any(|(key, _)| holds(&given, key).is_none()) {
-        let promised = place.change(Instant::now() + PATIENCE, |now| {
-            now.tasks.extend(board.mentioned());
-            for (key, _) in &items {
-                if holds(now, key).is_none()
-                    && let Some(number) = now.tasks.issue(&live)
-                {
-                    now.promised.insert(key.clone(), number);
-                }
-            }
-            now.clone()
-        });
-        if let Ok(Some(now)) = promised {
-            given = now;
+/// The ids that are promised to items without one. They are stored in the
+/// ledger, so that an item keeps its id.
+pub struct PromisedIds<'b>(Vec<(&'b Task, Option<TaskId>)>);
+
+impl<'b> PromisedIds<'b> {
+    pub fn of(folder: &Folder, board: &'b Board) -> Self {
+        let items = board.keys_without_id();
+        if items.is_empty() {
+            return Self(Vec::new());
         }
+        let live = live(board);
+        let ledger = NumberLedger::of(folder);
+        let mut given = ledger.look();
+        let holds = |given: &IssuedNumbers, key: &str| {
+            let promised = given.promised.get(key).copied();
+            promised.filter(|number| !live.contains(*number))
+        };
+        if items.iter().any(|(key, _)| holds(&given, key).is_none()) {
+            let promised = ledger.change(Instant::now() + PATIENCE, |now| {
+                now.tasks.extend(board.mentioned());
+                for (key, _) in &items {
+                    if holds(now, key).is_none()
+                        && let Some(number) = now.tasks.issue(&live)
+                    {
+                        now.promised.insert(key.clone(), number);
+                    }
+                }
+                now.clone()
+            });
+            if let Ok(Some(now)) = promised {
+                given = now;
+            }
+        }
+        let promised = |(key, task): (String, _)| (task, holds(&given, &key).map(TaskId));
+        Self(items.into_iter().map(promised).collect())
     }
-    items
-        .into_iter()
-        .map(|(key, task)| (task, holds(&given, &key).map(TaskId)))
-        .collect()
+
+    /// The id in the task's line, or the one promised to it. `None` if the
+    /// ledger cannot be written.
+    pub fn id_of(&self, task: &Task) -> Option<TaskId> {
+        let promised = || self.0.iter().find(|(other, _)| other.lines == task.lines);
+        task.id.or_else(|| promised().and_then(|(_, id)| *id))
+    }
+
+    /// The promises, in the order of the file.
+    pub fn all(&self) -> impl Iterator<Item = Option<TaskId>> {
+        self.0.iter().map(|(_, id)| *id)
+    }
 }
 
 /// The task with that id, either in its line or promised to it.

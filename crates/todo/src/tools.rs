@@ -16,6 +16,7 @@ pub mod get_task;
 pub mod link_tasks;
 pub mod list_adrs;
 pub mod list_tasks;
+mod listing;
 pub mod reorder_task;
 pub mod search_adrs;
 pub mod search_contexts;

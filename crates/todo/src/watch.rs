@@ -29,7 +29,7 @@ use crate::{
     model::edit,
     state::CounterState,
     sync::locked,
-    task_ids::promised,
+    task_ids::PromisedIds,
     uris,
 };
 
@@ -293,15 +293,8 @@ impl Watcher<'_> {
         let Ok(Some(_lock)) = Lock::take(&folder.todo, until) else {
             return;
         };
-        let board = match tasks {
-            true => self
-                .state
-                .files
-                .board_in(folder)
-                .ok()
-                .map(|(board, _)| board),
-            false => None,
-        };
+        let board = tasks.then(|| self.state.files.board_in(folder).ok());
+        let board = board.flatten().map(|(board, _)| board);
         if index_file::refresh(self.state, folder, board.as_deref(), adrs) {
             for uri in uris::uris_of(files::INDEX) {
                 (self.announce)(Change::Resource(uri));
@@ -326,16 +319,14 @@ impl Watcher<'_> {
 
 /// Gives an id to every task without one.
 fn number_items(state: &CounterState, context: &Context) -> Result<()> {
-    let nameless = |board: &crate::model::board::Board| {
-        board.tasks.iter().filter(|task| task.id.is_none()).count()
-    };
-    if nameless(&*state.files.board()?) == 0 {
+    let board = state.files.board()?;
+    if board.tasks.iter().all(|task| task.id.is_some()) {
         return Ok(());
     }
     state.write_unrecorded(context, |txn| {
         let board = txn.board()?;
         let mut ids = Vec::new();
-        for (_, id) in promised(&state.files.folder()?, &board) {
+        for id in PromisedIds::of(&state.files.folder()?, &board).all() {
             ids.push(match id {
                 Some(id) => id,
                 None => txn.new_task_id()?,

@@ -56,6 +56,10 @@ fn task_file(place: &Place) -> PathBuf {
     root(place).join(".todo/task.md")
 }
 
+fn tasks(place: &Place) -> String {
+    fs::read_to_string(task_file(place)).unwrap()
+}
+
 /// A file written by a person, with everything that a formatter would change.
 const BY_HAND: &str = "\u{feff}# Task\r\n\r\nSome prose,   oddly spaced.\r\n\r\n## SPEC\r\n\
     - [ ] 要件定義を作成 #T001\r\n  - [ ] エラーハンドリング仕様確認\r\n  - [x] レート制限設計完了\r\n\
@@ -70,133 +74,78 @@ async fn a_call_changes_nothing_else_in_the_file() {
     fs::write(task_file(&place), BY_HAND).unwrap();
     let mut agent = Agent::start(&place);
     let list = agent.ok("list_tasks", json!({}));
-    let ids: Vec<&str> = list["tasks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|task| task["task_id"].as_str())
-        .collect();
+    for (at, id) in ["T001", "T007", "T002"].into_iter().enumerate() {
+        assert_eq!(list["tasks"][at]["task_id"], id);
+    }
     // The item without an id is listed with the id that is promised to it.
-    assert_eq!(ids[..3], ["T001", "T007", "T002"]);
     assert_eq!(list["tasks"][3]["title"], "no id yet");
-    assert_eq!(
-        fs::read_to_string(task_file(&place)).unwrap(),
-        BY_HAND,
-        "reading changes nothing"
-    );
+    assert_eq!(tasks(&place), BY_HAND, "reading changes nothing");
 
-    agent.ok(
-        "update_task",
-        json!({ "task_id": "T002", "status": "done" }),
-    );
+    let done = json!({ "task_id": "T002", "status": "done" });
+    agent.ok("update_task", done);
     let wanted = BY_HAND.replace("- [-] React", "- [x] React");
-    assert_eq!(fs::read_to_string(task_file(&place)).unwrap(), wanted);
+    assert_eq!(tasks(&place), wanted);
 
     // A person saves by renaming, as editors do. The next call keeps that change.
     let edited = wanted.replace("Some prose", "Some other prose");
     let temporary = root(&place).join(".todo/task.md~");
     fs::write(&temporary, &edited).unwrap();
     fs::rename(&temporary, task_file(&place)).unwrap();
-    agent.ok(
-        "update_task",
-        json!({ "task_id": "T001", "title": "要件定義" }),
-    );
+    let title = json!({ "task_id": "T001", "title": "要件定義" });
+    agent.ok("update_task", title);
     let wanted = edited.replace("要件定義を作成 #T001", "要件定義 #T001");
-    assert_eq!(fs::read_to_string(task_file(&place)).unwrap(), wanted);
+    assert_eq!(tasks(&place), wanted);
 
     agent.ok("undo", json!({}));
-    assert_eq!(fs::read_to_string(task_file(&place)).unwrap(), edited);
+    assert_eq!(tasks(&place), edited);
 }
+
+/// A call, and fields of its answer. Each line builds on those before it.
+const EVERY_TOOL: &str = r#"
+create_task { "title": "書く", "category": "SPEC", "subtasks": ["一", "二"] } => { "/task_id": "T001", "/file_path": ".todo/context/T001.md" }
+create_task { "title": "Second", "category": "SPEC", "description": "まず調べる" } => { "/task_id": "T002" }
+reorder_task { "task_id": "T002", "position": "first" } => { "/old_position": 2, "/new_position": 1 }
+update_task { "task_id": "T001", "status": "in_progress" } => { "/updated_fields": ["status"] }
+list_tasks { "status": "in_progress" } => { "/total_count": 1, "/tasks/0/subtasks_count": 2 }
+search_tasks { "query": "書く", "search_in": ["title", "context"] } => { "/total_matches": 1 }
+update_context { "task_id": "T001", "content": "Ｒｕｓｔで書く", "append": true } => { "/task_id": "T001" }
+search_contexts { "query": "rust" } => { "/results/0/task_id": "T001" }
+create_adr { "title": "Use Rust", "context": "c", "decision": "d", "rationale": "r" } => { "/adr_id": "adr-001-use-rust" }
+update_adr_status { "adr_number": 1, "status": "Accepted" } => { "/old_status": "Proposed", "/new_status": "Accepted" }
+list_adrs {} => { "/adrs/0/status": "Accepted" }
+"#;
 
 #[tokio::test]
 async fn every_tool_of_the_seed_works() {
     let place = project();
     let mut agent = Agent::start(&place);
-    let created = agent.ok(
-        "create_task",
-        json!({ "title": "書く", "category": "SPEC", "description": "まず調べる", "subtasks": ["一", "二"] }),
-    );
-    assert_eq!(created["task_id"], "T001");
-    assert!(
-        root(&place)
-            .join(created["file_path"].as_str().unwrap())
-            .exists(),
-        "{created}"
-    );
-    let second = agent.ok(
-        "create_task",
-        json!({ "title": "Second", "category": "SPEC" }),
-    );
-    assert_eq!(second["task_id"], "T002");
-    let moved = agent.ok(
-        "reorder_task",
-        json!({ "task_id": "T002", "position": "first" }),
-    );
-    assert_eq!(
-        (&moved["old_position"], &moved["new_position"]),
-        (&json!(2), &json!(1))
-    );
-    let updated = agent.ok(
-        "update_task",
-        json!({ "task_id": "T001", "status": "in_progress" }),
-    );
-    assert_eq!(updated["updated_fields"], json!(["status"]));
-    let listed = agent.ok("list_tasks", json!({ "status": "in_progress" }));
-    assert_eq!(listed["total_count"], 1);
-    assert_eq!(listed["tasks"][0]["subtasks_count"], 2);
-    let found = agent.ok(
-        "search_tasks",
-        json!({ "query": "かく", "search_in": ["title", "context"] }),
-    );
-    assert!(found["total_matches"].is_u64());
-    agent.ok(
-        "update_context",
-        json!({ "task_id": "T001", "content": "Ｒｕｓｔで書く", "append": true }),
-    );
-    contexts_and_decisions_work(&mut agent);
-    let deleted = agent.ok("delete_task", json!({ "task_id": "T001" }));
-    assert!(
-        !root(&place).join(".todo/context/T001.md").exists(),
-        "{deleted}"
-    );
-    let third = agent.ok("create_task", json!({ "title": "Third" }));
-    assert_eq!(
-        third["task_id"], "T003",
-        "a number is not used twice while others are free"
-    );
-}
-
-/// Of the task T001, whose context says something of Rust.
-fn contexts_and_decisions_work(agent: &mut Agent) {
+    for row in EVERY_TOOL.lines().filter(|row| !row.is_empty()) {
+        let (call, wanted) = row.split_once(" => ").unwrap();
+        let (tool, arguments) = call.split_once(' ').unwrap();
+        let answer = agent.ok(tool, serde_json::from_str(arguments).unwrap());
+        let wanted: Value = serde_json::from_str(wanted).unwrap();
+        for (field, value) in wanted.as_object().unwrap() {
+            assert_eq!(answer.pointer(field), Some(value), "{tool}: {answer}");
+        }
+    }
+    let file = root(&place).join(".todo/context/T001.md");
     let context = agent.ok("get_context", json!({ "task_id": "T001" }));
+    assert_eq!(
+        context["content"],
+        fs::read_to_string(&file).unwrap().as_str()
+    );
     assert!(
         context["content"]
             .as_str()
             .unwrap()
-            .starts_with("# Context for T001"),
-        "{context}"
+            .starts_with("# Context for T001")
     );
-    let found = agent.ok("search_contexts", json!({ "query": "rust" }));
-    assert_eq!(found["results"][0]["task_id"], "T001");
-    let adr = agent.ok(
-        "create_adr",
-        json!({ "title": "Use Rust", "context": "c", "decision": "d", "rationale": "r" }),
-    );
-    assert!(
-        adr["adr_id"].as_str().unwrap().starts_with("adr-001-"),
-        "{adr}"
-    );
-    let changed = agent.ok(
-        "update_adr_status",
-        json!({ "adr_number": 1, "status": "Accepted" }),
-    );
+    let deleted = agent.ok("delete_task", json!({ "task_id": "T001" }));
+    assert!(!file.exists(), "{deleted}");
+    let third = agent.ok("create_task", json!({ "title": "Third" }));
     assert_eq!(
-        (&changed["old_status"], &changed["new_status"]),
-        (&json!("Proposed"), &json!("Accepted"))
-    );
-    assert_eq!(
-        agent.ok("list_adrs", json!({}))["adrs"][0]["status"],
-        "Accepted"
+        third["task_id"], "T003",
+        "a number is not used twice while others are free"
     );
 }
 
@@ -205,59 +154,26 @@ async fn every_error_has_its_code_and_names_field_and_value() {
     let place = project();
     let mut agent = Agent::start(&place);
     agent.ok("create_task", json!({ "title": "One" }));
-    let error = agent.refused(
-        "get_context",
-        json!({ "task_id": "one" }),
-        "INVALID_TASK_ID",
-    );
-    assert_eq!(
-        (&error["details"]["field"], &error["details"]["value"]),
-        (&json!("task_id"), &json!("one"))
-    );
-    let long = "x".repeat(10_001);
-    for (tool, arguments, code) in [
-        (
-            "update_task",
-            json!({ "task_id": "T999", "title": "x" }),
-            "TASK_NOT_FOUND",
-        ),
-        (
-            "update_task",
-            json!({ "task_id": "T001", "status": "maybe" }),
-            "INVALID_STATUS",
-        ),
-        (
-            "create_task",
-            json!({ "title": "x", "category": "a\nb" }),
-            "INVALID_CATEGORY",
-        ),
-        (
-            "update_context",
-            json!({ "task_id": "T001", "content": long }),
-            "CONTENT_TOO_LONG",
-        ),
-        (
-            "update_adr_status",
-            json!({ "adr_number": 1000, "status": "Accepted" }),
-            "INVALID_ADR_NUMBER",
-        ),
-        (
-            "update_adr_status",
-            json!({ "adr_number": 9, "status": "Accepted" }),
-            "ADR_NOT_FOUND",
-        ),
-        (
-            "reorder_task",
-            json!({ "task_id": "T001", "position": "before", "reference_task_id": "T555" }),
-            "REFERENCE_TASK_NOT_FOUND",
-        ),
-        (
-            "reorder_task",
-            json!({ "task_id": "T001", "position": "before" }),
-            "INVALID_POSITION",
-        ),
-    ] {
-        agent.refused(tool, arguments, code);
+    let id = json!({ "task_id": "one" });
+    let error = agent.refused("get_context", id, "INVALID_TASK_ID");
+    let details = &error["details"];
+    assert_eq!([&details["field"], &details["value"]], ["task_id", "one"]);
+    let refusals = r#"
+TASK_NOT_FOUND update_task { "task_id": "T999", "title": "x" }
+INVALID_STATUS update_task { "task_id": "T001", "status": "maybe" }
+INVALID_CATEGORY create_task { "title": "x", "category": "a\nb" }
+CONTENT_TOO_LONG update_context { "task_id": "T001", "content": "LONG" }
+INVALID_ADR_NUMBER update_adr_status { "adr_number": 1000, "status": "Accepted" }
+ADR_NOT_FOUND update_adr_status { "adr_number": 9, "status": "Accepted" }
+REFERENCE_TASK_NOT_FOUND reorder_task { "task_id": "T001", "position": "before", "reference_task_id": "T555" }
+INVALID_POSITION reorder_task { "task_id": "T001", "position": "before" }
+"#;
+    let refusals = refusals.replace("LONG", &"x".repeat(10_001));
+    for row in refusals.lines().filter(|row| !row.is_empty()) {
+        let [code, tool, arguments] = row.splitn(3, ' ').collect::<Vec<_>>()[..] else {
+            panic!("{row}");
+        };
+        agent.refused(tool, serde_json::from_str(arguments).unwrap(), code);
     }
 
     // An unreadable file is never overwritten.
@@ -318,8 +234,7 @@ async fn a_persons_save_is_announced_in_both_protocol_eras() {
     newer.receive();
     tokio::time::sleep(Duration::from_millis(500)).await;
 
-    let text = fs::read_to_string(task_file(&place)).unwrap();
-    fs::write(task_file(&place), text + "- [ ] by hand\n").unwrap();
+    fs::write(task_file(&place), tasks(&place) + "- [ ] by hand\n").unwrap();
     for pipe in [&mut newer, &mut older] {
         loop {
             let message = pipe.receive().unwrap();

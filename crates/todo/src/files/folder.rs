@@ -98,27 +98,15 @@ impl Folder {
 
     /// Names of the Markdown files in one folder, without `.md`, sorted.
     pub fn stems(&self, folder: &str) -> Result<Vec<String>> {
-        let shown = Self::shown(folder);
-        let entries = match fs::read_dir(self.path(folder)?) {
-            Ok(entries) => entries,
-            Err(error) if is_missing(&error) => return Ok(Vec::new()),
-            Err(error) => return Err(errors::io(&shown, false, error)),
-        };
-        let mut stems: Vec<String> = entries
-            .filter_map(|entry| {
-                let name = entry.ok()?.file_name().into_string().ok()?;
-                let stem = name.strip_suffix(".md")?;
-                (!stem.starts_with('.')).then(|| stem.to_owned())
-            })
-            .collect();
+        let entries = self.entries(folder)?.into_iter();
+        let mut stems: Vec<String> = entries.map(|(stem, _)| stem).collect();
         stems.sort_unstable();
         Ok(stems)
     }
 
-    /// The Markdown files in one folder with their stamps, sorted.
-    pub fn stamped(&self, folder: &str) -> Result<Vec<(String, Stamp)>> {
-        let shown = Self::shown(folder);
-        let failed = |error| errors::io(&shown, false, error);
+    /// The Markdown files in one folder, by their names without `.md`.
+    fn entries(&self, folder: &str) -> Result<Vec<(String, fs::DirEntry)>> {
+        let failed = |error| errors::io(&Self::shown(folder), false, error);
         let entries = match fs::read_dir(self.path(folder)?) {
             Ok(entries) => entries,
             Err(error) if is_missing(&error) => return Ok(Vec::new()),
@@ -127,27 +115,32 @@ impl Folder {
         let mut files = Vec::new();
         for entry in entries {
             let entry = entry.map_err(failed)?;
-            let Ok(name) = entry.file_name().into_string() else {
-                continue;
-            };
-            let Some(stem) = name
-                .strip_suffix(".md")
-                .filter(|stem| !stem.starts_with('.'))
-            else {
-                continue;
-            };
+            let name = entry.file_name().into_string().unwrap_or_default();
+            if let Some(stem) = name.strip_suffix(".md")
+                && !stem.starts_with('.')
+            {
+                files.push((stem.to_owned(), entry));
+            }
+        }
+        Ok(files)
+    }
+
+    /// The Markdown files in one folder with their stamps, sorted.
+    pub fn stamped(&self, folder: &str) -> Result<Vec<(String, Stamp)>> {
+        let mut files = Vec::new();
+        for (stem, entry) in self.entries(folder)? {
             let metadata = match entry.metadata() {
                 Ok(metadata) if metadata.is_symlink() => {
-                    fs::metadata(self.path(&format!("{folder}/{name}"))?)
+                    fs::metadata(self.path(&format!("{folder}/{stem}.md"))?)
                 }
                 other => other,
             };
             match metadata {
-                Ok(metadata) => files.push((stem.to_owned(), Stamp::of(&metadata))),
+                Ok(metadata) => files.push((stem, Stamp::of(&metadata))),
                 // The file was deleted since the directory was
                 // read.
                 Err(error) if is_missing(&error) => {}
-                Err(error) => return Err(failed(error)),
+                Err(error) => return Err(errors::io(&Self::shown(folder), false, error)),
             }
         }
         files.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));

@@ -128,10 +128,18 @@ impl BlockReader {
             .checked_sub(1)
             .and_then(|last| self.open.get(last))
             .map_or(0, |open| open.content);
+        let parts = LineParts {
+            index,
+            line,
+            rest,
+            indent,
+            at,
+            depth,
+        };
         let kind = if indent - container >= 4 {
-            self.deep(line, rest, indent, at, depth, index)
+            self.deep(parts)
         } else {
-            self.shallow(line, rest, indent, at, depth, container, index)
+            self.shallow(parts, container)
         };
         self.after_blank = false;
         kind
@@ -176,40 +184,25 @@ impl BlockReader {
 
     /// A line indented by four or more columns: code after a blank line,
     /// else part of the paragraph, or an item that is indented too deeply.
-    fn deep(
-        &mut self,
-        line: &str,
-        rest: &str,
-        indent: usize,
-        at: usize,
-        depth: usize,
-        index: usize,
-    ) -> Kind {
+    fn deep(&mut self, parts: LineParts<'_>) -> Kind {
         if !self.after_blank
             && !self.open.is_empty()
-            && let Some(item) = item(line, rest, indent, at, depth)
+            && let Some(item) = parts.item()
             && item.mark.is_some()
         {
-            return self.enter(item, line, index);
+            return self.enter(item, &parts);
         }
         if self.paragraph {
             return Kind::Text;
         }
-        self.open.truncate(depth);
+        self.open.truncate(parts.depth);
         Kind::Opaque
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what is known of one line")]
-    fn shallow(
-        &mut self,
-        line: &str,
-        rest: &str,
-        indent: usize,
-        at: usize,
-        depth: usize,
-        container: usize,
-        index: usize,
-    ) -> Kind {
+    fn shallow(&mut self, parts: LineParts<'_>, container: usize) -> Kind {
+        let LineParts {
+            rest, at, depth, ..
+        } = parts;
         if let Some((level, name)) = heading(rest) {
             self.open.truncate(depth);
             self.paragraph = false;
@@ -230,10 +223,10 @@ impl BlockReader {
             self.paragraph = false;
             return Kind::Text;
         }
-        if let Some(item) = item(line, rest, indent, at, depth)
+        if let Some(item) = parts.item()
             && (!self.paragraph || !self.open.is_empty() || starts_a_list(rest))
         {
-            return self.enter(item, line, index);
+            return self.enter(item, &parts);
         }
         let quote = rest.starts_with('>');
         let lazy = self.paragraph && depth < self.open.len() && !quote;
@@ -244,13 +237,13 @@ impl BlockReader {
         Kind::Text
     }
 
-    fn enter(&mut self, item: Item, line: &str, index: usize) -> Kind {
+    fn enter(&mut self, item: Item, parts: &LineParts<'_>) -> Kind {
         self.open.truncate(item.depth);
         self.open.push(OpenItem {
             content: item.content,
-            line: index,
+            line: parts.index,
         });
-        let rest = lines::slice(line, item.rest..line.len());
+        let rest = lines::slice(parts.line, item.rest..parts.line.len());
         self.after_blank = false;
         // An empty checkbox counts as text.
         self.paragraph = item.mark.is_some() || !rest.trim().is_empty();
@@ -306,14 +299,9 @@ fn fence(rest: &str) -> Option<(u8, usize)> {
 
 /// The end marker of the HTML block that starts here, if one does.
 fn html(rest: &str) -> Option<&'static str> {
-    if rest.starts_with("<!--") {
-        return Some("-->");
-    }
-    if rest.starts_with("<?") {
-        return Some("?>");
-    }
-    if rest.starts_with("<![CDATA[") {
-        return Some("]]>");
+    let marks = [("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>")];
+    if let Some((_, until)) = marks.iter().find(|(start, _)| rest.starts_with(start)) {
+        return Some(until);
     }
     let tags = [
         ("<pre", "</pre>"),
@@ -353,37 +341,52 @@ fn starts_a_list(rest: &str) -> bool {
     rest.starts_with(['-', '*', '+']) || rest.starts_with("1.") || rest.starts_with("1)")
 }
 
-fn item(line: &str, rest: &str, indent: usize, at: usize, depth: usize) -> Option<Item> {
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let marker = match digits {
-        0 if rest.starts_with(['-', '*', '+']) => 1,
-        1..=9 if matches!(rest.as_bytes().get(digits), Some(b'.' | b')')) => digits + 1,
-        _ => return None,
-    };
-    let after = rest.get(marker..)?;
-    if !(after.is_empty() || after.starts_with([' ', '\t'])) {
-        return None;
+/// A line that is not blank.
+struct LineParts<'a> {
+    index: usize,
+    line: &'a str,
+    /// The line without its indentation.
+    rest: &'a str,
+    /// The indentation in columns, and in bytes.
+    indent: usize,
+    at: usize,
+    /// Number of open items whose content this line may belong to.
+    depth: usize,
+}
+
+impl LineParts<'_> {
+    fn item(&self) -> Option<Item> {
+        let rest = self.rest;
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let marker = match digits {
+            0 if rest.starts_with(['-', '*', '+']) => 1,
+            1..=9 if matches!(rest.as_bytes().get(digits), Some(b'.' | b')')) => digits + 1,
+            _ => return None,
+        };
+        let after = rest.get(marker..)?;
+        if !(after.is_empty() || after.starts_with([' ', '\t'])) {
+            return None;
+        }
+        let (columns, width) = gap(after, self.indent + marker);
+        let inside = after.get(width..)?;
+        let content = match columns {
+            1..=4 if !inside.is_empty() => self.indent + marker + columns,
+            _ => self.indent + marker + 1,
+        };
+        let text = self.at + marker + width;
+        let (mark, rest) = match checkbox(inside) {
+            Some(length) => (Some(text + 1), text + length),
+            None => (None, text),
+        };
+        debug_assert!(rest <= self.line.len());
+        Some(Item {
+            depth: self.depth,
+            bullet: self.at,
+            content,
+            mark,
+            rest,
+        })
     }
-    let (columns, width) = gap(after, indent + marker);
-    let inside = after.get(width..)?;
-    let content = match columns {
-        _ if inside.is_empty() => indent + marker + 1,
-        1..=4 => indent + marker + columns,
-        _ => indent + marker + 1,
-    };
-    let text = at + marker + width;
-    let (mark, rest) = match checkbox(inside) {
-        Some(length) => (Some(text + 1), text + length),
-        None => (None, text),
-    };
-    debug_assert!(rest <= line.len());
-    Some(Item {
-        depth,
-        bullet: at,
-        content,
-        mark,
-        rest,
-    })
 }
 
 /// White space after a bullet at `column`: its width in columns and in bytes.

@@ -71,87 +71,46 @@ fn the_example_file_of_the_seed_is_parsed() {
 }
 
 /// Texts, and the tasks in them.
-const TASKS: &[(&str, &[&str])] = &[
-    ("", &[]),
-    ("- [ ] a #T001", &["T001 a @Default"]),
-    ("\u{feff}- [X] a #T001\r\n", &["T001 a @Default"]),
-    (
-        "* [ ] a #T001\n+ [ ] b #T002\n1. [ ] c #T003\n",
-        &["T001 a @Default", "T002 b @Default", "T003 c @Default"],
-    ),
-    ("- [ ] no id\n", &["- no id @Default"]),
-    ("- [] a #T001\n- [x]b #T002\n-[ ] c #T003\n- d #T004\n", &[]),
-    ("- [x](link) #T001\n", &[]),
-    (
-        "```\n- [ ] a #T001\n```\n- [ ] b #T002\n",
-        &["T002 b @Default"],
-    ),
-    (
-        "~~~\n```\n- [ ] a #T001\n~~~\n- [ ] b #T002\n",
-        &["T002 b @Default"],
-    ),
-    (
-        "````\n```\n- [ ] a #T001\n```\n````\n- [ ] b #T002\n",
-        &["T002 b @Default"],
-    ),
-    ("``` not a `fence`\n- [ ] b #T002\n", &["T002 b @Default"]),
-    (
-        "    - [ ] code #T001\n- [ ] b #T002\n",
-        &["T002 b @Default"],
-    ),
-    (
-        "- [ ] a #T001\n  ```\n  - [ ] x #T009\n- [ ] b #T002\n",
-        &["T001 a @Default", "T002 b @Default"],
-    ),
-    (
-        "<!-- \n- [ ] a #T001\n-->\n- [ ] b #T002\n",
-        &["T002 b @Default"],
-    ),
-    ("<!-- one line -->\n- [ ] b #T002\n", &["T002 b @Default"]),
-    (
-        "---\nx:\n- [ ] a #T001\n---\n- [ ] b #T002\n",
-        &["T002 b @Default"],
-    ),
-    (
-        "> - [ ] quoted #T001\n- [ ] b #T002\n",
-        &["T002 b @Default"],
-    ),
-    ("- plain\n  - [ ] nested #T001\n", &[]),
-    (
-        "- [ ] a #T001\n\t- [ ] tab\n\t\t- [x] deep\n",
-        &["T001 a @Default [\"tab\", \"deep\"]"],
-    ),
-    (
-        "- [ ] a #T001\n      - [ ] by feel\n",
-        &["T001 a @Default [\"by feel\"]"],
-    ),
-    ("- [ ] a #T001\n\n      - [ ] code\n", &["T001 a @Default"]),
-    (
-        "- [ ] a #T001\n  - note\n    - [ ] sub\n",
-        &["T001 a @Default [\"sub\"]"],
-    ),
-    (
-        "## A ##\n- [ ] a #T001\n### B\n- [ ] b #T002\n# C\n- [ ] c #T003\n##\tD\n- [ ] d #T004\n##no\n",
-        &["T001 a @A", "T002 b @A", "T003 c @Default", "T004 d @D"],
-    ),
-    (
-        "text\n- [ ] a #T001\nlazy\n\nnot lazy\n",
-        &["T001 a @Default"],
-    ),
-    (
-        "* * *\n- [ ] a #T001\n- - -\n- [ ] b #T002\n",
-        &["T001 a @Default", "T002 b @Default"],
-    ),
-    (
-        "- [/] other mark #T001\n- [あ] wide #T002\n",
-        &["T001 other mark @Default", "T002 wide @Default"],
-    ),
+const TASKS: &[&str] = &[
+    " => ",
+    "- [ ] a #T001 => T001 a @Default",
+    "\u{feff}- [X] a #T001\r\n => T001 a @Default",
+    "* [ ] a #T001\n+ [ ] b #T002\n1. [ ] c #T003\n => T001 a @Default | T002 b @Default | T003 c @Default",
+    "- [ ] no id\n => - no id @Default",
+    "- [] a #T001\n- [x]b #T002\n-[ ] c #T003\n- d #T004\n => ",
+    "- [x](link) #T001\n => ",
+    "```\n- [ ] a #T001\n```\n- [ ] b #T002\n => T002 b @Default",
+    "~~~\n```\n- [ ] a #T001\n~~~\n- [ ] b #T002\n => T002 b @Default",
+    "````\n```\n- [ ] a #T001\n```\n````\n- [ ] b #T002\n => T002 b @Default",
+    "``` not a `fence`\n- [ ] b #T002\n => T002 b @Default",
+    "    - [ ] code #T001\n- [ ] b #T002\n => T002 b @Default",
+    "- [ ] a #T001\n  ```\n  - [ ] x #T009\n- [ ] b #T002\n => T001 a @Default | T002 b @Default",
+    "<!-- \n- [ ] a #T001\n-->\n- [ ] b #T002\n => T002 b @Default",
+    "<!-- one line -->\n- [ ] b #T002\n => T002 b @Default",
+    "---\nx:\n- [ ] a #T001\n---\n- [ ] b #T002\n => T002 b @Default",
+    "> - [ ] quoted #T001\n- [ ] b #T002\n => T002 b @Default",
+    "- plain\n  - [ ] nested #T001\n => ",
+    "- [ ] a #T001\n\t- [ ] tab\n\t\t- [x] deep\n => T001 a @Default [\"tab\", \"deep\"]",
+    "- [ ] a #T001\n      - [ ] by feel\n => T001 a @Default [\"by feel\"]",
+    "- [ ] a #T001\n\n      - [ ] code\n => T001 a @Default",
+    "- [ ] a #T001\n  - note\n    - [ ] sub\n => T001 a @Default [\"sub\"]",
+    "## A ##\n- [ ] a #T001\n### B\n- [ ] b #T002\n# C\n- [ ] c #T003\n##\tD\n- [ ] d #T004\n##no\n => T001 a @A | T002 b @A | T003 c @Default | T004 d @D",
+    "text\n- [ ] a #T001\nlazy\n\nnot lazy\n => T001 a @Default",
+    "* * *\n- [ ] a #T001\n- - -\n- [ ] b #T002\n => T001 a @Default | T002 b @Default",
+    "- [/] other mark #T001\n- [あ] wide #T002\n => T001 other mark @Default | T002 wide @Default",
 ];
+
+/// The columns of a row: `before => after`.
+fn columns<const N: usize>(row: &str) -> [&str; N] {
+    let mut columns = row.split(" => ");
+    std::array::from_fn(|_| columns.next().unwrap())
+}
 
 #[test]
 fn tasks_are_told_from_other_text() {
-    for (text, tasks) in TASKS {
-        assert_eq!(seen(text), *tasks, "{text:?}");
+    for row in TASKS {
+        let [text, tasks] = columns(row);
+        assert_eq!(seen(text).join(" | "), tasks, "{text:?}");
     }
 }
 
@@ -159,14 +118,8 @@ fn tasks_are_told_from_other_text() {
 fn positions_are_counted_in_the_category() {
     let text = "## A\n- [ ] a #T001\n## B\n- [ ] b #T002\n## A\n- [ ] c #T003\n";
     let board = board(text);
-    assert_eq!(
-        board
-            .tasks
-            .iter()
-            .map(|task| task.position)
-            .collect::<Vec<_>>(),
-        [1, 1, 2]
-    );
+    let positions: Vec<usize> = board.tasks.iter().map(|task| task.position).collect();
+    assert_eq!(positions, [1, 1, 2]);
 }
 
 #[test]
@@ -174,16 +127,9 @@ fn duplicates_indented_ids_and_conflicts_are_reported() {
     let text = "- [ ] a #T001\n- [ ] b #T001\n  - [ ] c #T007\n  - [ ] see #T001\n";
     let warnings = board(text).warnings;
     assert_eq!(warnings.len(), 2, "{warnings:?}");
-    assert!(
-        warnings
-            .iter()
-            .any(|warning| warning.contains("lines 1 and 2"))
-    );
-    assert!(
-        warnings
-            .iter()
-            .any(|warning| warning.contains("#T007 in line 3"))
-    );
+    for part in ["lines 1 and 2", "#T007 in line 3"] {
+        assert!(warnings.iter().any(|warning| warning.contains(part)));
+    }
     let conflict = "<<<<<<< HEAD\n- [ ] a #T001\n=======\n- [ ] b #T001\n>>>>>>> x\n";
     assert!(Board::parse(Arc::from(conflict)).is_err());
     let shown = format!("```\n{conflict}```\n");
@@ -193,43 +139,20 @@ fn duplicates_indented_ids_and_conflicts_are_reported() {
 
 #[test]
 fn new_tasks_go_to_the_end_of_their_category() {
-    for (text, category, wanted) in [
-        ("", "Default", "# Task\n\n## Default\n- [ ] new #T900\n"),
-        (
-            "# Task\n",
-            "Default",
-            "# Task\n\n## Default\n- [ ] new #T900\n",
-        ),
-        ("# Task", "A", "# Task\n\n## A\n- [ ] new #T900"),
-        ("## A\n", "A", "## A\n- [ ] new #T900\n"),
-        ("## A\n\n## B\n", "A", "## A\n- [ ] new #T900\n\n## B\n"),
-        (
-            "## A\nprose\n\n## B\n",
-            "A",
-            "## A\nprose\n\n- [ ] new #T900\n\n## B\n",
-        ),
-        ("- [ ] a #T001", "Default", "- [ ] a #T001\n- [ ] new #T900"),
-        (
-            "- [ ] a #T001\r\n",
-            "Default",
-            "- [ ] a #T001\r\n- [ ] new #T900\r\n",
-        ),
-        (
-            "* [ ] a #T001\n",
-            "Default",
-            "* [ ] a #T001\n* [ ] new #T900\n",
-        ),
-        (
-            "## A\n- [ ] a #T001\n  note\n\n\ntext\n## B\n",
-            "A",
-            "## A\n- [ ] a #T001\n  note\n- [ ] new #T900\n\n\ntext\n## B\n",
-        ),
-        (
-            "- [ ] a #T001\n\n- [ ] b #T002\n\nend\n",
-            "Default",
-            "- [ ] a #T001\n\n- [ ] b #T002\n\n- [ ] new #T900\n\nend\n",
-        ),
+    for row in [
+        " => Default => # Task\n\n## Default\n- [ ] new #T900\n",
+        "# Task\n => Default => # Task\n\n## Default\n- [ ] new #T900\n",
+        "# Task => A => # Task\n\n## A\n- [ ] new #T900",
+        "## A\n => A => ## A\n- [ ] new #T900\n",
+        "## A\n\n## B\n => A => ## A\n- [ ] new #T900\n\n## B\n",
+        "## A\nprose\n\n## B\n => A => ## A\nprose\n\n- [ ] new #T900\n\n## B\n",
+        "- [ ] a #T001 => Default => - [ ] a #T001\n- [ ] new #T900",
+        "- [ ] a #T001\r\n => Default => - [ ] a #T001\r\n- [ ] new #T900\r\n",
+        "* [ ] a #T001\n => Default => * [ ] a #T001\n* [ ] new #T900\n",
+        "## A\n- [ ] a #T001\n  note\n\n\ntext\n## B\n => A => ## A\n- [ ] a #T001\n  note\n- [ ] new #T900\n\n\ntext\n## B\n",
+        "- [ ] a #T001\n\n- [ ] b #T002\n\nend\n => Default => - [ ] a #T001\n\n- [ ] b #T002\n\n- [ ] new #T900\n\nend\n",
     ] {
+        let [text, category, wanted] = columns(row);
         assert_eq!(add(text, category).as_deref(), Ok(wanted), "{text:?}");
     }
     assert_eq!(add("```\nnever closed\n", "A"), Err(EditError::Swallowed));
@@ -238,21 +161,16 @@ fn new_tasks_go_to_the_end_of_their_category() {
 
 #[test]
 fn tasks_are_removed_with_their_notes() {
-    for (text, wanted) in [
-        (
-            "- [ ] a #T001\n- [ ] b #T002\n- [ ] c #T003\n",
-            "- [ ] a #T001\n- [ ] c #T003\n",
-        ),
-        (
-            "- [ ] a #T001\n\n- [ ] b #T002\n  x\n\n- [ ] c #T003\n",
-            "- [ ] a #T001\n\n- [ ] c #T003\n",
-        ),
-        ("- [ ] a #T001\n- [ ] b #T002", "- [ ] a #T001"),
-        ("- [ ] a #T001\n\n- [ ] b #T002\n", "- [ ] a #T001\n"),
-        ("\u{feff}- [ ] b #T002\r\nx\r\n\r\ntext", "\u{feff}text"),
-        ("- [ ] b #T002", ""),
-        ("## A\n- [ ] b #T002\n\n## B\n", "## A\n\n## B\n"),
+    for row in [
+        "- [ ] a #T001\n- [ ] b #T002\n- [ ] c #T003\n => - [ ] a #T001\n- [ ] c #T003\n",
+        "- [ ] a #T001\n\n- [ ] b #T002\n  x\n\n- [ ] c #T003\n => - [ ] a #T001\n\n- [ ] c #T003\n",
+        "- [ ] a #T001\n- [ ] b #T002 => - [ ] a #T001",
+        "- [ ] a #T001\n\n- [ ] b #T002\n => - [ ] a #T001\n",
+        "\u{feff}- [ ] b #T002\r\nx\r\n\r\ntext => \u{feff}text",
+        "- [ ] b #T002 => ",
+        "## A\n- [ ] b #T002\n\n## B\n => ## A\n\n## B\n",
     ] {
+        let [text, wanted] = columns(row);
         let board = board(text);
         let after = edit::remove(&board, task(&board, 2)).unwrap();
         assert_eq!(&*after.text, wanted, "{text:?}");
@@ -263,32 +181,22 @@ fn tasks_are_removed_with_their_notes() {
 fn tasks_are_moved() {
     let tight = "- [ ] a #T001\n- [ ] b #T002\n  - [ ] s\n- [ ] c #T003\n";
     let loose = "- [ ] a #T001\n\n- [ ] b #T002\n\n- [ ] c #T003";
-    for (text, id, before, wanted) in [
-        (
-            tight,
-            3,
-            1,
-            "- [ ] c #T003\n- [ ] a #T001\n- [ ] b #T002\n  - [ ] s\n",
-        ),
-        (
-            tight,
-            2,
-            1,
-            "- [ ] b #T002\n  - [ ] s\n- [ ] a #T001\n- [ ] c #T003\n",
-        ),
-        (
-            loose,
-            3,
-            1,
-            "- [ ] c #T003\n\n- [ ] a #T001\n\n- [ ] b #T002",
-        ),
-        (
-            loose,
-            1,
-            3,
-            "- [ ] b #T002\n\n- [ ] a #T001\n\n- [ ] c #T003",
-        ),
+    for (text, id, before, order) in [
+        (tight, 3, 1, [3, 1, 2]),
+        (tight, 2, 1, [2, 1, 3]),
+        (loose, 3, 1, [3, 1, 2]),
+        (loose, 1, 3, [2, 1, 3]),
     ] {
+        let block = |number| match number {
+            1 => "- [ ] a #T001",
+            2 if text == tight => "- [ ] b #T002\n  - [ ] s",
+            2 => "- [ ] b #T002",
+            _ => "- [ ] c #T003",
+        };
+        let wanted = match text == tight {
+            true => order.map(block).join("\n") + "\n",
+            false => order.map(block).join("\n\n"),
+        };
         let board = board(text);
         let place = Destination::Before(task(&board, before));
         let after = edit::relocate(&board, task(&board, id), TaskId(id), place).unwrap();
@@ -304,78 +212,63 @@ fn tasks_are_moved() {
 fn replacing_sub_tasks_keeps_the_lines_of_the_others() {
     let text =
         "- [ ] a #T001\n  note\n  * [x]  one\n    detail\n\n  * [ ] two\n  after\n- [ ] b #T002";
-    let wanted = |titles: &[(&str, Option<Status>)]| -> Vec<SubtaskSpec> {
-        titles
-            .iter()
-            .map(|(title, status)| SubtaskSpec {
-                title: (*title).into(),
-                status: *status,
-            })
-            .collect()
-    };
-    for (subs, result) in [
-        (wanted(&[("one", None), ("two", None)]), text.to_owned()),
+    let one = "  * [x]  one\n    detail\n";
+    let two = "  * [ ] two\n";
+    let without_one = text.replace(one, "");
+    for (titles, result) in [
+        ("one two", text.to_owned()),
+        ("one +two", text.replace("[ ] two", "[x] two")),
         (
-            wanted(&[("one", None), ("two", Some(Status::Done))]),
-            text.replace("[ ] two", "[x] two"),
-        ),
-        (
-            wanted(&[("one", None), ("mid", None), ("two", None)]),
+            "one mid two",
             text.replace("\n\n  * [ ] two", "\n  * [ ] mid\n\n  * [ ] two"),
         ),
+        ("two", without_one.clone()),
+        ("", without_one.replace(two, "")),
         (
-            wanted(&[("two", None)]),
-            text.replace("  * [x]  one\n    detail\n", ""),
+            "zero one two",
+            text.replace(one, &format!("  * [ ] zero\n{one}")),
         ),
-        (
-            wanted(&[]),
-            text.replace("  * [x]  one\n    detail\n", "")
-                .replace("  * [ ] two\n", ""),
-        ),
-        (
-            wanted(&[("zero", None), ("one", None), ("two", None)]),
-            text.replace("  * [x]  one", "  * [ ] zero\n  * [x]  one"),
-        ),
-        (
-            wanted(&[("two", None), ("one", None)]),
-            text.replace("  * [x]  one\n    detail\n", "")
-                .replace("  * [ ] two\n", "  * [ ] two\n  * [x]  one\n    detail\n"),
-        ),
+        ("two one", without_one.replace(two, &format!("{two}{one}"))),
     ] {
-        let board = board(text);
-        let change = TaskChange {
-            subtasks: Some(&subs),
-            ..TaskChange::default()
-        };
-        let after = edit::change(&board, task(&board, 1), TaskId(1), &change).unwrap();
-        assert_eq!(&*after.text, result, "{subs:?}");
+        // `+` marks a sub-task that is set to done.
+        let wanted: Vec<(&str, Option<Status>)> = titles
+            .split_whitespace()
+            .map(|title| match title.strip_prefix('+') {
+                Some(title) => (title, Some(Status::Done)),
+                None => (title, None),
+            })
+            .collect();
+        assert_eq!(with_subtasks(text, &wanted), result, "{titles}");
     }
+}
+
+/// The text after the first task got these sub-tasks.
+fn with_subtasks(text: &str, wanted: &[(&str, Option<Status>)]) -> String {
+    let board = board(text);
+    let wanted: Vec<SubtaskSpec> = wanted
+        .iter()
+        .map(|(title, status)| SubtaskSpec {
+            title: (*title).into(),
+            status: *status,
+        })
+        .collect();
+    let change = TaskChange {
+        subtasks: Some(&wanted),
+        ..TaskChange::default()
+    };
+    let after = edit::change(&board, task(&board, 1), TaskId(1), &change);
+    after.unwrap().text.to_string()
 }
 
 #[test]
 fn first_sub_tasks_are_indented_like_the_rest_of_the_file() {
-    for (text, wanted) in [
-        (
-            "- [ ] a #T001\n- [ ] b #T002\n\t- [ ] s\n",
-            "- [ ] a #T001\n\t- [ ] x\n- [ ] b #T002\n\t- [ ] s\n",
-        ),
-        ("1. [ ] a #T001\n", "1. [ ] a #T001\n   - [ ] x\n"),
-        (
-            "- [ ] a #T001\r\n  note",
-            "- [ ] a #T001\r\n  note\r\n  - [ ] x",
-        ),
+    for row in [
+        "- [ ] a #T001\n- [ ] b #T002\n\t- [ ] s\n => - [ ] a #T001\n\t- [ ] x\n- [ ] b #T002\n\t- [ ] s\n",
+        "1. [ ] a #T001\n => 1. [ ] a #T001\n   - [ ] x\n",
+        "- [ ] a #T001\r\n  note => - [ ] a #T001\r\n  note\r\n  - [ ] x",
     ] {
-        let board = board(text);
-        let subs = [SubtaskSpec {
-            title: "x".into(),
-            status: None,
-        }];
-        let change = TaskChange {
-            subtasks: Some(&subs),
-            ..TaskChange::default()
-        };
-        let after = edit::change(&board, task(&board, 1), TaskId(1), &change).unwrap();
-        assert_eq!(&*after.text, wanted);
+        let [text, wanted] = columns(row);
+        assert_eq!(with_subtasks(text, &[("x", None)]), wanted);
     }
 }
 

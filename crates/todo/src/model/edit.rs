@@ -40,7 +40,13 @@ pub fn create(board: &Board, new: &NewTask<'_>) -> Result<Board, EditError> {
         .in_category(new.category)
         .last()
         .or_else(|| board.tasks.last());
-    let prefix = model.map_or_else(|| "- ".to_owned(), |task| prefix_like(board, task));
+    let prefix = model.map_or_else(
+        || "- ".to_owned(),
+        |task| {
+            let (indent, bullet) = subtasks::prefix_of(board, task.lines.start);
+            format!("{indent}{bullet} ")
+        },
+    );
     let eol = eol_at(&board.text, &board.lines, None);
     let mut rest = rewrite::with_title(&format!("#{}", new.id), &one_line(new.title))
         .ok_or(EditError::Title)?;
@@ -68,15 +74,6 @@ pub fn create(board: &Board, new: &NewTask<'_>) -> Result<Board, EditError> {
     })
 }
 
-/// The bullet of this task with its indentation.
-fn prefix_like(board: &Board, task: &Task) -> String {
-    let line = board.line(task.lines.start);
-    let at = board.item(task.lines.start).map_or(0, |item| item.bullet);
-    let bullet = line.get(at..).and_then(|rest| rest.chars().next());
-    let bullet = bullet.filter(|c| "-*+".contains(*c)).unwrap_or('-');
-    format!("{}{bullet} ", slice(line, 0..at))
-}
-
 /// What to change in one task. `None`: keep.
 #[derive(Default)]
 pub struct TaskChange<'a> {
@@ -100,7 +97,6 @@ pub fn change(
     };
     let line = board.line(task.lines.start);
     let item = board.item(task.lines.start).ok_or(EditError::Swallowed)?;
-    let mark = item.mark.ok_or(EditError::Swallowed)?;
     let tail = slice(&block, line.len()..block.len());
 
     let old_rest = slice(line, item.rest..line.len());
@@ -117,21 +113,8 @@ pub fn change(
     if let Some((link, targets)) = change.links {
         rest = rewrite::with_links(&rest, link, targets);
     }
-    let mut head = slice(line, 0..item.rest).to_owned();
-    if let Some(status) = change.status
-        && task.status != status
-    {
-        let old = line
-            .get(mark..)
-            .and_then(|rest| rest.chars().next())
-            .unwrap_or(' ');
-        head = format!(
-            "{}{}{}",
-            slice(line, 0..mark),
-            status.mark(),
-            slice(line, mark + old.len_utf8()..item.rest)
-        );
-    }
+    let head = slice(line, 0..item.rest);
+    let mut head = subtasks::with_status(board, task.lines.start, head, change.status);
     if old_rest.is_empty() && !rest.is_empty() && head.ends_with(']') {
         head.push(' ');
     }

@@ -2,13 +2,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Status, TaskId, board::Board, task_text::Link};
+use jiff::civil::Date;
+
+use super::{
+    Status, TaskId,
+    board::{Board, Task},
+    task_text::Link,
+};
 
 /// Which tasks each task waits for, from its own `after:` and the `blocks:` of
 /// others.
 pub struct Graph {
     waits_for: BTreeMap<u16, BTreeSet<u16>>,
     open: BTreeSet<u16>,
+}
+
+/// Whether a task can be worked on.
+pub struct Standing {
+    /// The unfinished tasks that it waits for; empty for a finished task.
+    pub blocked_by: Vec<TaskId>,
+    /// It is not begun and waits for nothing.
+    pub ready: bool,
+    pub overdue: bool,
 }
 
 impl Graph {
@@ -41,6 +56,19 @@ impl Graph {
             .flatten()
             .filter(|other| self.open.contains(other))
             .map(|other| TaskId(*other))
+    }
+
+    pub fn standing(&self, task: &Task, today: Date) -> Standing {
+        let is_open = task.status != Status::Done;
+        let blocked_by: Vec<TaskId> = match task.id {
+            Some(id) if is_open => self.blockers(id).collect(),
+            _ => Vec::new(),
+        };
+        Standing {
+            ready: task.status == Status::Todo && blocked_by.is_empty(),
+            overdue: is_open && task.due.is_some_and(|due| due < today),
+            blocked_by,
+        }
     }
 
     /// All tasks that this one waits for, finished or not.

@@ -15,54 +15,17 @@ use super::{
     subtasks::SubtaskSpec,
 };
 
-/// What people write, and what they should not.
+/// What people write, and what they should not, separated by `‖`.
+const FIXED: &str = concat!(
+    "‖‖ ‖# Task‖## SPEC‖## Frontend ##‖##  画面‖### part‖#hash‖text‖  indented text‖    code‖",
+    "\tcode‖```‖```rust‖~~~‖  ```‖<!-- note -->‖<!--‖-->‖---‖***‖> quote‖- bullet‖",
+    "  - nested bullet‖1. one‖- [ ] nameless‖* [x] nameless too  ‖  - [ ] sub‖",
+    "  - [x] done sub‖\t* [-] tab sub‖      - [ ] deep‖- [ ]‖| a | b |‖[link]: x‖Setext\n===‖",
+    "<pre>‖</pre>‖- ```‖`#T001`‖#T999‖<<<<<<< x‖日本語の段落です。‖\u{3000}",
+);
+
 fn piece() -> impl Strategy<Value = String> {
-    let fixed = prop::sample::select(vec![
-        "",
-        "",
-        " ",
-        "# Task",
-        "## SPEC",
-        "## Frontend ##",
-        "##  画面",
-        "### part",
-        "#hash",
-        "text",
-        "  indented text",
-        "    code",
-        "\tcode",
-        "```",
-        "```rust",
-        "~~~",
-        "  ```",
-        "<!-- note -->",
-        "<!--",
-        "-->",
-        "---",
-        "***",
-        "> quote",
-        "- bullet",
-        "  - nested bullet",
-        "1. one",
-        "- [ ] nameless",
-        "* [x] nameless too  ",
-        "  - [ ] sub",
-        "  - [x] done sub",
-        "\t* [-] tab sub",
-        "      - [ ] deep",
-        "- [ ]",
-        "| a | b |",
-        "[link]: x",
-        "Setext\n===",
-        "<pre>",
-        "</pre>",
-        "- ```",
-        "`#T001`",
-        "#T999",
-        "<<<<<<< x",
-        "日本語の段落です。",
-        "\u{3000}",
-    ]);
+    let fixed = prop::sample::select(FIXED.split('‖').collect::<Vec<_>>());
     let task = (
         prop::sample::select(vec!["- ", "* ", "+ ", " - ", "  * ", "-   ", "1. ", "-\t"]),
         prop::sample::select(vec![" ", "x", "X", "-", "?"]),
@@ -159,18 +122,14 @@ const CATEGORIES: [&str; 4] = ["SPEC", "Frontend", "Default", "新規"];
 
 fn pick(board: &Board, at: usize) -> Option<&Task> {
     // Duplicate ids are rejected before an edit.
-    let single: Vec<&Task> = board
-        .tasks
-        .iter()
-        .filter(|task| {
-            board
-                .tasks
-                .iter()
-                .filter(|other| other.id == task.id)
-                .count()
-                == 1
-        })
-        .collect();
+    let alike = |task: &Task| {
+        board
+            .tasks
+            .iter()
+            .filter(|other| other.id == task.id)
+            .count()
+    };
+    let single: Vec<&Task> = board.tasks.iter().filter(|task| alike(task) == 1).collect();
     single.get(at % single.len().max(1)).copied()
 }
 
@@ -228,24 +187,20 @@ fn run(board: &Board, step: &Step, fresh: TaskId) -> Option<Board> {
                 Destination::EndOf(CATEGORIES[category % 4]),
             )
         }
-        Step::Title(at, title) => changed(
-            board,
-            *at,
-            fresh,
-            &TaskChange {
+        Step::Title(at, title) => {
+            let change = TaskChange {
                 title: Some(title),
                 ..TaskChange::default()
-            },
-        ),
-        Step::Mark(at, status) => changed(
-            board,
-            *at,
-            fresh,
-            &TaskChange {
+            };
+            changed(board, *at, fresh, &change)
+        }
+        Step::Mark(at, status) => {
+            let change = TaskChange {
                 status: Some(*status),
                 ..TaskChange::default()
-            },
-        ),
+            };
+            changed(board, *at, fresh, &change)
+        }
         Step::Due(at, some) => {
             let due = some.then(|| "2027-01-02".parse().unwrap());
             let change = TaskChange {

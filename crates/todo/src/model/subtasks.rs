@@ -26,7 +26,7 @@ struct Piece {
 }
 
 /// The task's block with other sub-tasks, without a final line ending.
-pub fn replace(board: &Board, task: &Task, wanted: &[SubtaskSpec]) -> String {
+pub fn replace<'a>(board: &'a Board, task: &Task, wanted: &[SubtaskSpec]) -> String {
     let old: Vec<String> = task
         .subtasks
         .iter()
@@ -36,17 +36,26 @@ pub fn replace(board: &Board, task: &Task, wanted: &[SubtaskSpec]) -> String {
     let kept = common(&old, &new);
     let pieces = pieces(board, task);
 
-    let stays = |sub: usize| kept.iter().any(|(i, _)| *i == sub);
-    let mut moved: Vec<usize> = (0..old.len()).filter(|sub| !stays(*sub)).collect();
+    let partner_of = |sub: usize| kept.iter().find(|(i, _)| *i == sub).map(|(_, j)| *j);
+    let mut moved: Vec<usize> = (0..old.len())
+        .filter(|sub| partner_of(*sub).is_none())
+        .collect();
     let mut result = Joined::new(board, task);
     let mut next = 0;
+    // Writes the new ones up to this one.
+    let mut write_new = |result: &mut Joined<'a>, next: &mut usize, until: usize| {
+        while *next < until {
+            result.new_one(board, task, wanted.get(*next), &mut moved, &old);
+            *next += 1;
+        }
+    };
     let mut placed_first = false;
     for piece in &pieces {
         let Some(sub) = piece.subtask else {
             result.push(board, &piece.lines, None);
             continue;
         };
-        let partner = kept.iter().find(|(i, _)| *i == sub).map(|(_, j)| *j);
+        let partner = partner_of(sub);
         // New ones before all kept ones go where the first one was.
         let until = match partner {
             Some(partner) => partner,
@@ -54,30 +63,17 @@ pub fn replace(board: &Board, task: &Task, wanted: &[SubtaskSpec]) -> String {
             None => next,
         };
         placed_first = true;
-        while next < until {
-            result.new_one(board, task, wanted.get(next), &mut moved, &old);
-            next += 1;
-        }
+        write_new(&mut result, &mut next, until);
         if let Some(partner) = partner {
             let status = wanted.get(partner).and_then(|wanted| wanted.status);
             result.push(board, &piece.lines, status);
             next = partner + 1;
             // New ones follow the kept one before them.
-            let until = kept
-                .iter()
-                .map(|(_, j)| *j)
-                .find(|j| *j > partner)
-                .unwrap_or(new.len());
-            while next < until {
-                result.new_one(board, task, wanted.get(next), &mut moved, &old);
-                next += 1;
-            }
+            let later = kept.iter().map(|(_, j)| *j).find(|j| *j > partner);
+            write_new(&mut result, &mut next, later.unwrap_or(new.len()));
         }
     }
-    while next < new.len() {
-        result.new_one(board, task, wanted.get(next), &mut moved, &old);
-        next += 1;
-    }
+    write_new(&mut result, &mut next, new.len());
     // Drops blank lines that separated removed sub-tasks.
     let end = result.text.trim_end_matches(['\r', '\n', ' ', '\t']).len();
     let kept = slice(&result.text, end..result.text.len());
@@ -172,7 +168,7 @@ impl<'a> Joined<'a> {
 
 /// `text`, which starts with the item in `line`, with another mark in its
 /// checkbox.
-fn with_status(board: &Board, line: usize, text: &str, status: Option<Status>) -> String {
+pub fn with_status(board: &Board, line: usize, text: &str, status: Option<Status>) -> String {
     let mark = board.item(line).and_then(|item| item.mark);
     let (Some(status), Some(mark)) = (status, mark) else {
         return text.to_owned();
@@ -241,7 +237,7 @@ fn own_lines(board: &Board, task: &Task, line: usize) -> Range<usize> {
 }
 
 /// The indentation and bullet of an item's line.
-fn prefix_of(board: &Board, line: usize) -> (String, char) {
+pub fn prefix_of(board: &Board, line: usize) -> (String, char) {
     let text = board.line(line);
     let at = board.item(line).map_or(0, |item| item.bullet);
     let bullet = text.get(at..).and_then(|rest| rest.chars().next());

@@ -1,4 +1,4 @@
-//! `batch`: several changes in run_operation write, all of them or none.
+//! `batch`: several changes in one write, all of them or none.
 
 use std::sync::Arc;
 

@@ -22,13 +22,7 @@ pub fn adr_number(field: &str, number: i64) -> Result<u16> {
     u16::try_from(number)
         .ok()
         .filter(|number| (1..=MOST).contains(number))
-        .ok_or_else(|| {
-            errors::invalid_adr(
-                field,
-                number,
-                "An ADR's number is a whole number from 1 to 999.",
-            )
-        })
+        .ok_or_else(|| errors::invalid_adr(field, number, errors::ADR_NUMBER_MESSAGE))
 }
 
 pub fn status(text: &str) -> Result<Status> {

@@ -74,14 +74,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
-    .rules(&[
-        errors::TITLE_LONG,
-        errors::CONTEXT_LONG,
-        errors::DECISION_LONG,
-        errors::RATIONALE_LONG,
-        errors::CONSEQUENCES_LONG,
-        errors::ADR_STATUS,
-    ])
+    .rules(errors::ADR_RULES)
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {

@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 
 use super::{arguments, check, declare::writes};
 use crate::{
-    errors,
     files::{Folder, context_file},
     model::{
         CATEGORY_LENGTH, DESCRIPTION_LENGTH, MOST_SUBTASKS, TITLE_LENGTH, TaskId, context,
@@ -65,14 +64,6 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
-    .rules(&[
-        errors::TITLE_LONG,
-        errors::CATEGORY,
-        errors::DESCRIPTION_LONG,
-        errors::SUBTASKS_LONG,
-        errors::SUBTASKS_MANY,
-        errors::DUE,
-    ])
     .normalise(normalise)
 }
 

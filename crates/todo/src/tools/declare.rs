@@ -6,7 +6,7 @@ use kit::{Context, Handler, Hints, Reply, Result, Run, Tool};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{state::CounterState, txn::Txn};
+use crate::{errors, state::CounterState, txn::Txn};
 
 /// Overwrites or deletes something; a second call may do more.
 pub const DESTROYS: Hints = Hints {
@@ -34,6 +34,9 @@ pub fn published(mut tool: Tool) -> Arc<Tool> {
     if let Some(output) = &mut tool.output {
         loosen(output);
     }
+    if tool.rules.is_empty() {
+        tool.rules = errors::RULES;
+    }
     Arc::new(tool.personal(FREE_TEXT))
 }
 
@@ -54,10 +57,6 @@ fn loosen(schema: &mut Value) {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.values_mut().for_each(loosen);
     }
-}
-
-pub fn default_list_limit() -> usize {
-    50
 }
 
 /// A tool that changes files in one transaction.

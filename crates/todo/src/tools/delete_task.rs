@@ -11,7 +11,6 @@ use super::{
     declare::{DESTROYS, writes},
 };
 use crate::{
-    errors,
     files::{Folder, context_file},
     model::{TaskId, edit},
     state::CounterState,
@@ -45,7 +44,6 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
-    .rules(&[errors::TASK_ID])
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {

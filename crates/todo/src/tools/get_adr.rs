@@ -58,7 +58,6 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         blocking(state, handle),
     )
-    .rules(&[errors::ADR_NUMBER])
     .normalise(|_, arguments| arguments::adr_number(arguments, "adr_number"))
 }
 

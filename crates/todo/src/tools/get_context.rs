@@ -50,7 +50,6 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         blocking(state, handle),
     )
-    .rules(&[errors::TASK_ID])
     .normalise(|_, arguments| arguments::task_id(arguments, "task_id"))
 }
 

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{arguments, check, declare::blocking};
 use crate::{
-    errors,
     files::context_file,
     model::{Status, TaskId, graph::Graph, task_text::Link},
     state::CounterState,
@@ -72,7 +71,6 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         blocking(state, handle),
     )
-    .rules(&[errors::TASK_ID])
     .normalise(|_, arguments| arguments::task_id(arguments, "task_id"))
 }
 
@@ -81,12 +79,7 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Outp
     let board = state.files.board()?;
     let task = find(&state.files.folder()?, &board, "task_id", id)?;
     let graph = Graph::of(&board);
-    let open = task.status != Status::Done;
-    let blocked_by: Vec<TaskId> = match open {
-        true => graph.blockers(id).collect(),
-        false => Vec::new(),
-    };
-    let today = state.today(context);
+    let standing = graph.standing(task, state.today(context));
     let linked = |link| task.linked(link).map(TaskId).collect::<Vec<_>>();
     let mut relates = linked(Link::See);
     for other in &board.tasks {
@@ -106,8 +99,8 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Outp
         priority: task.position,
         line: task.lines.start + 1,
         due: task.due.map(|due| due.to_string()),
-        overdue: open && task.due.is_some_and(|due| due < today),
-        ready: task.status == Status::Todo && blocked_by.is_empty(),
+        overdue: standing.overdue,
+        ready: standing.ready,
         subtasks: task
             .subtasks
             .iter()
@@ -120,7 +113,7 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Outp
         blocks: graph.waiting(id).collect(),
         relates,
         decided_by: task.linked(Link::Adr).collect(),
-        blocked_by,
+        blocked_by: standing.blocked_by,
         context_excerpt: loaded.map(|loaded| excerpt(&loaded.text)),
     })
 }

@@ -62,7 +62,6 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
-    .rules(&[errors::TASK_ID, errors::TARGET])
     .normalise(normalise)
 }
 

@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use kit::{Context, Definition, Effect, Hints, Result, Tool, context::Language, page};
+use kit::{Context, Definition, Effect, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
     arguments, check,
-    declare::{blocking, default_list_limit},
+    declare::blocking,
+    listing::{PageInput, PageOutput, Sentence},
 };
 use crate::{
     errors,
@@ -25,23 +26,15 @@ pub struct Input {
     /// ステータスフィルタ（小文字も可）
     #[schemars(with = "Option<Status>")]
     status: Option<String>,
-    #[serde(default = "default_list_limit")]
-    #[schemars(range(min = 1, max = 100))]
-    limit: usize,
-    /// 前回のnext_cursor
-    cursor: Option<String>,
+    #[serde(flatten)]
+    page: PageInput,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     adrs: Vec<Row>,
-    total_count: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'static str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<String>,
+    #[serde(flatten)]
+    page: PageOutput,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -69,50 +62,43 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         blocking(state, handle),
     )
-    .rules(&[errors::ADR_STATUS])
+    .rules(errors::ADR_RULES)
     .normalise(|_, arguments| {
         arguments::adr_status(arguments, "status");
         arguments::integer(arguments, "limit");
     })
 }
 
+const NO_ADRS: Sentence = (
+    "There are no ADRs yet. Create the first with create_adr.",
+    "ADRはまだありません。create_adrで作成できます。",
+);
+const NO_MATCH: Sentence = (
+    "No ADR has this status. Omit status to list all ADRs.",
+    "このステータスのADRはありません。statusを外すと全件を表示します。",
+);
+
 fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Output> {
     let status = input.status.as_deref().map(check::adr_status).transpose()?;
     let mut adrs = state.files.adrs()?;
     let warnings = duplicates(&adrs);
-    let has_any = !adrs.is_empty();
+    let why_empty = if adrs.is_empty() { NO_ADRS } else { NO_MATCH };
     adrs.retain(|adr| status.is_none_or(|status| adr.status == status));
-    let total_count = adrs.len();
-    let page = page::slice(&adrs, input.cursor.as_deref(), input.limit.clamp(1, 100))?;
-    let adrs = page
-        .items
-        .into_iter()
-        .map(|adr| {
-            let (created_at, updated_at) = times(state, &adr);
-            Row {
-                adr_number: adr.number,
-                title: listed(&adr.title),
-                status: adr.status,
-                created_at,
-                updated_at,
-                superseded_by: adr.superseded_by,
-            }
-        })
-        .collect();
-    let message = (total_count == 0).then_some(match (has_any, context.language) {
-        (false, Language::English) => "There are no ADRs yet. Create the first with create_adr.",
-        (false, Language::Japanese) => "ADRはまだありません。create_adrで作成できます。",
-        (true, Language::English) => "No ADR has this status. Omit status to list all ADRs.",
-        (true, Language::Japanese) => {
-            "このステータスのADRはありません。statusを外すと全件を表示します。"
+    let (adrs, page) = input.page.of(context, &adrs, why_empty, warnings)?;
+    let row = |adr: Arc<Adr>| {
+        let (created_at, updated_at) = times(state, &adr);
+        Row {
+            adr_number: adr.number,
+            title: listed(&adr.title),
+            status: adr.status,
+            created_at,
+            updated_at,
+            superseded_by: adr.superseded_by,
         }
-    });
+    };
     Ok(Output {
-        message,
-        adrs,
-        total_count,
-        next_cursor: page.next_cursor,
-        warnings,
+        adrs: adrs.into_iter().map(row).collect(),
+        page,
     })
 }
 

@@ -2,24 +2,19 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Definition, Effect, Hints, Result, Tool, context::Language, page};
+use kit::{Context, Definition, Effect, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
     arguments, check,
-    declare::{blocking, default_list_limit},
+    declare::blocking,
+    listing::{PageInput, PageOutput, Sentence},
 };
 use crate::{
-    errors,
-    model::{
-        Status, TaskId,
-        board::{Board, Task},
-        graph::Graph,
-        listed,
-    },
+    model::{Status, TaskId, board::Task, graph::Graph, listed},
     state::CounterState,
-    task_ids::promised,
+    task_ids::PromisedIds,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -29,31 +24,21 @@ pub struct Input {
     status: Option<String>,
     /// カテゴリフィルタ
     category: Option<String>,
-    /// 取得件数上限
-    #[serde(default = "default_list_limit")]
-    #[schemars(range(min = 1, max = 100))]
-    limit: usize,
     /// 着手可能（未着手で先行タスクが全て完了）
     ready: Option<bool>,
     /// 先行タスクが未完了
     blocked: Option<bool>,
     /// 期日超過
     overdue: Option<bool>,
-    /// 前回のnext_cursor
-    cursor: Option<String>,
+    #[serde(flatten)]
+    page: PageInput,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     tasks: Vec<Row>,
-    /// 総件数
-    total_count: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'static str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<String>,
+    #[serde(flatten)]
+    page: PageOutput,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -85,12 +70,20 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         blocking(state, handle),
     )
-    .rules(&[errors::STATUS])
     .normalise(|_, arguments| {
         arguments::status(arguments, "status");
         arguments::integer(arguments, "limit");
     })
 }
+
+const NO_TASKS: Sentence = (
+    "There are no tasks yet. Create the first with create_task.",
+    "タスクはまだありません。create_taskで作成できます。",
+);
+const NO_MATCH: Sentence = (
+    "No task matches. Omit the filters to list all tasks.",
+    "該当するタスクはありません。絞り込みを外すと全件を表示します。",
+);
 
 fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Output> {
     let status = input.status.as_deref().map(check::status).transpose()?;
@@ -101,60 +94,29 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Outp
         .map(|name| board.known_category(name.trim()).unwrap_or(name));
     let today = state.today(context);
     let graph = Graph::of(&board);
-    let promised = promised(&state.files.folder()?, &board);
+    let promised = PromisedIds::of(&state.files.folder()?, &board);
     let wanted = |filter: Option<bool>, is: bool| filter.is_none_or(|wanted| wanted == is);
 
-    let mut rows = Vec::new();
+    let mut matching = Vec::new();
     for task in &board.tasks {
-        let open = task.status != Status::Done;
-        let blocked_by: Vec<TaskId> = match task.id {
-            Some(id) if open => graph.blockers(id).collect(),
-            _ => Vec::new(),
-        };
-        let blocked = !blocked_by.is_empty();
-        let ready = task.status == Status::Todo && !blocked;
-        let overdue = open && task.due.is_some_and(|due| due < today);
+        let standing = graph.standing(task, today);
         let matches = status.is_none_or(|status| task.status == status)
             && category.is_none_or(|category| board.category(task) == category)
-            && wanted(input.ready, ready)
-            && wanted(input.blocked, blocked)
-            && wanted(input.overdue, overdue);
+            && wanted(input.ready, standing.ready)
+            && wanted(input.blocked, !standing.blocked_by.is_empty())
+            && wanted(input.overdue, standing.overdue);
         if matches {
-            rows.push((task, blocked_by));
+            matching.push((task, standing.blocked_by));
         }
     }
-    let total_count = rows.len();
-    let page = page::slice(&rows, input.cursor.as_deref(), input.limit.clamp(1, 100))?;
-    let id_of = |task: &Task| {
-        task.id.or_else(|| {
-            let found = promised.iter().find(|(other, _)| other.lines == task.lines);
-            found.and_then(|(_, id)| *id)
-        })
+    let why_empty = match board.tasks.is_empty() {
+        true => NO_TASKS,
+        false => NO_MATCH,
     };
-    let message = (total_count == 0).then(|| match (board.tasks.is_empty(), context.language) {
-        (true, Language::English) => "There are no tasks yet. Create the first with create_task.",
-        (true, Language::Japanese) => "タスクはまだありません。create_taskで作成できます。",
-        (false, Language::English) => "No task matches. Omit the filters to list all tasks.",
-        (false, Language::Japanese) => {
-            "該当するタスクはありません。絞り込みを外すと全件を表示します。"
-        }
-    });
-    Ok(Output {
-        message,
-        tasks: page
-            .items
-            .into_iter()
-            .map(|(task, blocked_by)| row(&board, task, id_of(task), blocked_by))
-            .collect(),
-        total_count,
-        next_cursor: page.next_cursor,
-        warnings: board.warnings.iter().take(20).cloned().collect(),
-    })
-}
-
-fn row(board: &Board, task: &Task, id: Option<TaskId>, blocked_by: Vec<TaskId>) -> Row {
-    Row {
-        task_id: id,
+    let warnings = board.warnings.iter().take(20).cloned().collect();
+    let (tasks, page) = input.page.of(context, &matching, why_empty, warnings)?;
+    let row = |(task, blocked_by): (&Task, Vec<TaskId>)| Row {
+        task_id: promised.id_of(task),
         title: listed(&task.title),
         status: task.status,
         category: board.category(task).to_owned(),
@@ -162,5 +124,9 @@ fn row(board: &Board, task: &Task, id: Option<TaskId>, blocked_by: Vec<TaskId>) 
         priority: task.position,
         due: task.due.map(|due| due.to_string()),
         blocked_by,
-    }
+    };
+    Ok(Output {
+        tasks: tasks.into_iter().map(row).collect(),
+        page,
+    })
 }

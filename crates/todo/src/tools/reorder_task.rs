@@ -54,7 +54,6 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
-    .rules(&[errors::TASK_ID, errors::POSITION, errors::REFERENCE_ID])
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
@@ -73,7 +72,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
         "before" => Some(Destination::Before(reference(txn, &board, task, input)?)),
         "after" => Some(Destination::After(reference(txn, &board, task, input)?)),
         other => {
-            let message = "A position is first, last, before or after.";
+            let message = errors::POSITION_MESSAGE;
             return Err(errors::invalid_position("position", other, message));
         }
     };

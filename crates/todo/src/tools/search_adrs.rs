@@ -11,7 +11,6 @@ use super::{
     file_search::{self, Match, SearchInput, SearchOutput},
 };
 use crate::{
-    errors,
     files::Folder,
     model::adr::{Adr, Status},
     search::FileKind,
@@ -40,7 +39,6 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         blocking(state, handle),
     )
-    .rules(&[errors::QUERY_LONG])
     .normalise(file_search::normalise)
 }
 

@@ -10,7 +10,7 @@ use super::{
     declare::blocking,
     file_search::{self, Match, SearchInput, SearchOutput},
 };
-use crate::{errors, files::Folder, model::TaskId, search::FileKind, state::CounterState};
+use crate::{files::Folder, model::TaskId, search::FileKind, state::CounterState};
 
 #[derive(Serialize, JsonSchema)]
 struct Row {
@@ -33,7 +33,6 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         blocking(state, handle),
     )
-    .rules(&[errors::QUERY_LONG])
     .normalise(file_search::normalise)
 }
 

@@ -22,7 +22,7 @@ use crate::{
     },
     search::{MatchMode, Query, excerpt, fold, fold_bytes},
     state::CounterState,
-    task_ids::promised,
+    task_ids::PromisedIds,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -68,7 +68,6 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         blocking(state, handle),
     )
-    .rules(&[errors::QUERY_LONG])
     .normalise(|context, arguments| {
         file_search::normalise(context, arguments);
         arguments::list(arguments, "search_in");
@@ -103,27 +102,19 @@ fn handle(state: &CounterState, _: &Context, input: &Input) -> Result<SearchOutp
     // Equal matches stay in the order of the file.
     found.sort_by(|one, other| other.score.total_cmp(&one.score));
     found.truncate(input.search.limit());
-    let promised = promised(&state.files.folder()?, &board);
-    let results = found
-        .iter()
-        .map(|found| {
-            let promise = promised
-                .iter()
-                .find(|(task, _)| task.lines == found.task.lines);
-            Row {
-                task_id: found.task.id.or_else(|| promise.and_then(|(_, id)| *id)),
-                title: listed(&found.task.title),
-                status: found.task.status,
-                category: board.category(found.task).to_owned(),
-                matched: Match {
-                    match_score: (found.score * 1000.0).round() / 1000.0,
-                    matched_content: shown(state, &board, found, &query),
-                },
-            }
-        })
-        .collect();
+    let promised = PromisedIds::of(&state.files.folder()?, &board);
+    let row = |found: &TaskMatch<'_>| Row {
+        task_id: promised.id_of(found.task),
+        title: listed(&found.task.title),
+        status: found.task.status,
+        category: board.category(found.task).to_owned(),
+        matched: Match {
+            match_score: (found.score * 1000.0).round() / 1000.0,
+            matched_content: shown(state, &board, found, &query),
+        },
+    };
     Ok(SearchOutput {
-        results,
+        results: found.iter().map(row).collect(),
         total_matches,
     })
 }

@@ -59,12 +59,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
-    .rules(&[
-        errors::ADR_NUMBER,
-        errors::ADR_STATUS,
-        errors::REASON_LONG,
-        errors::SUPERSEDED_BY,
-    ])
+    .rules(errors::ADR_RULES)
     .normalise(normalise)
 }
 

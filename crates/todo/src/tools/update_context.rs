@@ -58,7 +58,6 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
-    .rules(&[errors::TASK_ID, errors::CONTENT_LONG, errors::SECTION_LONG])
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {

@@ -76,15 +76,6 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
-    .rules(&[
-        errors::TASK_ID,
-        errors::TITLE_LONG,
-        errors::STATUS,
-        errors::CATEGORY,
-        errors::SUBTASKS_LONG,
-        errors::SUBTASK_STATUS,
-        errors::DUE,
-    ])
     .normalise(normalise)
 }
 

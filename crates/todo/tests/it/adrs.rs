@@ -51,10 +51,8 @@ async fn an_adr_is_created_superseded_listed_and_found() {
     project.ok("update_adr_status", replace).await;
     assert_eq!(project.text("adr/adr-002-better.md"), second);
     let back = json!({"adr_number": 2, "status": "Deprecated", "superseded_by": 1});
-    assert_eq!(
-        project.code("update_adr_status", back).await,
-        "INVALID_ADR_NUMBER"
-    );
+    let code = project.code("update_adr_status", back).await;
+    assert_eq!(code, "INVALID_ADR_NUMBER");
 
     let listed = project.ok("list_adrs", json!({})).await;
     assert_eq!(listed["adrs"][0]["status"], "Deprecated");
@@ -67,9 +65,8 @@ async fn an_adr_is_created_superseded_listed_and_found() {
         (&read["superseded_by"], &read["adr_id"]),
         (&json!(2), &json!("adr-001-認証方式-jwt"))
     );
-    let found = project
-        .ok("search_adrs", json!({"query": "鍵 ＪＷＴ"}))
-        .await;
+    let query = json!({"query": "鍵 ＪＷＴ"});
+    let found = project.ok("search_adrs", query).await;
     assert_eq!(found["results"][0]["adr_number"], 1);
     assert_eq!(found["total_matches"], 1);
 }
@@ -85,12 +82,8 @@ async fn adr_tools_directories_are_supported() {
     assert_eq!(listed["adrs"][0]["title"], "Record architecture decisions");
     assert_eq!(listed["adrs"][0]["created_at"], "2026-01-02T00:00:00+09:00");
     assert_eq!(project.adr("Next").await, 2);
-    project
-        .ok(
-            "update_adr_status",
-            json!({"adr_number": 1, "status": "Deprecated"}),
-        )
-        .await;
+    let deprecate = json!({"adr_number": 1, "status": "Deprecated"});
+    project.ok("update_adr_status", deprecate).await;
     let changed = project.text("adr/0001-record-architecture-decisions.md");
     let expected = text.replace("Accepted", "Deprecated")
         + "\n## Status history\n\n- 2026-11-15T10:00:00+09:00 Deprecated\n";
@@ -103,12 +96,8 @@ async fn duplicate_adr_numbers_are_reported_with_their_files() {
     project.put("adr/adr-001-a.md", "# a\n");
     project.put("adr/adr-001-b.md", "# b\n");
     let listed = project.ok("list_adrs", json!({})).await;
-    assert!(
-        listed["warnings"][0]
-            .as_str()
-            .unwrap()
-            .contains("adr-001-a, adr-001-b")
-    );
+    let warning = listed["warnings"][0].to_string();
+    assert!(warning.contains("adr-001-a, adr-001-b"), "{warning}");
     let error = project.refused("get_adr", json!({"adr_number": 1})).await;
     assert_eq!(error.code, "DUPLICATE_ADR_NUMBER");
     assert_eq!(project.adr("c").await, 2);

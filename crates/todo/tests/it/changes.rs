@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::project::{TestProject, context};
+use crate::project::{TestProject, adr, rows};
 
 #[tokio::test]
 async fn a_batch_is_one_write() {
@@ -36,12 +36,8 @@ async fn a_batch_is_one_write() {
     assert!(!project.exists(".journal"));
     // `undo` reverts the whole batch.
     let undone = project.ok("undo", json!({})).await;
-    assert!(
-        undone["undone"]
-            .as_str()
-            .unwrap()
-            .starts_with("create_task T002, create_adr 1")
-    );
+    let label = undone["undone"].as_str().unwrap();
+    assert!(label.starts_with("create_task T002, create_adr 1"));
     assert_eq!(project.tasks(), "## A\n- [ ] a #T001\n");
     assert!(!project.exists("context/T002.md") && !project.exists("adr/adr-001-why.md"));
 }
@@ -67,23 +63,13 @@ async fn a_batch_that_fails_changes_nothing() {
     );
     assert_eq!(project.tasks(), "- [ ] a #T001\n");
     assert!(!project.exists("context"));
-    for (operations, code) in [
-        (json!([]), "INVALID_ARGUMENT"),
-        (
-            json!([{"tool": "undo", "arguments": {}}]),
-            "INVALID_ARGUMENT",
-        ),
-        (
-            json!([{"tool": "delete_task", "arguments": {"task_id": "$1"}}]),
-            "INVALID_ARGUMENT",
-        ),
+    for operations in [
+        json!([]),
+        json!([{"tool": "undo", "arguments": {}}]),
+        json!([{"tool": "delete_task", "arguments": {"task_id": "$1"}}]),
     ] {
-        assert_eq!(
-            project
-                .code("batch", json!({"operations": operations}))
-                .await,
-            code
-        );
+        let batch = json!({"operations": operations});
+        assert_eq!(project.code("batch", batch).await, "INVALID_ARGUMENT");
     }
 }
 
@@ -92,34 +78,21 @@ async fn every_change_can_be_undone() {
     let text = "## A\n- [ ] a #T001\n  - [ ] s\n- [x] b #T002\n\n## B\n- [ ] c #T003";
     let project = TestProject::with(text);
     project.put("context/T001.md", "# Context for T001\n");
-    for (tool, arguments) in [
-        ("create_task", json!({"title": "x"})),
-        (
-            "update_task",
-            json!({"task_id": "T001", "title": "y", "status": "done", "subtasks": []}),
-        ),
-        ("update_task", json!({"task_id": "T001", "category": "New"})),
-        ("delete_task", json!({"task_id": "T001"})),
-        (
-            "reorder_task",
-            json!({"task_id": "T002", "position": "first"}),
-        ),
-        ("update_context", json!({"task_id": "T001", "content": "x"})),
-        (
-            "link_tasks",
-            json!({"task_id": "T001", "relation": "blocks", "target": "T003"}),
-        ),
-        (
-            "create_adr",
-            json!({"title": "x", "context": "", "decision": "", "rationale": ""}),
-        ),
-    ] {
+    let calls = r#"
+create_task {"title": "x"}
+update_task {"task_id": "T001", "title": "y", "status": "done", "subtasks": []}
+update_task {"task_id": "T001", "category": "New"}
+delete_task {"task_id": "T001"}
+reorder_task {"task_id": "T002", "position": "first"}
+update_context {"task_id": "T001", "content": "x"}
+link_tasks {"task_id": "T001", "relation": "blocks", "target": "T003"}
+create_adr {"title": "x", "context": "", "decision": "", "rationale": ""}
+"#;
+    for ([tool], arguments) in rows(calls) {
         project.ok(tool, arguments).await;
         let undone = project.ok("undo", json!({})).await;
-        assert!(
-            undone["undone"].as_str().unwrap().starts_with(tool),
-            "{undone}"
-        );
+        let label = undone["undone"].as_str().unwrap();
+        assert!(label.starts_with(tool), "{undone}");
         assert_eq!(project.tasks(), text, "{tool}");
         assert_eq!(project.text("context/T001.md"), "# Context for T001\n");
         assert!(!project.exists("context/T004.md"));
@@ -130,15 +103,10 @@ async fn every_change_can_be_undone() {
 #[tokio::test]
 async fn undo_keeps_later_changes_by_others() {
     let project = TestProject::with("- [ ] a #T001\n- [ ] b #T002\n- [ ] c #T003\n- [ ] d #T004\n");
-    let other = context("other");
-    project
-        .ok("update_task", json!({"task_id": "T001", "status": "done"}))
-        .await;
+    let other = project.other_caller();
+    project.set_status("T001", "done").await;
     let update = json!({"task_id": "T003", "status": "done"});
-    project
-        .call_as(&other, "update_task", update)
-        .await
-        .unwrap();
+    other.ok("update_task", update).await;
     project.put("task.md", project.tasks() + "\nA person was here.\n");
     project.ok("undo", json!({})).await;
     assert_eq!(
@@ -147,13 +115,11 @@ async fn undo_keeps_later_changes_by_others() {
     );
     // Each caller can only undo its own changes.
     assert_eq!(project.code("undo", json!({})).await, "NOTHING_TO_UNDO");
-    project.call_as(&other, "undo", json!({})).await.unwrap();
+    other.ok("undo", json!({})).await;
     assert!(project.tasks().contains("[ ] c"));
     // A line that somebody else changed is a conflict, and the error names
     // it.
-    project
-        .ok("update_task", json!({"task_id": "T002", "status": "done"}))
-        .await;
+    project.set_status("T002", "done").await;
     project.put("task.md", project.tasks().replace("b #T002", "B! #T002"));
     let error = project.refused("undo", json!({})).await;
     assert_eq!(error.code, "EDIT_CONFLICT");
@@ -171,16 +137,14 @@ async fn a_retry_with_the_same_key_creates_nothing_twice() {
     let project = TestProject::bare();
     let create = json!({"title": "One", "idempotency_key": "k1"});
     let first = project.ok("create_task", create.clone()).await;
-    let words = json!({"title": "Why", "context": "c", "decision": "d", "rationale": "r",
-        "idempotency_key": "k1"});
-    let adr = project.ok("create_adr", words.clone()).await;
+    let mut why = adr("Why");
+    why["idempotency_key"] = json!("k1");
+    let decided = project.ok("create_adr", why.clone()).await;
     let before = project.tasks();
-    for again in [
-        TestProject::at(&project.root),
-        TestProject::at(&project.root),
-    ] {
+    for _ in 0..2 {
+        let again = TestProject::at(&project.root);
         assert_eq!(again.ok("create_task", create.clone()).await, first);
-        assert_eq!(again.ok("create_adr", words.clone()).await, adr);
+        assert_eq!(again.ok("create_adr", why.clone()).await, decided);
     }
     assert_eq!(project.tasks(), before);
     assert_eq!(project.ok("list_adrs", json!({})).await["total_count"], 1);
@@ -195,15 +159,10 @@ async fn a_retry_with_the_same_key_creates_nothing_twice() {
     let code = project.code("create_task", other.clone()).await;
     assert_eq!(code, "IDEMPOTENCY_KEY_REUSED");
     // Keys are separate for each caller, and an empty key counts as none.
-    let made = project
-        .call_as(&crate::project::context("other"), "create_task", other)
-        .await
-        .unwrap();
+    let made = project.other_caller().ok("create_task", other).await;
     assert_eq!(made["task_id"], "T002");
-    let blank = json!({"title": "Three", "idempotency_key": " "});
-    assert_eq!(
-        project.ok("create_task", blank.clone()).await["task_id"],
-        "T003"
-    );
-    assert_eq!(project.ok("create_task", blank).await["task_id"], "T004");
+    for id in ["T003", "T004"] {
+        let blank = json!({"title": "Three", "idempotency_key": " "});
+        assert_eq!(project.ok("create_task", blank).await["task_id"], id);
+    }
 }

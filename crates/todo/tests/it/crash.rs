@@ -44,12 +44,8 @@ async fn a_process_killed_at_any_moment_leaves_complete_files() {
         .collect();
     let project = TestProject::with(&format!("- [ ] gen 0 #T001\n- [ ] other #T002\n{filler}"));
     for id in ["T001", "T002"] {
-        project
-            .ok(
-                "update_context",
-                json!({"task_id": id, "content": "gen 0", "section": "State"}),
-            )
-            .await;
+        let state = json!({"task_id": id, "content": "gen 0", "section": "State"});
+        project.ok("update_context", state).await;
     }
     let frame = project.tasks().replace("gen 0", "");
     let mut spread: BTreeMap<usize, usize> = BTreeMap::new();
@@ -68,26 +64,16 @@ async fn a_process_killed_at_any_moment_leaves_complete_files() {
         // All files are complete right after the kill.
         let text = project.tasks();
         let now = generation(&text);
-        assert_eq!(
-            text.replace(&format!("gen {now}"), ""),
-            frame,
-            "the file is whole"
-        );
+        let rest = text.replace(&format!("gen {now}"), "");
+        assert_eq!(rest, frame, "the file is whole");
         // The next write finishes the change: all three files have the
         // same generation.
-        project
-            .ok("update_task", json!({"task_id": "T299", "status": "done"}))
-            .await;
-        project
-            .ok("update_task", json!({"task_id": "T299", "status": "todo"}))
-            .await;
+        project.set_status("T299", "done").await;
+        project.set_status("T299", "todo").await;
         let now = generation(&project.tasks());
         for name in ["context/T001.md", "context/T002.md"] {
-            assert_eq!(
-                generation(&project.text(name)),
-                now,
-                "{name} after kill {kill}"
-            );
+            let its = generation(&project.text(name));
+            assert_eq!(its, now, "{name} after kill {kill}");
         }
         assert!(!project.exists(".journal"));
         *spread.entry(now + 1 - from).or_default() += 1;

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::project::TestProject;
+use crate::project::{READ_AND_WRITE, TestProject, column, rows};
 
 const LIVED_IN: &str = "\
 ---
@@ -43,36 +43,27 @@ Last words without a line break";
 #[tokio::test]
 async fn no_text_is_lost() {
     let project = TestProject::with(LIVED_IN);
-    project
-        .ok("update_task", json!({"task_id": "T002", "status": "done"}))
-        .await;
+    project.set_status("T002", "done").await;
     assert_eq!(
         project.tasks(),
         LIVED_IN.replace("* [-] React", "* [x] React")
     );
-    project
-        .ok(
-            "update_task",
-            json!({"task_id": "T002", "status": "in_progress"}),
-        )
-        .await;
+    project.set_status("T002", "in_progress").await;
     assert_eq!(project.tasks(), LIVED_IN);
-    let made = project
-        .ok("create_task", json!({"title": "x", "category": "Apple"}))
-        .await;
+    let new = json!({"title": "x", "category": "Apple"});
+    let made = project.ok("create_task", new).await;
     let id = made["task_id"].as_str().unwrap();
     let line = format!("due:2026-12-01\n* [ ] x #{id}\n");
     assert_eq!(project.tasks(), LIVED_IN.replace("due:2026-12-01\n", &line));
-    project.ok("delete_task", json!({"task_id": id})).await;
+    project.delete(id).await;
     assert_eq!(project.tasks(), LIVED_IN);
 }
 
 #[tokio::test]
 async fn categories_keep_their_order_and_their_tasks() {
     let project = TestProject::with(LIVED_IN);
-    project
-        .ok("create_task", json!({"title": "new", "category": "Banana"}))
-        .await;
+    let new = json!({"title": "new", "category": "Banana"});
+    project.ok("create_task", new).await;
     let text = project.tasks();
     let places: Vec<usize> = ["## Zebra", "## Apple", "## Mango", "## Banana"]
         .iter()
@@ -81,13 +72,7 @@ async fn categories_keep_their_order_and_their_tasks() {
     assert!(places.is_sorted());
     assert!(text.starts_with(LIVED_IN));
     assert!(!text.ends_with('\n'));
-    let listed = project.ok("list_tasks", json!({})).await;
-    let categories: Vec<&str> = listed["tasks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|t| t["category"].as_str().unwrap())
-        .collect();
+    let categories = column(&project.list().await["tasks"], "category");
     assert_eq!(categories, ["Zebra", "Zebra", "Apple", "Mango", "Banana"]);
 }
 
@@ -103,16 +88,17 @@ async fn files_that_cannot_be_read_are_not_overwritten() {
         b"- [ ] a #T001\0\n",
         b"<<<<<<< HEAD\n- [ ] a #T001\n=======\n- [x] a #T001\n>>>>>>> other\n",
     ];
+    let calls = r#"
+list_tasks {}
+create_task {"title": "x"}
+update_task {"task_id": "T001", "status": "done"}
+delete_task {"task_id": "T001"}
+search_tasks {"query": "a"}
+"#;
     for bytes in cases {
         let project = TestProject::bare();
         project.put("task.md", bytes);
-        for (tool, arguments) in [
-            ("list_tasks", json!({})),
-            ("create_task", json!({"title": "x"})),
-            ("update_task", json!({"task_id": "T001", "status": "done"})),
-            ("delete_task", json!({"task_id": "T001"})),
-            ("search_tasks", json!({"query": "a"})),
-        ] {
+        for ([tool], arguments) in rows(calls) {
             let error = project.refused(tool, arguments).await;
             assert_eq!(error.code, "FILE_READ_ERROR", "{tool}");
             assert_eq!(error.details.unwrap()["field"], "file");
@@ -124,33 +110,25 @@ async fn files_that_cannot_be_read_are_not_overwritten() {
 #[tokio::test]
 async fn contexts_and_records_that_cannot_be_read_are_not_overwritten() {
     let project = TestProject::with("- [ ] a #T001\n");
-    project.put("context/T001.md", b"\xff\xfe broken");
-    project.put("adr/adr-001-x.md", b"\xff\xfe broken");
-    for (tool, arguments) in [
-        ("get_context", json!({"task_id": "T001"})),
-        ("update_context", json!({"task_id": "T001", "content": "x"})),
-        (
-            "update_context",
-            json!({"task_id": "T001", "content": "x", "append": true}),
-        ),
-        (
-            "update_adr_status",
-            json!({"adr_number": 1, "status": "Accepted"}),
-        ),
-        ("get_adr", json!({"adr_number": 1})),
-        ("list_adrs", json!({})),
-    ] {
-        assert_eq!(
-            project.code(tool, arguments).await,
-            "FILE_READ_ERROR",
-            "{tool}"
-        );
+    let names = ["context/T001.md", "adr/adr-001-x.md"];
+    for name in names {
+        project.put(name, b"\xff\xfe broken");
     }
-    for name in ["context/T001.md", "adr/adr-001-x.md"] {
-        assert_eq!(
-            std::fs::read(project.path(name)).unwrap(),
-            b"\xff\xfe broken"
-        );
+    let calls = r#"
+get_context {"task_id": "T001"}
+update_context {"task_id": "T001", "content": "x"}
+update_context {"task_id": "T001", "content": "x", "append": true}
+update_adr_status {"adr_number": 1, "status": "Accepted"}
+get_adr {"adr_number": 1}
+list_adrs {}
+"#;
+    for ([tool], arguments) in rows(calls) {
+        let code = project.code(tool, arguments).await;
+        assert_eq!(code, "FILE_READ_ERROR", "{tool}");
+    }
+    for name in names {
+        let bytes = std::fs::read(project.path(name)).unwrap();
+        assert_eq!(bytes, b"\xff\xfe broken");
     }
 }
 
@@ -158,12 +136,7 @@ async fn contexts_and_records_that_cannot_be_read_are_not_overwritten() {
 async fn a_directory_in_place_of_a_file_is_an_error() {
     let project = TestProject::bare();
     std::fs::create_dir_all(project.path("task.md")).unwrap();
-    assert_eq!(
-        project.code("list_tasks", json!({})).await,
-        "FILE_READ_ERROR"
-    );
-    assert_eq!(
-        project.code("create_task", json!({"title": "x"})).await,
-        "FILE_READ_ERROR"
-    );
+    for ([tool], arguments) in rows(READ_AND_WRITE) {
+        assert_eq!(project.code(tool, arguments).await, "FILE_READ_ERROR");
+    }
 }

@@ -4,7 +4,7 @@ use std::{fs, io::Write as _, os::unix::fs::MetadataExt as _, thread, time::Dura
 
 use serde_json::json;
 
-use crate::project::TestProject;
+use crate::project::{READ_AND_WRITE, TestProject, rows};
 
 #[tokio::test]
 async fn only_expected_files_are_created() {
@@ -19,13 +19,8 @@ async fn only_expected_files_are_created() {
             if path.is_dir() {
                 open.push(path);
             } else {
-                names.push(
-                    path.strip_prefix(&project.root)
-                        .unwrap()
-                        .to_str()
-                        .unwrap()
-                        .to_owned(),
-                );
+                let name = path.strip_prefix(&project.root).unwrap();
+                names.push(name.to_str().unwrap().to_owned());
             }
         }
     }
@@ -52,7 +47,7 @@ async fn a_change_on_disk_is_visible_at_once() {
         };
         // Written in place, as some editors do, with the same length.
         fs::write(project.path("task.md"), text).unwrap();
-        let listed = project.ok("list_tasks", json!({})).await;
+        let listed = project.list().await;
         assert_eq!(listed["tasks"][0]["status"], status, "round {round}");
     }
 }
@@ -63,9 +58,7 @@ async fn a_write_is_never_based_on_a_stale_read() {
     for round in 1..20 {
         let text = format!("- [ ] a #T001\n\nround {round}\n");
         project.put("task.md", &text);
-        project
-            .ok("update_task", json!({"task_id": "T001", "status": "done"}))
-            .await;
+        project.set_status("T001", "done").await;
         assert_eq!(project.tasks(), text.replace("[ ]", "[x]"));
     }
 }
@@ -78,18 +71,11 @@ async fn symbolic_links_within_the_project_are_followed_and_kept() {
     fs::create_dir_all(project.root.join(".todo")).unwrap();
     fs::write(project.root.join("docs/board.md"), "- [ ] a #T001\n").unwrap();
     std::os::unix::fs::symlink("../docs/board.md", project.path("task.md")).unwrap();
-    project
-        .ok("update_task", json!({"task_id": "T001", "status": "done"}))
-        .await;
-    assert_eq!(
-        fs::read_to_string(project.root.join("docs/board.md")).unwrap(),
-        "- [x] a #T001\n"
-    );
-    assert!(
-        fs::symlink_metadata(project.path("task.md"))
-            .unwrap()
-            .is_symlink()
-    );
+    project.set_status("T001", "done").await;
+    let text = fs::read_to_string(project.root.join("docs/board.md"));
+    assert_eq!(text.unwrap(), "- [x] a #T001\n");
+    let metadata = fs::symlink_metadata(project.path("task.md")).unwrap();
+    assert!(metadata.is_symlink());
 }
 
 #[tokio::test]
@@ -104,9 +90,7 @@ async fn the_interrupted_change_of_a_killed_process_is_finished() {
     ]);
     project.put(".journal", steps.to_string());
     project.put("context/.madoguchi-1-1.tmp", "half");
-    project
-        .ok("update_task", json!({"task_id": "T002", "status": "done"}))
-        .await;
+    project.set_status("T002", "done").await;
     assert_eq!(project.tasks(), "- [x] a #T001\n- [x] b #T002\n");
     assert_eq!(project.text("context/T001.md"), "new");
     for gone in [
@@ -129,24 +113,19 @@ async fn number_items_writes_ids_at_once() {
     let counter = todo::counter(settings);
     let background = counter.background.as_ref().unwrap();
     background.start(std::sync::Arc::new(|_| {}));
-    for _ in 0..200 {
-        if project.tasks() == "- [ ] a #T005\n- [ ] b #T004\n" {
-            break;
+    let becomes = async |wanted: &str| {
+        for _ in 0..200 {
+            if project.tasks() == wanted {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
+        assert_eq!(project.tasks(), wanted);
+    };
+    becomes("- [ ] a #T005\n- [ ] b #T004\n").await;
     project.put("task.md", project.tasks() + "- [ ] c\n");
-    for _ in 0..200 {
-        if project.tasks().ends_with("c #T006\n") {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
+    becomes("- [ ] a #T005\n- [ ] b #T004\n- [ ] c #T006\n").await;
     background.stop().await;
-    assert_eq!(
-        project.tasks(),
-        "- [ ] a #T005\n- [ ] b #T004\n- [ ] c #T006\n"
-    );
 }
 
 /// An editor truncates a file, pauses, and rewrites it. The state in between
@@ -155,7 +134,7 @@ async fn number_items_writes_ids_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn reads_wait_for_a_file_that_is_being_written() {
     let project = TestProject::with("- [ ] One #T001\n");
-    project.ok("list_tasks", json!({})).await;
+    project.list().await;
     let mut editor = fs::File::create(project.path("task.md")).unwrap();
     let writing = thread::spawn(move || {
         thread::sleep(Duration::from_millis(250));
@@ -163,7 +142,7 @@ async fn reads_wait_for_a_file_that_is_being_written() {
         thread::sleep(Duration::from_millis(60));
         editor.write_all(b"o #T002\n").unwrap();
     });
-    let listed = project.ok("list_tasks", json!({})).await;
+    let listed = project.list().await;
     assert_eq!(listed["total_count"], 2, "{listed:#}");
     assert_eq!(listed["tasks"][1]["title"], "Two");
     writing.join().unwrap();
@@ -187,15 +166,10 @@ async fn text_written_into_a_replaced_file_is_kept() {
             writeln!(late, "note {round}").unwrap();
         });
         let status = ["in_progress", "done", "todo"][round];
-        project
-            .ok("update_task", json!({"task_id": "T001", "status": status}))
-            .await;
+        project.set_status("T001", status).await;
         writing.join().unwrap();
-        assert!(
-            project.tasks().contains(&format!("note {round}\n")),
-            "{}",
-            project.tasks()
-        );
+        let text = project.tasks();
+        assert!(text.contains(&format!("note {round}\n")), "{text}");
     }
     assert_eq!(
         project.tasks(),
@@ -212,29 +186,25 @@ async fn a_pipe_in_place_of_a_file_does_not_block() {
         .arg(project.path("task.md"))
         .status();
     assert!(made.unwrap().success());
-    assert_eq!(
-        project.code("list_tasks", json!({})).await,
-        "FILE_READ_ERROR"
-    );
-    let create = json!({"title": "x"});
-    assert_eq!(project.code("create_task", create).await, "FILE_READ_ERROR");
+    for ([tool], arguments) in rows(READ_AND_WRITE) {
+        let code = project.code(tool, arguments).await;
+        assert_eq!(code, "FILE_READ_ERROR", "{tool}");
+    }
 }
 
 #[tokio::test]
 async fn a_file_in_place_of_the_directory_is_an_error() {
     let project = TestProject::bare();
     fs::write(project.root.join(".todo"), "x").unwrap();
-    for (tool, arguments) in [
-        ("list_tasks", json!({})),
-        ("list_adrs", json!({})),
-        ("search_contexts", json!({"query": "x"})),
-        ("create_task", json!({"title": "x"})),
-    ] {
-        assert_eq!(
-            project.code(tool, arguments).await,
-            "FILE_READ_ERROR",
-            "{tool}"
-        );
+    let calls = r#"
+list_tasks {}
+list_adrs {}
+search_contexts {"query": "x"}
+create_task {"title": "x"}
+"#;
+    for ([tool], arguments) in rows(calls) {
+        let code = project.code(tool, arguments).await;
+        assert_eq!(code, "FILE_READ_ERROR", "{tool}");
     }
     assert_eq!(fs::read(project.root.join(".todo")).unwrap(), b"x");
 }

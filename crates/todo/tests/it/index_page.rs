@@ -7,18 +7,11 @@ use crate::project::TestProject;
 #[tokio::test]
 async fn the_index_page_counts_tasks_and_lists_decisions() {
     let project = TestProject::bare();
-    project
-        .ok("create_task", json!({"title": "a", "category": "SPEC"}))
-        .await;
-    project
-        .ok(
-            "create_task",
-            json!({"title": "b", "category": "Front end"}),
-        )
-        .await;
-    project
-        .ok("update_task", json!({"task_id": "T002", "status": "done"}))
-        .await;
+    for category in ["SPEC", "Front end"] {
+        let new = json!({"title": "a", "category": category});
+        project.ok("create_task", new).await;
+    }
+    project.set_status("T002", "done").await;
     project.adr("Use | Rust").await;
     let page = project.text("index.md");
     for part in [

@@ -25,9 +25,7 @@ async fn links_are_written_as_tags_in_the_line() {
     let blocked = project.ok("list_tasks", json!({"blocked": true})).await;
     assert_eq!(blocked["tasks"][0]["blocked_by"], json!(["T002"]));
     assert_eq!(blocked["total_count"], 1);
-    project
-        .ok("update_task", json!({"task_id": "T002", "status": "done"}))
-        .await;
+    project.set_status("T002", "done").await;
     let ready = project.ok("list_tasks", json!({"ready": true})).await;
     assert_eq!(ready["tasks"][0]["task_id"], "T001");
     let adr = project.ok("get_adr", json!({"adr_number": 1})).await;
@@ -75,7 +73,7 @@ async fn dependency_cycles_are_rejected() {
 #[tokio::test]
 async fn a_deleted_task_blocks_nothing() {
     let project = TestProject::with("- [ ] a #T001 after:#T002\n- [ ] b #T002\n");
-    project.ok("delete_task", json!({"task_id": "T002"})).await;
+    project.delete("T002").await;
     let ready = project.ok("list_tasks", json!({"ready": true})).await;
     assert_eq!(ready["total_count"], 1);
 }

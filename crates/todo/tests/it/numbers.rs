@@ -2,7 +2,6 @@
 
 use std::{fs, path::Path};
 
-use serde_json::json;
 use tempfile::TempDir;
 
 use crate::project::TestProject;
@@ -37,10 +36,9 @@ async fn worktrees_never_issue_the_same_number() {
     // An item that is in both worktrees has the same id.
     main.put("task.md", "- [ ] by hand\n");
     second.put("task.md", "- [ ] by hand\n");
-    let id = |answer: serde_json::Value| answer["tasks"][0]["task_id"].clone();
-    let first = id(main.ok("list_tasks", json!({})).await);
-    assert_eq!(first, "T004");
-    assert_eq!(id(second.ok("list_tasks", json!({})).await), first);
+    for worktree in [&main, &second] {
+        assert_eq!(worktree.list().await["tasks"][0]["task_id"], "T004");
+    }
     // Another project in the repository has its own numbers.
     let web = TestProject::at(&directory.path().join("main/packages/web"));
     assert_eq!(web.task("a").await, "T001");
@@ -53,7 +51,7 @@ async fn numbers_are_not_reused_while_others_are_free() {
     let project = TestProject::bare();
     for id in ["T001", "T002"] {
         assert_eq!(project.task("a").await, id);
-        project.ok("delete_task", json!({"task_id": id})).await;
+        project.delete(id).await;
     }
     // Numbers used by people and other branches are skipped too.
     project.put(

@@ -15,7 +15,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::project::{TestProject, context};
+use crate::project::TestProject;
 
 const WORKERS: usize = 4;
 const ROUNDS: usize = 15;
@@ -51,26 +51,15 @@ async fn worker() {
 async fn agent(project: &TestProject, number: usize) {
     for round in 0..ROUNDS {
         let title = format!("w{number}-{round}");
-        let made = project
-            .ok(
-                "create_task",
-                json!({"title": title, "category": format!("C{number}")}),
-            )
-            .await;
-        let id = made["task_id"].clone();
-        project
-            .ok("update_task", json!({"task_id": id, "status": "done"}))
-            .await;
-        project
-            .ok(
-                "update_context",
-                json!({"task_id": id, "content": title, "append": true}),
-            )
-            .await;
+        let new = json!({"title": title, "category": format!("C{number}")});
+        let made = project.ok("create_task", new).await;
+        let id = made["task_id"].as_str().unwrap();
+        project.set_status(id, "done").await;
+        let note = json!({"task_id": id, "content": title, "append": true});
+        project.ok("update_context", note).await;
         if round % 5 == 0 {
-            project
-                .ok("reorder_task", json!({"task_id": id, "position": "first"}))
-                .await;
+            let up = json!({"task_id": id, "position": "first"});
+            project.ok("reorder_task", up).await;
         }
     }
 }
@@ -86,11 +75,8 @@ async fn check(project: &TestProject) {
             assert_eq!(lines.len(), 1, "{title} in {text}");
             assert!(lines[0].starts_with("- [x] "), "{}", lines[0]);
             let id = lines[0].split('#').nth(1).unwrap().to_owned();
-            assert!(
-                project
-                    .text(&format!("context/{id}.md"))
-                    .ends_with(&format!("\n{}\n", title.trim()))
-            );
+            let context = project.text(&format!("context/{id}.md"));
+            assert!(context.ends_with(&format!("\n{}\n", title.trim())));
             assert!(ids.insert(id));
         }
     }
@@ -167,10 +153,9 @@ async fn agents_and_an_editor_lose_nothing() {
             let reader = TestProject::at(&project.root);
             let mut seen = 0;
             while !done.load(Ordering::Relaxed) {
-                let listed =
-                    runtime.block_on(reader.call_as(&context("reader"), "list_tasks", json!({})));
+                let listed = runtime.block_on(reader.list());
                 // There is no file for a moment.
-                let count = listed.unwrap()["total_count"].as_u64().unwrap();
+                let count = listed["total_count"].as_u64().unwrap();
                 assert!(count >= seen || count == 0, "{count} after {seen}");
                 seen = seen.max(count);
             }

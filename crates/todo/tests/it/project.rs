@@ -3,22 +3,35 @@
 
 use std::{
     fs,
+    ops::{Deref, DerefMut},
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
-use kit::{Caller, Context, Counter, Error, context::NoClient, time::Clock};
+use kit::{Caller, testing::Harness};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 pub const TEN_O_CLOCK: &str = "2026-11-15T10:00:00+09:00";
 
 pub struct TestProject {
-    pub counter: Counter,
-    pub context: Context,
+    harness: Harness,
     pub root: PathBuf,
     /// Deleted when dropped.
     _directory: Option<TempDir>,
+}
+
+impl Deref for TestProject {
+    type Target = Harness;
+
+    fn deref(&self) -> &Harness {
+        &self.harness
+    }
+}
+
+impl DerefMut for TestProject {
+    fn deref_mut(&mut self) -> &mut Harness {
+        &mut self.harness
+    }
 }
 
 pub fn settings(root: &Path) -> todo::Settings {
@@ -29,29 +42,21 @@ pub fn settings(root: &Path) -> todo::Settings {
     }
 }
 
-pub fn context(caller: &str) -> Context {
-    let clock = Clock::fixed(TEN_O_CLOCK.parse().unwrap());
-    Context::new(Caller::new(caller, caller), clock, Arc::new(NoClient))
-}
-
 impl TestProject {
     /// A project without a `.todo/`.
     pub fn bare() -> Self {
         let directory = TempDir::new().unwrap();
         let root = directory.path().canonicalize().unwrap();
         Self {
-            counter: todo::counter(settings(&root)),
-            context: context("agent"),
-            root,
             _directory: Some(directory),
+            ..Self::at(&root)
         }
     }
 
     /// The same project as another process would open it.
     pub fn at(root: &Path) -> Self {
         Self {
-            counter: todo::counter(settings(root)),
-            context: context("agent"),
+            harness: Harness::new(todo::counter(settings(root)), TEN_O_CLOCK),
             root: root.to_owned(),
             _directory: None,
         }
@@ -62,6 +67,11 @@ impl TestProject {
         let project = Self::bare();
         project.put("task.md", tasks);
         project
+    }
+
+    /// Another caller of the same process.
+    pub fn other_caller(&self) -> Harness {
+        self.for_caller(Caller::new("other", "other"))
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -89,97 +99,57 @@ impl TestProject {
         self.path(name).exists()
     }
 
-    /// Calls a tool as the desk would: normalised, checked against the
-    /// published schemas on the way in and out.
-    pub async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Error> {
-        self.call_as(&self.context, tool, arguments).await
-    }
-
-    pub async fn call_as(
-        &self,
-        context: &Context,
-        tool: &str,
-        arguments: Value,
-    ) -> Result<Value, Error> {
-        let definition = self.counter.tool(tool).unwrap();
-        let mut normal = arguments;
-        definition.normalised(context, normal.as_object_mut().unwrap());
-        check(definition, &normal)?;
-        let answer = kit::testing::call(&self.counter, context, tool, normal).await?;
-        let schema = definition.output.as_ref().unwrap();
-        let validator = jsonschema::validator_for(schema).unwrap();
-        let broken: Vec<String> = validator
-            .iter_errors(&answer)
-            .map(|e| e.to_string())
-            .collect();
-        assert!(broken.is_empty(), "{tool}: {broken:?} in {answer:#}");
-        let known = &schema["properties"];
-        for field in answer.as_object().unwrap().keys() {
-            assert!(
-                known.get(field).is_some(),
-                "{tool}: {field} is not in its schema"
-            );
-        }
-        Ok(answer)
-    }
-
-    pub async fn ok(&self, tool: &str, arguments: Value) -> Value {
-        match self.call(tool, arguments.clone()).await {
-            Ok(answer) => answer,
-            Err(error) => panic!("{tool} {arguments}: {error} {:?}", error.cause),
-        }
-    }
-
-    pub async fn refused(&self, tool: &str, arguments: Value) -> Error {
-        match self.call(tool, arguments.clone()).await {
-            Ok(answer) => panic!("{tool} {arguments} was not refused: {answer:#}"),
-            Err(error) => error,
-        }
-    }
-
-    pub async fn code(&self, tool: &str, arguments: Value) -> String {
-        self.refused(tool, arguments).await.code.into_owned()
-    }
-
     /// Creates a task and returns its id.
     pub async fn task(&self, title: &str) -> String {
         let made = self.ok("create_task", json!({ "title": title })).await;
         made["task_id"].as_str().unwrap().to_owned()
     }
 
+    pub async fn set_status(&self, id: &str, status: &str) -> Value {
+        let change = json!({ "task_id": id, "status": status });
+        self.ok("update_task", change).await
+    }
+
+    pub async fn delete(&self, id: &str) -> Value {
+        self.ok("delete_task", json!({ "task_id": id })).await
+    }
+
+    /// All tasks as `list_tasks` answers them.
+    pub async fn list(&self) -> Value {
+        self.ok("list_tasks", json!({})).await
+    }
+
     pub async fn adr(&self, title: &str) -> i64 {
-        let made = self
-            .ok(
-                "create_adr",
-                json!({ "title": title, "context": "c", "decision": "d", "rationale": "r" }),
-            )
-            .await;
+        let made = self.ok("create_adr", adr(title)).await;
         made["adr_number"].as_i64().unwrap()
     }
 }
 
-fn check(tool: &kit::Tool, arguments: &Value) -> Result<(), Error> {
-    let validator = jsonschema::validator_for(&tool.input).unwrap();
-    let Some(broken) = validator.iter_errors(arguments).next() else {
-        return Ok(());
-    };
-    let keyword = broken.kind().keyword();
-    let path = broken.instance_path().to_string();
-    let field = match keyword {
-        "required" => broken.to_string().split('"').nth(1).unwrap().to_owned(),
-        _ => path.split('/').nth(1).unwrap_or_default().to_owned(),
-    };
-    let rule = tool
-        .rules
-        .iter()
-        .find(|rule| rule.field == field && (rule.keyword == keyword || rule.keyword == "*"));
-    let details = json!({ "field": field, "value": broken.instance() });
-    Err(match rule {
-        Some(rule) => Error::new(rule.code, rule.message).details(details),
-        None => Error::new(kit::error::INVALID_ARGUMENT, broken.to_string()).details(details),
+/// A call that reads and one that writes.
+pub const READ_AND_WRITE: &str = r#"
+list_tasks {}
+create_task {"title": "x"}
+"#;
+
+/// The arguments of `create_adr`.
+pub fn adr(title: &str) -> Value {
+    json!({ "title": title, "context": "c", "decision": "d", "rationale": "r" })
+}
+
+/// The rows of a table: some words, then JSON.
+pub fn rows<const N: usize>(table: &str) -> impl Iterator<Item = ([&str; N], Value)> {
+    let lines = table.lines().filter(|line| !line.is_empty());
+    lines.map(|line| {
+        let mut parts = line.splitn(N + 1, ' ');
+        let words = std::array::from_fn(|_| parts.next().unwrap());
+        (words, serde_json::from_str(parts.next().unwrap()).unwrap())
     })
 }
 
-pub fn details(error: &Error) -> Value {
-    error.details.clone().unwrap_or(Value::Null)
+/// One field of each item of a list; `-` where it is missing.
+pub fn column(items: &Value, field: &str) -> Vec<String> {
+    let items = items.as_array().unwrap().iter();
+    items
+        .map(|item| item[field].as_str().unwrap_or("-").to_owned())
+        .collect()
 }

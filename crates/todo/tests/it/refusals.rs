@@ -1,8 +1,9 @@
 //! Every error code, with its field and value.
 
+use kit::testing::details;
 use serde_json::{Value, json};
 
-use crate::project::{TestProject, details};
+use crate::project::{READ_AND_WRITE, TestProject, adr, rows};
 
 async fn assert_refused(
     project: &TestProject,
@@ -123,13 +124,10 @@ async fn every_error_code_names_field_and_value() {
         "## A\n- [ ] a #T001\n- [ ] b #T002\n## B\n- [ ] c #T003\n- [ ] d #T004\n- [ ] e #T004\n",
     );
     project.adr("One").await;
-    let mut cases: Vec<(String, Value, String, String)> = Vec::new();
-    for line in REFUSED.lines().filter(|line| !line.is_empty()) {
-        let [code, field, tool, arguments] = line.splitn(4, ' ').collect::<Vec<_>>()[..] else {
-            panic!("{line}");
-        };
-        let arguments = with_long_texts(serde_json::from_str(arguments).unwrap());
-        cases.push((tool.into(), arguments, code.into(), field.into()));
+    let before = project.tasks();
+    for ([code, field, tool], arguments) in rows(REFUSED) {
+        let arguments = with_long_texts(arguments);
+        assert_refused(&project, tool, arguments, code, field).await;
     }
     for (tool, arguments) in [
         (
@@ -141,16 +139,7 @@ async fn every_error_code_names_field_and_value() {
             json!({"task_id": "T001", "subtasks": vec![json!({"title": "s"}); 21]}),
         ),
     ] {
-        cases.push((
-            tool.into(),
-            arguments,
-            "CONTENT_TOO_LONG".into(),
-            "subtasks".into(),
-        ));
-    }
-    let before = project.tasks();
-    for (tool, arguments, code, field) in cases {
-        assert_refused(&project, &tool, arguments, &code, &field).await;
+        assert_refused(&project, tool, arguments, "CONTENT_TOO_LONG", "subtasks").await;
     }
     assert_eq!(
         project.tasks(),
@@ -166,17 +155,15 @@ async fn limits_count_existing_tasks_and_adrs() {
     let tasks: String = (1..=998).map(|n| format!("- [ ] t #T{n:03}\n")).collect();
     let project = TestProject::with(&tasks);
     assert_eq!(project.task("the last").await, "T999");
-    assert_eq!(
-        project.code("create_task", json!({"title": "x"})).await,
-        "TASK_LIMIT_EXCEEDED"
-    );
-    project.ok("delete_task", json!({"task_id": "T500"})).await;
+    let code = project.code("create_task", json!({"title": "x"})).await;
+    assert_eq!(code, "TASK_LIMIT_EXCEEDED");
+    project.delete("T500").await;
     assert_eq!(project.task("again").await, "T500");
     for number in 1..=999 {
         project.put(&format!("adr/adr-{number:03}-x.md"), "# x\n");
     }
-    let adr = json!({"title": "x", "context": "", "decision": "", "rationale": ""});
-    assert_eq!(project.code("create_adr", adr).await, "ADR_LIMIT_EXCEEDED");
+    let code = project.code("create_adr", adr("x")).await;
+    assert_eq!(code, "ADR_LIMIT_EXCEEDED");
 }
 
 #[cfg(unix)]
@@ -186,13 +173,11 @@ async fn read_only_files_and_links_out_of_the_project_are_denied() {
     let project = TestProject::with("- [ ] a #T001\n");
     fs::set_permissions(project.path("task.md"), fs::Permissions::from_mode(0o444)).unwrap();
     let done = json!({"task_id": "T001", "status": "done"});
-    assert_eq!(
-        project.code("update_task", done.clone()).await,
-        "PERMISSION_DENIED"
-    );
-    project.ok("list_tasks", json!({})).await;
+    let code = project.code("update_task", done).await;
+    assert_eq!(code, "PERMISSION_DENIED");
+    project.list().await;
     fs::set_permissions(project.path("task.md"), fs::Permissions::from_mode(0o640)).unwrap();
-    project.ok("update_task", done).await;
+    project.set_status("T001", "done").await;
     let mode = fs::metadata(project.path("task.md"))
         .unwrap()
         .permissions()
@@ -200,45 +185,29 @@ async fn read_only_files_and_links_out_of_the_project_are_denied() {
     assert_eq!(mode & 0o777, 0o640, "the mode stays");
 
     let outside = tempfile::tempdir().unwrap();
-    fs::write(outside.path().join("T001.md"), "secret").unwrap();
+    let secret = outside.path().join("T001.md");
+    fs::write(&secret, "secret").unwrap();
     fs::create_dir_all(project.path("context")).unwrap();
-    std::os::unix::fs::symlink(
-        outside.path().join("T001.md"),
-        project.path("context/T001.md"),
-    )
-    .unwrap();
-    assert_eq!(
-        project
-            .code("get_context", json!({"task_id": "T001"}))
-            .await,
-        "PERMISSION_DENIED"
-    );
-    let write = json!({"task_id": "T001", "content": "x"});
-    assert_eq!(
-        project.code("update_context", write).await,
-        "PERMISSION_DENIED"
-    );
-    assert_eq!(
-        fs::read_to_string(outside.path().join("T001.md")).unwrap(),
-        "secret"
-    );
-    let found = project
-        .ok("search_contexts", json!({"query": "secret"}))
-        .await;
+    std::os::unix::fs::symlink(&secret, project.path("context/T001.md")).unwrap();
+    let calls = r#"
+get_context {"task_id": "T001"}
+update_context {"task_id": "T001", "content": "x"}
+"#;
+    for ([tool], arguments) in rows(calls) {
+        assert_eq!(project.code(tool, arguments).await, "PERMISSION_DENIED");
+    }
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
+    let query = json!({"query": "secret"});
+    let found = project.ok("search_contexts", query).await;
     assert_eq!(found["total_matches"], 0);
 }
 
 #[tokio::test]
 async fn a_missing_project_is_reported() {
     let project = TestProject::at(std::path::Path::new("/nonexistent/project"));
-    assert_eq!(
-        project.code("list_tasks", json!({})).await,
-        "FILE_NOT_FOUND"
-    );
-    assert_eq!(
-        project.code("create_task", json!({"title": "x"})).await,
-        "FILE_NOT_FOUND"
-    );
+    for ([tool], arguments) in rows(READ_AND_WRITE) {
+        assert_eq!(project.code(tool, arguments).await, "FILE_NOT_FOUND");
+    }
 }
 
 /// Only reads accept other spellings, and their descriptions list them.
@@ -247,71 +216,29 @@ async fn writes_accept_only_the_published_spelling_of_ids_and_statuses() {
     let project = TestProject::with("- [ ] a #T001\n- [ ] b #T002\n");
     project.adr("One").await;
     let before = (project.tasks(), project.text("adr/adr-001-one.md"));
-    for id in [
-        json!("2"),
-        json!(2),
-        json!("t2"),
-        json!("#T002"),
-        json!("Ｔ００２"),
-    ] {
-        for (tool, arguments, field) in [
-            (
-                "update_task",
-                json!({"task_id": id, "status": "done"}),
-                "task_id",
-            ),
-            ("delete_task", json!({"task_id": id}), "task_id"),
-            (
-                "update_context",
-                json!({"task_id": id, "content": "x"}),
-                "task_id",
-            ),
-            (
-                "reorder_task",
-                json!({"task_id": id, "position": "first"}),
-                "task_id",
-            ),
-            (
-                "reorder_task",
-                json!({"task_id": "T001", "position": "after", "reference_task_id": id}),
-                "reference_task_id",
-            ),
-            (
-                "link_tasks",
-                json!({"task_id": id, "relation": "relates", "target": "T001"}),
-                "task_id",
-            ),
-            (
-                "link_tasks",
-                json!({"task_id": "T001", "relation": "relates", "target": id}),
-                "target",
-            ),
-        ] {
+    let calls = r#"
+task_id update_task {"task_id": "ID", "status": "done"}
+task_id delete_task {"task_id": "ID"}
+task_id update_context {"task_id": "ID", "content": "x"}
+task_id reorder_task {"task_id": "ID", "position": "first"}
+reference_task_id reorder_task {"task_id": "T001", "position": "after", "reference_task_id": "ID"}
+task_id link_tasks {"task_id": "ID", "relation": "relates", "target": "T001"}
+target link_tasks {"task_id": "T001", "relation": "relates", "target": "ID"}
+"#;
+    for id in ["\"2\"", "2", "\"t2\"", "\"#T002\"", "\"Ｔ００２\""] {
+        for ([field, tool], arguments) in rows(&calls.replace("\"ID\"", id)) {
             assert_refused(&project, tool, arguments, "INVALID_TASK_ID", field).await;
         }
+        let id: Value = serde_json::from_str(id).unwrap();
         let read = project.ok("get_task", json!({"task_id": id})).await;
         assert_eq!(read["task_id"], "T002");
     }
-    for (tool, arguments, code, field) in [
-        (
-            "update_adr_status",
-            json!({"adr_number": 1, "status": "deprecated"}),
-            "INVALID_STATUS",
-            "status",
-        ),
-        (
-            "update_adr_status",
-            json!({"adr_number": "adr-001", "status": "Deprecated"}),
-            "INVALID_ADR_NUMBER",
-            "adr_number",
-        ),
-        (
-            "update_task",
-            json!({"task_id": "T001", "status": "completed"}),
-            "INVALID_STATUS",
-            "status",
-        ),
-    ] {
+    let calls = r#"
+INVALID_STATUS status update_adr_status {"adr_number": 1, "status": "deprecated"}
+INVALID_ADR_NUMBER adr_number update_adr_status {"adr_number": "adr-001", "status": "Deprecated"}
+INVALID_STATUS status update_task {"task_id": "T001", "status": "completed"}
+"#;
+    for ([code, field, tool], arguments) in rows(calls) {
         assert_refused(&project, tool, arguments, code, field).await;
     }
     assert_eq!(

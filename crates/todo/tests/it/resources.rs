@@ -5,20 +5,10 @@ use serde_json::json;
 
 use crate::project::TestProject;
 
-async fn read(project: &TestProject, uri: &str) -> Option<String> {
-    let shelf = project.counter.resources.as_ref().unwrap();
-    let contents = shelf.read(&project.context, uri).await.unwrap()?;
-    assert_eq!(contents.mime_type, "text/markdown");
-    match contents.body {
-        Body::Text(text) => Some(text),
-        Body::Blob(_) => panic!("text was expected"),
-    }
-}
-
 #[tokio::test]
 async fn resources_are_the_files_unchanged() {
     let project = TestProject::bare();
-    assert_eq!(read(&project, "file://.todo/task.md").await, None);
+    assert_eq!(project.read("file://.todo/task.md").await, None);
     project.task("a").await;
     project.adr("認証").await;
     for name in [
@@ -27,11 +17,18 @@ async fn resources_are_the_files_unchanged() {
         "context/T001.md",
         "adr/adr-001-認証.md",
     ] {
-        let text = read(&project, &format!("file://.todo/{name}")).await;
-        assert_eq!(text, Some(project.text(name)), "{name}");
+        let uri = format!("file://.todo/{name}");
+        let resources = project.counter.resources.as_ref().unwrap();
+        let contents = resources.read(&project.context, &uri).await.unwrap();
+        let contents = contents.unwrap();
+        assert_eq!(contents.mime_type, "text/markdown");
+        assert!(
+            matches!(contents.body, Body::Text(text) if text == project.text(name)),
+            "{name}"
+        );
     }
-    let shelf = project.counter.resources.as_ref().unwrap();
-    let page = shelf.list(&project.context, None).await.unwrap();
+    let resources = project.counter.resources.as_ref().unwrap();
+    let page = resources.list(&project.context, None).await.unwrap();
     let uris: Vec<&str> = page.items.iter().map(|item| item.uri.as_str()).collect();
     assert_eq!(
         uris,
@@ -42,13 +39,13 @@ async fn resources_are_the_files_unchanged() {
             "file://.todo/context/T001.md"
         ]
     );
-    assert_eq!(
-        read(&project, uris[2]).await,
-        Some(project.text("adr/adr-001-認証.md"))
-    );
-    assert_eq!(read(&project, "file://.todo/context/T002.md").await, None);
-    assert_eq!(read(&project, "file://.todo/adr/../task.md").await, None);
-    let templates: Vec<&str> = shelf.templates().iter().map(|t| t.uri_template).collect();
+    let encoded = project.read(uris[2]).await.unwrap();
+    assert_eq!(encoded, project.text("adr/adr-001-認証.md"));
+    for name in ["context/T002.md", "adr/../task.md"] {
+        assert_eq!(project.read(&format!("file://.todo/{name}")).await, None);
+    }
+    let templates = resources.templates();
+    let templates: Vec<&str> = templates.iter().map(|it| it.uri_template).collect();
     assert_eq!(
         templates,
         [
@@ -79,8 +76,11 @@ async fn file_names_are_completed() {
             typed: typed.into(),
             settled: Vec::new(),
         };
-        let shelf = project.counter.resources.as_ref().unwrap();
-        let values = shelf.complete(&project.context, &question).await.unwrap();
+        let resources = project.counter.resources.as_ref().unwrap();
+        let values = resources
+            .complete(&project.context, &question)
+            .await
+            .unwrap();
         assert_eq!(values.len(), wanted, "{typed}: {values:?}");
     }
 }
@@ -98,10 +98,9 @@ async fn a_call_announces_the_resources_that_it_changed() {
     ] {
         assert!(changes.contains(part), "{part} in {changes}");
     }
-    project.ok("list_tasks", json!({})).await;
+    project.list().await;
     assert!(project.context.take_changes().is_empty());
-    project
-        .refused("update_task", json!({"task_id": "T009", "status": "done"}))
-        .await;
+    let change = json!({"task_id": "T009", "status": "done"});
+    project.refused("update_task", change).await;
     assert!(project.context.take_changes().is_empty());
 }

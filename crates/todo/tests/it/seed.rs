@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::project::{TestProject, details};
+use crate::project::{TEN_O_CLOCK, TestProject};
 
 fn published() -> Value {
     serde_json::from_str(include_str!("seed.json")).unwrap()
@@ -29,7 +29,7 @@ fn assert_holds(ours: &Value, seed: &Value, place: &str) {
 
 #[tokio::test]
 async fn tools_match_the_schemas_of_the_document() {
-    let counter = TestProject::bare().counter;
+    let counter = TestProject::bare().counter.clone();
     assert_eq!(counter.about.server_name, "agentic-todo-mcp");
     assert_eq!(counter.about.version, "0.0.1");
     let seed = published();
@@ -51,7 +51,7 @@ async fn tools_match_the_schemas_of_the_document() {
 
 #[tokio::test]
 async fn tool_definitions_are_portable_and_small() {
-    let counter = TestProject::bare().counter;
+    let counter = TestProject::bare().counter.clone();
     let mut size = 0;
     for tool in &counter.tools {
         assert_eq!(tool.hints.read_only, tool.effect == kit::Effect::Read);
@@ -91,43 +91,26 @@ async fn tool_definitions_are_portable_and_small() {
 #[tokio::test]
 async fn the_example_of_the_document_works() {
     let project = TestProject::bare();
-    let made = project
-        .ok(
-            "create_task",
-            json!({
-                "title": "要件定義を作成", "category": "SPEC", "description": "まず要件から",
-                "subtasks": ["エラーハンドリング仕様確認", "レート制限設計完了"]
-            }),
-        )
-        .await;
+    let new = json!({
+        "title": "要件定義を作成", "category": "SPEC", "description": "まず要件から",
+        "subtasks": ["エラーハンドリング仕様確認", "レート制限設計完了"]
+    });
+    let made = project.ok("create_task", new).await;
     assert_eq!(
         made,
         json!({
             "task_id": "T001", "file_path": ".todo/context/T001.md",
-            "created_at": "2026-11-15T10:00:00+09:00"
+            "created_at": TEN_O_CLOCK
         })
     );
-    project
-        .ok(
-            "create_task",
-            json!({"title": "Reactコンポーネントを検討", "category": "Frontend"}),
-        )
-        .await;
-    project
-        .ok(
-            "update_task",
-            json!({"task_id": "T002", "status": "in_progress"}),
-        )
-        .await;
+    let new = json!({"title": "Reactコンポーネントを検討", "category": "Frontend"});
+    project.ok("create_task", new).await;
+    project.set_status("T002", "in_progress").await;
     let subtasks = json!([
         {"title": "エラーハンドリング仕様確認"}, {"title": "レート制限設計完了", "status": "done"}
     ]);
-    let updated = project
-        .ok(
-            "update_task",
-            json!({"task_id": "T001", "subtasks": subtasks}),
-        )
-        .await;
+    let change = json!({"task_id": "T001", "subtasks": subtasks});
+    let updated = project.ok("update_task", change).await;
     assert_eq!(updated["updated_fields"], json!(["subtasks"]));
     let seed = "# Task\n\n## SPEC\n- [ ] 要件定義を作成 #T001\n  - [ ] エラーハンドリング仕様確認\n  - [x] レート制限設計完了\n\n## Frontend\n- [-] Reactコンポーネントを検討 #T002\n";
     assert_eq!(project.tasks(), seed);
@@ -152,22 +135,13 @@ async fn the_example_of_the_document_works() {
 #[tokio::test]
 async fn errors_have_the_shape_of_the_document() {
     let project = TestProject::bare();
-    let error = project
-        .refused("delete_task", json!({"task_id": "T001"}))
-        .await;
-    let shape = error.structured();
-    assert_eq!(shape["error"]["code"], "TASK_NOT_FOUND");
-    assert_eq!(
-        shape["error"]["details"],
-        json!({"field": "task_id", "value": "T001"})
-    );
-    assert!(
-        shape["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("list_tasks")
-    );
-    assert_eq!(details(&error)["field"], "task_id");
+    let id = json!({"task_id": "T001"});
+    let shape = project.refused("delete_task", id).await.structured();
+    let error = &shape["error"];
+    assert_eq!(error["code"], "TASK_NOT_FOUND");
+    let details = json!({"field": "task_id", "value": "T001"});
+    assert_eq!(error["details"], details);
+    assert!(error["message"].to_string().contains("list_tasks"));
     assert!(
         !project.exists(""),
         "a refused call leaves no directory behind"

@@ -20,14 +20,8 @@ impl Watched {
     async fn start(project: TestProject) -> Self {
         let heard: Arc<Mutex<Vec<Change>>> = Arc::default();
         let ears = Arc::clone(&heard);
-        project
-            .counter
-            .background
-            .as_ref()
-            .unwrap()
-            .start(Arc::new(move |change| {
-                ears.lock().unwrap().push(change);
-            }));
+        let announce = Arc::new(move |change| ears.lock().unwrap().push(change));
+        project.counter.background.as_ref().unwrap().start(announce);
         tokio::time::sleep(Duration::from_millis(100)).await;
         Self { project, heard }
     }
@@ -47,6 +41,11 @@ impl Watched {
     async fn quiet(&self) -> Vec<Change> {
         tokio::time::sleep(Duration::from_millis(300)).await;
         std::mem::take(&mut *self.heard.lock().unwrap())
+    }
+
+    async fn stop(&self) {
+        let background = self.project.counter.background.as_ref().unwrap();
+        background.stop().await;
     }
 }
 
@@ -73,7 +72,7 @@ async fn every_kind_of_save_is_announced() {
     fs::remove_file(project.path("context/T001.md")).unwrap();
     watched.hear("context/T001.md").await;
     assert!(watched.quiet().await.contains(&Change::ResourceList));
-    project.counter.background.as_ref().unwrap().stop().await;
+    watched.stop().await;
     project.put("task.md", "- [ ] a #T001\n");
     assert!(watched.quiet().await.is_empty());
 }
@@ -82,57 +81,32 @@ async fn every_kind_of_save_is_announced() {
 async fn own_calls_are_announced_once_and_calls_of_other_processes_too() {
     let watched = Watched::start(TestProject::with("- [ ] a #T001\n")).await;
     watched.quiet().await;
-    watched
-        .project
-        .ok("update_task", json!({"task_id": "T001", "status": "done"}))
-        .await;
-    watched
-        .project
-        .ok("create_task", json!({"title": "x"}))
-        .await;
-    let heard = watched.quiet().await;
-    let resources: Vec<&Change> = heard
-        .iter()
-        .filter(|change| matches!(change, Change::Resource(_)))
-        .collect();
-    assert!(resources.is_empty(), "{resources:?}");
+    watched.project.set_status("T001", "done").await;
+    watched.project.task("x").await;
+    let mut heard = watched.quiet().await;
+    heard.retain(|change| matches!(change, Change::Resource(_)));
+    assert!(heard.is_empty(), "{heard:?}");
     let other = TestProject::at(&watched.project.root);
-    other
-        .ok("update_task", json!({"task_id": "T001", "status": "todo"}))
-        .await;
+    other.set_status("T001", "todo").await;
     watched.hear("task.md").await;
-    watched
-        .project
-        .counter
-        .background
-        .as_ref()
-        .unwrap()
-        .stop()
-        .await;
+    watched.stop().await;
 }
 
 #[tokio::test]
 async fn a_directory_created_later_is_watched_too() {
     let watched = Watched::start(TestProject::bare()).await;
-    watched.project.put("task.md", "- [ ] a #T001\n");
-    watched.hear("task.md").await;
-    watched.quiet().await;
-    fs::remove_dir_all(watched.project.path("")).unwrap();
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    watched.quiet().await;
-    watched.project.put("task.md", "- [ ] b #T001\n");
-    watched.hear("task.md").await;
-    watched.quiet().await;
-    watched.project.put("task.md", "- [ ] c #T001\n");
-    watched.hear("task.md").await;
-    watched
-        .project
-        .counter
-        .background
-        .as_ref()
-        .unwrap()
-        .stop()
-        .await;
+    for (title, delete) in [("a", true), ("b", false), ("c", false)] {
+        let text = format!("- [ ] {title} #T001\n");
+        watched.project.put("task.md", text);
+        watched.hear("task.md").await;
+        watched.quiet().await;
+        if delete {
+            fs::remove_dir_all(watched.project.path("")).unwrap();
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            watched.quiet().await;
+        }
+    }
+    watched.stop().await;
 }
 
 #[tokio::test]
@@ -161,5 +135,5 @@ async fn search_sees_watched_changes() {
     project.put("new/b.md", "delta");
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(count("delta").await, 1);
-    project.counter.background.as_ref().unwrap().stop().await;
+    watched.stop().await;
 }
