@@ -96,7 +96,7 @@ async fn set_ups() -> Vec<(&'static str, Place, Vec<Way>)> {
 const NAMES: [&str; 4] = ["coordinator", "花子", "reviewer-2", "bob"];
 
 async fn meet(agents: &[Way], room: &str) {
-    agents[0].ok("create_room", room(room)).await;
+    agents[0].ok("create_room", self::room(room)).await;
     for (agent, name) in agents.iter().zip(NAMES) {
         agent.ok("enter_room", member(name, room)).await;
     }
