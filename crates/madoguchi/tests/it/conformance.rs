@@ -26,25 +26,14 @@ impl Run {
         let place = Place::new();
         let strict = place.file("strict.yml", STRICT);
         let results = place.path().join("results");
-        let output = clients::conformance(
-            &place,
-            &[
-                "server",
-                "--url",
-                &format!("http://127.0.0.1:{port}/mcp/{counter}"),
-                "--suite",
-                "all",
-                "--spec-version",
-                revision,
-                "--timeout",
-                "20000",
-                "--expected-failures",
-                strict.to_str().unwrap(),
-                "--output-dir",
-                results.to_str().unwrap(),
-            ],
-        )
-        .await;
+        let arguments = format!(
+            "server --url http://127.0.0.1:{port}/mcp/{counter} --suite all \
+             --spec-version {revision} --timeout 20000 --expected-failures {} --output-dir {}",
+            strict.display(),
+            results.display()
+        );
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        let output = clients::conformance(&place, &arguments).await;
         let mut run = Self {
             passed: BTreeMap::new(),
             trouble: BTreeMap::new(),
@@ -138,15 +127,11 @@ async fn real_counter(counter: &str, revision: &str, scenarios: usize) {
     let run = Run::of(relay.port, counter, revision).await;
     let named = own_fixtures::expected(counter, revision);
     let mut unexpected = run.trouble.clone();
-    unexpected.retain(|(scenario, check), _| !named.contains(&(scenario.as_str(), check.as_str())));
+    unexpected.retain(|check, _| !named.contains(check));
     assert_eq!(unexpected, BTreeMap::new(), "{}", run.printed);
     // One that passes meanwhile has to leave the list.
-    let failed = |named: &(&str, &str)| {
-        let (scenario, check) = *named;
-        let key = (scenario.to_owned(), check.to_owned());
-        run.trouble.contains_key(&key)
-    };
-    let passed: Vec<_> = named.iter().filter(|named| !failed(named)).collect();
+    let mut passed = named;
+    passed.retain(|check| !run.trouble.contains_key(check));
     assert!(passed.is_empty(), "{passed:?}");
     assert_eq!(run.passed.len(), scenarios, "{:?}", run.passed.keys());
     run.report(counter, revision);
@@ -192,35 +177,14 @@ async fn rooms_2026_07_28() {
 async fn schemas_suit_every_provider() {
     let desk = Desk::start().await;
     let key = desk.place.create_key(&["lint"]);
-    for counter in [
-        "cinema",
-        "innervoice",
-        "merchant",
-        "todo",
-        "rooms",
-        "fixture",
-    ] {
+    let header = format!("Authorization: Bearer {key}");
+    let options = "--transport http --protocol-era modern --method tools/list --strict -q \
+        --format json";
+    for counter in "cinema innervoice merchant todo rooms fixture".split(' ') {
         let url = desk.url(&format!("/mcp/{counter}"));
-        let output = clients::inspector(
-            &desk.place,
-            &[
-                &url,
-                "--transport",
-                "http",
-                "--header",
-                &format!("Authorization: Bearer {key}"),
-                "--protocol-era",
-                "modern",
-                "--method",
-                "tools/list",
-                "--strict",
-                "-q",
-                "--format",
-                "json",
-            ],
-        )
-        .await
-        .ok();
+        let mut arguments = vec![url.as_str(), "--header", &header];
+        arguments.extend(options.split_whitespace());
+        let output = clients::inspector(&desk.place, &arguments).await.ok();
         let answer = output.json();
         assert!(answer["result"]["tools"].is_array(), "{counter}: {answer}");
         assert_eq!(answer.get("schemaFindings"), None, "{counter}: {answer}");

@@ -1,8 +1,14 @@
 //! What the console says, in English and Japanese.
 
+use std::sync::LazyLock;
+
 use desk::approvals::{Approval, Status};
 use kit::context::Language;
+use serde::Deserialize;
 
+/// The texts of one language, read from `english.json` and `japanese.json`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Words {
     pub tag: &'static str,
     /// The other language, as its readers call it.
@@ -88,124 +94,22 @@ impl Words {
     }
 }
 
-const ENGLISH: Words = Words {
-    tag: "en",
-    other_tag: "ja",
-    other_name: "日本語",
-    waiting: "Waiting for you",
-    nothing_waits: "Nothing is waiting. New questions appear here by themselves.",
-    reload: "Reload the page to see new questions.",
-    needs_scripts: "Scripts were on when you signed in, and now they are off. Sign in again without them. For a new link, run: madoguchi approvals open",
-    opened: "Opening…",
-    who: "Requested by",
-    recipient: "For",
-    asked: "Asked",
-    lapses: "Lapses",
-    once: "Allow this time",
-    always: "Always allow",
-    always_for: "Always: {tool} for {recipient}, whenever {caller} asks, until you revoke it.",
-    always_without_recipient: "Always: {tool}, whenever {caller} asks, until you revoke it.",
-    deny: "Deny",
-    reason: "Reason (optional; the agent can read it)",
-    decided: "Recently decided",
-    nothing_decided: "Nothing has been decided yet.",
-    grants: "Always allowed",
-    no_grants: "Nothing is allowed without asking.",
-    granted: "Since",
-    revoke: "Revoke",
-    sign_out: "Sign out",
-    live: "Live",
-    connecting: "Connecting…",
-    signed_out: "You are signed out. For a new link, run: madoguchi approvals open",
-    just_changed: "The list has just changed. Look again, then press once more.",
-    arrived: "New question",
-    no_longer_waits: "No longer waiting.",
-    not_reached: "The desk could not be reached. Nothing was decided; try again.",
-    dismiss: "Put away",
-    enter_title: "Open the console",
-    enter_text: "This link works once. In the console you decide what agents may do.",
-    enter: "Open",
-    closed_title: "The console is closed",
-    closed_text: "It opens with a one-time link. On the machine this desk runs on, run",
-    link_title: "This link no longer works",
-    link_text: "It was already used, or it is more than ten minutes old. For a new one, run",
-    refused: "This request did not come from a page of the console. Nothing was changed.",
-    trouble: "Something went wrong. Nothing was decided; try again.",
-    done_once: "Allowed, this time only.",
-    done_always: "Allowed, now and always.",
-    done_denied: "Denied.",
-    done_revoked: "Revoked. From now on you are asked again.",
-    not_revoked: "It was already revoked.",
-    already: "This was decided already. What you chose changed nothing.",
-    lapsed: "This question has lapsed, which denies it. The agent may ask again.",
-    missing: "This question no longer exists.",
-    too_long: "The reason is longer than 1,000 characters. Nothing was decided.",
-    once_only: "This can only be allowed once. Nothing was decided.",
-    approved: "Allowed, not yet done",
-    used: "Allowed and done",
-    denied: "Denied",
-    expired: "Lapsed",
-    never_came: "Allowed, but never called",
-    by: "by {by}",
-};
+static ENGLISH: LazyLock<Words> = LazyLock::new(|| read(include_str!("english.json")));
+static JAPANESE: LazyLock<Words> = LazyLock::new(|| read(include_str!("japanese.json")));
 
-const JAPANESE: Words = Words {
-    tag: "ja",
-    other_tag: "en",
-    other_name: "English",
-    waiting: "確認待ち",
-    nothing_waits: "確認を待っている依頼はありません。新しい依頼はここに自動で現れます。",
-    reload: "新しい依頼を見るには、ページを再読み込みしてください。",
-    needs_scripts: "開いたときに使えたスクリプトが、いまは止められています。スクリプトなしで開き直してください。新しいリンクは madoguchi approvals open で作れます",
-    opened: "開いています…",
-    who: "依頼元",
-    recipient: "相手",
-    asked: "依頼",
-    lapses: "期限",
-    once: "今回だけ許可",
-    always: "常に許可",
-    always_for: "「常に許可」を選ぶと、{caller} からの {tool}（相手：{recipient}）は、取り消すまで確認なしで行われます。",
-    always_without_recipient: "「常に許可」を選ぶと、{caller} からの {tool} は、取り消すまで確認なしで行われます。",
-    deny: "拒否",
-    reason: "理由（任意。エージェントに伝わります）",
-    decided: "最近の判断",
-    nothing_decided: "まだ何も判断されていません。",
-    grants: "常に許可しているもの",
-    no_grants: "確認なしで許可しているものはありません。",
-    granted: "許可した日時",
-    revoke: "取り消す",
-    sign_out: "サインアウト",
-    live: "接続中",
-    connecting: "接続しています…",
-    signed_out: "サインアウトしました。新しいリンクは madoguchi approvals open で作れます",
-    just_changed: "一覧が変わりました。内容を確かめて、もう一度押してください。",
-    arrived: "新しい依頼",
-    no_longer_waits: "もう確認を待っていません。",
-    not_reached: "窓口につながりませんでした。まだ何も決まっていません。もう一度お試しください。",
-    dismiss: "片づける",
-    enter_title: "コンソールを開く",
-    enter_text: "このリンクは一度だけ使えます。コンソールでは、エージェントに何を許すかを決められます。",
-    enter: "開く",
-    closed_title: "コンソールは閉じています",
-    closed_text: "一度だけ使えるリンクで開きます。この窓口が動いているマシンで、次を実行してください。",
-    link_title: "このリンクはもう使えません",
-    link_text: "すでに使われたか、10分の有効期限が過ぎています。新しいリンクは次で作れます。",
-    refused: "コンソールのページから送られたものではないため、受け付けませんでした。何も変わっていません。",
-    trouble: "いまは処理できませんでした。まだ何も決まっていません。もう一度お試しください。",
-    done_once: "今回だけ許可しました。",
-    done_always: "今回も、これからも許可します。",
-    done_denied: "拒否しました。",
-    done_revoked: "取り消しました。これからはまた確認します。",
-    not_revoked: "すでに取り消されていました。",
-    already: "すでに判断されています。いまの操作では何も変わっていません。",
-    lapsed: "期限が過ぎたため、拒否として扱われました。エージェントは改めて依頼できます。",
-    missing: "その依頼はもうありません。",
-    too_long: "理由が1,000文字を超えています。まだ何も決まっていません。",
-    once_only: "今回だけ許可できる内容です。まだ何も決まっていません。",
-    approved: "許可（未実行）",
-    used: "許可（実行済み）",
-    denied: "拒否",
-    expired: "期限切れ",
-    never_came: "許可（実行されず）",
-    by: "判断：{by}",
-};
+#[expect(clippy::expect_used, reason = "a test reads both files")]
+fn read(file: &'static str) -> Words {
+    serde_json::from_str(file).expect("the texts are complete")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_languages_have_every_text() {
+        for (language, tag) in [(Language::English, "en"), (Language::Japanese, "ja")] {
+            assert_eq!(Words::of(language).tag, tag);
+        }
+    }
+}
