@@ -1,6 +1,6 @@
 //! Medians, and tables in Markdown.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
@@ -19,13 +19,15 @@ pub struct Table {
 }
 
 impl Table {
-    /// The first column holds names, the others figures.
-    pub fn new(columns: &[&str]) -> Self {
+    /// Takes the heads of the columns, with ` | ` between them. The first column
+    /// holds names, the others figures.
+    pub fn new(columns: &str) -> Self {
+        let columns: Vec<&str> = columns.split(" | ").collect();
         let mut table = Self {
             columns: columns.len(),
             text: String::new(),
         };
-        table.row(columns);
+        table.row(&columns);
         table.text.push_str("|---|");
         table
             .text
@@ -53,13 +55,18 @@ pub struct Goals(Table);
 
 impl Default for Goals {
     fn default() -> Self {
-        Self(Table::new(&["goal", "here", "met"]))
+        Self(Table::new("goal | here | met"))
     }
 }
 
 impl Goals {
     pub fn add(&mut self, goal: &str, here: String, met: bool) {
         self.0.row(&[goal, &here, yes_or_no(met)]);
+    }
+
+    /// A time that is to stay under a limit, both in milliseconds.
+    pub fn under_ms(&mut self, goal: &str, here: f64, limit: f64) {
+        self.add(goal, format!("{} ms", number(here)), here < limit);
     }
 
     pub fn print(&self) {
@@ -100,6 +107,10 @@ fn thousands(text: &str) -> String {
         grouped.push_str(rest);
     }
     grouped
+}
+
+pub fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }
 
 pub fn times(ratio: f64) -> String {

@@ -24,7 +24,7 @@ pub async fn count(places: &Places) -> Result<()> {
         Contestant::Cinema,
     ];
     let mut ours = None;
-    let mut table = Table::new(&["server", "instructions per request", "ratio"]);
+    let mut table = Table::new("server | instructions per request | ratio");
     for contestant in contestants {
         let once = total(places, contestant, REQUESTS).await?;
         let twice = total(places, contestant, 2 * REQUESTS).await?;

@@ -9,6 +9,7 @@ pub mod figures;
 pub mod http;
 pub mod instructions;
 pub mod load;
+pub mod options;
 pub mod places;
 pub mod process;
 pub mod server;

@@ -12,6 +12,7 @@ use anyhow::Result;
 use tokio::task::JoinSet;
 
 use crate::{
+    figures::milliseconds,
     http::Connection,
     wire::{Target, Verdict, Work},
 };
@@ -62,6 +63,11 @@ impl Outcome {
             .get(index.min(last))
             .copied()
             .unwrap_or_default()
+    }
+
+    /// The same in milliseconds.
+    pub fn milliseconds(&self, share: f64) -> f64 {
+        milliseconds(self.percentile(share))
     }
 
     pub fn add(&mut self, verdict: Verdict, latency: Duration) {

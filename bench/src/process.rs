@@ -1,6 +1,6 @@
 //! What a process and its descendants have cost so far, from `/proc`.
 
-use std::{collections::HashMap, fs, process::Command, sync::OnceLock};
+use std::{collections::HashMap, fs, process::Command, sync::OnceLock, thread};
 
 use anyhow::{Context as _, Result};
 
@@ -14,6 +14,18 @@ pub struct Memory {
     pub anonymous: u64,
     /// The most that ever was.
     pub peak: u64,
+}
+
+/// Of the last minute: what others do on the same cores is in every figure.
+pub fn load_average() -> Result<String> {
+    let loads = fs::read_to_string("/proc/loadavg")?;
+    Ok(loads.split(' ').next().unwrap_or_default().to_owned())
+}
+
+pub fn print_load(before: &str) -> Result<()> {
+    let (cores, after) = (thread::available_parallelism()?, load_average()?);
+    println!("\nCores: {cores}. Load average before {before}, after {after}.");
+    Ok(())
 }
 
 /// User and system time in seconds.

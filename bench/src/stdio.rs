@@ -106,15 +106,10 @@ fn report(contestants: &[Contestant], measured: &[Vec<Start>]) {
     let time = |starts: &[Start]| of(starts, |start| start.milliseconds);
     let memory = |starts: &[Start]| of(starts, |start| start.resident);
     let Some(ours) = measured.first() else { return };
-    let mut table = Table::new(&[
-        "stdio server",
-        "starts",
-        "start to first answer, ms",
-        "ratio",
-        "CPU, ms",
-        "memory",
-        "ratio",
-    ]);
+    let mut table = Table::new(
+        "stdio server | starts | start to first answer, ms | ratio | CPU, ms | memory | \
+ ratio",
+    );
     for (contestant, starts) in contestants.iter().zip(measured) {
         let name = match contestant {
             Contestant::Cinema => "madoguchi stdio cinema",
@@ -134,15 +129,8 @@ fn report(contestants: &[Contestant], measured: &[Vec<Start>]) {
 
     let (ms, mb) = (time(ours), memory(ours) / 1024.0);
     let mut goals = Goals::default();
-    goals.add(
-        "stdio start under 10 ms",
-        format!("{} ms", number(ms)),
-        ms < GOAL_MS,
-    );
-    goals.add(
-        "stdio memory under 15 MB",
-        format!("{} MB", number(mb)),
-        mb < GOAL_MB,
-    );
+    goals.under_ms("stdio start under 10 ms", ms, GOAL_MS);
+    let here = format!("{} MB", number(mb));
+    goals.add("stdio memory under 15 MB", here, mb < GOAL_MB);
     goals.print();
 }

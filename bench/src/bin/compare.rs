@@ -133,15 +133,9 @@ fn report(servers: &[Server], counts: &HashMap<(usize, usize), u64>, turns: &Tur
         wire::REVISION
     );
     for connections in CONNECTIONS {
-        let mut table = Table::new(&[
-            "server",
-            "calls",
-            "CPU s / 10,000",
-            "CPU, × madoguchi",
-            "calls/s",
-            "p50 µs",
-            "p99 µs",
-        ]);
+        let mut table = Table::new(
+            "server | calls | CPU s / 10,000 | CPU, × madoguchi | calls/s | p50 µs | p99 µs",
+        );
         for (index, server) in servers.iter().enumerate() {
             let key = (index, connections);
             let of = |value: fn(&Turn) -> f64| number(median(turns[&key].iter().map(value)));
@@ -157,7 +151,7 @@ fn report(servers: &[Server], counts: &HashMap<(usize, usize), u64>, turns: &Tur
         }
         table.print(&format!("{connections} connection(s)"));
     }
-    let mut table = Table::new(&["server", "start, ms", "memory after the run", "peak"]);
+    let mut table = Table::new("server | start, ms | memory after the run | peak");
     for server in servers {
         let memory = server.memory()?;
         table.row(&[

@@ -224,13 +224,9 @@ async fn main() -> Result<()> {
     let open = Desk::start(&cli, &places, Kind::Open).await?;
     let guarded = Desk::start(&cli, &places, Kind::Guarded).await?;
     let full = Desk::start(&cli, &places, Kind::Full).await?;
-    let mut table = Table::new(&[
-        "call, 16 connections",
-        "CPU s / 10,000, open",
-        "guarded",
-        "calls/s, open",
-        "guarded ",
-    ]);
+    let mut table = Table::new(
+        "call, 16 connections | CPU s / 10,000, open | guarded | calls/s, open | guarded",
+    );
     let mut goals = Goals::default();
     for call in Call::ALL {
         for desk in [&open, &guarded] {
@@ -275,7 +271,7 @@ async fn main() -> Result<()> {
         met,
     );
 
-    let mut table = Table::new(&["a wrong key", "ms until it is refused, p50"]);
+    let mut table = Table::new("a wrong key | ms until it is refused, p50");
     let right = guarded.key.clone().unwrap_or_default();
     for (name, key) in guesses(&right) {
         let mut times = Vec::new();

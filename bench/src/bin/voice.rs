@@ -265,7 +265,7 @@ async fn main() -> Result<()> {
     let places = Places::new(&cli.madoguchi)?;
     let mut goals = Goals::default();
     let desk = Desk::start(&cli, &places, places.fresh()?).await?;
-    let mut table = Table::new(&["frame to answer, ms", "sockets", "calls/s", "p50", "p99"]);
+    let mut table = Table::new("frame to answer, ms | sockets | calls/s | p50 | p99");
     for call in [Call::Reminder, Call::Message] {
         desk.grant(call).await?;
         for sockets in [1, 64] {
@@ -282,7 +282,7 @@ async fn main() -> Result<()> {
             cells.extend(row);
             table.row(&cells);
             let goal = format!("`{}`, {sockets} socket(s): p99 under 20 ms", call.tool());
-            goals.add(&goal, format!("{} ms", number(p99)), p99 < 20.0);
+            goals.under_ms(&goal, p99, 20.0);
         }
     }
     table.print("InnerVoice over WebSocket, approval standing, durable");
@@ -301,7 +301,7 @@ async fn main() -> Result<()> {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let quiet = resident()?;
     drop(idle);
-    let mut table = Table::new(&["memory", "before", "with them", "each"]);
+    let mut table = Table::new("memory | before | with them | each");
     for (state, after) in [("", silent), (", each after a call", quiet)] {
         let name = format!("{IDLE_SOCKETS} idle sockets{state}");
         let each = format!("{} kB", number((after - before) / IDLE_SOCKETS as f64));
@@ -314,7 +314,7 @@ async fn main() -> Result<()> {
 
     let few = firing(&cli, &places, FEW).await?;
     let many = firing(&cli, &places, MANY).await?;
-    let mut table = Table::new(&["reminders stored", "CPU ms for one firing"]);
+    let mut table = Table::new("reminders stored | CPU ms for one firing");
     table.row(&[FEW.to_string(), number(few)]);
     table.row(&[MANY.to_string(), number(many)]);
     table.print("The scheduler");

@@ -4,13 +4,14 @@
 mod cinema_on_disk;
 mod workload;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, ensure};
 use bench::{
     contestants::Contestant,
     figures::{Goals, Table, median, number},
     load::{self, Limit, Numbers, Outcome},
+    options::Turns,
     places::Places,
     server::Server,
     wire::{SEATS_TAKEN, Target, Verdict},
@@ -28,15 +29,8 @@ const GOAL_P99_MS: f64 = 10.0;
 
 #[derive(Parser)]
 struct Cli {
-    /// The program to measure
-    #[arg(long, default_value = "../target/release/madoguchi")]
-    madoguchi: PathBuf,
-    /// How often each number of callers has its turn
-    #[arg(long, default_value_t = 3)]
-    rounds: usize,
-    /// How long a turn takes
-    #[arg(long, default_value_t = 3.0)]
-    seconds: f64,
+    #[command(flatten)]
+    turns: Turns,
 }
 
 #[derive(Clone, Copy)]
@@ -55,20 +49,18 @@ impl Way {
 }
 
 fn main() -> Result<()> {
-    let cli = Cli::parse();
-    ensure!(cli.rounds > 0, "at least one round");
-    let places = Places::new(&cli.madoguchi)?;
-    let time = Duration::from_secs_f64(cli.seconds);
+    let Cli { turns } = Cli::parse();
+    let (places, rounds, time) = (turns.places()?, turns.rounds, turns.time());
     let rows: Vec<(Way, usize)> = [Way::Store, Way::Http]
         .into_iter()
         .flat_map(|way| CALLERS.map(|callers| (way, callers)))
         .collect();
     let mut measured: Vec<Vec<Outcome>> = rows.iter().map(|_| Vec::new()).collect();
-    for round in 0..cli.rounds {
+    for round in 0..rounds {
         for ((way, callers), outcomes) in rows.iter().zip(&mut measured) {
             outcomes.push(take_turn(&places, *way, *callers, time)?);
         }
-        eprintln!("round {} of {}", round + 1, cli.rounds);
+        eprintln!("round {} of {rounds}", round + 1);
     }
     report(&rows, &measured);
     Ok(())
@@ -169,29 +161,21 @@ async fn verify(cinema: &CinemaOnDisk, outcome: &Outcome) -> Result<()> {
 }
 
 fn report(rows: &[(Way, usize)], measured: &[Vec<Outcome>]) {
-    let milliseconds = |outcome: &Outcome, share| outcome.percentile(share).as_secs_f64() * 1e3;
-    let mut table = Table::new(&[
-        "through",
-        "callers",
-        "requests/s",
-        "bookings/s",
-        "refused",
-        "p50 ms",
-        "p99 ms",
-    ]);
+    let mut table =
+        Table::new("through | callers | requests/s | bookings/s | refused | p50 ms | p99 ms");
     let mut goals = Goals::default();
     for ((way, callers), outcomes) in rows.iter().zip(measured) {
         let of = |value: &dyn Fn(&Outcome) -> f64| median(outcomes.iter().map(value));
         let bookings = of(&|outcome| outcome.done as f64 / outcome.elapsed.as_secs_f64());
         let refused = of(&|outcome| outcome.refused as f64 / outcome.calls() as f64);
-        let p99 = of(&|outcome| milliseconds(outcome, 0.99));
+        let p99 = of(&|outcome| outcome.milliseconds(0.99));
         table.row(&[
             way.name().to_owned(),
             callers.to_string(),
             number(of(&Outcome::per_second)),
             number(bookings),
             format!("{:.0} %", refused * 100.0),
-            number(of(&|outcome| milliseconds(outcome, 0.5))),
+            number(of(&|outcome| outcome.milliseconds(0.5))),
             number(p99),
         ]);
         if *callers > 1 {

@@ -9,7 +9,10 @@ mod sockets;
 mod unread;
 mod voice;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use anyhow::Result;
 use futures::future::BoxFuture;
@@ -39,93 +42,72 @@ enum Crowd {
 use Crowd::{Few, Share};
 
 /// One connection, with its number in the crowd, from opening to closing.
-type One = fn(Arc<Caller>, usize) -> BoxFuture<'static, Result<()>>;
+type One = dyn Fn(Arc<Caller>, usize) -> BoxFuture<'static, Result<()>> + Send + Sync;
 
 pub struct Behaviour {
     pub name: &'static str,
     needs_key: bool,
     crowd: Crowd,
-    one: One,
+    one: Arc<One>,
 }
 
-const fn anybody(name: &'static str, crowd: Crowd, one: One) -> Behaviour {
+fn anybody<F>(
+    name: &'static str,
+    crowd: Crowd,
+    one: impl Fn(Arc<Caller>, usize) -> F + Send + Sync + 'static,
+) -> Behaviour
+where
+    F: Future<Output = Result<()>> + Send + 'static,
+{
     Behaviour {
         name,
         needs_key: false,
         crowd,
-        one,
+        one: Arc::new(move |caller, number| Box::pin(one(caller, number))),
     }
 }
 
-const fn keyed(name: &'static str, crowd: Crowd, one: One) -> Behaviour {
+fn keyed(behaviour: Behaviour) -> Behaviour {
     Behaviour {
         needs_key: true,
-        ..anybody(name, crowd, one)
+        ..behaviour
     }
 }
 
-pub static ALL: [Behaviour; 30] = [
-    anybody("idle-sockets", Share, |c, n| Box::pin(sockets::idle(c, n))),
-    anybody("large-clients", Share, |c, n| {
-        Box::pin(sockets::large_client(c, n))
-    }),
-    anybody("waits", Share, |c, n| Box::pin(sockets::waits(c, n))),
-    anybody("in-flight", Few(6), |c, n| {
-        Box::pin(sockets::in_flight(c, n))
-    }),
-    anybody("unread-metrics", Share, |c, n| {
-        Box::pin(unread::metrics(c, n))
-    }),
-    anybody("unread-answers", Share, |c, n| {
-        Box::pin(unread::answers(c, n))
-    }),
-    anybody("unread-sockets", Few(16), |c, n| {
-        Box::pin(unread::sockets(c, n))
-    }),
-    anybody("slow-heads", Share, |c, n| Box::pin(slow::head(c, n))),
-    anybody("slow-bodies", Share, |c, n| Box::pin(slow::body(c, n))),
-    anybody("tiny-chunks", Few(8), |c, n| {
-        Box::pin(slow::tiny_chunks(c, n))
-    }),
-    anybody("slow-messages", Share, |c, n| Box::pin(slow::message(c, n))),
-    anybody("large-bodies", Few(8), |c, n| Box::pin(bodies::large(c, n))),
-    anybody("large-messages", Few(6), |c, n| {
-        Box::pin(bodies::large_message(c, n))
-    }),
-    anybody("once-large", Share, |c, n| {
-        Box::pin(bodies::once_large(c, n))
-    }),
-    anybody("deep-json", Few(4), |c, n| Box::pin(bodies::deep(c, n))),
-    anybody("batches", Few(4), |c, n| Box::pin(bodies::batch(c, n))),
-    anybody("sessions", Few(6), |c, n| Box::pin(sessions::many(c, n))),
-    anybody("session-calls", Few(4), |c, n| {
-        Box::pin(sessions::calls(c, n))
-    }),
-    anybody("subscriptions", Few(8), |c, n| {
-        Box::pin(sessions::subscriptions(c, n))
-    }),
-    anybody("listens", Share, |c, n| Box::pin(sessions::listen(c, n))),
-    anybody("searches", Few(4), |c, n| {
-        Box::pin(counters::searches(c, n))
-    }),
-    anybody("room-churn", Few(2), |c, n| {
-        Box::pin(counters::room_churn(c, n))
-    }),
-    anybody("mentions", Few(4), |c, n| {
-        Box::pin(counters::mentions(c, n))
-    }),
-    anybody("carts", Few(4), |c, n| Box::pin(counters::carts(c, n))),
-    anybody("bookings", Few(2), |c, n| {
-        Box::pin(counters::bookings(c, n))
-    }),
-    anybody("tasks", Few(2), |c, n| Box::pin(counters::tasks(c, n))),
-    anybody("reads", Few(8), |c, n| Box::pin(counters::reads(c, n))),
-    anybody("wrong-keys", Few(8), |c, n| {
-        Box::pin(counters::wrong_keys(c, n))
-    }),
-    keyed("approvals", Few(8), |c, n| Box::pin(voice::approvals(c, n))),
-    keyed("repeats", Few(2), |c, n| Box::pin(voice::repeats(c, n))),
-];
+pub static ALL: LazyLock<Vec<Behaviour>> = LazyLock::new(|| {
+    vec![
+        anybody("idle-sockets", Share, sockets::idle),
+        anybody("large-clients", Share, sockets::large_client),
+        anybody("waits", Share, sockets::waits),
+        anybody("in-flight", Few(6), sockets::in_flight),
+        anybody("unread-metrics", Share, unread::metrics),
+        anybody("unread-answers", Share, unread::answers),
+        anybody("unread-sockets", Few(16), unread::sockets),
+        anybody("slow-heads", Share, slow::head),
+        anybody("slow-bodies", Share, slow::body),
+        anybody("tiny-chunks", Few(8), slow::tiny_chunks),
+        anybody("slow-messages", Share, slow::message),
+        anybody("large-bodies", Few(8), bodies::large),
+        anybody("large-messages", Few(6), bodies::large_message),
+        anybody("once-large", Share, bodies::once_large),
+        anybody("deep-json", Few(4), bodies::deep),
+        anybody("batches", Few(4), bodies::batch),
+        anybody("sessions", Few(6), sessions::many),
+        anybody("session-calls", Few(4), sessions::calls),
+        anybody("subscriptions", Few(8), sessions::subscriptions),
+        anybody("listens", Share, sessions::listen),
+        anybody("searches", Few(4), counters::searches),
+        anybody("room-churn", Few(2), counters::room_churn),
+        anybody("mentions", Few(4), counters::mentions),
+        anybody("carts", Few(4), counters::carts),
+        anybody("bookings", Few(2), counters::bookings),
+        anybody("tasks", Few(2), counters::tasks),
+        anybody("reads", Few(8), counters::reads),
+        anybody("wrong-keys", Few(8), counters::wrong_keys),
+        keyed(anybody("approvals", Few(8), voice::approvals)),
+        keyed(anybody("repeats", Few(2), voice::repeats)),
+    ]
+});
 
 /// Everything that a caller with or without a key can do.
 pub fn of(has_key: bool) -> Vec<&'static Behaviour> {
@@ -149,7 +131,7 @@ impl Behaviour {
             Share => share,
         };
         for number in 0..connections {
-            let (caller, one) = (Arc::clone(caller), self.one);
+            let (caller, one) = (Arc::clone(caller), Arc::clone(&self.one));
             tasks.spawn(async move {
                 loop {
                     if one(Arc::clone(&caller), number).await.is_err() {

@@ -162,6 +162,17 @@ impl Line<'_> {
         Ok(body.to_vec())
     }
 
+    /// Calls a tool over HTTP.
+    pub async fn call(
+        &mut self,
+        counter: &str,
+        tool: &'static str,
+        arguments: &str,
+    ) -> Result<Vec<u8>> {
+        let request = self.caller.call(counter, tool, arguments);
+        self.ask(&request).await
+    }
+
     pub fn header(&self, name: &str) -> Option<String> {
         self.connection.header(name)
     }

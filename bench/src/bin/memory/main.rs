@@ -257,13 +257,8 @@ fn both(memory: &Memory) -> String {
 
 /// What the behaviours did, so that one which reaches nothing is noticed.
 fn told(name: &str, callers: &[(&str, Arc<Caller>)]) {
-    let mut table = Table::new(&[
-        "behaviour",
-        "sent",
-        "most connections",
-        "refused or broken",
-        "told most often",
-    ]);
+    let mut table =
+        Table::new("behaviour | sent | most connections | refused or broken | told most often");
     for (behaviour, caller) in callers {
         let tally = &caller.tally;
         table.row(&[
@@ -278,19 +273,10 @@ fn told(name: &str, callers: &[(&str, Arc<Caller>)]) {
 }
 
 fn report(runs: &[Run], minutes: f64) {
-    let mut table = Table::new(&[
-        "caller",
-        "idle",
-        "anonymous",
-        "highest sample",
-        "anonymous ",
-        "at",
-        "peak",
-        "bound",
-        "peak / bound",
-        "afterwards",
-        "on disk",
-    ]);
+    let mut table = Table::new(
+        "caller | idle | anonymous | highest sample | anonymous | at | peak | bound | \
+         peak / bound | afterwards | on disk",
+    );
     let mut goals = Goals::default();
     for run in runs {
         let (peak, bound) = (run.peak as f64, run.bound() as f64);

@@ -10,7 +10,7 @@ use std::{
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::words::{BRANDS, COLOURS, PHRASES, SIZES, THINGS, TRAITS};
+use crate::words::{Words, words};
 
 const BRAND_COUNT: usize = 4_000;
 /// Has no divisor in common with the number of things, so that the frequent
@@ -132,15 +132,16 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    pub fn new(products: u64) -> Self {
+    pub fn new(products: u64) -> Result<Self> {
+        let words = words()?;
         let mut catalogue = Self {
             products,
-            things: things(),
-            brands: brands(),
-            traits: split(TRAITS),
-            colours: split(COLOURS),
-            sizes: split(SIZES),
-            phrases: split(PHRASES),
+            things: things(&words),
+            brands: brands(&words),
+            traits: split(words.traits),
+            colours: split(words.colours),
+            sizes: split(words.sizes),
+            phrases: split(words.phrases),
             facts: Vec::new(),
         };
         catalogue.facts = (1..=products)
@@ -149,7 +150,7 @@ impl Catalogue {
                 Facts { price, stock }
             })
             .collect();
-        catalogue
+        Ok(catalogue)
     }
 
     pub fn facts(&self, id: u64) -> Option<Facts> {
@@ -244,9 +245,9 @@ fn split(words: &'static str) -> Vec<&'static str> {
     words.split_whitespace().collect()
 }
 
-fn things() -> Vec<Thing> {
+fn things(words: &Words<'static>) -> Vec<Thing> {
     let mut things = Vec::new();
-    for (category, words) in THINGS {
+    for (category, words) in words.things.iter().copied() {
         for word in words.split_whitespace() {
             things.push(Thing {
                 text: word.replace('+', "").replace('_', " "),
@@ -258,8 +259,8 @@ fn things() -> Vec<Thing> {
     things
 }
 
-fn brands() -> Vec<String> {
-    let parts = BRANDS.map(split);
+fn brands(words: &Words<'static>) -> Vec<String> {
+    let parts = words.brands.map(split);
     let mut dice = Dice::new(7);
     let mut brands = vec!["むぎぼー".to_owned()];
     while brands.len() < BRAND_COUNT {

@@ -10,18 +10,18 @@ mod shops;
 mod words;
 mod work;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
 use bench::{
     load::{Limit, Outcome},
-    places::Places,
+    options::Turns as TurnOptions,
 };
 use clap::Parser;
 
 use catalogue::Catalogue;
 use queries::{KINDS, Kind};
-use seen::{CONNECTIONS, Seen, Size, Turn, Turns, milliseconds};
+use seen::{CONNECTIONS, Seen, Size, Turn, Turns};
 use shops::{Cores, Shop, TOOLS, Tool};
 
 /// Fewer would leave words of the questions without a product.
@@ -33,15 +33,8 @@ const WARM_UP: Limit = Limit {
 
 #[derive(Parser)]
 struct Cli {
-    /// The program to measure
-    #[arg(long, default_value = "../target/release/madoguchi")]
-    madoguchi: PathBuf,
-    /// How often each server has its turn
-    #[arg(long, default_value_t = 3)]
-    rounds: usize,
-    /// How long a turn takes
-    #[arg(long, default_value_t = 3.0)]
-    seconds: f64,
+    #[command(flatten)]
+    turns: TurnOptions,
     /// How many products the catalogues have
     #[arg(long, value_delimiter = ',', default_value = "10000,100000,1000000")]
     products: Vec<u64>,
@@ -56,7 +49,6 @@ struct Cli {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     let mut cli = Cli::parse();
-    ensure!(cli.rounds > 0, "at least one round");
     cli.products.sort_unstable();
     cli.products.dedup();
     let smallest = cli.products.first().copied().unwrap_or(0);
@@ -77,13 +69,13 @@ async fn main() -> Result<()> {
 }
 
 async fn measure(cli: &Cli, products: u64, is_compared: bool) -> Result<Size> {
-    let places = Places::new(&cli.madoguchi)?;
+    let (places, rounds) = (cli.turns.places()?, cli.turns.rounds);
     let cores = Cores {
         servers: cli.core.clone(),
         all: cli.cores.clone(),
     };
     eprintln!("{products} products: import");
-    let catalogue = Arc::new(Catalogue::new(products));
+    let catalogue = Arc::new(Catalogue::new(products)?);
     let folder = places.fresh()?;
     let (file, data) = (folder.path().join("catalogue"), folder.path().join("data"));
     catalogue.write(&file)?;
@@ -108,8 +100,8 @@ async fn measure(cli: &Cli, products: u64, is_compared: bool) -> Result<Size> {
         kinds.push(of_shop);
     }
     let mut turns: Vec<Turns> = shops.iter().map(|_| Turns::new()).collect();
-    let time = Limit::time(Duration::from_secs_f64(cli.seconds));
-    for round in 0..cli.rounds {
+    let time = Limit::time(cli.turns.time());
+    for round in 0..rounds {
         for tool in TOOLS {
             for connections in CONNECTIONS {
                 for (shop, turns) in shops.iter().zip(&mut turns) {
@@ -118,7 +110,7 @@ async fn measure(cli: &Cli, products: u64, is_compared: bool) -> Result<Size> {
                 }
             }
         }
-        eprintln!("{products} products: round {} of {}", round + 1, cli.rounds);
+        eprintln!("{products} products: round {} of {rounds}", round + 1);
     }
     let mut seen = Vec::new();
     for ((shop, kinds), turns) in shops.into_iter().zip(kinds).zip(turns) {
@@ -146,7 +138,7 @@ async fn take_turn(shop: &Shop, tool: Tool, connections: usize, limit: Limit) ->
     Ok(Turn {
         rate: outcome.per_second(),
         cpu: cpu * 10_000.0 / outcome.calls() as f64,
-        p50: milliseconds(&outcome, 0.5),
-        p95: milliseconds(&outcome, 0.95),
+        p50: outcome.milliseconds(0.5),
+        p95: outcome.milliseconds(0.95),
     })
 }

@@ -6,7 +6,7 @@ use bench::{
 };
 
 use crate::{
-    seen::{CONNECTIONS, Seen, Size, Turn, milliseconds},
+    seen::{CONNECTIONS, Seen, Size, Turn},
     shops::{TOOLS, Tool},
 };
 
@@ -47,14 +47,8 @@ fn in_megabytes(bytes: u64) -> String {
 }
 
 fn import(sizes: &[Size]) {
-    let mut table = Table::new(&[
-        "products",
-        "import, s",
-        "products/s",
-        "its memory at most",
-        "database",
-        "index",
-    ]);
+    let mut table =
+        Table::new("products | import, s | products/s | its memory at most | database | index");
     for size in sizes {
         let (imported, seconds) = (&size.imported, size.imported.time.as_secs_f64());
         table.row(&[
@@ -76,14 +70,9 @@ fn of(shop: &Seen, tool: Tool, connections: usize, value: fn(&Turn) -> f64) -> f
 
 fn calls(sizes: &[Size]) {
     for tool in TOOLS {
-        let mut table = Table::new(&[
-            "products, server",
-            "connections",
-            "calls/s",
-            "p50 ms",
-            "p95 ms",
-            "CPU s / 10,000",
-        ]);
+        let mut table = Table::new(
+            "products, server | connections | calls/s | p50 ms | p95 ms | CPU s / 10,000",
+        );
         for (name, shop) in all(sizes) {
             for connections in CONNECTIONS {
                 let figure = |value| number(of(shop, tool, connections, value));
@@ -103,15 +92,15 @@ fn calls(sizes: &[Size]) {
 
 fn kinds(sizes: &[Size]) {
     for (name, shop) in all(sizes) {
-        let mut table = Table::new(&["asked for", "right", "p50 ms", "p95 ms", "most"]);
+        let mut table = Table::new("asked for | right | p50 ms | p95 ms | most");
         for (kind, outcome) in &shop.kinds {
             let right = outcome.done as f64 / outcome.calls() as f64;
             table.row(&[
                 kind.name().to_owned(),
                 format!("{:.0} %", right * 100.0),
-                number(milliseconds(outcome, 0.5)),
-                number(milliseconds(outcome, 0.95)),
-                number(milliseconds(outcome, 1.0)),
+                number(outcome.milliseconds(0.5)),
+                number(outcome.milliseconds(0.95)),
+                number(outcome.milliseconds(1.0)),
             ]);
         }
         table.print(&format!("Searches by kind, 1 connection: {name}"));
@@ -119,15 +108,10 @@ fn kinds(sizes: &[Size]) {
 }
 
 fn memory(sizes: &[Size]) {
-    let mut table = Table::new(&[
-        "products, server",
-        "start until it finds, ms",
-        "resident then",
-        "resident after the run",
-        "of that file-backed",
-        "its own",
-        "peak",
-    ]);
+    let mut table = Table::new(
+        "products, server | start until it finds, ms | resident then | \
+         resident after the run | of that file-backed | its own | peak",
+    );
     for (name, shop) in all(sizes) {
         let Memory {
             resident,
@@ -165,7 +149,7 @@ fn against(size: &Size, tool: Tool, connections: usize, value: fn(&Turn) -> f64)
 
 fn ratios(sizes: &[Size]) {
     let Some(size) = sizes.first() else { return };
-    let mut table = Table::new(&["tool", "connections", "calls/s", "calls per CPU second"]);
+    let mut table = Table::new("tool | connections | calls/s | calls per CPU second");
     for tool in TOOLS {
         for connections in CONNECTIONS {
             let per_cpu = against(size, tool, connections, |turn| 1.0 / turn.cpu);
@@ -191,19 +175,13 @@ fn goals(sizes: &[Size]) {
             continue;
         };
         let here = of(shop, Tool::Search, 1, |turn| turn.p95);
-        goals.add(
-            &format!("search p95 < {goal} ms, {} products", count(products)),
-            format!("{} ms", number(here)),
-            here < goal,
-        );
+        let name = format!("search p95 < {goal} ms, {} products", count(products));
+        goals.under_ms(&name, here, goal);
     }
     if let Some(shop) = find(LARGEST).and_then(|size| size.shops.first()) {
         let here = of(shop, Tool::Search, 1, |turn| turn.p50);
-        goals.add(
-            &format!("search p50 < {GOAL_P50_MS} ms, {} products", count(LARGEST)),
-            format!("{} ms", number(here)),
-            here < GOAL_P50_MS,
-        );
+        let name = format!("search p50 < {GOAL_P50_MS} ms, {} products", count(LARGEST));
+        goals.under_ms(&name, here, GOAL_P50_MS);
         let Memory { resident, file, .. } = shop.memory;
         goals.add(
             &format!("memory < {GOAL_MB} MB, {} products", count(LARGEST)),

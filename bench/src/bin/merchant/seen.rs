@@ -40,7 +40,3 @@ pub struct Size {
     pub imported: Imported,
     pub shops: Vec<Seen>,
 }
-
-pub fn milliseconds(outcome: &Outcome, share: f64) -> f64 {
-    outcome.percentile(share).as_secs_f64() * 1e3
-}

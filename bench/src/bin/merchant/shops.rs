@@ -160,31 +160,17 @@ impl Shop {
     ) -> Result<Self> {
         let port = free_port()?;
         let mut command = Command::new(&places.madoguchi);
-        command.args([
-            "serve",
-            "--merchant-port",
-            "0",
-            "--innervoice-port",
-            "0",
-            "--port",
-        ]);
-        command.arg(port.to_string()).arg("--data").arg(data);
+        command.args(["serve", "--merchant-port", "0", "--innervoice-port", "0"]);
+        command
+            .args(["--port", &port.to_string(), "--data"])
+            .arg(data);
         let log = places.logs.join("merchant.log");
-        let mut shop = Self {
-            name: "madoguchi",
-            start: Duration::ZERO,
-            memory: Memory::default(),
-            running: Running::spawn(on(cores.servers.as_ref(), command), &log)?,
-            port,
-            path: "/mcp/merchant",
-            database: data.join("madoguchi.db"),
-            cart_table: "merchant_carts",
-            searches: searches(catalogue, queries::mixed(catalogue)),
-            stocks: stocks(catalogue),
-            carts: Arc::new(Carts::new(catalogue)),
-        };
-        shop.open(catalogue, &log).await?;
-        Ok(shop)
+        let running = Running::spawn(on(cores.servers.as_ref(), command), &log)?;
+        let mut shop = Self::new("madoguchi", running, port, catalogue);
+        shop.path = "/mcp/merchant";
+        shop.database = data.join("madoguchi.db");
+        shop.cart_table = "merchant_carts";
+        shop.open(catalogue, &log).await
     }
 
     /// The same tools in Python, which read the catalogue from its file.
@@ -201,25 +187,32 @@ impl Shop {
         command.arg("others/fastmcp-merchant/server.py");
         command.arg(port.to_string()).arg(file).arg(&database);
         let log = places.logs.join("fastmcp-merchant.log");
-        let mut shop = Self {
-            name: "FastMCP 4.1.4, SQLite",
+        let running = Running::spawn(on(cores.servers.as_ref(), command), &log)?;
+        let mut shop = Self::new("FastMCP 4.1.4, SQLite", running, port, catalogue);
+        shop.database = database;
+        shop.open(catalogue, &log).await
+    }
+
+    fn new(name: &'static str, running: Running, port: u16, catalogue: &Arc<Catalogue>) -> Self {
+        Self {
+            name,
             start: Duration::ZERO,
             memory: Memory::default(),
-            running: Running::spawn(on(cores.servers.as_ref(), command), &log)?,
+            running,
             port,
             path: "/mcp",
-            database,
+            database: PathBuf::new(),
             cart_table: "carts",
             searches: searches(catalogue, queries::mixed(catalogue)),
-            stocks: stocks(catalogue),
+            stocks: Arc::new(Stocks {
+                catalogue: Arc::clone(catalogue),
+            }),
             carts: Arc::new(Carts::new(catalogue)),
-        };
-        shop.open(catalogue, &log).await?;
-        Ok(shop)
+        }
     }
 
     /// Waits until it finds what a plain word means.
-    async fn open(&mut self, catalogue: &Arc<Catalogue>, log: &Path) -> Result<()> {
+    async fn open(mut self, catalogue: &Arc<Catalogue>, log: &Path) -> Result<Self> {
         let started = Instant::now();
         let mut words = queries::of_kind(Kind::Word, catalogue);
         words.truncate(1);
@@ -239,7 +232,7 @@ impl Shop {
         }
         self.start = started.elapsed();
         self.memory = self.memory_now()?;
-        Ok(())
+        Ok(self)
     }
 
     fn target(&self, tool: Tool) -> Target {
@@ -296,11 +289,5 @@ fn searches(catalogue: &Arc<Catalogue>, queries: Vec<queries::Query>) -> Arc<Sea
     Arc::new(Searches {
         catalogue: Arc::clone(catalogue),
         queries,
-    })
-}
-
-fn stocks(catalogue: &Arc<Catalogue>) -> Arc<Stocks> {
-    Arc::new(Stocks {
-        catalogue: Arc::clone(catalogue),
     })
 }

@@ -5,10 +5,6 @@ use bench::{
     load::Outcome,
 };
 
-pub fn milliseconds(outcome: &Outcome, share: f64) -> f64 {
-    outcome.percentile(share).as_secs_f64() * 1e3
-}
-
 /// Latencies of several rounds, in milliseconds: the medians, and how far apart
 /// the rounds were.
 pub struct Latencies {
@@ -19,7 +15,7 @@ pub struct Latencies {
 
 impl Latencies {
     pub fn of(rounds: &[Outcome]) -> Self {
-        let all = |share| rounds.iter().map(move |round| milliseconds(round, share));
+        let all = |share| rounds.iter().map(move |round| round.milliseconds(share));
         let least = all(0.99).fold(f64::INFINITY, f64::min);
         let most = all(0.99).fold(0.0, f64::max);
         Self {

@@ -9,23 +9,14 @@ mod pages;
 mod programs;
 mod sends;
 
-use std::{path::PathBuf, time::Duration};
-
-use anyhow::{Result, ensure};
-use bench::places::Places;
+use anyhow::Result;
+use bench::{options::Turns, process};
 use clap::Parser;
 
 #[derive(Parser)]
 struct Cli {
-    /// The program to measure
-    #[arg(long, default_value = "../target/release/madoguchi")]
-    madoguchi: PathBuf,
-    /// How often the disk, each number of senders and each page have their turn
-    #[arg(long, default_value_t = 3)]
-    rounds: usize,
-    /// How long a turn takes
-    #[arg(long, default_value_t = 3.0)]
-    seconds: f64,
+    #[command(flatten)]
+    turns: Turns,
     /// How often the program is started
     #[arg(long, default_value_t = 20)]
     starts: usize,
@@ -33,23 +24,10 @@ struct Cli {
 
 fn main() -> Result<()> {
     let cli = Cli::parse();
-    ensure!(cli.rounds > 0, "at least one round");
-    let places = Places::new(&cli.madoguchi)?;
-    let time = Duration::from_secs_f64(cli.seconds);
-    let before = load_average()?;
-    sends::measure(&places, cli.rounds, time)?;
-    pages::measure(&places, cli.rounds)?;
+    let (places, rounds) = (cli.turns.places()?, cli.turns.rounds);
+    let before = process::load_average()?;
+    sends::measure(&places, rounds, cli.turns.time())?;
+    pages::measure(&places, rounds)?;
     programs::measure(&places, cli.starts)?;
-    println!(
-        "\nCores: {}. Load average before {before}, after {}.",
-        std::thread::available_parallelism()?,
-        load_average()?
-    );
-    Ok(())
-}
-
-/// Of the last minute: what others do on the same cores is in every figure.
-fn load_average() -> Result<String> {
-    let loads = std::fs::read_to_string("/proc/loadavg")?;
-    Ok(loads.split(' ').next().unwrap_or_default().to_owned())
+    process::print_load(&before)
 }

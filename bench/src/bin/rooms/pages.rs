@@ -54,14 +54,7 @@ pub fn measure(places: &Places, rounds: usize) -> Result<()> {
 }
 
 async fn tabulate(counter: &Counter, rounds: usize) -> Result<Table> {
-    let mut table = Table::new(&[
-        "",
-        "p50 ms",
-        "p99 ms",
-        "p99 over the rounds",
-        "goal for p99",
-        "met",
-    ]);
+    let mut table = Table::new(" | p50 ms | p99 ms | p99 over the rounds | goal for p99 | met");
     let mut wanted = Vec::new();
     for (room, count) in ROOMS {
         let started = Instant::now();

@@ -19,7 +19,6 @@ use serde_json::json;
 
 use crate::{
     agent::{self, Agent},
-    latencies::milliseconds,
     logs,
 };
 
@@ -33,7 +32,7 @@ const MESSAGES: usize = 10_000;
 const GOAL_MB: f64 = 20.0;
 
 pub fn measure(places: &Places, starts: usize) -> Result<()> {
-    let mut table = Table::new(&["", "here", "goal", "met"]);
+    let mut table = Table::new(" | here | goal | met");
     wake(places, &mut table)?;
     let data = places.fresh()?;
     let rooms: Vec<_> = (0..ROOMS).map(|n| (format!("r{n}"), MESSAGES)).collect();
@@ -71,7 +70,7 @@ fn wake(places: &Places, table: &mut Table) -> Result<()> {
         outcome.add(Verdict::Done, woken.saturating_duration_since(started));
     }
     let outcome = Outcome::merge(vec![outcome], Duration::ZERO);
-    let (p50, p99) = (milliseconds(&outcome, 0.5), milliseconds(&outcome, 0.99));
+    let (p50, p99) = (outcome.milliseconds(0.5), outcome.milliseconds(0.99));
     table.row(&[
         &format!("send in one process to `wait_for_messages` in another, {WAKES} times"),
         &format!("p50 {} ms, p99 {} ms", number(p50), number(p99)),

@@ -155,15 +155,8 @@ pub async fn call(counter: &Counter, tool: &str, arguments: Value) -> Result<Val
 
 fn report(synced: &[Outcome], sent: &[Vec<Outcome>]) {
     let limit = GOAL_P99_MS.max(2.0 * Latencies::of(synced).p99);
-    let mut table = Table::new(&[
-        "",
-        "per second",
-        "p50 ms",
-        "p99 ms",
-        "p99 over the rounds",
-        "goal for p99",
-        "met",
-    ]);
+    let mut table =
+        Table::new(" | per second | p50 ms | p99 ms | p99 over the rounds | goal for p99 | met");
     let mut row = |name: String, outcomes: &[Outcome], goal: Option<f64>| {
         let latencies = Latencies::of(outcomes);
         table.row(&[

@@ -16,9 +16,10 @@ use std::{
 
 use anyhow::{Result, ensure};
 use bench::{
-    figures::{Goals, Table, median, megabytes, number, times},
+    figures::{Goals, Table, median, megabytes, milliseconds as ms, number, times},
     load::Outcome,
     places::Places,
+    process,
     wire::Verdict,
 };
 use clap::Parser;
@@ -54,28 +55,13 @@ fn main() -> Result<()> {
     let places = Places::new(&cli.madoguchi)?;
     let scratch = places.fresh()?;
     let projects = projects::write(&scratch.path().canonicalize()?)?;
-    let before = load_average()?;
+    let before = process::load_average()?;
     let mut goals = Goals::default();
     let starts = starts(&places, &projects, cli.starts, &mut goals)?;
     first_search(&places, &projects, cli.starts.div_ceil(4))?;
     turns(&places, &projects, cli.rounds, &starts, &mut goals)?;
     goals.print();
-    println!(
-        "\nCores: {}. Load average before {before}, after {}.",
-        std::thread::available_parallelism()?,
-        load_average()?
-    );
-    Ok(())
-}
-
-/// Of the last minute: what others do on the same cores is in every figure.
-fn load_average() -> Result<String> {
-    let loads = std::fs::read_to_string("/proc/loadavg")?;
-    Ok(loads.split(' ').next().unwrap_or_default().to_owned())
-}
-
-fn ms(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
+    process::print_load(&before)
 }
 
 fn ask(session: &mut Session, call: &Call) -> Result<(String, Duration)> {
@@ -108,11 +94,7 @@ fn starts(
     }
     let medians: Vec<f64> = measured.iter().map(|times| median(times.clone())).collect();
     let ours = medians.first().copied().unwrap_or(f64::NAN);
-    goals.add(
-        "start to the first list under 50 ms",
-        format!("{} ms", number(ours)),
-        ours < GOAL_START_MS,
-    );
+    goals.under_ms("start to the first list under 50 ms", ours, GOAL_START_MS);
     Ok(medians)
 }
 
@@ -129,7 +111,7 @@ fn first_search(places: &Places, projects: &Projects, starts: usize) -> Result<(
         std::thread::sleep(Duration::from_secs(1));
         prepared.push(ms(ask(&mut session, &job.find_one(round))?.1));
     }
-    let mut table = Table::new(&["first search of a process", "ms", "the document's figure"]);
+    let mut table = Table::new("first search of a process | ms | the document's figure");
     table.row(&["as its first call", &number(median(cold)), "500"]);
     table.row(&[
         "a second after its first call",
@@ -213,7 +195,7 @@ fn sync(directory: &Path, outcome: &mut Outcome) -> Result<()> {
 
 fn percentiles(outcome: Outcome) -> (f64, f64) {
     let outcome = Outcome::merge(vec![outcome], Duration::ZERO);
-    (ms(outcome.percentile(0.5)), ms(outcome.percentile(0.99)))
+    (outcome.milliseconds(0.5), outcome.milliseconds(0.99))
 }
 
 struct Row {
@@ -256,15 +238,8 @@ fn report(
 
 fn print_rows(rows: &[Row]) {
     let both = |(p50, p99): (f64, f64)| format!("{} / {}", number(p50), number(p99));
-    let mut table = Table::new(&[
-        "p50 / p99 in ms",
-        "start to list",
-        "create",
-        "update",
-        "find one",
-        "memory",
-        "peak",
-    ]);
+    let mut table =
+        Table::new("p50 / p99 in ms | start to list | create | update | find one | memory | peak");
     for row in rows {
         table.row(&[
             row.job.name().to_owned(),
@@ -280,14 +255,8 @@ fn print_rows(rows: &[Row]) {
 }
 
 fn print_ratios(rows: &[Row]) {
-    let mut ratios = Table::new(&[
-        "p50, as many times ours",
-        "start",
-        "create",
-        "update",
-        "find",
-        "memory",
-    ]);
+    let mut ratios =
+        Table::new("p50, as many times ours | start | create | update | find | memory");
     for (row, (_, against)) in rows.iter().zip(ALL) {
         let Some(ours) = rows.iter().find(|ours| ours.job == against) else {
             continue;
@@ -309,7 +278,7 @@ fn print_ratios(rows: &[Row]) {
 
 /// Returns the p50 of the slowest search.
 fn print_searches(more: Vec<(&str, Call, Outcome)>) -> f64 {
-    let mut searches = Table::new(&["over 9,998 files", "p50 ms", "p99 ms"]);
+    let mut searches = Table::new("over 9,998 files | p50 ms | p99 ms");
     let mut slowest: f64 = 0.0;
     for (name, call, outcome) in more {
         let (p50, p99) = percentiles(outcome);
@@ -328,20 +297,10 @@ fn add_goals(ours: &Row, disk: (f64, f64), slowest: f64, goals: &mut Goals) {
         number(2.0 * disk.1)
     );
     for (what, (_, p99)) in [("create", ours.create), ("update", ours.update)] {
-        goals.add(
-            &format!("{what}: {goal}"),
-            format!("{} ms", number(p99)),
-            p99 < allowed,
-        );
+        goals.under_ms(&format!("{what}: {goal}"), p99, allowed);
     }
-    goals.add(
-        "search over all of it under 10 ms, warm: p50 of the slowest",
-        format!("{} ms", number(slowest)),
-        slowest < GOAL_SEARCH_MS,
-    );
-    goals.add(
-        "memory under 40 MB",
-        megabytes(ours.memory),
-        ours.memory / 1024.0 < GOAL_MB,
-    );
+    let goal = "search over all of it under 10 ms, warm: p50 of the slowest";
+    goals.under_ms(goal, slowest, GOAL_SEARCH_MS);
+    let met = ours.memory / 1024.0 < GOAL_MB;
+    goals.add("memory under 40 MB", megabytes(ours.memory), met);
 }

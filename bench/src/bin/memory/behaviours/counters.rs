@@ -30,19 +30,16 @@ pub async fn prepare(caller: &Caller) -> Result<()> {
     let mut line = caller.line(caller.ports.main).await?;
     for room in [LOUD_ROOM, QUIET_ROOM] {
         let create = format!(r#"{{"roomName":"{room}"}}"#);
-        line.ask(&caller.call("rooms", "create_room", &create))
-            .await?;
+        line.call("rooms", "create_room", &create).await?;
     }
     let enter = format!(r#"{{"roomName":"{LOUD_ROOM}","agentName":"speaker"}}"#);
-    line.ask(&caller.call("rooms", "enter_room", &enter))
-        .await?;
+    line.call("rooms", "enter_room", &enter).await?;
     let (text, filler) = ("a ".repeat(TEXT / 2), "b".repeat(9_000));
     for _ in 0..50 {
         let message = format!(
             r#"{{"roomName":"{LOUD_ROOM}","agentName":"speaker","message":"{text}","metadata":{{"x":"{filler}"}}}}"#
         );
-        line.ask(&caller.call("rooms", "send_message", &message))
-            .await?;
+        line.call("rooms", "send_message", &message).await?;
     }
     let task = caller.call("todo", "create_task", r#"{"title":"first"}"#);
     line.ask(&task).await?;
@@ -95,21 +92,18 @@ pub async fn room_churn(caller: Arc<Caller>, _: usize) -> Result<()> {
         let number = caller.number();
         let room = format!("churn-{number}");
         let create = format!(r#"{{"roomName":"{room}"}}"#);
-        line.ask(&caller.call("rooms", "create_room", &create))
-            .await?;
+        line.call("rooms", "create_room", &create).await?;
         let rooms = [room.as_str(), &room, &room, LOUD_ROOM];
         for (agent, room) in rooms.iter().enumerate() {
             let enter = format!(
                 r#"{{"roomName":"{room}","agentName":"agent-{number}-{agent}","profile":{{"description":"{about}"}}}}"#
             );
-            line.ask(&caller.call("rooms", "enter_room", &enter))
-                .await?;
+            line.call("rooms", "enter_room", &enter).await?;
         }
         // Most of them; the rest stays, up to the desk's limit.
         if !number.is_multiple_of(4) {
             let delete = format!(r#"{{"roomName":"{room}","confirm":true}}"#);
-            line.ask(&caller.call("rooms", "delete_room", &delete))
-                .await?;
+            line.call("rooms", "delete_room", &delete).await?;
         }
     }
 }
@@ -120,8 +114,7 @@ pub async fn mentions(caller: Arc<Caller>, _: usize) -> Result<()> {
     let agent = format!("talker-{}", caller.number());
     let room = format!(r#""roomName":"{LOUD_ROOM}","agentName":"{agent}""#);
     let enter = format!("{{{room}}}");
-    line.ask(&caller.call("rooms", "enter_room", &enter))
-        .await?;
+    line.call("rooms", "enter_room", &enter).await?;
     for _ in 0..MESSAGES {
         let first = caller.number() * 2_500;
         let mut text = String::with_capacity(TEXT);
@@ -133,8 +126,7 @@ pub async fn mentions(caller: Arc<Caller>, _: usize) -> Result<()> {
             text.push_str(&mention);
         }
         let message = format!(r#"{{{room},"message":"{text}"}}"#);
-        line.ask(&caller.call("rooms", "send_message", &message))
-            .await?;
+        line.call("rooms", "send_message", &message).await?;
     }
     Ok(())
 }
@@ -161,8 +153,7 @@ pub async fn carts(caller: Arc<Caller>, _: usize) -> Result<()> {
             r#"{{"cart_plan":{{"items":[{{"product_id":{product},"quantity":1}}],"note":"{filler}"}},"products":[{{"id":{product}}}],"shipping_address":{{"recipient":"a","x":"{address}"}},"reserve":{},"idempotency_key":"{key}"}}"#,
             number.is_multiple_of(2)
         );
-        line.ask(&caller.call("merchant", "build_cart_mandates", &cart))
-            .await?;
+        line.call("merchant", "build_cart_mandates", &cart).await?;
     }
 }
 
@@ -188,8 +179,7 @@ pub async fn bookings(caller: Arc<Caller>, _: usize) -> Result<()> {
                 let booking = format!(
                     r#"{{"schedule_id":"{show}","seat_ids":["{row}{seat}"],"idempotency_key":"{key}"}}"#
                 );
-                line.ask(&caller.call("cinema", "reserve_seats", &booking))
-                    .await?;
+                line.call("cinema", "reserve_seats", &booking).await?;
             }
         }
     }
@@ -208,13 +198,12 @@ pub async fn tasks(caller: Arc<Caller>, _: usize) -> Result<()> {
             "d".repeat(490)
         );
         let batch = format!(r#"{{"operations":[{}]}}"#, vec![operation; 50].join(","));
-        line.ask(&caller.call("todo", "batch", &batch)).await?;
+        line.call("todo", "batch", &batch).await?;
         for task in 1..=50 {
             let id = (round * 50 + task) % 999;
             let context =
                 format!(r#"{{"task_id":"T{id:03}","content":"{number} {text}","append":true}}"#);
-            line.ask(&caller.call("todo", "update_context", &context))
-                .await?;
+            line.call("todo", "update_context", &context).await?;
         }
     }
     Ok(())
