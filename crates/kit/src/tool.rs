@@ -1,6 +1,6 @@
 //! A tool as data: names, schemas, hints, effect and handler.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
@@ -54,9 +54,11 @@ pub struct Tool {
     pub run: Run,
 }
 
-/// Finds the calls in a tool's arguments. The arguments are valid by the tool's own
-/// schema; the inner calls are not checked yet.
-pub type InnerCalls = fn(&mut Map<String, Value>) -> Vec<InnerCall<'_>>;
+/// Finds the calls in a tool's arguments, or adds the calls that they amount to. The
+/// arguments are valid by the tool's own schema; the inner calls are not checked yet.
+pub type InnerCalls = Arc<FindInnerCalls>;
+type FindInnerCalls =
+    dyn for<'a> Fn(&Context, &'a mut Map<String, Value>) -> Vec<InnerCall<'a>> + Send + Sync;
 
 /// A call inside the arguments of another. The desk checks it like any other call,
 /// and writes back what the tool has to run.
@@ -230,9 +232,25 @@ impl Tool {
         }
     }
 
-    pub fn inner_calls(self, inner_calls: InnerCalls) -> Self {
+    /// For a tool whose arguments hold the calls.
+    pub fn inner_calls(
+        self,
+        find: for<'a> fn(&'a mut Map<String, Value>) -> Vec<InnerCall<'a>>,
+    ) -> Self {
+        self.implied_calls(move |_, arguments| find(arguments))
+    }
+
+    /// For a tool that does what other tools do. `find` adds those calls to the
+    /// arguments.
+    pub fn implied_calls(
+        self,
+        find: impl for<'a> Fn(&Context, &'a mut Map<String, Value>) -> Vec<InnerCall<'a>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
         Self {
-            inner_calls: Some(inner_calls),
+            inner_calls: Some(Arc::new(find)),
             ..self
         }
     }

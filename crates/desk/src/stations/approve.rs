@@ -126,7 +126,7 @@ impl ApprovalRequest<'_> {
         if self.tool.tool.inner_calls.is_some() {
             // No grants: another call of this tool may run other tools.
             return Ok((
-                card::of_inner_calls(self.tool, self.arguments, self.inner),
+                card::of_inner_calls(self.tool, self.context, self.arguments, self.inner),
                 None,
             ));
         }

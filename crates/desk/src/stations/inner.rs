@@ -20,11 +20,11 @@ pub fn check<'w>(
     arguments: &mut Value,
     record: &mut OpenRecord<'_>,
 ) -> Result<Vec<&'w Arc<PreparedTool>>> {
-    let (Some(inner_calls), Some(arguments)) = (tool.tool.inner_calls, arguments.as_object_mut())
+    let (Some(inner_calls), Some(arguments)) = (&tool.tool.inner_calls, arguments.as_object_mut())
     else {
         return Ok(Vec::new());
     };
-    let calls = inner_calls(arguments);
+    let calls = inner_calls(context, arguments);
     let found: Vec<FoundTool<'_>> = calls.iter().map(|call| window.find(call.tool)).collect();
     record.set_inner_calls(found.iter().map(FoundTool::name));
     let pairs = calls.into_iter().zip(found);

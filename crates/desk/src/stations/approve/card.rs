@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use kit::approval::{Card, Line};
+use kit::{
+    Context,
+    approval::{Card, Line},
+};
 use serde_json::Value;
 
 use crate::window::PreparedTool;
@@ -21,12 +24,14 @@ pub fn of_arguments(tool: &PreparedTool, arguments: &Value) -> Card {
 /// Lists every inner call with all of its arguments.
 pub fn of_inner_calls(
     tool: &PreparedTool,
+    context: &Context,
     arguments: &Value,
     inner: &[&Arc<PreparedTool>],
 ) -> Card {
     let mut lines = Vec::new();
     let mut arguments = arguments.as_object().cloned().unwrap_or_default();
-    let calls = tool.tool.inner_calls.map(|find| find(&mut arguments));
+    let find = tool.tool.inner_calls.as_ref();
+    let calls = find.map(|find| find(context, &mut arguments));
     let calls = calls.into_iter().flatten().zip(inner);
     for (index, (call, tool)) in calls.enumerate() {
         let name = format!("{}. {}", index + 1, tool.listed_name);
