@@ -25,6 +25,8 @@ use crate::{
 pub struct Harness {
     pub counter: Counter,
     pub context: Context,
+    /// Whether answers may have fields that their output schema does not list.
+    pub allows_unlisted_fields: bool,
 }
 
 impl Harness {
@@ -34,14 +36,15 @@ impl Harness {
         Self {
             context: Context::new(Caller::local_user(), clock, Arc::new(NoClient)),
             counter,
+            allows_unlisted_fields: false,
         }
     }
 
     /// The same counter and clock, for another caller.
     pub fn for_caller(&self, caller: Caller) -> Self {
         Self {
-            counter: self.counter.clone(),
             context: Context::new(caller, self.context.clock.clone(), Arc::new(NoClient)),
+            ..self.clone()
         }
     }
 
@@ -76,7 +79,7 @@ impl Harness {
         normalise(tool, &context, &mut arguments);
         check_input(tool, &arguments)?;
         let answer = run(&self.counter, tool, context, arguments).await?;
-        check_output(tool, &answer);
+        check_output(tool, &answer, self.allows_unlisted_fields);
         Ok(answer)
     }
 
@@ -188,7 +191,7 @@ fn check_input(tool: &Tool, arguments: &Value) -> Result<()> {
 }
 
 /// Tools without an output schema answer with content blocks.
-fn check_output(tool: &Tool, answer: &Value) {
+fn check_output(tool: &Tool, answer: &Value, allows_unlisted_fields: bool) {
     let Some(schema) = &tool.output else {
         return;
     };
@@ -198,7 +201,7 @@ fn check_output(tool: &Tool, answer: &Value) {
         .map(|error| error.to_string())
         .collect();
     assert!(broken.is_empty(), "{}: {broken:?} in {answer:#}", tool.name);
-    let is_open = schema.get("additionalProperties").is_some();
+    let is_open = allows_unlisted_fields || schema.get("additionalProperties").is_some();
     let published = schema.get("properties").and_then(Value::as_object);
     for field in answer.as_object().into_iter().flat_map(|it| it.keys()) {
         let is_published = published.is_some_and(|fields| fields.contains_key(field));
