@@ -2,10 +2,14 @@
 
 use std::{io, ops::Range};
 
+use jiff::civil::Date;
 use kit::{Error, Rule};
 use serde_json::{Value, json};
 
-use crate::model::{self, TaskId, board::join};
+use crate::model::{
+    self, TaskId,
+    board::{Task, join},
+};
 
 pub const FILE_NOT_FOUND: &str = "FILE_NOT_FOUND";
 pub const FILE_READ_ERROR: &str = "FILE_READ_ERROR";
@@ -30,13 +34,17 @@ pub const EDIT_CONFLICT: &str = "EDIT_CONFLICT";
 pub const NOTHING_TO_UNDO: &str = "NOTHING_TO_UNDO";
 pub const INVALID_DATE: &str = "INVALID_DATE";
 pub const KEY_REUSED: &str = "IDEMPOTENCY_KEY_REUSED";
+pub const CHANGE_NOT_FOUND: &str = "CHANGE_NOT_FOUND";
+pub const SUBTASK_NOT_FOUND: &str = "SUBTASK_NOT_FOUND";
+pub const HAS_DEPENDANTS: &str = "TASK_HAS_DEPENDANTS";
 
 const TASK_ID_MESSAGE: &str = "A task id is T and three digits, such as T001.";
 const TARGET_MESSAGE: &str =
     "A link goes to a task, such as T002, or with decided_by to an ADR, such as 3.";
 pub const ADR_NUMBER_MESSAGE: &str = "An ADR's number is a whole number from 1 to 999.";
 const STATUS_MESSAGE: &str = "A task's status is todo, in_progress or done.";
-const ADR_STATUS_MESSAGE: &str = "An ADR's status is Proposed, Accepted or Deprecated.";
+const ADR_STATUS_MESSAGE: &str =
+    "An ADR's status is Proposed, Accepted or Deprecated. Superseded needs superseded_by.";
 pub const POSITION_MESSAGE: &str = "A position is first, last, before or after.";
 const CATEGORY_MESSAGE: &str = "A category is one line of up to 50 characters.";
 const DUE_MESSAGE: &str =
@@ -159,7 +167,7 @@ pub fn superseded_needs_deprecated(value: &str) -> Error {
         INVALID_STATUS,
         "A superseded ADR has the status Deprecated.",
     )
-    .next("Set status to Deprecated together with superseded_by.");
+    .next("Set status to Superseded together with superseded_by.");
     about(error, "status", value)
 }
 
@@ -173,15 +181,16 @@ pub fn invalid_position(field: &str, value: &str, message: impl Into<String>) ->
     about(Error::new(INVALID_POSITION, message), field, value)
 }
 
-pub fn invalid_date(value: &str) -> Error {
-    about(Error::new(INVALID_DATE, DUE_MESSAGE), "due", value)
+pub fn invalid_date(value: &str, today: Date) -> Error {
+    let error = Error::new(INVALID_DATE, DUE_MESSAGE).next(format!("Today is {today}."));
+    about(error, "due", value)
 }
 
 pub fn invalid_argument(field: &str, value: &str, message: &str) -> Error {
     about(
         Error::new(kit::error::INVALID_ARGUMENT, message),
         field,
-        shortened(value),
+        model::shortened(value, 200),
     )
 }
 
@@ -194,19 +203,12 @@ pub fn too_long(field: &str, value: &str, most: usize) -> Error {
         ),
     )
     .next("Shorten it.");
-    about(error, field, shortened(value))
+    about(error, field, model::shortened(value, 200))
 }
 
 pub fn too_many_subtasks(count: usize) -> Error {
     let error = Error::new(CONTENT_TOO_LONG, SUBTASKS_MESSAGE).next("Split it into several tasks.");
     about(error, "subtasks", count)
-}
-
-fn shortened(value: &str) -> String {
-    match value.char_indices().nth(200) {
-        Some((at, _)) => format!("{}…", model::lines::slice(value, 0..at)),
-        None => value.to_owned(),
-    }
 }
 
 pub fn task_limit() -> Error {
@@ -259,6 +261,49 @@ pub fn nothing_to_undo() -> Error {
         NOTHING_TO_UNDO,
         "You have changed nothing since this program started.",
     )
+    .next("To undo an older change, give its change_id.")
+}
+
+pub fn change_not_found(id: &str) -> Error {
+    let error = Error::new(
+        CHANGE_NOT_FOUND,
+        format!("There is no change {id}: it was undone, or it is not one of the last 50."),
+    )
+    .next("Give a change_id that a call answered.");
+    about(error, "change_id", id)
+}
+
+pub fn subtask_not_found(task: &Task, title: &str) -> Error {
+    let titles: Vec<&str> = task.subtasks.iter().map(|sub| sub.title.as_str()).collect();
+    let nearest = kit::shortlist(model::nearest_first(titles, title));
+    let message = match nearest.shown.is_empty() {
+        true => "The task has no sub-tasks.".to_owned(),
+        false => format!("The task has no sub-task with the title \"{title}\"."),
+    };
+    let error = Error::new(SUBTASK_NOT_FOUND, message)
+        .next("Use a title from `subtasks`, or omit status and remove to add it.");
+    error.details(json!({
+        "field": "subtask", "value": title, "subtasks": nearest.shown, "more": nearest.more
+    }))
+}
+
+/// Deleting a task would unblock those that wait for it.
+pub fn has_dependants(id: TaskId, dependants: &[(TaskId, String)]) -> Error {
+    let names = kit::shortlist(dependants.iter().map(|(id, title)| format!("{id} {title}")));
+    let error = Error::new(
+        HAS_DEPENDANTS,
+        format!("Nothing was deleted: {} waits for {id}.", names.sentence()),
+    )
+    .next(
+        "Finish it instead, or delete it with relink: true; then they wait for what it waited for.",
+    );
+    let shown = dependants.iter().take(kit::SHORTLIST);
+    let shown: Vec<Value> = shown
+        .map(|(id, title)| json!({ "task_id": id.to_string(), "title": title }))
+        .collect();
+    error.details(json!({
+        "field": "task_id", "value": id.to_string(), "dependants": shown, "more": names.more
+    }))
 }
 
 /// Two changes of one file that cannot be merged.

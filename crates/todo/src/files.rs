@@ -10,10 +10,14 @@
 //! | `write` | puts new files in place |
 //! | `replace` | does so while others save the same file |
 //! | `lock` | keeps processes apart |
+//! | `git` | finds the git directory |
 //! | `numbers` | issues numbers across worktrees |
 //! | `journal` | finishes a change that a crash interrupted |
+//! | `history` | keeps the last changes for `undo` |
 
 pub mod folder;
+pub mod git;
+pub mod history;
 pub mod journal;
 pub mod lock;
 pub mod names;

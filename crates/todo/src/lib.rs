@@ -42,10 +42,11 @@ const ABOUT: About = About {
     summary: "Tasks, ADRs and context in Markdown files that people edit too.",
     description: "AIエージェント用Markdownベースタスク管理システム",
     instructions: "Tasks are lines of .todo/task.md, which people edit too: read before you \
-        write, and see what is ready with list_tasks {\"ready\": true}. A task's context file \
-        keeps what you learn about it (update_context with append, or one section of it); \
-        decisions are ADRs. In a line, due:2026-12-01 is a due date and after:#T002 a task it \
-        waits for. Use batch for several changes at once, and undo to take back your last one.",
+        write. next_tasks says what to do now, search finds anything. A task's context file \
+        keeps its description and what you learn about it (update_context with append, or one \
+        section of it); decisions are ADRs. Priority is the position in the category. In a line, \
+        due:2026-12-01 is a due date and after:#T002 a task it waits for. Use batch for several \
+        changes at once. Every change answers a change_id, which undo takes.",
     lists_change: false,
     conventions: kit::Conventions::USUAL,
 };
@@ -72,7 +73,8 @@ pub fn counter(settings: Settings) -> Counter {
             tools::get_task::tool(&state),
             tools::link_tasks::tool(&state),
             tools::get_adr::tool(&state),
-            tools::search_adrs::tool(&state),
+            tools::search::tool(&state),
+            tools::next_tasks::tool(&state),
             tools::batch::tool(&state),
             tools::undo::tool(&state),
         ]

@@ -119,10 +119,23 @@ impl Serialize for TaskId {
 
 /// A title for a list. Lines written by people can be very long.
 pub fn listed(title: &str) -> String {
-    match title.char_indices().nth(2 * TITLE_LENGTH) {
-        Some((end, _)) => format!("{}…", lines::slice(title, 0..end)),
-        None => title.to_owned(),
+    shortened(title, 2 * TITLE_LENGTH)
+}
+
+/// A text cut to this many characters.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", lines::slice(text, 0..end)),
+        None => text.to_owned(),
     }
+}
+
+/// Names by how much they resemble `name`, the nearest first.
+pub fn nearest_first<'a>(mut names: Vec<&'a str>, name: &str) -> Vec<&'a str> {
+    let folded = kit::text::fold(name);
+    let likeness = |other: &str| kit::text::similarity(&kit::text::fold(other), &folded);
+    names.sort_by(|one, other| likeness(other).total_cmp(&likeness(one)));
+    names
 }
 
 /// One line of text: line breaks and other control characters become spaces.

@@ -18,6 +18,6 @@ mod texts;
 mod walk;
 
 pub use catalog::{Catalog, FileKind, Hit};
-pub use excerpt::excerpt;
+pub use excerpt::{excerpt, excerpt_at};
 pub use fold::{fold, fold_bytes};
 pub use rank::{MatchMode, Query};

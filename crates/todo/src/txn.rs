@@ -5,7 +5,7 @@ mod commit;
 mod numbers;
 mod reserved;
 mod retry;
-mod revert;
+mod undo;
 
 use std::{
     collections::BTreeMap,
@@ -15,13 +15,15 @@ use std::{
 };
 
 use jiff::Zoned;
-use kit::{Context, Result, context::Change};
+use kit::{Context, Result, Warning, context::Change};
 
 use self::reserved::ReservedNumbers;
 use crate::{
     errors,
     files::{
-        self, Folder, LoadedFile, journal,
+        self, Folder, LoadedFile,
+        history::History,
+        journal,
         lock::{Lock, PATIENCE},
         names::{is_adr, stem_in},
         write::sweep,
@@ -34,9 +36,7 @@ use crate::{
     project::parse,
     state::{CounterState, written_out},
     sync::locked,
-    task_ids,
-    undo_history::{FileChange, RecordedChange},
-    uris,
+    task_ids, uris,
 };
 
 /// How often a change is tried while others write. Only the first attempts wait
@@ -52,12 +52,39 @@ pub struct Txn<'a> {
     files: BTreeMap<String, StagedFile>,
     /// Describes the change: `create_task T012`.
     label: String,
+    /// Names the change, so that it can be undone.
+    change_id: String,
+    /// The change that an earlier call with the same key made, instead of this
+    /// one.
+    earlier_change: Option<String>,
+    warnings: Vec<Warning>,
     issued: ReservedNumbers,
+}
+
+/// A finished change.
+pub struct Written<O> {
+    pub output: O,
+    /// `None` if nothing changed, or if it cannot be undone.
+    pub change_id: Option<String>,
+    pub warnings: Vec<Warning>,
+}
+
+/// Whether `undo` without an id may undo a change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum UndoScope {
+    LastChange,
+    ByIdOnly,
 }
 
 struct StagedFile {
     base: Option<LoadedFile>,
     now: Option<Arc<str>>,
+}
+
+struct FileChange {
+    name: String,
+    before: Option<Arc<str>>,
+    after: Option<Arc<str>>,
 }
 
 enum CommitOutcome {
@@ -70,33 +97,16 @@ impl CounterState {
     pub fn write<O>(
         &self,
         context: &Context,
+        scope: UndoScope,
         change: impl Fn(&mut Txn<'_>) -> Result<O>,
-    ) -> Result<O> {
-        self.run(context, change, true)
-    }
-
-    /// Makes a change that cannot be undone.
-    pub fn write_unrecorded<O>(
-        &self,
-        context: &Context,
-        change: impl Fn(&mut Txn<'_>) -> Result<O>,
-    ) -> Result<O> {
-        self.run(context, change, false)
-    }
-
-    fn run<O>(
-        &self,
-        context: &Context,
-        change: impl Fn(&mut Txn<'_>) -> Result<O>,
-        record: bool,
-    ) -> Result<O> {
+    ) -> Result<Written<O>> {
         let _turn = locked(&self.writing);
         let folder = self.files.folder()?;
         let made = !folder.todo.is_dir();
         if made {
             fs::create_dir(&folder.todo).map_err(|error| errors::io(".todo", true, error))?;
         }
-        let result = self.run_in(&folder, context, change, record);
+        let result = self.write_in(&folder, context, scope, change);
         if made && result.is_err() {
             // Only succeeds if it is empty.
             let _ = fs::remove_dir(&folder.todo);
@@ -104,15 +114,16 @@ impl CounterState {
         result
     }
 
-    fn run_in<O>(
+    fn write_in<O>(
         &self,
         folder: &Folder,
         context: &Context,
+        scope: UndoScope,
         change: impl Fn(&mut Txn<'_>) -> Result<O>,
-        record: bool,
-    ) -> Result<O> {
+    ) -> Result<Written<O>> {
         let _lock = lock(folder, context)?;
         tidy(self, folder)?;
+        let change_id = History::new_id();
         let mut issued = ReservedNumbers::default();
         for attempt in 0..ATTEMPTS {
             context.check_cancelled()?;
@@ -126,18 +137,20 @@ impl CounterState {
                 board: None,
                 files: BTreeMap::new(),
                 label: String::new(),
+                change_id: change_id.clone(),
+                earlier_change: None,
+                warnings: Vec::new(),
                 issued: std::mem::take(&mut issued),
             };
             let output = change(&mut txn)?;
             match txn.commit()? {
                 CommitOutcome::Committed(changes) => {
-                    let label = std::mem::take(&mut txn.label);
                     txn.after(&changes);
-                    if record && !changes.is_empty() {
-                        locked(&self.undo)
-                            .push(&context.caller.id, RecordedChange { label, changes });
-                    }
-                    return Ok(output);
+                    return Ok(Written {
+                        change_id: txn.record(&changes, scope),
+                        output,
+                        warnings: txn.warnings,
+                    });
                 }
                 CommitOutcome::Again => issued = txn.issued.for_next_attempt(),
             }
@@ -179,6 +192,11 @@ impl Txn<'_> {
 
     pub fn now_text(&self) -> String {
         written_out(&self.now())
+    }
+
+    /// Tells the caller something besides the answer.
+    pub fn warn(&mut self, warning: Warning) {
+        self.warnings.push(warning);
     }
 
     pub fn label(&mut self, label: impl Into<String>) {

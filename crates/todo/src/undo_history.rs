@@ -1,61 +1,38 @@
-//! The last changes of each caller, for `undo`.
+//! The ids of the last changes that each caller made in this process, for
+//! `undo` without an id.
 
 use std::{collections::VecDeque, sync::Arc};
 
-/// Limits: changes per caller, and bytes in total.
+/// Changes to remember for each caller, and in total.
 const DEPTH: usize = 10;
-const MOST_BYTES: usize = 2 * 1024 * 1024;
-
-pub struct FileChange {
-    pub name: String,
-    pub before: Option<Arc<str>>,
-    pub after: Option<Arc<str>>,
-}
-
-pub struct RecordedChange {
-    pub label: String,
-    pub changes: Vec<FileChange>,
-}
+const MOST: usize = 1000;
 
 #[derive(Default)]
 pub struct UndoHistory {
-    /// Oldest first.
-    done: VecDeque<(Arc<str>, Arc<RecordedChange>)>,
+    /// Caller and change, oldest first.
+    changes: VecDeque<(Arc<str>, String)>,
 }
 
 impl UndoHistory {
-    pub fn push(&mut self, caller: &Arc<str>, done: RecordedChange) {
-        self.done.push_back((Arc::clone(caller), Arc::new(done)));
-        let own = self.done.iter().filter(|(of, _)| of == caller).count();
-        if own > DEPTH
-            && let Some(oldest) = self.done.iter().position(|(of, _)| of == caller)
-        {
-            self.done.remove(oldest);
+    pub fn push(&mut self, caller: &Arc<str>, change_id: &str) {
+        let change = (Arc::clone(caller), change_id.to_owned());
+        self.changes.push_back(change);
+        let own = self.changes.iter().filter(|(of, _)| of == caller).count();
+        let oldest = self.changes.iter().position(|(of, _)| of == caller);
+        if let Some(oldest) = oldest.filter(|_| own > DEPTH) {
+            self.changes.remove(oldest);
         }
-        // A text that two changes share is counted twice. The only
-        // effect is that changes are forgotten a little earlier.
-        let size = |done: &RecordedChange| -> usize {
-            let texts = done
-                .changes
-                .iter()
-                .flat_map(|change| [&change.before, &change.after]);
-            texts.flatten().map(|text| text.len()).sum()
-        };
-        let mut total: usize = self.done.iter().map(|(_, done)| size(done)).sum();
-        while total > MOST_BYTES
-            && self.done.len() > 1
-            && let Some((_, oldest)) = self.done.pop_front()
-        {
-            total -= size(&oldest);
+        if self.changes.len() > MOST {
+            self.changes.pop_front();
         }
     }
 
-    pub fn last(&self, caller: &str) -> Option<Arc<RecordedChange>> {
-        let last = self.done.iter().rev().find(|(of, _)| **of == *caller);
-        last.map(|(_, done)| Arc::clone(done))
+    pub fn last(&self, caller: &str) -> Option<String> {
+        let last = self.changes.iter().rev().find(|(of, _)| **of == *caller);
+        last.map(|(_, change_id)| change_id.clone())
     }
 
-    pub fn forget(&mut self, done: &Arc<RecordedChange>) {
-        self.done.retain(|(_, other)| !Arc::ptr_eq(other, done));
+    pub fn forget(&mut self, change_id: &str) {
+        self.changes.retain(|(_, other)| other != change_id);
     }
 }

@@ -30,6 +30,7 @@ use crate::{
     state::CounterState,
     sync::locked,
     task_ids::PromisedIds,
+    txn::UndoScope,
     uris,
 };
 
@@ -323,7 +324,7 @@ fn number_items(state: &CounterState, context: &Context) -> Result<()> {
     if board.tasks.iter().all(|task| task.id.is_some()) {
         return Ok(());
     }
-    state.write_unrecorded(context, |txn| {
+    state.write(context, UndoScope::ByIdOnly, |txn| {
         let board = txn.board()?;
         let mut ids = Vec::new();
         for id in PromisedIds::of(&state.files.folder()?, &board).all() {
@@ -335,6 +336,8 @@ fn number_items(state: &CounterState, context: &Context) -> Result<()> {
         let numbered = edit::number(&board, &ids)
             .map_err(|_| crate::errors::unplaceable(&Folder::shown(files::TASKS)))?;
         txn.set_board(numbered);
+        txn.label("number_items");
         Ok(())
-    })
+    })?;
+    Ok(())
 }

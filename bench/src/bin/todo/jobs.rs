@@ -171,7 +171,7 @@ impl Job {
         match self {
             MadoguchiTasks => call("search_contexts", query, "\"total_matches\":2"),
             Backlog => call("document_search", query, "Note"),
-            MadoguchiAdrs => call("search_adrs", query, format!("Decision {number}")),
+            MadoguchiAdrs => call("search", query, format!("Decision {number}")),
             Adrs => call("search_adrs", query, format!("Decision {number}")),
         }
     }

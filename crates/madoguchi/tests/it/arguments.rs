@@ -76,7 +76,7 @@ fn needed(tool: &str) -> Value {
         "get_cart_mandate" => json!({ "cart_id": "none" }),
         "get_task" | "get_context" => json!({ "task_id": "T001" }),
         "get_adr" => json!({ "adr_number": 1 }),
-        "search_tasks" | "search_contexts" | "search_adrs" => json!({ "query": "one" }),
+        "search" | "search_tasks" | "search_contexts" => json!({ "query": "one" }),
         "agent_communication_get_messages" | "agent_communication_list_room_users" => {
             json!({ "roomName": "dev" })
         }

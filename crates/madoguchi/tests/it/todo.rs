@@ -162,13 +162,13 @@ async fn every_error_has_its_code_and_names_field_and_value() {
 TASK_NOT_FOUND update_task { "task_id": "T999", "title": "x" }
 INVALID_STATUS update_task { "task_id": "T001", "status": "maybe" }
 INVALID_CATEGORY create_task { "title": "x", "category": "a\nb" }
-CONTENT_TOO_LONG update_context { "task_id": "T001", "content": "LONG" }
+CONTENT_TOO_LONG update_context { "task_id": "T001", "content": "MANY" }
 INVALID_ADR_NUMBER update_adr_status { "adr_number": 1000, "status": "Accepted" }
 ADR_NOT_FOUND update_adr_status { "adr_number": 9, "status": "Accepted" }
 REFERENCE_TASK_NOT_FOUND reorder_task { "task_id": "T001", "position": "before", "reference_task_id": "T555" }
 INVALID_POSITION reorder_task { "task_id": "T001", "position": "before" }
 "#;
-    let refusals = refusals.replace("LONG", &"x".repeat(10_001));
+    let refusals = refusals.replace("MANY", &"x".repeat(10_001));
     for row in refusals.lines().filter(|row| !row.is_empty()) {
         let [code, tool, arguments] = row.splitn(3, ' ').collect::<Vec<_>>()[..] else {
             panic!("{row}");

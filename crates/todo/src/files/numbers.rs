@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use super::{folder::Folder, lock, stamp::Stamp, write::PreparedFile};
+use super::{folder::Folder, git::GitDirectories, lock, stamp::Stamp, write::PreparedFile};
 use crate::model::numbers::{IssuedNumbers, Ledger};
 
 const IN_GIT: &str = "madoguchi-todo";
@@ -23,18 +23,12 @@ pub struct NumberLedger {
 
 impl NumberLedger {
     pub fn of(folder: &Folder) -> Self {
-        let in_git = common_git_directory(&folder.root).filter(|(_, git)| is_writable(git));
-        match in_git {
-            Some((top, git)) => {
-                let inside = folder.root.strip_prefix(&top).ok();
-                let inside = inside
-                    .and_then(Path::to_str)
-                    .filter(|path| !path.is_empty());
-                Self {
-                    file: git.join(IN_GIT),
-                    project: inside.unwrap_or(".").to_owned(),
-                }
-            }
+        let git = GitDirectories::of(&folder.root).filter(|git| is_writable(&git.common));
+        match git {
+            Some(git) => Self {
+                file: git.common.join(IN_GIT),
+                project: git.inside(&folder.root).unwrap_or(".").to_owned(),
+            },
             None => Self {
                 file: folder.todo.join(IN_TODO),
                 project: ".".into(),
@@ -109,26 +103,4 @@ fn is_writable(directory: &Path) -> bool {
             .create(true)
             .open(directory.join(IN_GIT))
             .is_ok()
-}
-
-/// The root of the worktree, and the git directory that all worktrees share.
-fn common_git_directory(root: &Path) -> Option<(PathBuf, PathBuf)> {
-    let top = root.ancestors().find(|path| path.join(".git").exists())?;
-    let dot_git = top.join(".git");
-    let git = if dot_git.is_dir() {
-        dot_git
-    } else {
-        // In a worktree or submodule `.git` is a file with the path.
-        let text = fs::read_to_string(&dot_git).ok()?;
-        top.join(text.trim().strip_prefix("gitdir:")?.trim())
-    };
-    let common = match fs::read_to_string(git.join("commondir")) {
-        Ok(text) => git.join(text.trim()),
-        Err(_) => git,
-    };
-    let common = common.canonicalize().ok()?;
-    common
-        .join("HEAD")
-        .exists()
-        .then(|| (top.to_owned(), common))
 }

@@ -317,6 +317,11 @@ impl Task {
         }
     }
 
+    pub fn subtasks_done(&self) -> usize {
+        let done = |sub: &&Subtask| sub.status == Status::Done;
+        self.subtasks.iter().filter(done).count()
+    }
+
     pub fn linked(&self, wanted: Link) -> impl Iterator<Item = u16> + '_ {
         self.links
             .iter()

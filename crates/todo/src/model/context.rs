@@ -2,7 +2,7 @@
 
 use super::{
     TaskId,
-    document::{self, Document},
+    document::{self, Document, Heading},
     lines,
 };
 
@@ -70,6 +70,40 @@ pub fn update(
     Ok(lines::apply(text, vec![edit]))
 }
 
+/// The text that an update takes away: a section's, or all except the title and
+/// the creation time. `None` if there is none.
+pub fn replaced_text(old: &str, update: Update<'_>) -> Option<String> {
+    let document = Document::parse(old);
+    let text = match update {
+        Update::Append | Update::AppendToSection(_) => return None,
+        Update::ReplaceSection(name) => document.content_text(document.section(name)?).to_owned(),
+        Update::Replace => {
+            let created = document.section(CREATED);
+            let created = created.map(|heading| {
+                let when = created_line(&document, heading);
+                let is_text = |line: &usize| !document.line(*line).trim().is_empty();
+                let next = (when + 1..document.lines.len()).find(is_text);
+                heading.line..next.unwrap_or(document.lines.len())
+            });
+            let title = document.headings.first().filter(|first| first.level == 1);
+            let kept = (0..document.lines.len()).filter(|line| {
+                title.is_none_or(|title| title.line != *line)
+                    && created
+                        .as_ref()
+                        .is_none_or(|created| !created.contains(line))
+            });
+            let lines: Vec<&str> = kept.map(|line| document.line(line)).collect();
+            lines.join("\n").trim().to_owned()
+        }
+    };
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// The line with the creation time. What follows it was appended to the file.
+fn created_line(document: &Document<'_>, created: Heading<'_>) -> usize {
+    document.content(&document.body(created)).start
+}
+
 fn replaced(document: &Document<'_>, id: TaskId, content: &str) -> Result<String, Unclosed> {
     let eol = document.eol();
     let mark = if document.text.starts_with('\u{feff}') {
@@ -96,7 +130,7 @@ fn replaced(document: &Document<'_>, id: TaskId, content: &str) -> Result<String
         if !document::is_closed(&content) {
             return Err(Unclosed);
         }
-        let when = document.content_text(created);
+        let when = document.line(created_line(document, created)).trim();
         text.push_str(&format!("{eol}## {CREATED}{eol}{eol}{when}{eol}"));
     }
     Ok(text)

@@ -54,6 +54,22 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, Range<usize
     Ok(result)
 }
 
+/// The lines that differ, each with `-` or `+` before it.
+pub fn diff(old: &str, new: &str) -> String {
+    let (a, b) = (pieces(old), pieces(new));
+    let mut text = String::new();
+    for hunk in hunks(&a, &b) {
+        let gone = part(&a, &hunk.old).iter().map(|line| ('-', line));
+        let added = part(&b, &hunk.new).iter().map(|line| ('+', line));
+        for (sign, line) in gone.chain(added) {
+            text.push(sign);
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+    }
+    text
+}
+
 /// Merges conflicting changes without loss: all of `theirs`, then the lines
 /// that `ours` added.
 pub fn both(base: &str, ours: &str, theirs: &str) -> String {

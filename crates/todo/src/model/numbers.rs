@@ -130,6 +130,8 @@ pub struct Request {
     pub title: String,
     pub number: u16,
     pub at: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_id: Option<String>,
 }
 
 /// Number of keys to remember.
@@ -172,6 +174,7 @@ mod tests {
                 title: String::new(),
                 number,
                 at: String::new(),
+                change_id: None,
             });
         }
         assert_eq!(given.requests.len(), MOST_REQUESTS);

@@ -121,11 +121,27 @@ impl Catalog {
         self.stale.store(true, Ordering::Relaxed);
     }
 
-    /// Finds the best matches among the files that `wanted` selects.
+    /// Finds the best matches among the files that `wanted` selects: those
+    /// with all words or, if there are none, those with any.
     pub fn search(
         &self,
         folder: &Folder,
         query: &Query,
+        limit: usize,
+        wanted: impl Fn(FileKind) -> bool,
+    ) -> io::Result<Hits> {
+        let hits = self.search_once(folder, query, MatchMode::All, limit, &wanted)?;
+        if hits.total > 0 || !query.has_several_words() {
+            return Ok(hits);
+        }
+        self.search_once(folder, query, MatchMode::Any, limit, &wanted)
+    }
+
+    pub fn search_once(
+        &self,
+        folder: &Folder,
+        query: &Query,
+        mode: MatchMode,
         limit: usize,
         wanted: impl Fn(FileKind) -> bool,
     ) -> io::Result<Hits> {
@@ -134,10 +150,7 @@ impl Catalog {
             .documents
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        let mut best = documents.find(query, MatchMode::All, &wanted)?;
-        if best.is_empty() && query.has_several_words() {
-            best = documents.find(query, MatchMode::Any, &wanted)?;
-        }
+        let mut best = documents.find(query, mode, &wanted)?;
         let total = best.len();
         let better = |(one, first): &(f64, Candidate<'_>),
                       (other, second): &(f64, Candidate<'_>)| {

@@ -7,25 +7,30 @@ const LENGTH: usize = 120;
 
 /// The line that has most of the words, cut around the first of them.
 pub fn excerpt(text: &str, query: &Query) -> String {
-    let mut best = ("", 0);
-    for line in text.lines() {
+    excerpt_at(text, query).1
+}
+
+/// The same with the number of the line, from 0.
+pub fn excerpt_at(text: &str, query: &Query) -> (usize, String) {
+    let mut best = (0, "", 0);
+    for (number, line) in text.lines().enumerate() {
         let folded = fold(line);
         let count = query.words().filter(|word| folded.contains(*word)).count();
-        if count > best.1 {
-            best = (line, count);
+        if count > best.2 {
+            best = (number, line, count);
         }
-        if best.1 > 0 && !query.has_several_words() {
+        if best.2 > 0 && !query.has_several_words() {
             break;
         }
     }
-    if best.1 == 0 {
+    if best.2 == 0 {
         // The match spans two lines.
-        best.0 = text
-            .lines()
-            .find(|line| !line.trim().is_empty())
-            .unwrap_or_default();
+        let mut lines = text.lines().enumerate();
+        let first = lines.find(|(_, line)| !line.trim().is_empty());
+        let (number, line) = first.unwrap_or_default();
+        best = (number, line, 0);
     }
-    cut(best.0.trim(), query)
+    (best.0, cut(best.1.trim(), query))
 }
 
 fn cut(line: &str, query: &Query) -> String {

@@ -5,10 +5,9 @@
 //! list them. Calls that change something accept the published form only, so
 //! that they never act on a guess.
 
-use kit::arguments::change;
 use serde_json::{Value, json};
 
-pub use kit::arguments::Arguments;
+pub use kit::arguments::{Arguments, change};
 
 /// `t1`, `#T001`, `Ｔ００１` and `1` are all T001.
 pub fn task_id(arguments: &mut Arguments, name: &str) {

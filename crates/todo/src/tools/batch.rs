@@ -9,28 +9,27 @@ use serde_json::{Map, Value, json};
 
 use super::{
     arguments, create_adr, create_task,
-    declare::{DESTROYS, writes},
+    declare::{DESTROYS, writes_unlisted},
     delete_task, link_tasks, reorder_task, update_adr_status, update_context, update_task,
 };
 use crate::{errors, state::CounterState, txn::Txn};
 
 #[derive(Deserialize, JsonSchema)]
+#[schemars(extend("examples" = [{ "operations": [{ "tool": "create_task", "arguments": { "title": "a" } }] }]))]
 pub struct Input {
-    #[schemars(length(min = 1, max = MOST_OPERATIONS))]
+    #[schemars(length(max = MOST_OPERATIONS))]
     operations: Vec<Operation>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct Operation {
-    #[schemars(extend("enum" = TOOLS))]
     tool: String,
     #[schemars(with = "AnyObject")]
     arguments: Map<String, Value>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 pub struct Output {
-    #[schemars(with = "Vec<AnyObject>")]
     results: Vec<Value>,
 }
 
@@ -54,22 +53,29 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     Tool::new(
         Definition {
             name: "batch",
-            title: "Several changes at once",
-            description: "複数の変更を1回の書き込みで行います（全て成功するか、何も変更しないか）。\
-                \"$1\"は1番目の操作が作成したID・番号を指します。",
+            title: "Batch",
+            description: "Several changes, all or none; \"$1\" is what the first created. 一括で変更します。",
             hints: DESTROYS,
             effect: Effect::Write,
         },
-        writes(state, apply),
+        writes_unlisted(state, apply),
     )
     .normalise(|_, arguments| arguments::list(arguments, "operations"))
     .inner_calls(inner_calls)
 }
 
 fn inner_calls(arguments: &mut Map<String, Value>) -> Vec<InnerCall<'_>> {
-    let operations = arguments
-        .get_mut("operations")
-        .and_then(Value::as_array_mut);
+    calls_in(arguments, "operations", |value| referred(value).is_some())
+}
+
+/// The calls in a list of `{"tool", "arguments"}`. `is_open` selects values that
+/// are not known yet.
+pub fn calls_in<'a>(
+    arguments: &'a mut Map<String, Value>,
+    name: &str,
+    is_open: fn(&Value) -> bool,
+) -> Vec<InnerCall<'a>> {
+    let operations = arguments.get_mut(name).and_then(Value::as_array_mut);
     let operations = operations.into_iter().flatten().filter_map(|operation| {
         let (mut tool, mut arguments) = (None, None);
         for (name, value) in operation.as_object_mut()? {
@@ -80,12 +86,10 @@ fn inner_calls(arguments: &mut Map<String, Value>) -> Vec<InnerCall<'_>> {
             }
         }
         let arguments = arguments?;
-        let references = arguments
-            .iter()
-            .filter(|(_, value)| referred(value).is_some());
+        let open = arguments.iter().filter(|(_, value)| is_open(value));
         Some(InnerCall {
             tool: tool?,
-            filled_in_later: references.map(|(name, _)| name.clone()).collect(),
+            filled_in_later: open.map(|(name, _)| name.clone()).collect(),
             arguments,
         })
     });
@@ -93,8 +97,8 @@ fn inner_calls(arguments: &mut Map<String, Value>) -> Vec<InnerCall<'_>> {
 }
 
 fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
-    if input.operations.len() > MOST_OPERATIONS {
-        let message = "A batch has at most 50 operations.";
+    if input.operations.is_empty() || input.operations.len() > MOST_OPERATIONS {
+        let message = "A batch has 1 to 50 operations.";
         let count = input.operations.len().to_string();
         return Err(errors::invalid_argument("operations", &count, message));
     }
@@ -130,8 +134,8 @@ fn run_operation(txn: &mut Txn<'_>, operation: &Operation, before: &[Value]) -> 
             update_adr_status::apply,
         ),
         other => {
-            let message = "This is not a tool that a batch can run.";
-            Err(errors::invalid_argument("tool", other, message))
+            let message = format!("A batch can run {}.", TOOLS.join(", "));
+            Err(errors::invalid_argument("tool", other, &message))
         }
     }
 }

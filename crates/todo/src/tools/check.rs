@@ -60,8 +60,8 @@ pub fn category(text: &str) -> Result<String> {
         .ok_or_else(|| errors::invalid_category(text))
 }
 
-pub fn due(text: &str) -> Result<Date> {
-    date_of(text.trim()).ok_or_else(|| errors::invalid_date(text))
+pub fn due(text: &str, today: Date) -> Result<Date> {
+    date_of(text.trim()).ok_or_else(|| errors::invalid_date(text, today))
 }
 
 pub fn subtask_count(count: usize) -> Result<()> {

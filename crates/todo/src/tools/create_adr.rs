@@ -6,7 +6,7 @@ use kit::{Definition, Effect, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{check, declare::writes};
+use super::{check, declare::writes, update_adr_status};
 use crate::{
     errors,
     files::{Folder, adr_file},
@@ -23,27 +23,22 @@ const NAME: &str = "create_adr";
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// ADRのタイトル
     #[schemars(length(min = 1, max = TITLE_LENGTH))]
     title: String,
-    /// 決定の背景・文脈
     #[schemars(length(max = ADR_TEXT_LENGTH))]
     context: String,
-    /// 決定内容
     #[schemars(length(max = ADR_TEXT_LENGTH))]
     decision: String,
-    /// 決定理由
     #[schemars(length(max = ADR_TEXT_LENGTH))]
     rationale: String,
-    /// 決定の影響・結果
     #[schemars(length(max = ADR_TEXT_LENGTH))]
     consequences: Option<String>,
-    /// ADRステータス
     #[serde(default = "proposed")]
     #[schemars(with = "Status")]
     status: String,
-    /// 再試行時に同じ値を渡すと二重に作成されません
-    #[schemars(length(max = 200))]
+    // The ADR that it replaces.
+    supersedes: Option<i64>,
+    // A retry with the same key creates nothing twice.
     idempotency_key: Option<String>,
 }
 
@@ -53,11 +48,13 @@ fn proposed() -> String {
 
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
-    /// 生成されたADR ID
     #[schemars(regex(pattern = "^adr-[0-9]{3}-.*$"))]
     adr_id: String,
+    #[schemars(skip)]
     adr_number: u16,
-    /// 作成されたADRファイルパス
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    supersedes: Option<i64>,
     file_path: String,
     #[schemars(extend("format" = "date-time"))]
     created_at: String,
@@ -68,7 +65,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: NAME,
             title: "Create an ADR",
-            description: "新規ADRを作成します。",
+            description: "Records a decision. 新規ADRを作成します。",
             hints: Hints::ADDS,
             effect: Effect::Write,
         },
@@ -99,6 +96,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
             if let Some(stem) = txn.adr_stems()?.into_iter().find(is_it) {
                 return Ok(Output {
                     adr_number: earlier.number,
+                    supersedes: input.supersedes,
                     file_path: Folder::shown(&adr_file(&stem)),
                     adr_id: stem,
                     created_at: earlier.at,
@@ -124,9 +122,13 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     });
     txn.put(&name, text)?;
     txn.label(format!("create_adr {number}"));
+    if let Some(old) = input.supersedes {
+        update_adr_status::apply(txn, &update_adr_status::superseded(old, number))?;
+    }
     Ok(Output {
         adr_id: stem,
         adr_number: number,
+        supersedes: input.supersedes,
         file_path: Folder::shown(&name),
         created_at,
     })

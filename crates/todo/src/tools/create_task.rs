@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{arguments, check, declare::writes};
+use super::{arguments, check, declare::writes, hints};
 use crate::{
     files::{Folder, context_file},
     model::{
@@ -22,35 +22,31 @@ const NAME: &str = "create_task";
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// タスクのタイトル
     #[schemars(length(min = 1, max = TITLE_LENGTH))]
     title: String,
-    /// タスクのカテゴリ（セクション名）
     #[schemars(length(max = CATEGORY_LENGTH))]
     category: Option<String>,
-    /// タスクの詳細説明
     #[schemars(length(max = DESCRIPTION_LENGTH))]
     description: Option<String>,
-    /// サブタスクリスト
     #[serde(default)]
     #[schemars(length(max = MOST_SUBTASKS), inner(length(max = TITLE_LENGTH)))]
     subtasks: Vec<String>,
-    /// 期日 YYYY-MM-DD
+    /// YYYY-MM-DD
     due: Option<String>,
-    /// 再試行時に同じ値を渡すと二重に作成されません
-    #[schemars(length(max = 200))]
+    // A retry with the same key creates nothing twice.
     idempotency_key: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
-    /// 生成されたタスクID
     task_id: TaskId,
-    /// 作成されたcontextファイルパス
     file_path: String,
-    /// 作成日時
     #[schemars(extend("format" = "date-time"))]
     created_at: String,
+    // When it is due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    message: Option<String>,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
@@ -58,7 +54,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: NAME,
             title: "Create a task",
-            description: "新規main-taskを作成し、対応するcontextファイルを生成します。",
+            description: "Adds a task. 新規main-taskを作成し、対応するcontextファイルを生成します。",
             hints: Hints::ADDS,
             effect: Effect::Write,
         },
@@ -82,7 +78,10 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     for subtask in &input.subtasks {
         check::title("subtasks", subtask)?;
     }
-    let due = input.due.as_deref().map(check::due).transpose()?;
+    let today = txn.now().date();
+    let due = input.due.as_deref().map(|text| check::due(text, today));
+    let due = due.transpose()?;
+    let message = |context, id| due.map(|due| hints::due_sentence(context, id, due, today));
 
     let board = txn.board()?;
     let key = input.idempotency_key.as_deref();
@@ -95,6 +94,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
                     task_id: id,
                     file_path: Folder::shown(&context_file(id)),
                     created_at: earlier.at.clone(),
+                    message: message(txn.context, id),
                 });
             }
             id
@@ -133,5 +133,6 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
         task_id: id,
         file_path: Folder::shown(&name),
         created_at,
+        message: message(txn.context, id),
     })
 }

@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Handler, Hints, Reply, Result, Run, Tool};
+use kit::{Context, Handler, Hints, Reply, Result, Run, Tool, Warning};
+use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{errors, state::CounterState, txn::Txn};
+use crate::{
+    errors,
+    state::CounterState,
+    txn::{Txn, UndoScope, Written},
+};
 
 /// Overwrites or deletes something; a second call may do more.
 pub const DESTROYS: Hints = Hints {
@@ -33,6 +38,10 @@ const FREE_TEXT: &[&str] = &[
 pub fn published(mut tool: Tool) -> Arc<Tool> {
     if let Some(output) = &mut tool.output {
         loosen(output);
+        // Their shape is the same everywhere, so each tool names only the list.
+        if let Some(Value::Object(properties)) = output.get_mut("properties") {
+            properties.insert("warnings".into(), json!({ "type": "array" }));
+        }
     }
     if tool.rules.is_empty() {
         tool.rules = errors::RULES;
@@ -59,29 +68,104 @@ fn loosen(schema: &mut Value) {
     }
 }
 
+/// The answer to a change: what the tool says, and how to undo it.
+#[derive(Serialize, JsonSchema)]
+pub struct Changed<O> {
+    #[serde(flatten)]
+    output: O,
+    // For `undo`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    change_id: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    warnings: Vec<Warning>,
+}
+
+impl<O> From<Written<O>> for Changed<O> {
+    fn from(written: Written<O>) -> Self {
+        let Written {
+            output,
+            change_id,
+            warnings,
+        } = written;
+        Self {
+            output,
+            change_id,
+            warnings,
+        }
+    }
+}
+
+/// Publishes an object without its fields. The list of tools has to be short, and
+/// the answers of our own tools explain themselves. For the same reason, fields
+/// that the seed does not have are left out of the schemas of its tools.
+#[derive(JsonSchema)]
+pub struct Unlisted {}
+
 /// A tool that changes files in one transaction.
-pub fn writes<I, O>(
-    state: &Arc<CounterState>,
-    apply: fn(&mut Txn<'_>, &I) -> Result<O>,
-) -> Handler<I, O>
+pub fn writes<I, O>(state: &Arc<CounterState>, apply: Apply<I, O>) -> Handler<I, Changed<O>>
 where
     I: DeserializeOwned + Send + 'static,
     O: Serialize + 'static,
 {
-    blocking(state, move |state, context, input| {
-        state.write(context, |txn| apply(txn, input))
-    })
+    Handler::from_run(run(state, move |state, context, input| {
+        change(state, context, input, apply)
+    }))
 }
 
+/// The same for a tool that the seed does not have.
+pub fn writes_unlisted<I, O>(state: &Arc<CounterState>, apply: Apply<I, O>) -> Handler<I, Unlisted>
+where
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + 'static,
+{
+    Handler::from_run(run(state, move |state, context, input| {
+        change(state, context, input, apply)
+    }))
+}
+
+type Apply<I, O> = fn(&mut Txn<'_>, &I) -> Result<O>;
+
+fn change<I, O>(
+    state: &CounterState,
+    context: &Context,
+    input: &I,
+    apply: Apply<I, O>,
+) -> Result<Changed<O>> {
+    let written = state.write(context, UndoScope::LastChange, |txn| apply(txn, input))?;
+    Ok(written.into())
+}
+
+/// A tool that may wait for files.
+pub fn blocking<I, O>(state: &Arc<CounterState>, handler: Handle<I, O>) -> Handler<I, O>
+where
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + 'static,
+{
+    Handler::from_run(run(state, handler))
+}
+
+/// The same for a tool that the seed does not have.
+pub fn unlisted<I, O>(state: &Arc<CounterState>, handler: Handle<I, O>) -> Handler<I, Unlisted>
+where
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + 'static,
+{
+    Handler::from_run(run(state, handler))
+}
+
+type Handle<I, O> = fn(&CounterState, &Context, &I) -> Result<O>;
+
 /// Runs a handler on a thread that may wait for files.
-pub fn blocking<I, O, H>(state: &Arc<CounterState>, handler: H) -> Handler<I, O>
+fn run<I, O, H>(state: &Arc<CounterState>, handler: H) -> Run
 where
     I: DeserializeOwned + Send + 'static,
     O: Serialize + 'static,
     H: Fn(&CounterState, &Context, &I) -> Result<O> + Copy + Send + Sync + 'static,
 {
     let state = Arc::clone(state);
-    Handler::from_run(Run::Async(Arc::new(move |context, arguments| {
+    Run::Async(Arc::new(move |context, arguments| {
         let state = Arc::clone(&state);
         Box::pin(async move {
             state
@@ -93,5 +177,5 @@ where
                 })
                 .await
         })
-    })))
+    }))
 }

@@ -9,28 +9,33 @@ use serde::{Deserialize, Serialize};
 use super::{
     check,
     declare::{DESTROYS, writes},
+    link_tasks,
 };
 use crate::{
+    errors,
     files::{Folder, context_file},
-    model::{TaskId, edit},
+    model::{Status, TaskId, edit, graph::Graph, listed, task_text::Link},
     state::CounterState,
     txn::Txn,
 };
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// 削除対象のタスクID
     #[schemars(with = "TaskId")]
     task_id: String,
+    /// They then wait for what it waited for
+    relink: Option<bool>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     task_id: TaskId,
-    /// 削除されたファイルのリスト
     deleted_files: Vec<String>,
     #[schemars(extend("format" = "date-time"))]
     deleted_at: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    relinked: Vec<TaskId>,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
@@ -38,7 +43,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "delete_task",
             title: "Delete a task",
-            description: "main-taskを削除し、対応するcontextファイルも同時に削除します。",
+            description: "Refused while others wait for it. \
+                main-taskを削除し、対応するcontextファイルも同時に削除します。",
             hints: DESTROYS,
             effect: Effect::Write,
         },
@@ -48,6 +54,13 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     let id = check::task_id("task_id", &input.task_id)?;
+    let relinked = match input.relink.unwrap_or(false) {
+        true => relink(txn, id)?,
+        false => {
+            check_dependants(txn, id)?;
+            Vec::new()
+        }
+    };
     let board = txn.board()?;
     let task = txn.find(&board, "task_id", id)?;
     let without = edit::remove(&board, task).map_err(|refusal| check::refused(refusal, ""))?;
@@ -62,5 +75,50 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
         task_id: id,
         deleted_files,
         deleted_at: txn.now_text(),
+        relinked,
     })
+}
+
+/// An error if unfinished tasks wait for this one, which is unfinished too.
+fn check_dependants(txn: &mut Txn<'_>, id: TaskId) -> Result<()> {
+    let board = txn.board()?;
+    if txn.find(&board, "task_id", id)?.status == Status::Done {
+        return Ok(());
+    }
+    let waiting: Vec<TaskId> = Graph::of(&board).waiting(id).collect();
+    let open = board
+        .tasks
+        .iter()
+        .filter(|task| task.status != Status::Done);
+    let dependants: Vec<(TaskId, String)> = open
+        .filter_map(|task| Some((task.id?, listed(&task.title))))
+        .filter(|(other, _)| waiting.contains(other))
+        .collect();
+    match dependants.is_empty() {
+        true => Ok(()),
+        false => Err(errors::has_dependants(id, &dependants)),
+    }
+}
+
+/// Lets the tasks that wait for this one wait for its own dependencies.
+fn relink(txn: &mut Txn<'_>, id: TaskId) -> Result<Vec<TaskId>> {
+    let board = txn.board()?;
+    txn.find(&board, "task_id", id)?;
+    let graph = Graph::of(&board);
+    let exists = |other: &TaskId| board.tasks.iter().any(|task| task.id == Some(*other));
+    let waiting: Vec<TaskId> = graph.waiting(id).filter(exists).collect();
+    let first: Vec<TaskId> = graph.waits_for(id).filter(exists).collect();
+    for waiting in &waiting {
+        link_tasks::set(txn, *waiting, Link::After, id.0, true)?;
+        for first in &first {
+            let waits_already = graph.waits_for(*waiting).any(|other| other == *first);
+            if !waits_already {
+                link_tasks::set(txn, *waiting, Link::After, first.0, false)?;
+            }
+        }
+    }
+    for first in first {
+        link_tasks::set(txn, first, Link::Blocks, id.0, true)?;
+    }
+    Ok(waiting)
 }

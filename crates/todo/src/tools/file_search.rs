@@ -4,9 +4,9 @@
 use kit::{Context, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::{arguments, check};
+use super::{arguments, check, listing::Explanation};
 use crate::{
     errors,
     model::QUERY_LENGTH,
@@ -15,10 +15,15 @@ use crate::{
 };
 
 #[derive(Deserialize, JsonSchema)]
-pub struct SearchInput {
-    /// 検索クエリ
+pub struct QueryInput {
     #[schemars(length(min = 1, max = QUERY_LENGTH))]
     query: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct SearchInput {
+    #[serde(flatten)]
+    query: QueryInput,
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 50))]
     limit: usize,
@@ -32,13 +37,23 @@ fn default_limit() -> usize {
 pub struct SearchOutput<R> {
     pub results: Vec<R>,
     pub total_matches: usize,
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub explanation: Explanation,
 }
 
-impl<R> Default for SearchOutput<R> {
-    fn default() -> Self {
+impl<R> SearchOutput<R> {
+    /// For a query of which nothing is left after folding.
+    pub fn without_words(context: &Context) -> Self {
         Self {
             results: Vec::new(),
             total_matches: 0,
+            explanation: Explanation::new(
+                context,
+                "The query has no letters or digits to search for.".into(),
+                "検索できる文字がクエリにありません。".into(),
+                Value::Null,
+            ),
         }
     }
 }
@@ -46,18 +61,22 @@ impl<R> Default for SearchOutput<R> {
 // The fields that every result has.
 #[derive(Serialize, JsonSchema)]
 pub struct Match {
-    /// 関連度スコア
     #[schemars(range(min = 0, max = 1))]
     pub match_score: f64,
-    /// マッチしたコンテンツの抜粋
     pub matched_content: String,
 }
 
-impl SearchInput {
+impl QueryInput {
     /// `None` when the query has no searchable characters.
     pub fn query(&self) -> Result<Option<Query>> {
         check::length("query", &self.query, QUERY_LENGTH)?;
         Ok(Some(Query::new(&self.query)).filter(|query| !query.is_empty()))
+    }
+}
+
+impl SearchInput {
+    pub fn query(&self) -> Result<Option<Query>> {
+        self.query.query()
     }
 
     pub fn limit(&self) -> usize {
@@ -73,12 +92,13 @@ pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
 /// file's text and the match.
 pub fn search_files<R>(
     state: &CounterState,
+    context: &Context,
     input: &SearchInput,
     wanted: fn(FileKind) -> bool,
-    row: impl Fn(&Hit, &str, Match) -> Option<R>,
+    row: impl Fn(&Hit, Match) -> R,
 ) -> Result<SearchOutput<R>> {
     let Some(query) = input.query()? else {
-        return Ok(SearchOutput::default());
+        return Ok(SearchOutput::without_words(context));
     };
     let folder = state.files.folder()?;
     let hits = state
@@ -95,10 +115,25 @@ pub fn search_files<R>(
             match_score: hit.score,
             matched_content: excerpt(&loaded.text, &query),
         };
-        results.extend(row(&hit, &loaded.text, matched));
+        results.push(row(&hit, matched));
     }
+    let explanation = match results.is_empty() {
+        true => elsewhere(context),
+        false => Explanation::default(),
+    };
     Ok(SearchOutput {
         results,
         total_matches: hits.total,
+        explanation,
     })
+}
+
+/// For a search that covers a part of the files and found nothing there.
+pub fn elsewhere(context: &Context) -> Explanation {
+    Explanation::new(
+        context,
+        "Nothing here contains these words. `search` also covers tasks, contexts and ADRs.".into(),
+        "該当する箇所はありません。searchはタスク・コンテキスト・ADRをまとめて検索します。".into(),
+        json!({ "use": "search" }),
+    )
 }

@@ -6,7 +6,7 @@ use kit::{Context, Definition, Effect, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{arguments, check, declare::blocking, get_context::cut, list_adrs::times};
+use super::{arguments, check, declare::unlisted, get_context::cut, list_adrs::times};
 use crate::{
     errors,
     files::{Folder, adr_file},
@@ -20,17 +20,15 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// 3（#3、adr-003も可）
-    #[schemars(range(min = 1, max = 999))]
+    /// Also adr-003
     adr_number: i64,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 pub struct Output {
     adr_number: u16,
     adr_id: String,
     title: String,
-    #[schemars(with = "String")]
     status: Status,
     created_at: String,
     updated_at: String,
@@ -39,7 +37,6 @@ pub struct Output {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     supersedes: Vec<u16>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<String>")]
     tasks: Vec<TaskId>,
     content: String,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -52,11 +49,11 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "get_adr",
             title: "Read an ADR",
-            description: "ADRの全文と、それに基づくタスクを取得します。",
+            description: "One ADR in full. ADRの全文を取得します。",
             hints: Hints::READS,
             effect: Effect::Read,
         },
-        blocking(state, handle),
+        unlisted(state, handle),
     )
     .normalise(|_, arguments| arguments::adr_number(arguments, "adr_number"))
 }

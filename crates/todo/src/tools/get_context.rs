@@ -17,7 +17,7 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// 対象のタスクID（2、#t2も可）
+    /// Also 2, #t2
     #[schemars(with = "TaskId")]
     task_id: String,
 }
@@ -25,11 +25,10 @@ pub struct Input {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     task_id: TaskId,
-    /// コンテキスト内容
     content: String,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
     truncated: bool,
-    /// contextファイルパス
     file_path: String,
     #[schemars(extend("format" = "date-time"))]
     updated_at: String,
@@ -43,8 +42,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     Tool::new(
         Definition {
             name: "get_context",
-            title: "Read a task's context",
-            description: "main-taskのコンテキスト情報を取得します。",
+            title: "Read context",
+            description: "Reads a context. main-taskのコンテキスト情報を取得します。",
             hints: Hints::READS,
             effect: Effect::Read,
         },

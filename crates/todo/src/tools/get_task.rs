@@ -2,31 +2,29 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Definition, Effect, Hints, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Today, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{arguments, check, declare::blocking};
+use super::{arguments, check, declare::unlisted};
 use crate::{
     files::context_file,
-    model::{Status, TaskId, graph::Graph, task_text::Link},
+    model::{Status, TaskId, graph::Graph, shortened, task_text::Link},
     state::CounterState,
     task_ids::find,
 };
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// T002（2、#t2も可）
+    /// Also 2, #t2
     #[schemars(with = "TaskId")]
     task_id: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 pub struct Output {
-    #[schemars(with = "String")]
     task_id: TaskId,
     title: String,
-    #[schemars(with = "String")]
     status: Status,
     category: String,
     priority: usize,
@@ -34,26 +32,22 @@ pub struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     due: Option<String>,
     overdue: bool,
+    #[serde(flatten)]
+    today: Option<Today>,
     ready: bool,
     subtasks: Vec<Subtask>,
-    #[schemars(with = "Vec<String>")]
     depends_on: Vec<TaskId>,
-    #[schemars(with = "Vec<String>")]
     blocks: Vec<TaskId>,
-    #[schemars(with = "Vec<String>")]
     relates: Vec<TaskId>,
     decided_by: Vec<u16>,
-    /// 未完了の先行タスク
-    #[schemars(with = "Vec<String>")]
     blocked_by: Vec<TaskId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     context_excerpt: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct Subtask {
     title: String,
-    #[schemars(with = "String")]
     status: Status,
 }
 
@@ -65,11 +59,11 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "get_task",
             title: "Read a task",
-            description: "タスク1件の詳細（サブタスク、リンク、期日、コンテキスト抜粋）を取得します。",
+            description: "One task in full. タスクの詳細を取得します。",
             hints: Hints::READS,
             effect: Effect::Read,
         },
-        blocking(state, handle),
+        unlisted(state, handle),
     )
     .normalise(|_, arguments| arguments::task_id(arguments, "task_id"))
 }
@@ -100,6 +94,7 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Outp
         line: task.lines.start + 1,
         due: task.due.map(|due| due.to_string()),
         overdue: standing.overdue,
+        today: task.due.map(|_| Today::of(context)),
         ready: standing.ready,
         subtasks: task
             .subtasks
@@ -125,9 +120,5 @@ fn excerpt(text: &str) -> String {
         lines.next();
     }
     let body = lines.collect::<Vec<_>>().join("\n");
-    let body = body.trim();
-    match body.char_indices().nth(EXCERPT) {
-        Some((at, _)) => format!("{}…", body.get(..at).unwrap_or_default()),
-        None => body.to_owned(),
-    }
+    shortened(body.trim(), EXCERPT)
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{arguments, check, declare::writes};
+use super::{arguments, check, declare::writes_unlisted};
 use crate::{
     errors,
     model::{
@@ -26,11 +26,15 @@ pub struct Input {
     #[schemars(with = "TaskId")]
     task_id: String,
     relation: Relation,
-    /// タスクID（decided_byの場合はADR番号）
-    #[schemars(regex(pattern = "^(T[0-9]{3}|[0-9]{1,3})$"))]
+    /// Task id or ADR number
     target: String,
-    #[serde(default)]
-    remove: bool,
+    remove: Option<bool>,
+}
+
+impl Input {
+    fn remove(&self) -> bool {
+        self.remove.unwrap_or(false)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -42,11 +46,9 @@ pub enum Relation {
     DecidedBy,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 pub struct Output {
-    #[schemars(with = "String")]
     task_id: TaskId,
-    #[schemars(with = "Vec<String>")]
     blocked_by: Vec<TaskId>,
     updated_at: String,
 }
@@ -56,11 +58,11 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "link_tasks",
             title: "Link tasks",
-            description: "タスクを他のタスクまたはADRに関連付けます（removeで解除）。循環する依存は拒否します。",
+            description: "Links a task to a task or an ADR. タスクを関連付けます。",
             hints: Hints::SETS,
             effect: Effect::Write,
         },
-        writes(state, apply),
+        writes_unlisted(state, apply),
     )
     .normalise(normalise)
 }
@@ -76,12 +78,12 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     match input.relation {
         Relation::DecidedBy => {
             let number = record(txn, input)?;
-            set(txn, id, Link::Adr, number, input.remove)?;
+            set(txn, id, Link::Adr, number, input.remove())?;
         }
         Relation::Relates => {
             let other = other(txn, id, input)?;
-            set(txn, id, Link::See, other.0, input.remove)?;
-            if input.remove {
+            set(txn, id, Link::See, other.0, input.remove())?;
+            if input.remove() {
                 set(txn, other, Link::See, id.0, true)?;
             }
         }
@@ -107,7 +109,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
 /// either line: it is added to the caller's task and removed from both.
 fn waits(txn: &mut Txn<'_>, pair: (TaskId, TaskId), link: Link, input: &Input) -> Result<()> {
     let (waiting, first) = pair;
-    if input.remove {
+    if input.remove() {
         set(txn, waiting, Link::After, first.0, true)?;
         return set(txn, first, Link::Blocks, waiting.0, true);
     }
@@ -125,7 +127,7 @@ fn waits(txn: &mut Txn<'_>, pair: (TaskId, TaskId), link: Link, input: &Input) -
     }
 }
 
-fn set(txn: &mut Txn<'_>, id: TaskId, link: Link, target: u16, remove: bool) -> Result<()> {
+pub fn set(txn: &mut Txn<'_>, id: TaskId, link: Link, target: u16, remove: bool) -> Result<()> {
     let board = txn.board()?;
     let task = txn.find(&board, "task_id", id)?;
     let has = task.linked(link).any(|number| number == target);
@@ -169,7 +171,7 @@ fn record(txn: &mut Txn<'_>, input: &Input) -> Result<u16> {
         .adr_stems()?
         .iter()
         .any(|stem| adr::number_of(stem) == Some(number));
-    if !known && !input.remove {
+    if !known && !input.remove() {
         return Err(errors::adr_not_found("target", number));
     }
     Ok(number)

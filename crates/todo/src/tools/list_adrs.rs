@@ -2,14 +2,15 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use kit::{Context, Definition, Effect, Hints, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Tool, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use super::{
     arguments, check,
     declare::blocking,
-    listing::{PageInput, PageOutput, Sentence},
+    listing::{Explanation, PageInput, PageOutput},
 };
 use crate::{
     errors,
@@ -23,9 +24,10 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// ステータスフィルタ（小文字も可）
+    /// Also Superseded
     #[schemars(with = "Option<Status>")]
     status: Option<String>,
+    superseded: Option<bool>,
     #[serde(flatten)]
     page: PageInput,
 }
@@ -48,6 +50,7 @@ struct Row {
     #[schemars(extend("format" = "date-time"))]
     updated_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     superseded_by: Option<u16>,
 }
 
@@ -56,7 +59,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "list_adrs",
             title: "List ADRs",
-            description: "ADR一覧を取得します。",
+            description: "Lists ADRs. ADR一覧を取得します。",
             hints: Hints::READS,
             effect: Effect::Read,
         },
@@ -64,27 +67,27 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     )
     .rules(errors::ADR_RULES)
     .normalise(|_, arguments| {
+        let status = arguments.get("status").and_then(Value::as_str);
+        if status.is_some_and(|status| status.eq_ignore_ascii_case("superseded")) {
+            arguments.remove("status");
+            arguments.insert("superseded".into(), true.into());
+        }
         arguments::adr_status(arguments, "status");
         arguments::integer(arguments, "limit");
     })
 }
 
-const NO_ADRS: Sentence = (
-    "There are no ADRs yet. Create the first with create_adr.",
-    "ADRはまだありません。create_adrで作成できます。",
-);
-const NO_MATCH: Sentence = (
-    "No ADR has this status. Omit status to list all ADRs.",
-    "このステータスのADRはありません。statusを外すと全件を表示します。",
-);
-
 fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Output> {
     let status = input.status.as_deref().map(check::adr_status).transpose()?;
-    let mut adrs = state.files.adrs()?;
-    let warnings = duplicates(&adrs);
-    let why_empty = if adrs.is_empty() { NO_ADRS } else { NO_MATCH };
-    adrs.retain(|adr| status.is_none_or(|status| adr.status == status));
-    let (adrs, page) = input.page.of(context, &adrs, why_empty, warnings)?;
+    let all = state.files.adrs()?;
+    let mut adrs = all.clone();
+    adrs.retain(|adr| {
+        let superseded = adr.superseded_by.is_some();
+        status.is_none_or(|status| adr.status == status)
+            && input.superseded.is_none_or(|wanted| superseded == wanted)
+    });
+    let why_empty = || why_empty(context, &all);
+    let (adrs, page) = input.page.of(&adrs, why_empty, duplicates(&all))?;
     let row = |adr: Arc<Adr>| {
         let (created_at, updated_at) = times(state, &adr);
         Row {
@@ -102,7 +105,39 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Outp
     })
 }
 
-fn duplicates(adrs: &[Arc<Adr>]) -> Vec<String> {
+fn why_empty(context: &Context, all: &[Arc<Adr>]) -> Explanation {
+    if all.is_empty() {
+        return Explanation::new(
+            context,
+            "There are no ADRs yet. Create the first with create_adr.".into(),
+            "ADRはまだありません。create_adrで作成できます。".into(),
+            Value::Null,
+        );
+    }
+    let superseded = all.iter().filter(|adr| adr.superseded_by.is_some()).count();
+    let mut counts: Vec<(&str, usize)> = Status::ALL
+        .into_iter()
+        .map(|status| {
+            let count = all.iter().filter(|adr| adr.status == status).count();
+            (status.name(), count)
+        })
+        .collect();
+    counts.push(("Superseded", superseded));
+    counts.retain(|(_, count)| *count > 0);
+    let listed: Vec<String> = counts
+        .iter()
+        .map(|(name, count)| format!("{name} {count}"))
+        .collect();
+    let listed = listed.join(", ");
+    Explanation::new(
+        context,
+        format!("No ADR has this status. There are: {listed}."),
+        format!("このステータスのADRはありません。内訳: {listed}。"),
+        json!({ "statuses": Map::from_iter(counts.into_iter().map(|(name, count)| (name.into(), count.into()))) }),
+    )
+}
+
+fn duplicates(adrs: &[Arc<Adr>]) -> Vec<Warning> {
     let mut files: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
     for adr in adrs {
         files.entry(adr.number).or_default().push(&adr.stem);
@@ -110,10 +145,9 @@ fn duplicates(adrs: &[Arc<Adr>]) -> Vec<String> {
     let several = files.into_iter().filter(|(_, stems)| stems.len() > 1);
     several
         .map(|(number, stems)| {
-            format!(
-                "Several files have the number {number}: {}.",
-                stems.join(", ")
-            )
+            let stems = stems.join(", ");
+            let message = format!("Several files have the number {number}: {stems}.");
+            Warning::new(errors::DUPLICATE_ADR_NUMBER, message)
         })
         .collect()
 }

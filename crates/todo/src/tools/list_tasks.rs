@@ -2,33 +2,35 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Definition, Effect, Hints, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Today, Tool, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use super::{
     arguments, check,
     declare::blocking,
-    listing::{PageInput, PageOutput, Sentence},
+    listing::{Explanation, PageInput, PageOutput},
 };
 use crate::{
-    model::{Status, TaskId, board::Task, graph::Graph, listed},
+    model::{
+        Status, TaskId,
+        board::{Board, Task},
+        graph::{Graph, Standing},
+        listed, nearest_first,
+    },
     state::CounterState,
     task_ids::PromisedIds,
 };
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// ステータスフィルタ（doing、completed、完了も可）
+    /// Also doing, completed, 完了
     #[schemars(with = "Option<Status>")]
     status: Option<String>,
-    /// カテゴリフィルタ
     category: Option<String>,
-    /// 着手可能（未着手で先行タスクが全て完了）
     ready: Option<bool>,
-    /// 先行タスクが未完了
     blocked: Option<bool>,
-    /// 期日超過
     overdue: Option<bool>,
     #[serde(flatten)]
     page: PageInput,
@@ -39,6 +41,9 @@ pub struct Output {
     tasks: Vec<Row>,
     #[serde(flatten)]
     page: PageOutput,
+    #[serde(flatten)]
+    #[schemars(skip)]
+    today: Option<Today>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -48,14 +53,16 @@ struct Row {
     title: String,
     status: Status,
     category: String,
-    /// サブタスク数
     subtasks_count: usize,
-    /// 優先度（位置ベース、小さいほど高優先度）
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    subtasks_done: Option<usize>,
     priority: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     due: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(skip)]
     blocked_by: Vec<TaskId>,
 }
 
@@ -64,7 +71,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "list_tasks",
             title: "List tasks",
-            description: "タスク一覧を取得します。フィルタリング機能付き。",
+            description: "Lists tasks. タスク一覧を取得します。フィルタリング機能付き。",
             hints: Hints::READS,
             effect: Effect::Read,
         },
@@ -76,57 +83,146 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     })
 }
 
-const NO_TASKS: Sentence = (
-    "There are no tasks yet. Create the first with create_task.",
-    "タスクはまだありません。create_taskで作成できます。",
-);
-const NO_MATCH: Sentence = (
-    "No task matches. Omit the filters to list all tasks.",
-    "該当するタスクはありません。絞り込みを外すと全件を表示します。",
-);
+/// A filter that the caller gave.
+struct Filter<'a> {
+    name: &'static str,
+    value: String,
+    keeps: Keeps<'a>,
+}
+
+type Keeps<'a> = Box<dyn Fn(&Task, &Standing) -> bool + 'a>;
+/// A filter by name: what was asked for, and whether a task is that.
+type Flag = (&'static str, Option<bool>, fn(&Standing) -> bool);
 
 fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Output> {
-    let status = input.status.as_deref().map(check::status).transpose()?;
     let board = state.files.board()?;
-    let category = input
-        .category
-        .as_deref()
-        .map(|name| board.known_category(name.trim()).unwrap_or(name));
-    let today = state.today(context);
+    let filters = filters(input, &board)?;
     let graph = Graph::of(&board);
-    let promised = PromisedIds::of(&state.files.folder()?, &board);
-    let wanted = |filter: Option<bool>, is: bool| filter.is_none_or(|wanted| wanted == is);
+    let today = state.today(context);
+    let all: Vec<(&Task, Standing)> = board
+        .tasks
+        .iter()
+        .map(|task| (task, graph.standing(task, today)))
+        .collect();
+    let matching: Vec<&(&Task, Standing)> = all
+        .iter()
+        .filter(|(task, standing)| filters.iter().all(|it| (it.keeps)(task, standing)))
+        .collect();
+    let why_empty = || why_empty(context, &board, &filters, &all);
+    let warnings = board.warnings.iter().take(20).map(warning).collect();
+    let (tasks, page) = input.page.of(&matching, why_empty, warnings)?;
 
-    let mut matching = Vec::new();
-    for task in &board.tasks {
-        let standing = graph.standing(task, today);
-        let matches = status.is_none_or(|status| task.status == status)
-            && category.is_none_or(|category| board.category(task) == category)
-            && wanted(input.ready, standing.ready)
-            && wanted(input.blocked, !standing.blocked_by.is_empty())
-            && wanted(input.overdue, standing.overdue);
-        if matches {
-            matching.push((task, standing.blocked_by));
-        }
-    }
-    let why_empty = match board.tasks.is_empty() {
-        true => NO_TASKS,
-        false => NO_MATCH,
-    };
-    let warnings = board.warnings.iter().take(20).cloned().collect();
-    let (tasks, page) = input.page.of(context, &matching, why_empty, warnings)?;
-    let row = |(task, blocked_by): (&Task, Vec<TaskId>)| Row {
+    let promised = PromisedIds::of(&state.files.folder()?, &board);
+    let row = |(task, standing): &(&Task, Standing)| Row {
         task_id: promised.id_of(task),
         title: listed(&task.title),
         status: task.status,
         category: board.category(task).to_owned(),
         subtasks_count: task.subtasks.len(),
+        subtasks_done: (!task.subtasks.is_empty()).then(|| task.subtasks_done()),
         priority: task.position,
         due: task.due.map(|due| due.to_string()),
-        blocked_by,
+        blocked_by: standing.blocked_by.clone(),
     };
+    let speaks_of_days = input.overdue.is_some() || tasks.iter().any(|it| it.0.due.is_some());
     Ok(Output {
         tasks: tasks.into_iter().map(row).collect(),
         page,
+        today: speaks_of_days.then(|| Today::of(context)),
     })
+}
+
+fn filters<'a>(input: &'a Input, board: &'a Board) -> Result<Vec<Filter<'a>>> {
+    let mut filters: Vec<Filter<'a>> = Vec::new();
+    if let Some(text) = &input.status {
+        let status = check::status(text)?;
+        filters.push(Filter {
+            name: "status",
+            value: text.clone(),
+            keeps: Box::new(move |task, _| task.status == status),
+        });
+    }
+    if let Some(name) = &input.category {
+        let known = board.known_category(name.trim()).unwrap_or(name);
+        filters.push(Filter {
+            name: "category",
+            value: name.clone(),
+            keeps: Box::new(move |task, _| board.category(task) == known),
+        });
+    }
+    let flags: [Flag; 3] = [
+        ("ready", input.ready, |standing| standing.ready),
+        ("blocked", input.blocked, |standing| {
+            !standing.blocked_by.is_empty()
+        }),
+        ("overdue", input.overdue, |standing| standing.overdue),
+    ];
+    for (name, wanted, is) in flags {
+        if let Some(wanted) = wanted {
+            filters.push(Filter {
+                name,
+                value: wanted.to_string(),
+                keeps: Box::new(move |_, standing| is(standing) == wanted),
+            });
+        }
+    }
+    Ok(filters)
+}
+
+/// Says which filter excluded everything, and how many tasks there are without
+/// it.
+fn why_empty(
+    context: &Context,
+    board: &Board,
+    filters: &[Filter<'_>],
+    all: &[(&Task, Standing)],
+) -> Explanation {
+    if all.is_empty() {
+        return Explanation::new(
+            context,
+            "There are no tasks yet. Create the first with create_task.".into(),
+            "タスクはまだありません。create_taskで作成できます。".into(),
+            Value::Null,
+        );
+    }
+    let given: Vec<String> = filters
+        .iter()
+        .map(|filter| format!("{}: {}", filter.name, filter.value))
+        .collect();
+    let mut without = Map::new();
+    for (index, filter) in filters.iter().enumerate() {
+        let others = filters.iter().enumerate().filter(|(at, _)| *at != index);
+        let kept = |(task, standing): &&(&Task, Standing)| {
+            others.clone().all(|(_, it)| (it.keeps)(task, standing))
+        };
+        let count = all.iter().filter(kept).count();
+        if count > 0 {
+            without.insert(filter.name.into(), count.into());
+        }
+    }
+    let mut english = format!("No task matches {}.", given.join(", "));
+    let mut japanese = format!("条件（{}）に合うタスクはありません。", given.join("、"));
+    for (name, count) in &without {
+        english.push_str(&format!(" Without {name}: {count}."));
+        japanese.push_str(&format!("{name}を外すと{count}件です。"));
+    }
+    let mut details = Map::from_iter([("without".to_owned(), without.into())]);
+    let category = filters.iter().find(|filter| filter.name == "category");
+    if let Some(category) = category
+        && board.known_category(category.value.trim()).is_none()
+    {
+        let mut names: Vec<&str> = board.category_names().collect();
+        names.dedup();
+        let names = kit::shortlist(nearest_first(names, &category.value));
+        english.push_str(&format!(" Categories: {}.", names.sentence()));
+        japanese.push_str(&format!("カテゴリ: {}。", names.japanese()));
+        details.insert("categories".into(), json!(names.shown));
+        details.insert("more_categories".into(), names.more.into());
+    }
+    Explanation::new(context, english, japanese, details.into())
+}
+
+/// Something in the file that a person should look at.
+fn warning(text: &String) -> Warning {
+    Warning::new("CHECK_FILE", text)
 }

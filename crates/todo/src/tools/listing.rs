@@ -1,17 +1,18 @@
-//! What `list_tasks` and `list_adrs` share: pages, and what to say about an
-//! empty one.
+//! What `list_tasks` and `list_adrs` share: pages, and why one is empty.
 
-use kit::{Context, Result, context::Language, page};
+use kit::{Context, Result, Warning, page};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::hints::say;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct PageInput {
-    /// 取得件数上限
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     limit: usize,
-    /// 前回のnext_cursor
+    // The `next_cursor` of the page before.
     cursor: Option<String>,
 }
 
@@ -22,38 +23,53 @@ fn default_limit() -> usize {
 // The fields that every list has.
 #[derive(Serialize, JsonSchema)]
 pub struct PageOutput {
-    /// 総件数
     total_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'static str>,
+    #[serde(flatten)]
+    #[schemars(skip)]
+    why_empty: Explanation,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
-/// An English and a Japanese sentence.
-pub type Sentence = (&'static str, &'static str);
+// Why a result is empty, and what would not be.
+#[derive(Default, Serialize)]
+pub struct Explanation {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Value>,
+}
+
+impl Explanation {
+    /// The sentence in the caller's language.
+    pub fn new(context: &Context, english: String, japanese: String, details: Value) -> Self {
+        Self {
+            message: Some(say(context, english, japanese)),
+            details: Some(details).filter(|details| !details.is_null()),
+        }
+    }
+}
 
 impl PageInput {
-    /// The page of `all` that was asked for. `why_empty` is said if there is
+    /// The page of `all` that was asked for. `why_empty` is asked if there is
     /// nothing in it.
     pub fn of<T: Clone>(
         &self,
-        context: &Context,
         all: &[T],
-        why_empty: Sentence,
-        warnings: Vec<String>,
+        why_empty: impl FnOnce() -> Explanation,
+        warnings: Vec<Warning>,
     ) -> Result<(Vec<T>, PageOutput)> {
         let page = page::slice(all, self.cursor.as_deref(), self.limit.clamp(1, 100))?;
-        let (english, japanese) = why_empty;
         let output = PageOutput {
             total_count: all.len(),
             next_cursor: page.next_cursor,
-            message: all.is_empty().then_some(match context.language {
-                Language::English => english,
-                Language::Japanese => japanese,
-            }),
+            why_empty: match all.is_empty() {
+                true => why_empty(),
+                false => Explanation::default(),
+            },
             warnings,
         };
         Ok((page.items, output))

@@ -6,7 +6,7 @@ use kit::{Definition, Effect, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{check, declare::writes};
+use super::{check, declare::writes, hints};
 use crate::{
     errors,
     model::{
@@ -21,13 +21,11 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// 移動対象のタスクID
     #[schemars(with = "TaskId")]
     task_id: String,
-    /// 移動先の位置
     #[schemars(extend("enum" = ["first", "last", "before", "after"]))]
     position: String,
-    /// 参照タスクID（position が before/after の場合必須）
+    /// For before and after
     #[schemars(with = "Option<TaskId>")]
     reference_task_id: Option<String>,
 }
@@ -35,9 +33,7 @@ pub struct Input {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     task_id: TaskId,
-    /// 元の位置
     old_position: usize,
-    /// 新しい位置
     new_position: usize,
     #[schemars(extend("format" = "date-time"))]
     updated_at: String,
@@ -48,7 +44,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "reorder_task",
             title: "Move a task",
-            description: "タスクの位置を変更し、優先度を調整します。",
+            description: "Moves a task; position is priority. タスクの位置を変更し、優先度を調整します。",
             hints: Hints::SETS,
             effect: Effect::Write,
         },
@@ -83,6 +79,9 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     };
     let moved = moved.map_err(|refusal| check::refused(refusal, ""))?;
     let new_position = txn.find(&moved, "task_id", id)?.position;
+    if new_position < old_position {
+        hints::warn_if_blocked(txn, &moved, id);
+    }
     txn.set_board(moved);
     txn.label(format!("reorder_task {id}"));
     Ok(Output {

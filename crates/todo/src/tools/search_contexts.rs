@@ -10,7 +10,12 @@ use super::{
     declare::blocking,
     file_search::{self, Match, SearchInput, SearchOutput},
 };
-use crate::{files::Folder, model::TaskId, search::FileKind, state::CounterState};
+use crate::{
+    files::Folder,
+    model::TaskId,
+    search::{FileKind, Hit},
+    state::CounterState,
+};
 
 #[derive(Serialize, JsonSchema)]
 struct Row {
@@ -27,7 +32,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "search_contexts",
             title: "Search contexts",
-            description: "全コンテキストファイルを検索します。",
+            description: "Searches contexts and notes. 全コンテキストファイルを検索します。",
             hints: Hints::READS,
             effect: Effect::Read,
         },
@@ -36,16 +41,19 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     .normalise(file_search::normalise)
 }
 
-fn handle(state: &CounterState, _: &Context, input: &SearchInput) -> Result<SearchOutput<Row>> {
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    input: &SearchInput,
+) -> Result<SearchOutput<Row>> {
     let is_not_adr = |kind| !matches!(kind, FileKind::Adr(_));
-    file_search::search_files(state, input, is_not_adr, |hit, _, matched| {
-        Some(Row {
-            task_id: match hit.kind {
-                FileKind::Context(id) => Some(id),
-                _ => None,
-            },
-            matched,
-            file_path: Folder::shown(&hit.name),
-        })
-    })
+    let row = |hit: &Hit, matched| Row {
+        task_id: match hit.kind {
+            FileKind::Context(id) => Some(id),
+            _ => None,
+        },
+        matched,
+        file_path: Folder::shown(&hit.name),
+    };
+    file_search::search_files(state, context, input, is_not_adr, row)
 }

@@ -10,6 +10,7 @@ use super::{
     arguments,
     declare::blocking,
     file_search::{self, Match, SearchInput, SearchOutput},
+    listing::Explanation,
 };
 use crate::{
     errors,
@@ -29,7 +30,6 @@ use crate::{
 pub struct Input {
     #[serde(flatten)]
     search: SearchInput,
-    /// 検索対象
     #[serde(default = "title_and_content")]
     search_in: Vec<SearchIn>,
 }
@@ -62,7 +62,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "search_tasks",
             title: "Search tasks",
-            description: "全文検索によるタスク検索を行います。",
+            description: "Searches task lines; `search` covers more. 全文検索によるタスク検索を行います。",
             hints: Hints::READS,
             effect: Effect::Read,
         },
@@ -81,9 +81,9 @@ struct TaskMatch<'b> {
     found_in: SearchIn,
 }
 
-fn handle(state: &CounterState, _: &Context, input: &Input) -> Result<SearchOutput<Row>> {
+fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<SearchOutput<Row>> {
     let Some(query) = input.search.query()? else {
-        return Ok(SearchOutput::default());
+        return Ok(SearchOutput::without_words(context));
     };
     let board = state.files.board()?;
     let contexts = match input.search_in.contains(&SearchIn::Context) {
@@ -113,9 +113,14 @@ fn handle(state: &CounterState, _: &Context, input: &Input) -> Result<SearchOutp
             matched_content: shown(state, &board, found, &query),
         },
     };
+    let explanation = match found.is_empty() {
+        true => file_search::elsewhere(context),
+        false => Explanation::default(),
+    };
     Ok(SearchOutput {
         results: found.iter().map(row).collect(),
         total_matches,
+        explanation,
     })
 }
 

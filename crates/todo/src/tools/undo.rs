@@ -1,48 +1,156 @@
-//! `undo`: undoes the caller's last change.
+//! `undo`: undoes a change, in whichever process it was made.
 
 use std::sync::Arc;
 
-use kit::{Context, Definition, Effect, Result, Tool};
+use kit::{Context, Definition, Effect, Result, Tool, tool::InnerCall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
-use super::declare::{DESTROYS, blocking};
-use crate::{errors, state::CounterState, sync::locked};
+use super::{
+    batch::calls_in,
+    declare::{Changed, DESTROYS, unlisted},
+};
+use crate::{
+    errors,
+    files::history::{History, RecordedChange},
+    model::{merge, shortened},
+    state::CounterState,
+    sync::locked,
+    txn::UndoScope,
+};
 
 #[derive(Deserialize, JsonSchema)]
-pub struct Input {}
+pub struct Input {
+    /// Default: your last change
+    change_id: Option<String>,
+}
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 pub struct Output {
-    /// 取り消した操作
     undone: String,
     files: Vec<String>,
+    // The lines that came and went, with `+` and `-`.
+    diff: String,
     undone_at: String,
 }
+
+/// Characters of the difference to answer with.
+const DIFF: usize = 1000;
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     Tool::new(
         Definition {
             name: "undo",
             title: "Undo",
-            description: "自分の直前の変更を取り消します。その後の他者の変更は保持します。",
+            description: "Undoes a change. 変更を取り消します。",
             hints: DESTROYS,
             effect: Effect::Write,
         },
-        blocking(state, handle),
+        unlisted(state, handle),
     )
+    .implied_calls(implied_calls(Arc::clone(state)))
 }
 
-fn handle(state: &CounterState, context: &Context, _: &Input) -> Result<Output> {
-    let last = locked(&state.undo).last(&context.caller.id);
-    let done = last.ok_or_else(errors::nothing_to_undo)?;
-    let output = state.write_unrecorded(context, |txn| {
+/// Where the calls are put that an undo amounts to.
+const CALLS: &str = "calls";
+/// Stands for arguments that only the recorded texts tell.
+const AS_BEFORE: &str = "as before";
+
+/// Undoing the creation of a task deletes it, so whoever may not delete tasks
+/// may not undo that. The desk checks these calls like those of a batch.
+fn implied_calls(
+    state: Arc<CounterState>,
+) -> impl for<'a> Fn(&Context, &'a mut Map<String, Value>) -> Vec<InnerCall<'a>> {
+    move |context, arguments| {
+        let given = arguments.get("change_id").and_then(Value::as_str);
+        let last = || locked(&state.undo).last(&context.caller.id);
+        let id = given.map(str::to_owned).or_else(last);
+        let found = id.zip(state.files.folder().ok());
+        let found = found.and_then(|(id, folder)| {
+            let done = History::of(&folder).find(&id).ok()??;
+            Some((id, done))
+        });
+        // The handler says why there is nothing to undo.
+        let Some((id, done)) = found else {
+            return Vec::new();
+        };
+        // The checked change is the one to undo.
+        arguments.insert("change_id".into(), id.into());
+        let calls = done.label.split(", ").filter_map(implied_call);
+        arguments.insert(CALLS.into(), calls.collect());
+        calls_in(arguments, CALLS, |value| value == AS_BEFORE)
+    }
+}
+
+/// The call that undoes `create_task T001`, or redoes `undo create_task T001`.
+fn implied_call(operation: &str) -> Option<Value> {
+    let plain = operation.trim_start_matches("undo ");
+    let undone = (operation.len() - plain.len()) / "undo ".len();
+    let (tool, target) = plain.split_once(' ')?;
+    let tool = match (tool, undone.is_multiple_of(2)) {
+        ("create_task", true) | ("delete_task", false) => "delete_task",
+        ("create_task", false) | ("delete_task", true) => "create_task",
+        _ => tool,
+    };
+    let open: &[&str] = match tool {
+        "create_task" => &["title"],
+        "reorder_task" => &["position"],
+        "link_tasks" => &["relation", "target"],
+        "update_context" => &["content"],
+        "create_adr" => &["title", "context", "decision", "rationale"],
+        "update_adr_status" => &["status"],
+        _ => &[],
+    };
+    let mut arguments: Map<String, Value> = open
+        .iter()
+        .map(|name| ((*name).to_owned(), AS_BEFORE.into()))
+        .collect();
+    match tool {
+        "create_task" | "create_adr" => {}
+        "update_adr_status" => {
+            arguments.insert("adr_number".into(), target.parse::<u16>().ok()?.into());
+        }
+        _ => {
+            arguments.insert("task_id".into(), target.into());
+        }
+    }
+    Some(json!({ "tool": tool, "arguments": arguments }))
+}
+
+fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Changed<Output>> {
+    let last = || locked(&state.undo).last(&context.caller.id);
+    let id = input.change_id.clone().or_else(last);
+    let id = id.ok_or_else(errors::nothing_to_undo)?;
+    let history = History::of(&state.files.folder()?);
+    let written = state.write(context, UndoScope::ByIdOnly, |txn| {
+        // Read under the lock, so that two processes do not undo it twice.
+        let done = history
+            .find(&id)
+            .map_err(|error| errors::io("The history of changes", false, error))?
+            .ok_or_else(|| errors::change_not_found(&id))?;
+        for operation in done.label.split(", ") {
+            txn.label(format!("undo {operation}"));
+        }
         Ok(Output {
             files: txn.revert(&done)?,
-            undone: done.label.clone(),
+            diff: diff(&done),
+            undone: done.label,
             undone_at: txn.now_text(),
         })
     })?;
-    locked(&state.undo).forget(&done);
-    Ok(output)
+    locked(&state.undo).forget(&id);
+    if let Err(error) = history.remove(&id) {
+        tracing::warn!(%error, "an undone change is still recorded");
+    }
+    Ok(written.into())
+}
+
+/// What the undo changes, line by line.
+fn diff(done: &RecordedChange) -> String {
+    let steps = done.steps.iter().map(|step| {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        merge::diff(&text(&step.after), &text(&step.before))
+    });
+    shortened(steps.collect::<String>().trim_end(), DIFF)
 }

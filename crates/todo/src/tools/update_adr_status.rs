@@ -22,17 +22,13 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// 更新対象のADR番号
     #[schemars(range(min = 1, max = 999))]
     adr_number: i64,
-    /// 新しいステータス
+    /// Superseded needs superseded_by
     #[schemars(with = "Status")]
     status: String,
-    /// ステータス変更の理由
     #[schemars(length(max = REASON_LENGTH))]
     reason: Option<String>,
-    /// 後継ADRの番号（statusはDeprecated）
-    #[schemars(range(min = 1, max = 999))]
     superseded_by: Option<i64>,
 }
 
@@ -44,6 +40,9 @@ pub struct Output {
     old_status: Status,
     #[schemars(with = "String")]
     new_status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    superseded_by: Option<u16>,
     #[schemars(extend("format" = "date-time"))]
     updated_at: String,
 }
@@ -52,8 +51,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     Tool::new(
         Definition {
             name: "update_adr_status",
-            title: "Change an ADR's status",
-            description: "ADRのステータスを更新します。",
+            title: "Set ADR status",
+            description: "Changes an ADR's status. ADRのステータスを更新します。",
             hints: Hints::SETS,
             effect: Effect::Write,
         },
@@ -66,6 +65,23 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
     arguments::integer(arguments, "adr_number");
     arguments::integer(arguments, "superseded_by");
+    // Superseded is a Deprecated that names its successor. Without one the
+    // schema refuses it, with a message that says so.
+    if arguments.contains_key("superseded_by") {
+        arguments::change(arguments, "status", |value| {
+            (value == "Superseded").then(|| Status::Deprecated.name().into())
+        });
+    }
+}
+
+/// The call that replaces one ADR by another.
+pub fn superseded(old: i64, by: u16) -> Input {
+    Input {
+        adr_number: old,
+        status: Status::Deprecated.name().to_owned(),
+        reason: None,
+        superseded_by: Some(by.into()),
+    }
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
@@ -100,6 +116,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
         adr_number: number,
         old_status: old.status,
         new_status: status,
+        superseded_by: by.map(|by| by.number),
         updated_at: txn.now_text(),
     })
 }

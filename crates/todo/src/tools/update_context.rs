@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use kit::{Definition, Effect, Result, Tool};
+use kit::{Context, Definition, Effect, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
     check,
     declare::{DESTROYS, writes},
+    hints,
 };
 use crate::{
     errors,
@@ -16,7 +17,8 @@ use crate::{
     model::{
         CONTENT_LENGTH, SECTION_LENGTH, TaskId,
         context::{self, Update},
-        edit, placement,
+        document::Document,
+        edit, placement, shortened,
     },
     state::CounterState,
     txn::Txn,
@@ -24,16 +26,14 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// 対象のタスクID
     #[schemars(with = "TaskId")]
     task_id: String,
-    /// コンテキスト内容
     #[schemars(length(max = CONTENT_LENGTH))]
     content: String,
     /// 既存内容に追記するかどうか
     #[serde(default)]
     append: bool,
-    /// 追記するセクション名
+    /// Added if missing
     #[schemars(length(max = SECTION_LENGTH))]
     section: Option<String>,
 }
@@ -41,18 +41,28 @@ pub struct Input {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     task_id: TaskId,
-    /// 更新されたcontextファイルパス
     file_path: String,
     #[schemars(extend("format" = "date-time"))]
     updated_at: String,
+    // The text that was replaced, cut if it is long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    removed: Option<String>,
+    // What the update did.
+    #[schemars(skip)]
+    message: String,
 }
+
+/// Characters of the removed text to answer with. `undo` restores all of it.
+const REMOVED: usize = 2000;
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     Tool::new(
         Definition {
             name: "update_context",
-            title: "Write a task's context",
-            description: "main-taskのコンテキスト情報を追加・更新します。",
+            title: "Write context",
+            description: "Replaces all unless append or section is given. \
+                main-taskのコンテキスト情報を追加・更新します。",
             hints: DESTROYS,
             effect: Effect::Write,
         },
@@ -90,11 +100,42 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     let old = txn.text(&name)?;
     let text = context::update(old.as_deref(), id, &input.content, update)
         .map_err(|_| check::unclosed("content", &input.content))?;
+    let message = message(txn.context, old.as_deref(), update);
+    let removed = old
+        .filter(|old| **old != *text)
+        .and_then(|old| context::replaced_text(&old, update))
+        .map(|removed| shortened(&removed, REMOVED));
     txn.put(&name, text)?;
     txn.label(format!("update_context {id}"));
     Ok(Output {
         task_id: id,
         file_path: Folder::shown(&name),
         updated_at: txn.now_text(),
+        removed,
+        message,
     })
+}
+
+fn message(context: &Context, old: Option<&str>, update: Update<'_>) -> String {
+    let has = |name: &str| old.is_some_and(|old| Document::parse(old).section(name).is_some());
+    let (english, japanese) = match update {
+        Update::Replace => (
+            "Replaced the whole text.".into(),
+            "全体を置き換えました。".into(),
+        ),
+        Update::Append => ("Added to the end.".into(), "末尾に追記しました。".into()),
+        Update::ReplaceSection(name) if has(name) => (
+            format!("Replaced the section {name}."),
+            format!("「{name}」を置き換えました。"),
+        ),
+        Update::AppendToSection(name) if has(name) => (
+            format!("Added to the section {name}."),
+            format!("「{name}」に追記しました。"),
+        ),
+        Update::ReplaceSection(name) | Update::AppendToSection(name) => (
+            format!("Added the section {name} at the end."),
+            format!("末尾に「{name}」を追加しました。"),
+        ),
+    };
+    hints::say(context, english, japanese)
 }

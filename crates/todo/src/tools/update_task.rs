@@ -3,41 +3,46 @@
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use kit::{Context, Definition, Effect, Hints, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Tool, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::{arguments, check, declare::writes};
+use super::{arguments, check, declare::writes, hints, subtask_change::SubtaskChange};
 use crate::{
     errors,
     model::{
-        CATEGORY_LENGTH, Status, TITLE_LENGTH, TaskId, edit, edit::TaskChange,
-        placement::Destination, subtasks::SubtaskSpec,
+        CATEGORY_LENGTH, Status, TITLE_LENGTH, TaskId,
+        board::{Board, Task},
+        edit,
+        edit::TaskChange,
+        graph::Graph,
+        listed,
+        placement::Destination,
+        shortened,
+        subtasks::SubtaskSpec,
     },
     state::CounterState,
     txn::Txn,
 };
 
 #[derive(Deserialize, JsonSchema)]
+#[schemars(extend("examples" = [{ "task_id": "T001", "subtask": { "title": "Write tests", "status": "done" } }]))]
 pub struct Input {
-    /// 更新対象のタスクID
     #[schemars(with = "TaskId")]
     task_id: String,
-    /// 新しいタイトル
     #[schemars(length(max = TITLE_LENGTH))]
     title: Option<String>,
-    /// 新しいステータス
     #[schemars(with = "Option<Status>")]
     status: Option<String>,
-    /// 新しいカテゴリ
     #[schemars(length(max = CATEGORY_LENGTH))]
     category: Option<String>,
-    /// サブタスクリスト（全置換）。文字列も可
+    /// Replaces all 全置換
     subtasks: Option<Vec<Subtask>>,
-    /// 期日 YYYY-MM-DD
+    /// Sets, adds or removes one
+    subtask: Option<SubtaskChange>,
+    /// YYYY-MM-DD
     due: Option<String>,
-    /// 削除する項目（""は未指定）
     #[serde(default)]
     clear: Vec<Clearable>,
 }
@@ -59,10 +64,19 @@ struct Subtask {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     task_id: TaskId,
-    /// 更新されたフィールド名のリスト
     updated_fields: Vec<&'static str>,
     #[schemars(extend("format" = "date-time"))]
     updated_at: String,
+    // Tasks that waited for this one and can be begun now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    now_ready: Vec<TaskId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    message: Option<String>,
+    // The task's lines in the file after the change.
+    #[schemars(skip)]
+    lines: String,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
@@ -70,7 +84,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "update_task",
             title: "Update a task",
-            description: "既存taskの部分更新を行います。",
+            description: "Changes only what is given. 既存taskの部分更新を行います。",
             hints: Hints::SETS,
             effect: Effect::Write,
         },
@@ -81,6 +95,9 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 
 pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
     arguments::titled(arguments, "subtasks");
+    arguments::change(arguments, "subtask", |value| {
+        Some(json!({ "title": value.as_str()? }))
+    });
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
@@ -92,11 +109,20 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
         .transpose()?;
     let status = input.status.as_deref().map(check::status).transpose()?;
     let category = input.category.as_deref().map(check::category).transpose()?;
-    let subtasks = input.subtasks.as_deref().map(wanted).transpose()?;
-    let due = new_due(input)?;
+    let today = txn.now().date();
+    let due = new_due(input, today)?;
 
     let board = txn.board()?;
     let task = txn.find(&board, "task_id", id)?;
+    let subtasks = match (&input.subtasks, &input.subtask) {
+        (Some(_), Some(subtask)) => {
+            let message = "Give either `subtasks`, which replaces all, or `subtask`.";
+            return Err(errors::invalid_argument("subtask", &subtask.title, message));
+        }
+        (Some(all), None) => Some(wanted(all)?),
+        (None, Some(one)) => Some(one.applied_to(task)?),
+        (None, None) => None,
+    };
     let change = TaskChange {
         title: title.as_deref(),
         status,
@@ -117,28 +143,130 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
                 edit::relocate(&changed, task, id, Destination::EndOf(&name)).map_err(refused)?;
         }
     }
+    let now = txn.find(&changed, "task_id", id)?;
+    warn_of_removed_subtasks(txn, input, task, now);
+    let mut sentences = Vec::new();
+    if let Some(due) = now.due.filter(|due| task.due != Some(*due)) {
+        sentences.push(hints::due_sentence(txn.context, id, due, today));
+    }
+    if now.status != task.status && now.status != Status::Todo {
+        hints::warn_if_blocked(txn, &board, id);
+    }
+    let now_ready = match now.status == Status::Done && task.status != Status::Done {
+        true => finish(txn, (&board, &changed), now, id, &mut sentences),
+        false => Vec::new(),
+    };
+    let output = Output {
+        task_id: id,
+        updated_fields: changed_fields((&board, task), (&changed, now)),
+        updated_at: txn.now_text(),
+        now_ready,
+        message: (!sentences.is_empty()).then(|| sentences.join(" ")),
+        lines: shortened(changed.block(now), LINES),
+    };
     txn.set_board(changed);
     txn.label(format!("update_task {id}"));
+    Ok(output)
+}
+
+/// Characters of the task's lines to answer with.
+const LINES: usize = 1000;
+
+/// The fields that differ.
+fn changed_fields(
+    (old_board, old): (&Board, &Task),
+    (new_board, new): (&Board, &Task),
+) -> Vec<&'static str> {
+    let titles = |task: &Task| -> Vec<_> {
+        let all = task.subtasks.iter();
+        all.map(|sub| (sub.title.clone(), sub.status)).collect()
+    };
     let fields = [
-        ("title", title.is_some()),
-        ("status", status.is_some()),
-        ("category", category.is_some()),
-        ("subtasks", subtasks.is_some()),
-        ("due", due.is_some()),
+        ("title", old.title != new.title),
+        ("status", old.status != new.status),
+        (
+            "category",
+            old_board.category(old) != new_board.category(new),
+        ),
+        ("subtasks", titles(old) != titles(new)),
+        ("due", old.due != new.due),
     ];
-    Ok(Output {
-        task_id: id,
-        updated_fields: fields
-            .into_iter()
-            .filter(|(_, given)| *given)
-            .map(|(name, _)| name)
-            .collect(),
-        updated_at: txn.now_text(),
-    })
+    let changed = fields.into_iter().filter(|(_, changed)| *changed);
+    changed.map(|(name, _)| name).collect()
+}
+
+/// Replacing the list loses what it does not repeat.
+fn warn_of_removed_subtasks(txn: &mut Txn<'_>, input: &Input, old: &Task, new: &Task) {
+    let gone = old.subtasks.iter().filter(|sub| {
+        let same = |other: &crate::model::board::Subtask| other.title == sub.title;
+        !new.subtasks.iter().any(same)
+    });
+    let gone: Vec<&str> = gone.map(|sub| sub.title.as_str()).collect();
+    if input.subtasks.is_some() && !gone.is_empty() {
+        let message = format!(
+            "`subtasks` replaced the whole list, which removed: {}. \
+             To change one of them, use `subtask`.",
+            gone.join(", ")
+        );
+        txn.warn(Warning::new("SUBTASKS_REMOVED", message).detail("removed", json!(gone)));
+    }
+}
+
+/// The tasks that became ready when this one was finished. Adds sentences about
+/// all that waited for it, and warns of sub-tasks that are still open.
+fn finish(
+    txn: &mut Txn<'_>,
+    (before, after): (&Board, &Board),
+    task: &Task,
+    id: TaskId,
+    sentences: &mut Vec<String>,
+) -> Vec<TaskId> {
+    let open = task
+        .subtasks
+        .iter()
+        .filter(|sub| sub.status != Status::Done);
+    let open: Vec<&str> = open.map(|sub| sub.title.as_str()).collect();
+    if !open.is_empty() {
+        let message = format!("{id} is done, but sub-tasks are open: {}.", open.join(", "));
+        txn.warn(Warning::new("OPEN_SUBTASKS", message).detail("open", json!(open)));
+    }
+    let today = txn.now().date();
+    let (old, new) = (Graph::of(before), Graph::of(after));
+    let (mut ready, mut names) = (Vec::new(), Vec::new());
+    for other in &after.tasks {
+        let Some(other_id) = other.id else { continue };
+        if !old.blockers(other_id).any(|first| first == id) {
+            continue;
+        }
+        let standing = new.standing(other, today);
+        let name = format!("{other_id} {}", listed(&other.title));
+        if standing.ready {
+            ready.push(other_id);
+            names.push(name);
+        } else if !standing.blocked_by.is_empty() {
+            let ids: Vec<String> = standing.blocked_by.iter().map(TaskId::to_string).collect();
+            sentences.push(hints::say(
+                txn.context,
+                format!("{name} still waits for {}.", ids.join(", ")),
+                format!("{name}はまだ{}を待っています。", ids.join("、")),
+            ));
+        }
+    }
+    sentences.truncate(kit::SHORTLIST);
+    if !names.is_empty() {
+        let names = kit::shortlist(names);
+        let now = hints::say(
+            txn.context,
+            format!("Now ready: {}.", names.sentence()),
+            format!("着手可能になりました: {}。", names.japanese()),
+        );
+        sentences.insert(0, now);
+    }
+    ready
 }
 
 /// `Some(None)` takes the date away.
-fn new_due(input: &Input) -> Result<Option<Option<Date>>> {
+fn new_due(input: &Input, today: Date) -> Result<Option<Option<Date>>> {
     let given = input.due.as_deref();
     if input.clear.contains(&Clearable::Due) {
         return match given {
@@ -149,7 +277,8 @@ fn new_due(input: &Input) -> Result<Option<Option<Date>>> {
             }
         };
     }
-    Ok(given.map(check::due).transpose()?.map(Some))
+    let given = given.map(|text| check::due(text, today)).transpose()?;
+    Ok(given.map(Some))
 }
 
 fn wanted(subtasks: &[Subtask]) -> Result<Vec<SubtaskSpec>> {

@@ -9,7 +9,7 @@ use std::{
 
 use kit::Result;
 
-use super::{CommitOutcome, StagedFile, Txn};
+use super::{CommitOutcome, FileChange, StagedFile, Txn};
 use crate::{
     errors,
     files::{
@@ -19,7 +19,6 @@ use crate::{
     },
     model::board::Board,
     state::CounterState,
-    undo_history::FileChange,
 };
 
 impl Txn<'_> {

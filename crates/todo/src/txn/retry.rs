@@ -11,7 +11,7 @@ use crate::{errors, files::numbers::NumberLedger, model::numbers::Request};
 impl Txn<'_> {
     /// The earlier call of this tool with this key.
     pub fn earlier_request(
-        &self,
+        &mut self,
         tool: &str,
         key: Option<&str>,
         title: &str,
@@ -27,6 +27,7 @@ impl Txn<'_> {
         {
             return Err(errors::key_reused());
         }
+        self.earlier_change = earlier.as_ref().and_then(|it| it.change_id.clone());
         Ok(earlier)
     }
 
@@ -46,6 +47,7 @@ impl Txn<'_> {
             title: title.to_owned(),
             number,
             at: at.to_owned(),
+            change_id: Some(self.change_id.clone()),
         };
         self.change_ledger(|issued| issued.note(request))
     }

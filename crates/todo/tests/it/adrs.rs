@@ -21,7 +21,7 @@ async fn an_adr_is_created_superseded_listed_and_found() {
         json!({
             "adr_id": "adr-001-認証方式-jwt", "adr_number": 1,
             "file_path": ".todo/adr/adr-001-認証方式-jwt.md",
-            "created_at": "2026-11-15T10:00:00+09:00"
+            "created_at": "2026-11-15T10:00:00+09:00", "change_id": made["change_id"]
         })
     );
     let text = project.text("adr/adr-001-認証方式-jwt.md");
@@ -66,8 +66,8 @@ async fn an_adr_is_created_superseded_listed_and_found() {
         (&json!(2), &json!("adr-001-認証方式-jwt"))
     );
     let query = json!({"query": "鍵 ＪＷＴ"});
-    let found = project.ok("search_adrs", query).await;
-    assert_eq!(found["results"][0]["adr_number"], 1);
+    let found = project.ok("search", query).await;
+    assert_eq!(found["results"][0]["id"], "1");
     assert_eq!(found["total_matches"], 1);
 }
 

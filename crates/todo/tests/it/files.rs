@@ -25,6 +25,9 @@ async fn only_expected_files_are_created() {
         }
     }
     names.sort();
+    // One for each change, so that it can be undone.
+    let changes = names.extract_if(.., |name| name.starts_with(".todo/.changes/"));
+    assert_eq!(changes.count(), 2);
     assert_eq!(
         names,
         [

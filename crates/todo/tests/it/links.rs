@@ -73,7 +73,9 @@ async fn dependency_cycles_are_rejected() {
 #[tokio::test]
 async fn a_deleted_task_blocks_nothing() {
     let project = TestProject::with("- [ ] a #T001 after:#T002\n- [ ] b #T002\n");
-    project.delete("T002").await;
+    let delete = json!({"task_id": "T002", "relink": true});
+    project.ok("delete_task", delete).await;
+    assert_eq!(project.tasks(), "- [ ] a #T001\n");
     let ready = project.ok("list_tasks", json!({"ready": true})).await;
     assert_eq!(ready["total_count"], 1);
 }

@@ -12,6 +12,7 @@
 )]
 
 mod adrs;
+mod answers;
 mod changes;
 mod contexts;
 mod crash;

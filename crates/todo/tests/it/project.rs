@@ -55,8 +55,10 @@ impl TestProject {
 
     /// The same project as another process would open it.
     pub fn at(root: &Path) -> Self {
+        let mut harness = Harness::new(todo::counter(settings(root)), TEN_O_CLOCK);
+        harness.allows_unlisted_fields = true;
         Self {
-            harness: Harness::new(todo::counter(settings(root)), TEN_O_CLOCK),
+            harness,
             root: root.to_owned(),
             _directory: None,
         }

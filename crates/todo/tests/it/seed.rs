@@ -9,19 +9,17 @@ fn published() -> Value {
 }
 
 /// Our schema has everything that the document's schema has, and may have more.
+/// Descriptions of fields are left out where the name says it, to save space.
 fn assert_holds(ours: &Value, seed: &Value, place: &str) {
     match (ours, seed) {
         (Value::Object(ours), Value::Object(seed)) => {
-            for (key, value) in seed {
+            let is_text = |key: &str, value: &Value| key == "description" && value.is_string();
+            for (key, value) in seed.iter().filter(|(key, value)| !is_text(key, value)) {
                 let own = ours
                     .get(key)
                     .unwrap_or_else(|| panic!("{place}.{key} is missing"));
                 assert_holds(own, value, &format!("{place}.{key}"));
             }
-        }
-        // A description may also list other accepted spellings.
-        (Value::String(ours), Value::String(seed)) if place.ends_with(".description") => {
-            assert!(ours.starts_with(seed), "{place}: {ours}");
         }
         _ => assert_eq!(ours, seed, "{place}"),
     }
@@ -38,7 +36,14 @@ async fn tools_match_the_schemas_of_the_document() {
     assert_eq!(names[..12], wanted[..]);
     for (name, words) in seed.as_object().unwrap() {
         let tool = counter.tool(name).unwrap();
-        assert_eq!(tool.description, words["description"], "{name}");
+        // In English first, then in the document's words.
+        let words_of_seed = words["description"].as_str().unwrap();
+        assert!(tool.description.ends_with(words_of_seed), "{name}");
+        let english = tool.description.trim_end_matches(words_of_seed);
+        assert!(
+            english.is_ascii() && english.ends_with(". "),
+            "{name}: {english}"
+        );
         assert_holds(&tool.input, &words["input"], name);
         assert_holds(tool.output.as_ref().unwrap(), &words["output"], name);
         assert_eq!(
@@ -66,26 +71,23 @@ async fn tool_definitions_are_portable_and_small() {
                 );
             }
         }
-        // As the desk lists it, with hints and the error that every
+        // As the program lists it, with hints and the error that every
         // answer may have.
         let mut output = output.clone();
-        output["properties"]["error"] = json!({
-            "type": "object",
-            "description": "Only when the call was refused: code, message, details",
-        });
+        output["properties"]["error"] = json!({ "type": "object" });
         let listed = json!({
             "name": tool.name, "title": tool.title, "description": tool.description,
             "inputSchema": tool.input, "outputSchema": output,
             "annotations": {
-                "title": tool.title, "readOnlyHint": tool.hints.read_only,
+                "readOnlyHint": tool.hints.read_only,
                 "destructiveHint": tool.hints.destructive,
                 "idempotentHint": tool.hints.idempotent, "openWorldHint": tool.hints.open_world,
             },
         });
-        size += listed.to_string().chars().count();
+        // And the comma between two of them.
+        size += listed.to_string().chars().count() + 1;
     }
-    // About four characters make a token.
-    assert!(size < 20_000, "the tool list has {size} characters");
+    assert!(size <= 14_000, "the tool list has {size} characters");
 }
 
 #[tokio::test]
@@ -100,7 +102,7 @@ async fn the_example_of_the_document_works() {
         made,
         json!({
             "task_id": "T001", "file_path": ".todo/context/T001.md",
-            "created_at": TEN_O_CLOCK
+            "created_at": TEN_O_CLOCK, "change_id": made["change_id"]
         })
     );
     let new = json!({"title": "Reactコンポーネントを検討", "category": "Frontend"});
@@ -125,7 +127,7 @@ async fn the_example_of_the_document_works() {
         json!({
             "tasks": [{
                 "task_id": "T001", "title": "要件定義を作成", "status": "todo", "category": "SPEC",
-                "subtasks_count": 2, "priority": 1
+                "subtasks_count": 2, "subtasks_done": 1, "priority": 1
             }],
             "total_count": 1
         })

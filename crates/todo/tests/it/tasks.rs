@@ -170,6 +170,7 @@ async fn get_task_returns_everything_about_a_task() {
         json!({
             "task_id": "T001", "title": "a", "status": "todo", "category": "A", "priority": 1,
             "line": 2, "due": "2026-11-01", "overdue": true, "ready": false,
+            "today": "2026-11-15", "time_zone": "Asia/Tokyo",
             "subtasks": [{"title": "s", "status": "done"}],
             "depends_on": ["T002"], "blocks": ["T003"], "relates": ["T003"], "decided_by": [1],
             "blocked_by": ["T002"], "context_excerpt": "what to know"

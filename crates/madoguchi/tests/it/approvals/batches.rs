@@ -148,6 +148,30 @@ async fn a_batch_with_a_call_that_needs_approval_is_approved_as_a_whole() {
     refused(&todo.batch(&[update, create]), "APPROVAL_REQUIRED");
 }
 
+/// Undoing the creation of a task deletes it.
+#[tokio::test]
+async fn undo_is_held_to_the_policy_of_what_it_does() {
+    let mut todo = Todo::start(POLICY, &[]);
+    let created = todo.call("create_task", json!({ "title": "Three" }));
+    let change_id = structured(&created)["change_id"].clone();
+    let before = todo.tasks();
+    for arguments in [json!({}), json!({ "change_id": change_id })] {
+        refused(&todo.call("undo", arguments), "DENIED_BY_POLICY");
+    }
+    assert_eq!(todo.tasks(), before);
+    let moved = json!({ "task_id": "T001", "position": "last" });
+    structured(&todo.call("reorder_task", moved));
+    structured(&todo.call("undo", json!({})));
+    assert_eq!(todo.tasks(), before);
+    // Undoing an update is an update, which needs approval here.
+    let operations = [update()];
+    refused(&todo.batch(&operations), "APPROVAL_REQUIRED");
+    let approval = todo.approvals()[0]["id"].as_str().unwrap().to_owned();
+    todo.place.run(&["approvals", "approve", &approval]).ok();
+    structured(&todo.batch(&operations));
+    refused(&todo.call("undo", json!({})), "APPROVAL_REQUIRED");
+}
+
 #[tokio::test]
 async fn a_prompt_for_a_batch_offers_no_standing_grant() {
     let mut todo = Todo::start(POLICY, &[]);

@@ -80,7 +80,8 @@ assert.equal((await does("create_adr", { title: "Use Rust", ...words })).adr_id,
 await does("update_adr_status", { adr_number: 1, status: "Accepted", reason: "why not" });
 assert.equal((await does("list_adrs", { status: "Accepted" })).total_count, 1);
 assert.equal((await does("get_adr", { adr_number: 1 })).status, "Accepted");
-assert.equal((await does("search_adrs", { query: "rust" })).total_matches, 1);
+assert.equal((await does("search", { query: "rust" })).results[0].kind, "adr");
+assert.equal((await does("next_tasks")).tasks[0].task_id, "T001");
 await does("link_tasks", { task_id: "T002", relation: "depends_on", target: "T001" });
 assert.equal((await does("get_task", { task_id: "T002" })).title, "二");
 const before = text();

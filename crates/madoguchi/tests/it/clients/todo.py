@@ -123,6 +123,9 @@ async def tasks(agent):
     await agent.does("link_tasks", task_id="T002", relation="depends_on", target="T001")
     waiting = await agent.does("list_tasks", blocked=True)
     equal([task["task_id"] for task in waiting["tasks"]], ["T002"])
+    now = await agent.does("next_tasks")
+    equal(now["tasks"][0]["task_id"], "T001")
+    await agent.fails("TASK_HAS_DEPENDANTS", "task_id", "delete_task", task_id="T001")
     task = await agent.does("get_task", task_id="T002")
     equal((task["title"], task["status"]), ("Second", "todo"))
     await agent.fails(
@@ -166,8 +169,9 @@ async def decisions(agent):
     has(row, dict(adr_number=int, title=str, status=str, created_at=str, updated_at=str))
     adr = await agent.does("get_adr", adr_number=1)
     equal((adr["status"], adr["superseded_by"]), ("Deprecated", 2))
-    found = await agent.does("search_adrs", query="速くする")
+    found = await agent.does("search", query="速くする")
     equal(found["total_matches"], 2)
+    assert all(row["kind"] == "adr" for row in found["results"]), found
 
 
 async def several(agent):
@@ -336,7 +340,7 @@ async def main():
         await trouble(agent)
         equal(agent.called, {tool.name for tool in (await desk.list_tools()).tools})
         # The document's fifteen, six of our own, and two that all counters have.
-        equal(len(agent.codes), 15 + 6 + 2)
+        equal(len(agent.codes), 15 + 6 + 3)
 
 
 anyio.run(main)
