@@ -13,8 +13,7 @@ use tokio_tungstenite::{
 };
 
 use crate::harness::{
-    Answer, Desk, Output, Socket, configured_keys, connect_from, plain, request, request_over,
-    result,
+    Answer, Desk, Socket, configured_keys, connect_from, plain, request, request_over, result,
 };
 
 const KEY: &str = "correct horse battery staple";
@@ -156,24 +155,11 @@ async fn wrong_keys_on_websockets_count_too() {
 #[tokio::test]
 async fn wrong_keys_in_the_addresses_of_files_count_too() {
     let desk = desk("wrong_keys_per_minute = 3").await;
-    let create = [
-        "keys",
-        "create",
-        "reader",
-        "--file",
-        "innervoice/calendar.ics",
-    ];
-    let mut command = desk.place.command();
-    command
-        .args(create)
-        .arg("--json")
-        .arg("--config")
-        .arg(desk.config());
-    let made = Output::of(&mut command, "").ok().json();
-    let right = format!(
-        "/files/innervoice/{}/calendar.ics",
-        made["key"].as_str().unwrap()
-    );
+    let config = desk.config();
+    let file = ["reader", "--file", "innervoice/calendar.ics", "--config"];
+    let reader = [&file[..], &[config.to_str().unwrap()]].concat();
+    let key = desk.place.create_key(&reader);
+    let right = format!("/files/innervoice/{key}/calendar.ics");
     assert_eq!(desk.get(&right).await.status, 200);
     for guess in ["guess", "mdg_000000000000_00000000000000000000000000", "x"] {
         let path = format!("/files/innervoice/{guess}/calendar.ics");

@@ -15,9 +15,7 @@ use serde_json::{Value, json};
 
 use asking::{Asking, asking, id, question, reservation};
 
-use crate::harness::{
-    Desk, Place, modern, modern_headers, refused, result, show_to_book, structured, try_request,
-};
+use crate::harness::{Desk, Place, call, refused, result, show_to_book, structured};
 
 #[tokio::test]
 async fn a_waiting_call_continues_when_the_user_approves() {
@@ -175,14 +173,8 @@ fn id_of(listed: &[Value]) -> String {
 }
 
 async fn call_with_key(desk: &Desk, key: &str, arguments: Value) -> Value {
-    let params = json!({ "name": "reserve_seats", "arguments": arguments });
-    let headers = modern_headers("tools/call", &params);
-    let bearer = format!("Bearer {key}");
-    let mut headers: Vec<_> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
-    headers.push(("authorization", &bearer));
-    let body = modern(1, "tools/call", params).to_string();
-    let answer = try_request(desk.port, "POST", "/mcp/cinema", &headers, body).await;
-    result(&answer.unwrap().message()).clone()
+    let answer = desk.call_as(key, "cinema", "reserve_seats", arguments);
+    result(&answer.await.message()).clone()
 }
 
 #[tokio::test]
@@ -372,14 +364,9 @@ async fn a_kill_at_any_step_loses_nothing_and_does_nothing_twice() {
 /// Asks until it is booked, as an agent and its user would together.
 async fn book_with_person(asking: &Asking, show: &Value, seat: &str) -> String {
     let arguments = json!({ "schedule_id": show["schedule_id"], "seat_ids": [seat] });
-    let params = json!({ "name": "reserve_seats", "arguments": arguments });
-    let headers = modern_headers("tools/call", &params);
-    let body = modern(1, "tools/call", params).to_string();
+    let call = call(1, "reserve_seats", arguments);
     loop {
-        let headers: Vec<_> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
-        let port = asking.desk.port;
-        let answer = try_request(port, "POST", "/mcp/cinema", &headers, body.clone()).await;
-        let Ok(answer) = answer else {
+        let Ok(answer) = asking.desk.try_post("cinema", None, &call).await else {
             // Killed; the caller of this future ends it.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;

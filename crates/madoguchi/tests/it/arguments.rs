@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Pipe, Place, modern, result};
+use crate::harness::{Pipe, Place, call, modern, result};
 
 /// One counter on stdio.
 struct Counter(Pipe);
@@ -17,8 +17,7 @@ impl Counter {
     }
 
     fn answer(&mut self, tool: &str, arguments: &Value) -> Value {
-        let params = json!({ "name": tool, "arguments": arguments });
-        result(&self.0.request(&modern(1, "tools/call", params))).clone()
+        result(&self.0.request(&call(1, tool, arguments.clone()))).clone()
     }
 
     #[track_caller]

@@ -32,13 +32,15 @@ impl Trail {
         }
     }
 
+    /// The variables that lead other commands to it.
+    pub fn environment(&self) -> Vec<(&str, &str)> {
+        let url = self.url.iter();
+        url.map(|url| ("MADOGUCHI_DATABASE__URL", &**url)).collect()
+    }
+
     pub fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = self.place.command();
-        command.arg("audit").args(arguments);
-        if let Some(url) = &self.url {
-            command.env("MADOGUCHI_DATABASE__URL", url);
-        }
-        Output::of(&mut command, "")
+        let arguments = [&["audit"], arguments].concat();
+        self.place.run_with(&arguments, &self.environment())
     }
 
     /// Every record that is not about segments, with what people wrote.

@@ -83,10 +83,7 @@ impl Client {
                 Self::Socket(Box::new(socket), way.is_modern())
             }
             Way::StdioModern | Way::StdioLegacy => {
-                let mut command = desk.place.command();
-                command.args(["stdio", counter, "--fixture", "--config"]);
-                command.arg(desk.config()).env("MADOGUCHI_KEY", key);
-                let mut pipe = Pipe::start(&mut command);
+                let mut pipe = desk.stdio(counter, Some(key));
                 if way == Way::StdioLegacy {
                     pipe.request(&initialize(0, LEGACY));
                     pipe.send(&initialized());

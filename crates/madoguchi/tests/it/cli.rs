@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Desk, MODERN, Output, Place};
+use crate::harness::{Desk, MODERN, Output, Place, mentions};
 
 #[test]
 fn tools_for_people_and_programs() {
@@ -18,12 +18,8 @@ fn tools_for_people_and_programs() {
         assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
     }
     let few = place.run(&["tools", "--json", "--read-only"]).ok().json();
-    assert!(
-        few.as_array()
-            .unwrap()
-            .iter()
-            .all(|t| t["name"] != "reserve_seats")
-    );
+    let mut few = few.as_array().unwrap().iter();
+    assert!(few.all(|tool| tool["name"] != "reserve_seats"));
     // Nothing is opened, so nothing is left behind.
     assert!(!place.data().exists());
 }
@@ -61,10 +57,8 @@ fn call_in_process() {
     let wrong = call(&["get_movie_list", r#"{"date": "soon"}"#]);
     assert_eq!(wrong.code, Some(1));
     assert_eq!(wrong.json()["error"]["code"], "INVALID_DATE");
-    let said = call(&["get_movie_lists"]).failed();
-    assert!(said.contains("Did you mean get_movie_list?"), "{said}");
-    let said = call(&["get_movie_list", "[1]"]).failed();
-    assert!(said.contains("INVALID_JSON"), "{said}");
+    call(&["get_movie_lists"]).fails_with("Did you mean get_movie_list?");
+    call(&["get_movie_list", "[1]"]).fails_with("INVALID_JSON");
     let read_only = call(&["reserve_seats", r#"{"seat_ids": ["A1"]}"#, "--read-only"]);
     assert_eq!(read_only.json()["error"]["code"], "TOOL_NOT_OFFERED");
 }
@@ -81,28 +75,15 @@ async fn call_at_a_running_desk() {
     let movies = call(&["get_movie_list"]).ok().json();
     assert!(movies["movies"].as_array().unwrap().len() >= 10);
     let wrong = call(&["get_movie_list", r#"{"date": "soon"}"#]);
-    assert_eq!(
-        (wrong.code, &wrong.json()["error"]["code"]),
-        (Some(1), &json!("INVALID_DATE"))
-    );
+    assert_eq!(wrong.code, Some(1));
+    assert_eq!(wrong.json()["error"]["code"], "INVALID_DATE");
     let whole = call(&["get_movie_list", "--json"]).ok().json();
     assert_eq!(whole["resultType"], "complete");
-    let said = call(&["get_movie_lists"]).failed();
-    assert!(said.contains("Did you mean get_movie_list?"), "{said}");
+    call(&["get_movie_lists"]).fails_with("Did you mean get_movie_list?");
     assert!(!place.data().exists());
 
-    let nobody = [
-        "call",
-        "cinema",
-        "get_movie_list",
-        "--url",
-        "http://127.0.0.1:1",
-    ];
-    let said = place.run(&nobody).failed();
-    assert!(
-        said.contains("Is `madoguchi serve` running there?"),
-        "{said}"
-    );
+    let nobody = place.run_line("call cinema get_movie_list --url http://127.0.0.1:1");
+    nobody.fails_with("Is `madoguchi serve` running there?");
 }
 
 #[test]
@@ -120,8 +101,9 @@ fn demo_data_is_loaded_and_removed() {
     assert!(again.contains(" 0 screenings"), "{again}");
     place.run(&["demo", "remove", "cinema"]).ok();
     assert_eq!(count(), 0);
-    let said = place.run(&["demo", "load", "cinma"]).failed();
-    assert!(said.contains("Did you mean `cinema`?"), "{said}");
+    place
+        .run(&["demo", "load", "cinma"])
+        .fails_with("Did you mean `cinema`?");
 }
 
 /// The default file says what holds anyway, and passes its own check.
@@ -137,10 +119,8 @@ fn config_default_and_schema() {
     assert!(said.contains("madoguchi.toml is fine"), "{said}");
     place.run(&["config", "check", file.to_str().unwrap()]).ok();
     let schema = place.run(&["config", "schema"]).ok().json();
-    assert_eq!(
-        schema["properties"]["http"]["properties"]["port"]["default"],
-        8010
-    );
+    let http = &schema["properties"]["http"]["properties"];
+    assert_eq!(http["port"]["default"], 8010);
     assert!(schema["properties"]["cinema"]["properties"]["time_zone"].is_object());
 }
 
@@ -166,13 +146,12 @@ fn config_mistakes_are_named() {
     ] {
         let file = place.file("wrong.toml", text);
         let file = file.to_str().unwrap();
-        let found = place.run(&["config", "check", file]).failed();
-        assert!(found.contains(said), "{text}\n{found}");
-        let found = place.run(&["serve", "--config", file]).failed();
-        assert!(found.contains(said), "{text}\n{found}");
+        place.run(&["config", "check", file]).fails_with(said);
+        place.run(&["serve", "--config", file]).fails_with(said);
     }
-    let said = place.run(&["serve", "--config", "none.toml"]).failed();
-    assert!(said.contains("none.toml"), "{said}");
+    place
+        .run(&["serve", "--config", "none.toml"])
+        .fails_with("none.toml");
 }
 
 /// What `serve` refuses, `config check` and `doctor` do not call fine.
@@ -237,10 +216,7 @@ fn config_check_refuses_what_serve_refuses() {
 fn environment_wins_over_the_file() {
     let place = Place::new();
     place.file("madoguchi.toml", "[http]\nport = 1\n");
-    let doctor = |name: &str, value: &str| {
-        let mut command = place.command();
-        Output::of(command.args(["doctor", "--json"]).env(name, value), "")
-    };
+    let doctor = |name, value| place.run_with(&["doctor", "--json"], &[(name, value)]);
     let port = |output: Output| {
         let findings = output.json()["findings"].as_array().unwrap().clone();
         let port = findings.into_iter().find(|f| f["what"] == "port").unwrap();
@@ -256,40 +232,27 @@ fn environment_wins_over_the_file() {
 #[tokio::test(flavor = "multi_thread")]
 async fn doctor() {
     let desk = Desk::start().await;
-    let mut command = desk.place.command();
-    command
-        .args(["doctor", "--json"])
-        .env("MADOGUCHI_HTTP__PORT", desk.port.to_string());
-    let report = Output::of(&mut command, "").ok().json();
+    let doctor = |arguments: &[&str], variable: (&str, &str)| {
+        desk.place
+            .run_with(&[&["doctor"], arguments].concat(), &[variable])
+    };
+    let port = desk.port.to_string();
+    let report = doctor(&["--json"], ("MADOGUCHI_HTTP__PORT", &port));
+    let report = report.ok().json();
     assert_eq!(report["healthy"], true, "{report}");
-    assert!(
-        report.to_string().contains("is served by a desk"),
-        "{report}"
-    );
+    mentions(&report.to_string(), &["is served by a desk"]);
     let text = desk.place.run(&["doctor"]).stdout;
     assert!(text.contains("sqlite reads and writes"), "{text}");
     assert!(text.contains("the index knows 30 products"), "{text}");
 
-    let mut command = desk.place.command();
-    command
-        .arg("doctor")
-        .env("MEILISEARCH_URL", "http://127.0.0.1:1");
-    let report = Output::of(&mut command, "");
+    let report = doctor(&[], ("MEILISEARCH_URL", "http://127.0.0.1:1"));
     assert_eq!(report.code, Some(1), "{}", report.stdout);
-    assert!(
-        report.stdout.contains("FAIL meilisearch"),
-        "{}",
-        report.stdout
-    );
+    mentions(&report.stdout, &["FAIL meilisearch"]);
 
-    let mut command = desk.place.command();
-    command.args(["doctor", "--json"]);
-    command.env("MADOGUCHI_DATABASE__URL", "postgres://nobody@127.0.0.1:1/x");
-    let report = Output::of(&mut command, "");
-    assert_eq!(
-        (report.code, &report.json()["healthy"]),
-        (Some(1), &json!(false))
-    );
+    let nowhere = "postgres://nobody@127.0.0.1:1/x";
+    let report = doctor(&["--json"], ("MADOGUCHI_DATABASE__URL", nowhere));
+    assert_eq!(report.code, Some(1));
+    assert_eq!(report.json()["healthy"], false);
 }
 
 #[test]
@@ -345,10 +308,7 @@ fn completions_for_every_shell() {
     let place = Place::new();
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = place.run(&["completions", shell]).ok().stdout;
-        assert!(
-            script.contains("madoguchi") && script.contains("exclude-tools"),
-            "{shell}"
-        );
+        mentions(&script, &["madoguchi", "exclude-tools"]);
     }
 }
 
@@ -356,46 +316,31 @@ fn completions_for_every_shell() {
 fn mistakes_are_refused_with_the_nearest_name() {
     let place = Place::new();
     for (arguments, said) in [
-        (&["serv"][..], "'serve'"),
-        (&["serve", "--prot", "1"], "'--port'"),
-        (&["serve", "--port", "99999"], "99999"),
+        ("serv", "'serve'"),
+        ("serve --prot 1", "'--port'"),
+        ("serve --port 99999", "99999"),
         (
-            &[
-                "serve",
-                "--port",
-                "0",
-                "--merchant-port",
-                "0",
-                "--innervoice-port",
-                "0",
-            ],
+            "serve --port 0 --merchant-port 0 --innervoice-port 0",
             "--port",
         ),
+        ("serve --port 1 --tools get_movie_lst", "`get_movie_list`"),
+        ("serve --log-level inf", "`info`"),
+        ("stdio cinma", "`cinema`"),
         (
-            &["serve", "--port", "1", "--tools", "get_movie_lst"],
-            "`get_movie_list`",
-        ),
-        (&["serve", "--log-level", "inf"], "`info`"),
-        (&["stdio", "cinma"], "`cinema`"),
-        (
-            &["stdio", "cinema", "--exclude-tools", "reserve_seat"],
+            "stdio cinema --exclude-tools reserve_seat",
             "`reserve_seats`",
         ),
-        (&["tools", "cinma"], "`cinema`"),
-        (&["tools", "--jsn"], "'--json'"),
-        (&["tools", "--tools", "get_movie_lst"], "`get_movie_list`"),
-        (&["call", "cinma", "get_movie_list"], "`cinema`"),
-        (
-            &["call", "cinema", "get_movie_list", "--ulr", "x"],
-            "'--url'",
-        ),
-        (&["completions", "fsh"], "'fish'"),
-        (&["config", "chek"], "'check'"),
+        ("tools cinma", "`cinema`"),
+        ("tools --jsn", "'--json'"),
+        ("tools --tools get_movie_lst", "`get_movie_list`"),
+        ("call cinma get_movie_list", "`cinema`"),
+        ("call cinema get_movie_list --ulr x", "'--url'"),
+        ("completions fsh", "'fish'"),
+        ("config chek", "'check'"),
     ] {
-        let output = place.run(arguments);
+        let output = place.run_line(arguments);
         assert_eq!(output.stdout, "", "{arguments:?}");
-        let found = output.failed();
-        assert!(found.contains(said), "{arguments:?}\n{found}");
+        output.fails_with(said);
     }
 }
 

@@ -4,15 +4,12 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Pipe, Place, modern, result};
+use crate::harness::{Pipe, Place, call, result};
 
 /// Answers of one call on stdio and by `madoguchi call`.
 fn answers(place: &Place, counter: &str, tool: &str, arguments: &Value) -> [Value; 2] {
-    let mut command = place.command();
-    command.args(["stdio", counter]);
-    let mut pipe = Pipe::start(&mut command);
-    let params = json!({ "name": tool, "arguments": arguments });
-    let answer = pipe.request(&modern(1, "tools/call", params));
+    let mut pipe = Pipe::start(place.command().args(["stdio", counter]));
+    let answer = pipe.request(&call(1, tool, arguments.clone()));
     let said = result(&answer)["structuredContent"].clone();
     let text = arguments.to_string();
     let printed = place.run(&["call", counter, tool, &text]).ok().json();
@@ -108,16 +105,13 @@ async fn a_page_of_products_ends_before_the_answer_is_too_large() {
     place
         .run(&["import", "merchant", file.to_str().unwrap()])
         .ok();
-    let mut command = place.command();
-    command.args(["stdio", "merchant"]);
-    let mut pipe = Pipe::start(&mut command);
+    let mut pipe = Pipe::start(place.command().args(["stdio", "merchant"]));
     // A list, what a search finds, and what is shown where it finds nothing.
     for keywords in [json!([]), json!(["棚"]), json!(["zzzzqqqq"])] {
         let mut arguments = json!({ "keywords": keywords, "limit": 1_000 });
         let mut ids = Vec::new();
         loop {
-            let params = json!({ "name": "search_products", "arguments": arguments });
-            let answer = pipe.request(&modern(1, "tools/call", params));
+            let answer = pipe.request(&call(1, "search_products", arguments.clone()));
             let size = answer.to_string().len();
             assert!(size < 256_000, "{keywords}: {size} bytes");
             let said = &result(&answer)["structuredContent"];

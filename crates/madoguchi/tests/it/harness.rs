@@ -22,8 +22,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 pub use cinema::{day_after_tomorrow, free_seats, seats_of, show_to_book};
-pub use desk::{Desk, modern_headers};
-pub use http::{Answer, Session, connect_from, request, request_over, try_request, upgrade_head};
+pub use desk::{Desk, modern_headers, post};
+pub use http::{
+    Answer, Session, TryAnswer, connect_from, request, request_over, try_request, upgrade_head,
+};
 pub use mail::MailServer;
 pub use peer::Peer;
 pub use pipe::Pipe;
@@ -53,6 +55,20 @@ pub fn modern(id: u64, method: &str, mut params: Value) -> Value {
     plain(id, method, params)
 }
 
+/// A tool call of the modern era.
+pub fn call(id: u64, tool: &str, arguments: Value) -> Value {
+    modern(id, "tools/call", call_params(tool, arguments))
+}
+
+/// A tool call with nothing about any era.
+pub fn plain_call(id: u64, tool: &str, arguments: Value) -> Value {
+    plain(id, "tools/call", call_params(tool, arguments))
+}
+
+fn call_params(tool: &str, arguments: Value) -> Value {
+    json!({ "name": tool, "arguments": arguments })
+}
+
 /// A request with nothing about any era.
 pub fn plain(id: u64, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
@@ -76,6 +92,14 @@ pub fn initialized() -> Value {
 #[track_caller]
 pub fn result(message: &Value) -> &Value {
     message.get("result").unwrap_or_else(|| panic!("{message}"))
+}
+
+/// The text must hold each of these parts.
+#[track_caller]
+pub fn mentions(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
 }
 
 /// What a tool call answered, when it must have gone well.

@@ -5,51 +5,30 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use store::testing::Postgres;
 
-use crate::harness::{
-    Answer, Desk, Pipe, Place, Socket, modern, modern_headers, refused, request, result, structured,
-};
+use crate::harness::{Answer, Desk, Place, Socket, call, modern, refused, result, structured};
 
 const REQUIRED: &str = "[http]\nrequire_key = true\n";
 
 /// Makes a key on the data of `place`, as an operator would.
 fn create(place: &Place, arguments: &[&str]) -> Value {
-    let mut all = vec!["keys", "create"];
-    all.extend(arguments);
-    all.push("--json");
-    place.run(&all).ok().json()
+    place
+        .run(&[&["keys", "create", "--json"], arguments].concat())
+        .ok()
+        .json()
 }
 
 fn secret(key: &Value) -> &str {
     key["key"].as_str().unwrap()
 }
 
-async fn post(desk: &Desk, counter: &str, key: &str, tool: &str, arguments: Value) -> Answer {
-    let params = json!({ "name": tool, "arguments": arguments });
-    let call = modern(7, "tools/call", params.clone());
-    let bearer = format!("Bearer {key}");
-    let headers = modern_headers("tools/call", &params);
-    let mut headers: Vec<(&str, &str)> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
-    headers.push(("authorization", &bearer));
-    let path = format!("/mcp/{counter}");
-    request(desk.port, "POST", &path, &headers, call.to_string()).await
-}
-
 /// What each transport answers to the same call with this key.
 async fn everywhere(desk: &Desk, key: &str, tool: &str, arguments: Value) -> Vec<Value> {
-    let call = modern(
-        7,
-        "tools/call",
-        json!({ "name": tool, "arguments": arguments.clone() }),
-    );
-    let http = post(desk, "fixture", key, tool, arguments).await.message();
+    let call = call(7, tool, arguments.clone());
+    let http = desk.post("fixture", Some(key), &call).await.message();
     let mut by_header = Socket::with_bearer(desk, "fixture", key).await;
     let protocols = format!("mcp, mcp.auth.{key}");
     let mut by_protocol = Socket::with_protocols(desk, "fixture", &protocols).await;
-    let mut command = desk.place.command();
-    command
-        .args(["stdio", "fixture", "--fixture"])
-        .env("MADOGUCHI_KEY", key);
-    let stdio = Pipe::start(&mut command).request(&call);
+    let stdio = desk.stdio("fixture", Some(key)).request(&call);
     vec![
         http,
         by_header.request(&call).await,
@@ -59,6 +38,10 @@ async fn everywhere(desk: &Desk, key: &str, tool: &str, arguments: Value) -> Vec
 }
 
 const SUM: (&str, fn() -> Value) = ("fixture_sum", || json!({ "a": 1, "b": 2 }));
+
+async fn sum(desk: &Desk, key: &str) -> Answer {
+    desk.call_as(key, "fixture", SUM.0, SUM.1()).await
+}
 
 async fn opens(desk: &Desk, key: &str) {
     for message in everywhere(desk, key, SUM.0, SUM.1()).await {
@@ -77,12 +60,7 @@ async fn a_key_works_the_moment_it_is_made_and_not_after_it_is_revoked() {
     let desk = Desk::with_config(REQUIRED).await;
     let key = create(&desk.place, &["phone"]);
     assert!(secret(&key).contains(key["id"].as_str().unwrap()));
-    assert_eq!(
-        post(&desk, "fixture", secret(&key), SUM.0, SUM.1())
-            .await
-            .status,
-        200
-    );
+    assert_eq!(sum(&desk, secret(&key)).await.status, 200);
     opens(&desk, secret(&key)).await;
 
     // One letter off, at every place of the secret and of the id.
@@ -91,7 +69,7 @@ async fn a_key_works_the_moment_it_is_made_and_not_after_it_is_revoked() {
         let mut wrong = right.as_bytes().to_vec();
         wrong[at] = if wrong[at] == b'x' { b'y' } else { b'x' };
         let wrong = String::from_utf8(wrong).unwrap();
-        let answer = post(&desk, "fixture", &wrong, SUM.0, SUM.1()).await;
+        let answer = sum(&desk, &wrong).await;
         assert_eq!(answer.status, 401, "{wrong}");
     }
     opens_nothing(&desk, &right[..right.len() - 1]).await;
@@ -132,23 +110,19 @@ async fn a_key_works_the_moment_it_is_made_and_not_after_it_is_revoked() {
 async fn a_running_call_ends_when_its_key_is_revoked() {
     let desk = Desk::with_config(REQUIRED).await;
     let key = create(&desk.place, &["phone"]);
-    let waiting = post(
-        &desk,
-        "fixture",
-        secret(&key),
-        "fixture_sleep",
-        json!({ "milliseconds": 25_000 }),
-    );
-    let revoking = async {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        let place = desk.place.clone();
-        let id = key["id"].as_str().unwrap().to_owned();
-        tokio::task::spawn_blocking(move || place.run(&["keys", "revoke", &id]).ok())
-            .await
-            .unwrap();
-    };
-    let (answer, _) = tokio::join!(waiting, revoking);
+    let long = json!({ "milliseconds": 25_000 });
+    let waiting = desk.call_as(secret(&key), "fixture", "fixture_sleep", long);
+    let id = key["id"].as_str().unwrap();
+    let (answer, ()) = tokio::join!(waiting, revoke_soon(&desk.place, id));
     refused(result(&answer.message()), "CANCELLED");
+}
+
+/// Revokes a key while something is going on with it.
+async fn revoke_soon(place: &Place, key: &str) {
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let (place, key) = (place.clone(), key.to_owned());
+    let revoke = move || drop(place.run(&["keys", "revoke", &key]).ok());
+    tokio::task::spawn_blocking(revoke).await.unwrap();
 }
 
 #[tokio::test]
@@ -163,7 +137,7 @@ async fn a_key_expires_by_itself() {
     let no = desk
         .place
         .run(&["keys", "create", "late", "--expires", "2001-01-01"]);
-    assert!(no.failed().contains("ALREADY_EXPIRED"));
+    no.fails_with("ALREADY_EXPIRED");
     // Its name is free again.
     create(&desk.place, &["phone"]);
 }
@@ -186,7 +160,7 @@ async fn a_key_opens_what_it_was_made_for() {
         "agent_communication_list_rooms",
         "list_rooms",
     ] {
-        let answer = post(&desk, "rooms", secret(&lists), name, json!({})).await;
+        let answer = desk.call_as(secret(&lists), "rooms", name, json!({})).await;
         structured(result(&answer.message()));
     }
     let new = json!({ "roomName": "x" });
@@ -195,13 +169,17 @@ async fn a_key_opens_what_it_was_made_for() {
         "agent_communication_create_room",
         "create_room",
     ] {
-        let answer = post(&desk, "rooms", secret(&lists), name, new.clone()).await;
+        let answer = desk
+            .call_as(secret(&lists), "rooms", name, new.clone())
+            .await;
         refused(result(&answer.message()), "FORBIDDEN");
     }
 
     let reads = create(&desk.place, &["reads", "--read-only"]);
     opens(&desk, secret(&reads)).await;
-    let answer = post(&desk, "rooms", secret(&reads), "create_room", new.clone()).await;
+    let answer = desk
+        .call_as(secret(&reads), "rooms", "create_room", new)
+        .await;
     refused(result(&answer.message()), "FORBIDDEN");
     for message in everywhere(&desk, secret(&reads), "fixture_write", json!({})).await {
         refused(result(&message), "FORBIDDEN");
@@ -239,22 +217,18 @@ async fn two_desks_on_one_database_know_the_same_keys() {
     let url = Postgres::shared().create_database();
     let one = Desk::setup().config(REQUIRED).database(&url).start().await;
     let two = Desk::setup().config(REQUIRED).database(&url).start().await;
-    let mut command = one.place.command();
-    command
-        .args(["keys", "create", "phone", "--json"])
-        .env("MADOGUCHI_DATABASE__URL", &url);
-    let key = crate::harness::Output::of(&mut command, "").ok().json();
+    let there = [("MADOGUCHI_DATABASE__URL", url.as_str())];
+    let create = ["keys", "create", "phone", "--json"];
+    let key = one.place.run_with(&create, &there).ok().json();
     for desk in [&one, &two] {
-        let answer = post(desk, "fixture", secret(&key), SUM.0, SUM.1()).await;
+        let answer = sum(desk, secret(&key)).await;
         structured(result(&answer.message()));
     }
     let mut socket = Socket::with_bearer(&two, "fixture", secret(&key)).await;
     result(&socket.request(&modern(1, "tools/list", json!({}))).await);
-    let mut command = one.place.command();
-    command
-        .args(["keys", "revoke", "phone"])
-        .env("MADOGUCHI_DATABASE__URL", &url);
-    crate::harness::Output::of(&mut command, "").ok();
+    one.place
+        .run_with(&["keys", "revoke", "phone"], &there)
+        .ok();
     assert_eq!(u16::from(socket.closed().await.unwrap().code), 1008);
 }
 
@@ -275,15 +249,11 @@ async fn keys_are_made_with_care() {
     ] {
         let mut all = vec!["keys", "create"];
         all.extend(&arguments);
-        let error = place.run(&all).failed();
-        assert!(error.contains(code), "{arguments:?}: {error}");
+        place.run(&all).fails_with(code);
     }
-    assert!(
-        place
-            .run(&["keys", "revoke", "nobody"])
-            .failed()
-            .contains("KEY_NOT_FOUND")
-    );
+    place
+        .run(&["keys", "revoke", "nobody"])
+        .fails_with("KEY_NOT_FOUND");
     // What is on disk opens nothing, and only its owner reads the secret.
     let secret = place.data().join("desk.secret");
     #[cfg(unix)]
@@ -293,34 +263,18 @@ async fn keys_are_made_with_care() {
         assert_eq!(mode & 0o077, 0, "{mode:o}");
     }
     std::fs::write(&secret, "not a secret").unwrap();
-    assert!(
-        place
-            .run(&["keys", "list"])
-            .failed()
-            .contains("SECRET_UNUSABLE")
-    );
+    place.run(&["keys", "list"]).fails_with("SECRET_UNUSABLE");
 }
 
 #[tokio::test]
 async fn a_stream_ends_with_its_key() {
     let desk = Desk::with_config(REQUIRED).await;
     let key = create(&desk.place, &["phone"]);
-    let bearer = format!("Bearer {}", secret(&key));
     let params = json!({ "notifications": { "toolsListChanged": true } });
-    let headers = modern_headers("subscriptions/listen", &params);
-    let mut headers: Vec<(&str, &str)> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
-    headers.push(("authorization", &bearer));
-    let listen = modern(1, "subscriptions/listen", params).to_string();
+    let listen = modern(1, "subscriptions/listen", params);
     // Answered only once the stream has ended.
-    let listening = request(desk.port, "POST", "/mcp/fixture", &headers, listen);
-    let revoking = async {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        let place = desk.place.clone();
-        tokio::task::spawn_blocking(move || place.run(&["keys", "revoke", "phone"]).ok())
-            .await
-            .unwrap();
-    };
-    let (answer, ()) = tokio::join!(listening, revoking);
+    let listening = desk.post("fixture", Some(secret(&key)), &listen);
+    let (answer, ()) = tokio::join!(listening, revoke_soon(&desk.place, "phone"));
     assert_eq!(answer.status, 200);
     assert!(answer.text().contains("acknowledged"), "{}", answer.text());
 }

@@ -13,7 +13,7 @@ use kit::{Store, sql::Budget};
 use serde_json::{Value, json};
 use store::{Database, Options, testing::Postgres, url::DatabaseUrl};
 
-use crate::harness::{Desk, refused, show_to_book, structured, try_request};
+use crate::harness::{Desk, call, post, refused, show_to_book, structured};
 
 /// The desk and the database behind it, on each engine.
 async fn on_both() -> Vec<(Desk, Database)> {
@@ -192,16 +192,8 @@ async fn what_was_acknowledged_survives_a_kill() {
 /// The reservation's id, if the booking was acknowledged.
 async fn book(port: u16, show: &Value, seat: &str) -> Option<String> {
     let arguments = json!({ "schedule_id": show, "seat_ids": [seat] });
-    let params = json!({ "name": "reserve_seats", "arguments": arguments });
-    let body = crate::harness::modern(1, "tools/call", params).to_string();
-    let headers = [
-        ("mcp-protocol-version", crate::harness::MODERN),
-        ("mcp-method", "tools/call"),
-        ("mcp-name", "reserve_seats"),
-    ];
-    let answer = try_request(port, "POST", "/mcp/cinema", &headers, body)
-        .await
-        .ok()?;
+    let call = call(1, "reserve_seats", arguments);
+    let answer = post(port, "cinema", None, &call).await.ok()?;
     let message: Value = serde_json::from_slice(&answer.body).ok()?;
     let reservation = &message["result"]["structuredContent"]["reservation"];
     reservation["reservation_id"].as_str().map(str::to_owned)

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use store::testing::Postgres;
 
-use crate::harness::{Answer, Desk, Pipe, Place, modern, modern_headers, request};
+use crate::harness::{Answer, Desk, Place, call, configured_keys, modern};
 
 const HUNDRED: &str = "[limits]\nrequests_per_minute = { fixture = 100 }\n";
 
@@ -13,12 +13,13 @@ async fn post(port: u16) -> Answer {
 }
 
 async fn post_with(port: u16, key: Option<&str>) -> Answer {
-    let params = json!({ "name": "fixture_sum", "arguments": { "a": 1, "b": 2 } });
-    let mut headers = modern_headers("tools/call", &params);
-    headers.extend(key.map(|key| ("authorization", format!("Bearer {key}"))));
-    let headers: Vec<(&str, &str)> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
-    let call = modern(1, "tools/call", params).to_string();
-    request(port, "POST", "/mcp/fixture", &headers, call).await
+    crate::harness::post(port, "fixture", key, &sum(1))
+        .await
+        .unwrap()
+}
+
+fn sum(id: u64) -> Value {
+    call(id, "fixture_sum", json!({ "a": 1, "b": 2 }))
 }
 
 /// How many of the answers are the tool's; the others must say when to come back.
@@ -48,11 +49,7 @@ async fn exactly_a_hundred_pass_from_many_connections() {
     assert_eq!(passed(&[post(desk.port).await]), 0);
 }
 
-#[tokio::test]
-async fn two_desks_on_one_database_let_a_hundred_pass_together() {
-    let url = Postgres::shared().create_database();
-    let one = Desk::setup().config(HUNDRED).database(&url).start().await;
-    let two = Desk::setup().config(HUNDRED).database(&url).start().await;
+async fn let_a_hundred_pass_together(one: Desk, two: Desk) {
     let ports = (0..300).map(|at| if at % 2 == 0 { one.port } else { two.port });
     let answers = futures::future::join_all(ports.map(post)).await;
     assert_eq!(passed(&answers), 100);
@@ -62,19 +59,18 @@ async fn two_desks_on_one_database_let_a_hundred_pass_together() {
 }
 
 #[tokio::test]
+async fn two_desks_on_one_database_let_a_hundred_pass_together() {
+    let url = Postgres::shared().create_database();
+    let setup = || Desk::setup().config(HUNDRED).database(&url);
+    let_a_hundred_pass_together(setup().start().await, setup().start().await).await;
+}
+
+#[tokio::test]
 async fn two_desks_on_one_directory_let_a_hundred_pass_together() {
     let one = Desk::with_config(HUNDRED).await;
-    let two = Desk::setup()
-        .config(HUNDRED)
-        .place(&one.place)
-        .start()
-        .await;
-    let ports = (0..300).map(|at| if at % 2 == 0 { one.port } else { two.port });
-    let answers = futures::future::join_all(ports.map(post)).await;
-    assert_eq!(passed(&answers), 100);
-    for desk in [&one, &two] {
-        assert_eq!(passed(&[post(desk.port).await]), 0);
-    }
+    let two = Desk::setup().config(HUNDRED).place(&one.place);
+    let two = two.start().await;
+    let_a_hundred_pass_together(one, two).await;
 }
 
 #[tokio::test]
@@ -114,13 +110,9 @@ async fn a_damaged_counter_file_refuses_all_requests() {
 async fn a_stdio_process_with_a_key_counts_too() {
     let desk = Desk::with_config(HUNDRED).await;
     let key = desk.place.create_key(&["phone"]);
-    let mut command = desk.place.command();
-    command.args(["stdio", "fixture", "--fixture", "--config"]);
-    command.arg(desk.config()).env("MADOGUCHI_KEY", &key);
-    let mut pipe = Pipe::start(&mut command);
+    let mut pipe = desk.stdio("fixture", Some(&key));
     for id in 1..=60 {
-        let params = json!({ "name": "fixture_sum", "arguments": { "a": 1, "b": 2 } });
-        let answer = pipe.request(&modern(id, "tools/call", params));
+        let answer = pipe.request(&sum(id));
         assert!(answer["result"].is_object(), "{answer}");
     }
     let answers = (0..60).map(|_| post_with(desk.port, Some(&key)));
@@ -136,15 +128,10 @@ async fn a_stdio_process_with_a_key_counts_too() {
 /// same name.
 #[tokio::test]
 async fn configured_keys_of_one_name_on_two_desks_are_counted_apart() {
-    use sha2::{Digest, Sha256};
     let url = Postgres::shared().create_database();
     let config = |secret: &str| {
-        let digest = Sha256::digest(secret.as_bytes());
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!(
-            "[limits]\nrequests_per_minute = {{ fixture = 3 }}\n\
-             [identity]\nkeys = [{{ name = \"phone\", sha256 = \"{digest}\" }}]\n"
-        )
+        let keys = configured_keys(&[("phone", secret)]);
+        format!("[limits]\nrequests_per_minute = {{ fixture = 3 }}\n{keys}")
     };
     let secrets = ["a long secret of one", "a long secret of two"];
     let mut desks = Vec::new();

@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Desk, LEGACY, Pipe, Socket, configured_keys, modern, plain, request, result, structured,
+    Desk, LEGACY, Pipe, Socket, configured_keys, modern, plain, plain_call, request, result,
+    structured,
 };
 
 const COUNTERS: [&str; 5] = ["cinema", "innervoice", "merchant", "todo", "rooms"];
@@ -199,11 +200,7 @@ fn bare_requests_on_stdio() {
     assert!(result(&listed)["tools"].is_array(), "{listed}");
     let call = |id: u64, tool: &str, arguments: Value| {
         let name = format!("agent_communication/{tool}");
-        plain(
-            id,
-            "tools/call",
-            json!({ "name": name, "arguments": arguments }),
-        )
+        plain_call(id, &name, arguments)
     };
     let made = pipe.request(&call(2, "create_room", json!({ "roomName": "den" })));
     assert_eq!(structured(result(&made))["success"], true, "{made}");

@@ -7,8 +7,8 @@ mod files;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Answer, Desk, LEGACY, initialize, initialized, modern, plain, refused, request, result,
-    structured,
+    Answer, Desk, LEGACY, configured_keys, initialize, initialized, mentions, modern,
+    modern_headers, plain, refused, request, result, structured,
 };
 
 const FLAG: &str = "--fixture-port";
@@ -29,11 +29,8 @@ fn sum() -> Value {
 async fn every_protocol_era_works_at_both_paths() {
     let desk = desk().await;
     for path in ["/", "/mcp"] {
-        let headers = [
-            ("mcp-protocol-version", "2026-07-28"),
-            ("mcp-method", "tools/call"),
-            ("mcp-name", "fixture_sum"),
-        ];
+        let headers = modern_headers("tools/call", &sum());
+        let headers: Vec<_> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
         let call = modern(1, "tools/call", sum()).to_string();
         let answer = request(desk.own_port, "POST", path, &headers, call).await;
         assert_eq!(structured(result(&answer.message()))["sum"], 3);
@@ -213,11 +210,7 @@ async fn the_guard_of_an_own_port_names_its_section() {
     ] {
         let answer = request(desk.own_port, method, path, &evil, "").await;
         assert_eq!(answer.status, 403, "{path}");
-        assert!(
-            answer.text().contains("[fixture_listener]"),
-            "{}",
-            answer.text()
-        );
+        mentions(&answer.text(), &["[fixture_listener]"]);
     }
     let own = format!("http://127.0.0.1:{}", desk.own_port);
     let main = format!("http://127.0.0.1:{}", desk.port);
@@ -238,31 +231,21 @@ async fn a_taken_own_port_names_its_flag() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().port().to_string();
     let place = crate::harness::Place::new();
-    let said = place
-        .run(&[
-            "serve",
-            "--port",
-            "0",
-            "--merchant-port",
-            "0",
-            "--innervoice-port",
-            "0",
-            "--fixture",
-            FLAG,
-            &taken,
-        ])
-        .failed();
+    let serve = "serve --port 0 --merchant-port 0 --innervoice-port 0 --fixture";
+    let said = place.run_line(&format!("{serve} {FLAG} {taken}")).failed();
     assert!(said.contains(FLAG) && said.contains(&taken), "{said}");
 }
 
 /// Each listener is configured for itself.
 #[tokio::test]
 async fn an_own_port_has_a_section_of_its_own() {
-    let config = "[merchant_listener]\nrequire_key = true\nallowed_hosts = [\"shop.example\"]\n\
-        [identity]\nkeys = [{ name = \"phone\", sha256 = \"c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a\" }]\n";
+    let config = format!(
+        "[merchant_listener]\nrequire_key = true\nallowed_hosts = [\"shop.example\"]\n{}",
+        configured_keys(&[("phone", "phone key")])
+    );
     let flag = "--merchant-port";
-    let desk = Desk::setup().config(config).own_port(flag).start().await;
-    let key = ("authorization", "Bearer correct horse battery staple");
+    let desk = Desk::setup().config(&config).own_port(flag).start().await;
+    let key = ("authorization", "Bearer phone key");
     let host = ("host", "shop.example");
     for (headers, status) in [
         (vec![host, key], 200),
@@ -295,15 +278,12 @@ async fn an_own_port_has_a_section_of_its_own() {
         ("[merchant_listener]\nprt = 1", "Did you mean `port`?"),
     ] {
         let file = place.file("wrong.toml", text);
-        let found = place
+        place
             .run(&["config", "check", file.to_str().unwrap()])
-            .failed();
-        assert!(found.contains(said), "{found}");
+            .fails_with(said);
     }
-    let mut command = place.command();
-    command.args(["doctor", "--json"]);
-    command.env("MADOGUCHI_MERCHANT_LISTENER__PORT", "0");
-    let report = crate::harness::Output::of(&mut command, "").json();
+    let off = [("MADOGUCHI_MERCHANT_LISTENER__PORT", "0")];
+    let report = place.run_with(&["doctor", "--json"], &off).json();
     let findings = report["findings"].as_array().unwrap();
     let port = findings.iter().find(|f| f["what"] == "merchant_listener");
     assert_eq!(port.unwrap()["message"], "switched off");

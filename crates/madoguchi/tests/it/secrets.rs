@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt};
 
 use serde_json::json;
 
-use crate::harness::{Desk, Place, Socket, clients, modern, modern_headers, request, result};
+use crate::harness::{Desk, Place, Socket, clients, modern, result};
 
 const PORT: &str = "--innervoice-port";
 
@@ -22,14 +22,10 @@ async fn a_log_holds_no_key_and_no_link() {
     // Used on every way in, and once wrongly.
     let mut socket = Socket::with_bearer(&desk, "innervoice", &key).await;
     result(&socket.request(&modern(1, "tools/list", json!({}))).await);
-    let bearer = format!("Bearer {key}");
-    let path = format!("/mcp/innervoice?key={key}");
-    for (path, status) in [("/mcp/innervoice", 200), (&path, 400)] {
-        let mut headers = modern_headers("tools/list", &json!({}));
-        headers.push(("authorization", bearer.clone()));
-        let headers: Vec<(&str, &str)> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
-        let list = modern(1, "tools/list", json!({})).to_string();
-        let answer = request(desk.port, "POST", path, &headers, list).await;
+    let path = format!("innervoice?key={key}");
+    for (path, status) in [("innervoice", 200), (&path, 400)] {
+        let list = modern(1, "tools/list", json!({}));
+        let answer = desk.post(path, Some(&key), &list).await;
         assert_eq!(answer.status, status, "{}", answer.text());
     }
     let (log, data) = (desk.log(), desk.place.data());

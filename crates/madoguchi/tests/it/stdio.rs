@@ -5,22 +5,14 @@ use std::{collections::BTreeSet, time::Duration};
 use serde_json::{Value, json};
 
 use crate::harness::{
-    LEGACY, MODERN, Output, Pipe, Place, day_after_tomorrow, free_seats, modern, plain, refused,
-    result, structured,
+    LEGACY, MODERN, Output, Pipe, Place, call, day_after_tomorrow, free_seats, modern, plain,
+    refused, result, structured,
 };
 
 fn with_demo() -> Place {
     let place = Place::new();
     place.load_demo(&[]);
     place
-}
-
-fn call(id: u64, tool: &str, arguments: Value) -> Value {
-    modern(
-        id,
-        "tools/call",
-        json!({ "name": tool, "arguments": arguments }),
-    )
 }
 
 #[test]
@@ -85,8 +77,7 @@ fn logs_stay_on_stderr() {
 
     let mut command = place.command();
     command.args(["stdio", "cinema"]).env("LOG_LEVEL", "loud");
-    let said = Output::of(&mut command, "").failed();
-    assert!(said.contains("LOG_LEVEL is `loud`"), "{said}");
+    Output::of(&mut command, "").fails_with("LOG_LEVEL is `loud`");
 }
 
 /// A panic in a tool is answered, and told to the log alone.

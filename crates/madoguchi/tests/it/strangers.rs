@@ -11,8 +11,8 @@ use tokio::{
 };
 
 use crate::harness::{
-    Desk, Socket, configured_keys, connect_from, initialize, initialized, plain, request, result,
-    structured, tls, upgrade_head,
+    Desk, Socket, configured_keys, connect_from, initialize, initialized, plain, plain_call,
+    request, result, structured, tls, upgrade_head,
 };
 
 const KEY: &str = "phone key";
@@ -295,11 +295,7 @@ async fn little_is_read_from_clients_without_a_key() {
     let desk = desk("require_key = true").await;
     let echo = |length: usize| {
         let text = "x".repeat(length);
-        plain(
-            7,
-            "tools/call",
-            json!({ "name": "fixture_echo", "arguments": { "text": text } }),
-        )
+        plain_call(7, "fixture_echo", json!({ "text": text }))
     };
     let post = async |length: usize, headers: &[(&str, &str)]| {
         let body = echo(length).to_string();

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Desk, LEGACY, MODERN, Session, initialize, initialized, modern, plain, request, result,
-    structured,
+    Desk, LEGACY, MODERN, Session, initialize, initialized, mentions, modern, plain, plain_call,
+    request, result, structured,
 };
 
 fn list_movies() -> Value {
@@ -77,11 +77,7 @@ async fn unknown_counters() {
     let desk = Desk::start().await;
     let answer = request(desk.port, "POST", "/mcp/cinma", &[], "{}").await;
     assert_eq!(answer.status, 404);
-    assert!(
-        answer.text().contains("Did you mean cinema?"),
-        "{}",
-        answer.text()
-    );
+    mentions(&answer.text(), &["Did you mean cinema?"]);
 }
 
 /// The protocol wants JSON and event streams named. Who names less gets JSON,
@@ -206,13 +202,7 @@ async fn a_batch_ends_when_its_answers_are_long() {
         assert_eq!(answer.status, 200, "{}", answer.text());
         serde_json::from_slice::<Vec<Value>>(&answer.body).unwrap()
     };
-    let call = |id: u64, tool: &str, arguments: Value| {
-        plain(
-            id,
-            "tools/call",
-            json!({ "name": tool, "arguments": arguments }),
-        )
-    };
+    let call = |id: u64, tool: &str, arguments: Value| plain_call(id, tool, arguments);
     let speaker = json!({ "roomName": "r", "agentName": "a" });
     let mut message = speaker.clone();
     message["message"] = "long ".repeat(2_000).into();

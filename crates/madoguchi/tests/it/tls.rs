@@ -14,7 +14,7 @@ use tokio::{
 use tokio_tungstenite::{WebSocketStream, client_async, tungstenite::Message};
 
 use crate::harness::{
-    Desk, Output, Place, clients, modern, plain, request, result, structured,
+    Desk, Output, Place, clients, mentions, modern, plain, request, result, structured,
     tls::{self, AUTHORITY, Authority, Pair},
 };
 
@@ -258,10 +258,7 @@ async fn calls_from_the_command_line() {
     assert_eq!(answer.json()["sum"], 3);
     // The system does not know this authority,
     let said = with(&[&url]).failed();
-    assert!(
-        said.contains("UNREACHABLE") && said.contains("--ca"),
-        "{said}"
-    );
+    mentions(&said, &["UNREACHABLE", "--ca"]);
     // unless it does.
     let mut command = desk.place.command();
     command
@@ -273,17 +270,13 @@ async fn calls_from_the_command_line() {
     let stranger = desk
         .place
         .file("stranger.pem", &Authority::new().issue().cert);
-    let said = with(&[&url, "--ca", stranger.to_str().unwrap()]).failed();
-    assert!(said.contains("UNREACHABLE"), "{said}");
-    let said = with(&[&url, "--ca", "nowhere.pem"]).failed();
-    assert!(said.contains("INVALID_CA"), "{said}");
-    let said = with(&[&secure(&desk, "ftp")]).failed();
-    assert!(said.contains("INVALID_URL"), "{said}");
+    with(&[&url, "--ca", stranger.to_str().unwrap()]).fails_with("UNREACHABLE");
+    with(&[&url, "--ca", "nowhere.pem"]).fails_with("INVALID_CA");
+    with(&[&secure(&desk, "ftp")]).fails_with("INVALID_URL");
     let plain = desk.url("");
-    let said = with(&[&plain]).failed();
-    assert!(said.contains("This port speaks HTTPS"), "{said}");
-    let said = with(&[&plain, "--ca", authority.to_str().unwrap()]).failed();
-    assert!(said.contains("--ca needs an https:// address"), "{said}");
+    with(&[&plain]).fails_with("This port speaks HTTPS");
+    with(&[&plain, "--ca", authority.to_str().unwrap()])
+        .fails_with("--ca needs an https:// address");
 }
 
 /// As `openssl req -x509` makes them: a certificate that is its own authority.
@@ -304,17 +297,9 @@ async fn calls_to_a_desk_that_signed_its_certificate_itself() {
     };
     assert_eq!(call("localhost", "desk.pem").ok().json()["sum"], 3);
     // Not under another name, and not for another certificate of that name.
-    assert!(
-        call("127.0.0.1", "desk.pem")
-            .failed()
-            .contains("UNREACHABLE")
-    );
+    call("127.0.0.1", "desk.pem").fails_with("UNREACHABLE");
     place.file("other.pem", &Pair::self_signed(&["localhost"]).cert);
-    assert!(
-        call("localhost", "other.pem")
-            .failed()
-            .contains("UNREACHABLE")
-    );
+    call("localhost", "other.pem").fails_with("UNREACHABLE");
 }
 
 /// Each listener, with and without TLS, keys and trust.

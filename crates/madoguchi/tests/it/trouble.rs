@@ -3,20 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
 use crate::harness::{
-    Desk, LEGACY, Pipe, Session, Socket, modern, plain, refused, result, structured,
+    Desk, LEGACY, Pipe, Session, Socket, call, modern, plain, refused, result, structured,
 };
-
-fn call(id: u64, tool: &str, arguments: Value) -> Value {
-    modern(
-        id,
-        "tools/call",
-        json!({ "name": tool, "arguments": arguments }),
-    )
-}
 
 /// Waits for a line of the log with both words in it.
 async fn logged(desk: &Desk, tool: &str, word: &str) -> String {

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Desk, Pipe, Place, modern, refused, request, result, structured};
+use crate::harness::{Desk, Pipe, Place, call, refused, request, result, structured};
 
 fn stdio(place: &Place, counter: &str, config: &str) -> Pipe {
     let config = place.file(&format!("{counter}.toml"), config);
@@ -12,9 +12,8 @@ fn stdio(place: &Place, counter: &str, config: &str) -> Pipe {
     Pipe::start(&mut command)
 }
 
-fn call(pipe: &mut Pipe, tool: &str, arguments: Value) -> Value {
-    let params = json!({ "name": tool, "arguments": arguments });
-    result(&pipe.request(&modern(1, "tools/call", params))).clone()
+fn ask(pipe: &mut Pipe, tool: &str, arguments: Value) -> Value {
+    result(&pipe.request(&call(1, tool, arguments))).clone()
 }
 
 #[tokio::test]
@@ -25,7 +24,7 @@ async fn a_change_with_an_unknown_argument_is_refused_and_nothing_is_kept() {
     for _ in 0..5 {
         let arguments =
             json!({ "time": "2030-01-01T09:00:00", "note": "n", "notes": filler.clone() });
-        let answer = call(&mut pipe, "reminder_create", arguments);
+        let answer = ask(&mut pipe, "reminder_create", arguments);
         assert_eq!(answer["isError"], true, "{answer}");
         // InnerVoice's own shape.
         let error = &answer["structuredContent"];
@@ -76,14 +75,14 @@ async fn names_in_a_refusal_are_few_short_and_visible() {
 async fn unknown_fields_inside_arguments_are_found_too() {
     let place = Place::new();
     let mut pipe = stdio(&place, "todo", "");
-    call(&mut pipe, "create_task", json!({ "title": "t" }));
+    ask(&mut pipe, "create_task", json!({ "title": "t" }));
     let subtasks = json!([{ "title": "one" }, { "title": "two", "statsu": "done" }]);
     let arguments = json!({ "task_id": "T001", "subtasks": subtasks });
-    let answer = call(&mut pipe, "update_task", arguments);
+    let answer = ask(&mut pipe, "update_task", arguments);
     let error = refused(&answer, "UNKNOWN_ARGUMENT");
     assert_eq!(error["details"]["field"], "subtasks[1].statsu", "{answer}");
     assert_eq!(error["details"]["nearest"], "status", "{answer}");
-    let listed = call(&mut pipe, "list_tasks", json!({}));
+    let listed = ask(&mut pipe, "list_tasks", json!({}));
     let task = &structured(&listed)["tasks"][0];
     assert_eq!(task["subtasks_count"], 0, "{listed}");
     pipe.finish();

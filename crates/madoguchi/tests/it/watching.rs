@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Desk, Pipe, Socket, initialize, initialized, modern, plain, result, show_to_book, structured,
+    Desk, Pipe, Socket, call, initialize, initialized, modern, plain, result, show_to_book,
+    structured,
 };
 
 /// Waits for a notification with this method.
@@ -44,8 +45,7 @@ async fn bookings_of_another_process_reach_subscribers_of_both_eras() {
     // A booking in another process on the same data.
     let mut other = Pipe::start(desk.place.command().args(["stdio", "cinema"]));
     let arguments = json!({ "schedule_id": schedule, "seat_ids": ["A1"] });
-    let params = json!({ "name": "reserve_seats", "arguments": arguments });
-    structured(result(&other.request(&modern(1, "tools/call", params))));
+    structured(result(&other.request(&call(1, "reserve_seats", arguments))));
 
     let update = notified(&mut newer, "notifications/resources/updated").await;
     assert_eq!(update["params"]["uri"], uri.as_str());
@@ -58,7 +58,7 @@ async fn bookings_of_another_process_reach_subscribers_of_both_eras() {
     let taken = json!({ "schedule_id": schedule, "seat_ids": ["A1"] });
     desk.call("cinema", "reserve_seats", taken).await;
     let free = json!({ "schedule_id": schedule, "seat_ids": ["A2"] });
-    structured(&desk.call("cinema", "reserve_seats", free).await);
+    desk.ok("cinema", "reserve_seats", free).await;
     notified(&mut newer, "notifications/resources/updated").await;
     notified(&mut older, "notifications/resources/updated").await;
 }
@@ -72,7 +72,7 @@ async fn a_process_whose_key_is_revoked_gets_no_more_notifications() {
     let uri = format!("cinema://shows/{schedule}/seats");
     let book = async |seat: &str| {
         let arguments = json!({ "schedule_id": schedule, "seat_ids": [seat] });
-        structured(&desk.call("cinema", "reserve_seats", arguments).await);
+        desk.ok("cinema", "reserve_seats", arguments).await;
     };
     let key = desk.place.create_key(&["narrow"]);
     let watch = |key: &str| {

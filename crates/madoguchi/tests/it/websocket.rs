@@ -9,16 +9,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::harness::{
-    Desk, LEGACY, MODERN, Socket, clients, initialize, initialized, modern, plain, refused, result,
-    structured,
+    Desk, LEGACY, MODERN, Socket, clients, initialize, initialized, modern, plain, plain_call,
+    refused, result, structured,
 };
 
 fn list_movies(id: u64) -> Value {
-    plain(
-        id,
-        "tools/call",
-        json!({ "name": "get_movie_list", "arguments": {} }),
-    )
+    plain_call(id, "get_movie_list", json!({}))
 }
 
 #[tokio::test]
@@ -162,11 +158,7 @@ async fn oversize_messages() {
     let mut loud = Socket::open(&desk, "fixture").await;
     let echo = |length: usize| {
         let text = "x".repeat(length);
-        plain(
-            1,
-            "tools/call",
-            json!({ "name": "fixture_echo", "arguments": { "text": text } }),
-        )
+        plain_call(1, "fixture_echo", json!({ "text": text }))
     };
     let answer = loud.request(&echo(60_000)).await;
     assert_eq!(
@@ -185,13 +177,7 @@ async fn two_sockets() {
     let desk = Desk::start().await;
     let mut one = Socket::open(&desk, "fixture").await;
     let mut two = Socket::open(&desk, "fixture").await;
-    let call = |name: &str, arguments: Value| {
-        plain(
-            1,
-            "tools/call",
-            json!({ "name": name, "arguments": arguments }),
-        )
-    };
+    let call = |name: &str, arguments: Value| plain_call(1, name, arguments);
     one.send(&call("fixture_sleep", json!({ "milliseconds": 500 })))
         .await;
     let quick = two

@@ -47,12 +47,9 @@ impl Asking {
     }
 
     pub fn try_cli(&self, arguments: &[&str]) -> Output {
-        let mut command = self.desk.place.command();
-        command.args(arguments);
-        if let Some(url) = &self.database {
-            command.env("MADOGUCHI_DATABASE__URL", url);
-        }
-        Output::of(&mut command, "")
+        let url = self.database.iter();
+        let url: Vec<_> = url.map(|url| ("MADOGUCHI_DATABASE__URL", &**url)).collect();
+        self.desk.place.run_with(arguments, &url)
     }
 
     #[track_caller]

@@ -7,7 +7,7 @@ use desk::settings::Policy;
 use serde_json::{Value, json};
 
 use super::own_desk::OwnDesk;
-use crate::harness::{Pipe, Place, modern, refused, result, structured};
+use crate::harness::{Pipe, Place, call, configured_keys, mentions, refused, result, structured};
 
 /// One agent's process on a project, and what a person does beside it.
 struct Todo {
@@ -43,8 +43,7 @@ impl Todo {
 
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.id += 1;
-        let params = json!({ "name": tool, "arguments": arguments });
-        let message = self.pipe.request(&modern(self.id, "tools/call", params));
+        let message = self.pipe.request(&call(self.id, tool, arguments));
         result(&message).clone()
     }
 
@@ -175,8 +174,7 @@ async fn undo_is_held_to_the_policy_of_what_it_does() {
 #[tokio::test]
 async fn a_prompt_for_a_batch_offers_no_standing_grant() {
     let mut todo = Todo::start(POLICY, &[]);
-    let params = json!({ "name": "batch", "arguments": { "operations": calls(&[update()]) } });
-    let mut call = modern(1, "tools/call", params);
+    let mut call = call(1, "batch", json!({ "operations": calls(&[update()]) }));
     let capabilities = "io.modelcontextprotocol/clientCapabilities";
     call["params"]["_meta"][capabilities] = json!({ "elicitation": {} });
     let asked = todo.pipe.request(&call);
@@ -200,13 +198,10 @@ async fn a_prompt_for_a_batch_offers_no_standing_grant() {
 
 #[tokio::test]
 async fn a_batch_is_held_to_the_tools_of_its_key() {
-    // SHA-256 of the key.
-    let digest = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a";
-    let config = format!(
-        "[identity]\nkeys = [{{ name = \"phone\", sha256 = \"{digest}\", tools = [\"batch\", \"update_task\"] }}]\n"
-    );
-    let key = Some("correct horse battery staple");
-    let mut todo = Todo::with_key(&config, &[], key);
+    let key = "correct horse battery staple";
+    let keys = configured_keys(&[("phone", key)]);
+    let config = format!("{keys}tools = [\"batch\", \"update_task\"]\n");
+    let mut todo = Todo::with_key(&config, &[], Some(key));
     let before = todo.tasks();
     let answer = todo.batch(&[update(), delete()]);
     let error = refused(&answer, "FORBIDDEN");
@@ -256,11 +251,7 @@ async fn calls_inside_a_batch_are_validated_before_any_of_them_runs() {
         ),
     ]);
     structured(&answer);
-    assert!(
-        todo.tasks().contains("- [-] Three #T003"),
-        "{}",
-        todo.tasks()
-    );
+    mentions(&todo.tasks(), &["- [-] Three #T003"]);
 }
 
 #[tokio::test]

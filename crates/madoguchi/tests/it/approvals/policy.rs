@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Asking, call_with_key, question, reservation};
-use crate::harness::{Desk, refused};
+use crate::harness::{Desk, configured_keys, refused};
 
 /// A person is not asked for what can't be done anyway.
 #[tokio::test]
@@ -28,13 +28,12 @@ async fn an_idempotency_key_of_another_call_is_refused_without_asking() {
 /// under which it was given.
 #[tokio::test]
 async fn an_old_approval_is_checked_against_the_current_policy_and_scope() {
-    // SHA-256 of the key.
-    let digest = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a";
     let secret = "correct horse battery staple";
     let config = |policy: &str, tools: &str| {
+        let key = configured_keys(&[("phone", secret)]);
         format!(
-            "[approval]\nhold_seconds = 0\ntools = {{ \"cinema.reserve_seats\" = \"{policy}\" }}\n\
-             [identity]\nkeys = [{{ name = \"phone\", sha256 = \"{digest}\", tools = [{tools}] }}]\n"
+            "[approval]\nhold_seconds = 0\n\
+             tools = {{ \"cinema.reserve_seats\" = \"{policy}\" }}\n{key}tools = [{tools}]\n"
         )
     };
     let asking = Asking {

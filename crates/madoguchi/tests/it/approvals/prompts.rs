@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use super::{asking, question, reservation};
 use crate::harness::{
-    Desk, LEGACY, Pipe, Place, clients, initialized, modern, modern_headers, plain, refused,
-    request, result, show_to_book,
+    Desk, LEGACY, Pipe, Place, clients, initialized, modern, plain, refused, result, show_to_book,
 };
 
 /// A stdio process on the data of `desk`, with the same policy.
@@ -138,16 +137,7 @@ async fn a_key_must_be_trusted_for_its_prompt_to_count() {
     let arguments = json!({ "schedule_id": show["schedule_id"], "seat_ids": ["A1"] });
     let call = async |key: Option<&str>, more: Value| {
         let call = modern_call(1, &arguments, more);
-        let headers = modern_headers("tools/call", &call["params"]);
-        let mut headers: Vec<_> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
-        let bearer = format!("Bearer {}", key.unwrap_or_default());
-        if key.is_some() {
-            headers.push(("authorization", &bearer));
-        }
-        let body = call.to_string();
-        request(desk.port, "POST", "/mcp/cinema", &headers, body)
-            .await
-            .message()
+        desk.post("cinema", key, &call).await.message()
     };
     let plain = desk.place.create_key(&["plain"]);
     let trusted = desk

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use store::testing::Postgres;
 
 use super::{Trail, trail::store_of};
-use crate::harness::{Desk, MODERN, Pipe, Place, modern, show_to_book, try_request};
+use crate::harness::{Desk, Pipe, Place, call, modern, post, show_to_book};
 
 struct Crash {
     trail: Trail,
@@ -51,8 +51,7 @@ impl Crash {
     fn stdio(&self) -> Pipe {
         let mut command = self.trail.place.command();
         command.args(["stdio", "cinema"]);
-        let url = self.trail.url.iter();
-        command.envs(url.map(|url| ("MADOGUCHI_DATABASE__URL", url)));
+        command.envs(self.trail.environment());
         Pipe::start(&mut command)
     }
 
@@ -264,12 +263,6 @@ async fn a_desk_that_was_taken_for_dead_goes_on() {
 
 async fn book(port: u16, show: &Value, seat: &str) {
     let arguments = json!({ "schedule_id": show, "seat_ids": [seat] });
-    let params = json!({ "name": "reserve_seats", "arguments": arguments });
-    let body = modern(1, "tools/call", params).to_string();
-    let headers = [
-        ("mcp-protocol-version", MODERN),
-        ("mcp-method", "tools/call"),
-        ("mcp-name", "reserve_seats"),
-    ];
-    let _ = try_request(port, "POST", "/mcp/cinema", &headers, body).await;
+    let call = call(1, "reserve_seats", arguments);
+    let _ = post(port, "cinema", None, &call).await;
 }

@@ -9,7 +9,6 @@ use super::{
     Trail,
     trail::{eventually, on_both, store_of},
 };
-use crate::harness::structured;
 
 /// Blanks what is kept of a record's arguments, as `audit erase` does it.
 async fn erase_by_hand(trail: &Trail, seq: u64) {
@@ -43,7 +42,7 @@ async fn an_erasure_that_nobody_recorded_is_a_broken_link_on_both_engines() {
     for (mut desk, trail) in on_both("").await {
         for a in [1, 2] {
             let sum = json!({ "a": a, "b": 2 });
-            structured(&desk.call("fixture", "fixture_sum", sum).await);
+            desk.ok("fixture", "fixture_sum", sum).await;
         }
         eventually(&trail, "two calls", |records| records.len() == 2).await;
         desk.signal("TERM");
@@ -73,7 +72,7 @@ async fn an_erasure_that_nobody_recorded_is_a_broken_link_on_both_engines() {
 async fn an_erasure_that_was_cut_short_is_finished_by_the_next_desk() {
     for (mut desk, trail) in on_both("").await {
         let sum = json!({ "a": 4711, "b": 2 });
-        structured(&desk.call("fixture", "fixture_sum", sum).await);
+        desk.ok("fixture", "fixture_sum", sum).await;
         eventually(&trail, "a call", |records| records.len() == 1).await;
         desk.signal("TERM");
         assert!(desk.ended().await.success());

@@ -12,7 +12,7 @@ use std::{
 use serde_json::json;
 
 use super::{Trail, files, lines, trail::eventually};
-use crate::harness::{Desk, Socket, modern, structured};
+use crate::harness::{Desk, Socket, modern};
 
 /// Clears the screen, rings, sets the title in one byte, turns the direction of
 /// reading and begins a line that looks like a record.
@@ -35,7 +35,7 @@ async fn whatever_agents_write_a_terminal_only_shows_it() {
     command.args(["audit", "tail", "--follow", "--personal"]);
     let room = json!({ "roomName": "dev" });
     let tool = |name: &str| format!("agent_communication_{name}");
-    structured(&desk.call("rooms", &tool("create_room"), room).await);
+    desk.ok("rooms", &tool("create_room"), room).await;
     let mut follower = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut followed = BufReader::new(follower.stdout.take().unwrap()).lines();
     harmless(&followed.next().unwrap().unwrap());
@@ -77,7 +77,7 @@ async fn whatever_agents_write_a_terminal_only_shows_it() {
 #[tokio::test]
 async fn an_export_is_for_its_owner_alone() {
     let mut desk = Desk::start().await;
-    structured(&desk.call("fixture", "fixture_write", json!({})).await);
+    desk.ok("fixture", "fixture_write", json!({})).await;
     desk.signal("TERM");
     assert!(desk.ended().await.success());
     let trail = Trail::of(&desk.place);
@@ -101,10 +101,9 @@ async fn an_export_is_for_its_owner_alone() {
     trail.run(&["export", "--output", "/dev/null"]).ok();
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
     let missing = path("nowhere").join("x.jsonl");
-    let said = trail
+    trail
         .run(&["export", "--output", missing.to_str().unwrap()])
-        .failed();
-    assert!(said.contains("OUTPUT_UNUSABLE"), "{said}");
+        .fails_with("OUTPUT_UNUSABLE");
 }
 
 /// Whatever a desk writes into a data directory that others may enter.
@@ -120,12 +119,9 @@ async fn no_file_of_a_desk_is_open_to_others() {
         .own_port("--innervoice-port")
         .start()
         .await;
-    structured(&desk.call("fixture", "fixture_write", json!({})).await);
-    structured(
-        &desk
-            .call("fixture", "fixture_sum", json!({ "a": 1, "b": 2 }))
-            .await,
-    );
+    desk.ok("fixture", "fixture_write", json!({})).await;
+    desk.ok("fixture", "fixture_sum", json!({ "a": 1, "b": 2 }))
+        .await;
     desk.signal("KILL");
     desk.ended().await;
     let written = files(&place.data());

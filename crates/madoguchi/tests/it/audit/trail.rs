@@ -12,11 +12,9 @@ use serde_json::{Value, json};
 use store::{Database, Options, testing::Postgres, url::DatabaseUrl};
 
 use super::{Trail, lines};
-use crate::harness::{Desk, Pipe, Place, Socket, modern, refused, request, structured};
+use crate::harness::{Desk, Pipe, Place, Socket, call, configured_keys, mentions, modern, refused};
 
 const KEY: &str = "correct horse battery staple";
-/// SHA-256 of `KEY`.
-const DIGEST: &str = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a";
 
 /// A desk on each engine, and its trail.
 pub async fn on_both(config: &str) -> Vec<(Desk, Trail)> {
@@ -29,14 +27,6 @@ pub async fn on_both(config: &str) -> Vec<(Desk, Trail)> {
         both.push((desk, Trail { place, url }));
     }
     both
-}
-
-fn call(id: u64, tool: &str, arguments: Value) -> Value {
-    modern(
-        id,
-        "tools/call",
-        json!({ "name": tool, "arguments": arguments }),
-    )
 }
 
 /// Reads are recorded a moment after they are answered.
@@ -67,7 +57,7 @@ pub fn count(records: &[Value], tool: &str, outcome: &str) -> usize {
 async fn every_call_on_every_transport_is_recorded_once() {
     for (mut desk, trail) in on_both("").await {
         let sum = json!({ "a": 1, "b": 2 });
-        structured(&desk.call("fixture", "fixture_sum", sum.clone()).await);
+        desk.ok("fixture", "fixture_sum", sum.clone()).await;
         let wrong = desk
             .call("fixture", "fixture_sum", json!({ "a": "x" }))
             .await;
@@ -76,7 +66,7 @@ async fn every_call_on_every_transport_is_recorded_once() {
         let unknown = desk.rpc("fixture", "tools/call", params).await;
         assert!(unknown["error"].is_object(), "{unknown}");
         desk.call("fixture", "fixture_panic", json!({})).await;
-        structured(&desk.call("fixture", "fixture_write", json!({})).await);
+        desk.ok("fixture", "fixture_write", json!({})).await;
 
         let mut socket = Socket::open(&desk, "fixture").await;
         socket.request(&call(1, "fixture_sum", sum.clone())).await;
@@ -88,7 +78,7 @@ async fn every_call_on_every_transport_is_recorded_once() {
 
         let mut command = desk.place.command();
         command.args(["stdio", "fixture", "--fixture"]);
-        command.envs(trail.url.iter().map(|url| ("MADOGUCHI_DATABASE__URL", url)));
+        command.envs(trail.environment());
         let mut pipe = Pipe::start(&mut command);
         pipe.request(&call(1, "fixture_sum", sum));
         let (_, status, stderr) = pipe.finish();
@@ -135,23 +125,11 @@ async fn every_call_on_every_transport_is_recorded_once() {
 
 #[tokio::test]
 async fn refusals_before_a_tool_is_known_are_counted_and_keys_are_named() {
-    let config = format!(
-        "[http]\nrequire_key = true\n[identity]\nkeys = [{{ name = \"phone\", sha256 = \"{DIGEST}\" }}]\n"
-    );
+    let keys = configured_keys(&[("phone", KEY)]);
+    let config = format!("[http]\nrequire_key = true\n{keys}");
     for (desk, trail) in on_both(&config).await {
-        let body = call(1, "fixture_sum", json!({ "a": 1, "b": 2 })).to_string();
-        let send = |key: &'static str| {
-            let (port, body) = (desk.port, body.clone());
-            async move {
-                let headers = [
-                    ("authorization", &*format!("Bearer {key}")),
-                    ("mcp-protocol-version", "2026-07-28"),
-                    ("mcp-method", "tools/call"),
-                    ("mcp-name", "fixture_sum"),
-                ];
-                request(port, "POST", "/mcp/fixture", &headers, body).await
-            }
-        };
+        let sum = json!({ "a": 1, "b": 2 });
+        let send = |key| desk.call_as(key, "fixture", "fixture_sum", sum.clone());
         for _ in 0..5 {
             assert_eq!(send("wrong").await.status, 401);
         }
@@ -223,7 +201,7 @@ async fn two_runs() -> Trail {
     for _ in 0..2 {
         let mut desk = Desk::setup().place(&place).start().await;
         for _ in 0..3 {
-            structured(&desk.call("fixture", "fixture_write", json!({})).await);
+            desk.ok("fixture", "fixture_write", json!({})).await;
         }
         desk.signal("TERM");
         assert!(desk.ended().await.success());
@@ -260,24 +238,13 @@ async fn verify_names_every_kind_of_damage() {
         .collect();
     fs::write(first, without).unwrap();
     let said = trail.broken();
-    assert!(
-        said.contains(&format!("{} line 3: record 4", name(first))),
-        "{said}"
-    );
+    mentions(&said, &[&format!("{} line 3: record 4", name(first))]);
 
     fs::write(first, &good[..good.len() - 30]).unwrap();
-    let said = trail.broken();
-    assert!(
-        said.contains(&name(first)) && said.contains("sealed"),
-        "{said}"
-    );
+    mentions(&trail.broken(), &[&name(first), "sealed"]);
 
     fs::remove_file(first).unwrap();
-    let said = trail.broken();
-    assert!(
-        said.contains(&name(first)) && said.contains("missing"),
-        "{said}"
-    );
+    mentions(&trail.broken(), &[&name(first), "missing"]);
     fs::write(first, &good).unwrap();
     trail.verified();
 
@@ -302,7 +269,7 @@ async fn a_changed_row_is_found_and_named() {
     let url = Postgres::shared().create_database();
     let mut desk = Desk::setup().database(&url).start().await;
     for _ in 0..3 {
-        structured(&desk.call("fixture", "fixture_write", json!({})).await);
+        desk.ok("fixture", "fixture_write", json!({})).await;
     }
     desk.signal("TERM");
     assert!(desk.ended().await.success());
@@ -350,11 +317,9 @@ pub async fn store_of(url: &str) -> Arc<dyn kit::Store> {
 async fn an_export_is_in_the_order_of_time_across_processes() {
     for (desk, trail) in on_both("").await {
         for _ in 0..5 {
-            structured(&desk.call("fixture", "fixture_write", json!({})).await);
-            let mut command = desk.place.command();
-            command.args(["call", "fixture", "fixture_write", "--fixture"]);
-            command.envs(trail.url.iter().map(|url| ("MADOGUCHI_DATABASE__URL", url)));
-            crate::harness::Output::of(&mut command, "").ok();
+            desk.ok("fixture", "fixture_write", json!({})).await;
+            let call = ["call", "fixture", "fixture_write", "--fixture"];
+            desk.place.run_with(&call, &trail.environment()).ok();
         }
         let file = desk.place.path().join("trail.jsonl");
         let path = file.to_str().unwrap();
@@ -373,33 +338,24 @@ async fn an_export_is_in_the_order_of_time_across_processes() {
         assert!(later.len() < exported.len());
         assert!(later.iter().any(|it| it["call"] == calls[5]["call"]));
         let wrong = trail.run(&["export", "--since", "yesterday"]);
-        assert!(wrong.failed().contains("INVALID_TIME"));
+        wrong.fails_with("INVALID_TIME");
     }
 }
 
 #[tokio::test]
 async fn tail_follow_shows_new_records() {
     for (desk, trail) in on_both("").await {
-        structured(&desk.call("fixture", "fixture_write", json!({})).await);
+        desk.ok("fixture", "fixture_write", json!({})).await;
         let mut command = desk.place.command();
-        command.args([
-            "audit",
-            "tail",
-            "--follow",
-            "--json",
-            "--tool",
-            "fixture_write",
-        ]);
-        command.envs(trail.url.iter().map(|url| ("MADOGUCHI_DATABASE__URL", url)));
+        command.args(["audit", "tail", "--follow", "--json"]);
+        command.args(["--tool", "fixture_write"]);
+        command.envs(trail.environment());
         let mut follower = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut shown = BufReader::new(follower.stdout.take().unwrap()).lines();
         let first = shown.next().unwrap().unwrap();
-        structured(
-            &desk
-                .call("fixture", "fixture_sum", json!({ "a": 1, "b": 2 }))
-                .await,
-        );
-        structured(&desk.call("fixture", "fixture_write", json!({})).await);
+        desk.ok("fixture", "fixture_sum", json!({ "a": 1, "b": 2 }))
+            .await;
+        desk.ok("fixture", "fixture_write", json!({})).await;
         let second = shown.next().unwrap().unwrap();
         let _ = follower.kill();
         let _ = follower.wait();

@@ -5,7 +5,7 @@ use jiff::{Zoned, tz::TimeZone};
 use serde_json::{Value, json};
 
 use super::{Client, Way};
-use crate::harness::{Desk, Socket, initialize, plain, request, result};
+use crate::harness::{Desk, Socket, initialize, modern, plain, request, result};
 
 const KEY: &str = "Authorization";
 
@@ -55,13 +55,9 @@ async fn only_tools_that_the_caller_may_use_are_listed() {
     let tools = answer.message()["tools"].as_array().unwrap().clone();
     assert_eq!(names(&tools), ["search_products"]);
     // Who keeps the list may show it to others only if it is the same for them.
-    for (key, scope) in [(Some(&full), "private"), (None, "public")] {
-        let bearer = key.map(|key| format!("Bearer {key}"));
-        let mut headers = crate::harness::modern_headers("tools/list", &json!({}));
-        headers.extend(bearer.map(|bearer| (KEY, bearer)));
-        let headers: Vec<_> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
-        let body = crate::harness::modern(1, "tools/list", json!({})).to_string();
-        let answer = request(desk.port, "POST", "/mcp/cinema", &headers, body).await;
+    for (key, scope) in [(Some(&*full), "private"), (None, "public")] {
+        let list = modern(1, "tools/list", json!({}));
+        let answer = desk.post("cinema", key, &list).await;
         assert_eq!(result(&answer.message())["cacheScope"], scope);
     }
 }

@@ -92,40 +92,23 @@ fn list_name(method: Method) -> &'static str {
 async fn filled() -> Desk {
     let desk = Desk::setup().config(OPEN).demo().start().await;
     let place = &desk.place;
+    let config = desk.config();
+    let options = ["--json", "--config", config.to_str().unwrap()];
     let call = |counter: &str, tool: &str, arguments: Value| {
-        let config = desk.config();
-        let mut command = place.command();
-        command.args([
-            "call",
-            counter,
-            tool,
-            &arguments.to_string(),
-            "--json",
-            "--config",
-        ]);
-        command.arg(config);
-        let answer = crate::harness::Output::of(&mut command, "").ok().json();
+        let call = ["call", counter, tool, &arguments.to_string()];
+        let answer = place.run(&[&call[..], &options].concat()).ok().json();
         structured(&answer["result"]);
     };
     let at = "2027-04-01T10:00:00+09:00";
-    call(
-        "innervoice",
-        "calendar_create",
-        json!({ "title": "Dentist", "start": at, "duration_min": 30 }),
-    );
-    call(
-        "innervoice",
-        "reminder_create",
-        json!({ "note": "Drink", "time": at }),
-    );
+    let event = json!({ "title": "Dentist", "start": at, "duration_min": 30 });
+    call("innervoice", "calendar_create", event);
+    let reminder = json!({ "note": "Drink", "time": at });
+    call("innervoice", "reminder_create", reminder);
     let room = json!({ "roomName": "den", "description": "Quiet" });
     call("rooms", "create_room", room);
     call("todo", "create_task", json!({ "title": "Wash up" }));
-    call(
-        "todo",
-        "update_context",
-        json!({ "task_id": "T001", "content": "Soap" }),
-    );
+    let context = json!({ "task_id": "T001", "content": "Soap" });
+    call("todo", "update_context", context);
     let adr = json!({ "title": "Use soap", "context": "c", "decision": "d", "rationale": "e" });
     call("todo", "create_adr", adr);
     desk
@@ -306,19 +289,11 @@ async fn the_right_to_a_tool_opens_its_resources_and_no_others() {
     ]);
     for way in Way::ALL {
         let mut client = Client::open(&desk, "innervoice", &calendar, way).await;
-        let read = client
-            .ask(
-                "resources/read",
-                &json!({ "uri": "innervoice://calendar.ics" }),
-            )
-            .await;
+        let calendar = json!({ "uri": "innervoice://calendar.ics" });
+        let read = client.ask("resources/read", &calendar).await;
         assert!(read.to_string().contains("Dentist"), "{way:?}: {read}");
-        let refused = client
-            .ask(
-                "resources/read",
-                &json!({ "uri": "innervoice://reminders" }),
-            )
-            .await;
+        let reminders = json!({ "uri": "innervoice://reminders" });
+        let refused = client.ask("resources/read", &reminders).await;
         assert_eq!(refused["error"]["code"], 403, "{way:?}: {refused}");
         let listed = client.list("resources/list", "resources").await;
         let uris: Vec<&str> = listed.iter().filter_map(|it| it["uri"].as_str()).collect();

@@ -10,10 +10,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::net::TcpStream;
 
-use super::{Answer, MODERN, Place, http, modern, result};
+use super::{Answer, MODERN, Pipe, Place, TryAnswer, call, http, modern, result, structured};
 
 const START: Duration = Duration::from_secs(60);
 
@@ -246,19 +246,45 @@ impl Desk {
 
     /// Any request of the modern era. Answers the whole message.
     pub async fn rpc(&self, counter: &str, method: &str, params: Value) -> Value {
-        let headers = modern_headers(method, &params);
-        let headers: Vec<_> = headers.iter().map(|(k, v)| (*k, v.as_str())).collect();
-        let body = modern(1, method, params).to_string();
-        let path = format!("/mcp/{counter}");
-        let answer = http::request(self.port, "POST", &path, &headers, body).await;
-        answer.message()
+        let message = modern(1, method, params);
+        self.post(counter, None, &message).await.message()
+    }
+
+    /// Any message of the modern era, with a key or without.
+    pub async fn post(&self, counter: &str, key: Option<&str>, message: &Value) -> Answer {
+        let answer = self.try_post(counter, key, message).await;
+        answer.unwrap_or_else(|error| panic!("{message}: {error}"))
+    }
+
+    /// The same where the desk may end before it answers.
+    pub async fn try_post(&self, counter: &str, key: Option<&str>, message: &Value) -> TryAnswer {
+        post(self.port, counter, key, message).await
+    }
+
+    /// A tool call of the modern era with a key.
+    pub async fn call_as(&self, key: &str, counter: &str, tool: &str, arguments: Value) -> Answer {
+        let message = call(1, tool, arguments);
+        self.post(counter, Some(key), &message).await
+    }
+
+    /// What a tool call of the modern era answers, when it must go well.
+    pub async fn ok(&self, counter: &str, tool: &str, arguments: Value) -> Value {
+        structured(&self.call(counter, tool, arguments).await).clone()
+    }
+
+    /// `madoguchi stdio` on its data and with its configuration.
+    pub fn stdio(&self, counter: &str, key: Option<&str>) -> Pipe {
+        let mut command = self.place.command();
+        command.args(["stdio", counter, "--fixture", "--config"]);
+        command.arg(self.config());
+        command.envs(key.map(|key| ("MADOGUCHI_KEY", key)));
+        Pipe::start(&mut command)
     }
 
     /// The result of a tool call in the modern era.
     pub async fn call(&self, counter: &str, tool: &str, arguments: Value) -> Value {
-        let params = json!({ "name": tool, "arguments": arguments });
-        let message = self.rpc(counter, "tools/call", params).await;
-        result(&message).clone()
+        let message = call(1, tool, arguments);
+        result(&self.post(counter, None, &message).await.message()).clone()
     }
 
     /// Sends a signal such as `TERM`.
@@ -288,6 +314,16 @@ impl Drop for Desk {
             eprintln!("--- the desk's log\n{}", self.log());
         }
     }
+}
+
+/// Posts a message of the modern era with the headers that go with it.
+pub async fn post(port: u16, counter: &str, key: Option<&str>, message: &Value) -> TryAnswer {
+    let method = message["method"].as_str().unwrap();
+    let mut headers = modern_headers(method, &message["params"]);
+    headers.extend(key.map(|key| ("authorization", format!("Bearer {key}"))));
+    let headers: Vec<_> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
+    let path = format!("/mcp/{counter}");
+    http::try_request(port, "POST", &path, &headers, message.to_string()).await
 }
 
 /// The headers that the modern era asks for.

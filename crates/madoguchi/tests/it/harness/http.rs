@@ -52,6 +52,9 @@ impl Answer {
     }
 }
 
+/// An answer, or why there is none.
+pub type TryAnswer = Result<Answer, Box<dyn Error + Send + Sync>>;
+
 /// One request on a connection of its own, read to the end of its answer. A
 /// header without a value is not sent, not even where there is a default.
 pub async fn request(
@@ -71,7 +74,7 @@ pub async fn try_request(
     path: &str,
     headers: &[(&str, &str)],
     body: impl Into<Bytes>,
-) -> Result<Answer, Box<dyn Error + Send + Sync>> {
+) -> TryAnswer {
     let stream = TcpStream::connect(("127.0.0.1", port)).await?;
     request_over(stream, port, method, path, headers, body).await
 }
@@ -84,7 +87,7 @@ pub async fn request_over(
     path: &str,
     headers: &[(&str, &str)],
     body: impl Into<Bytes>,
-) -> Result<Answer, Box<dyn Error + Send + Sync>> {
+) -> TryAnswer {
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     let connection = tokio::spawn(connection);

@@ -11,6 +11,8 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::mentions;
+
 /// A directory of its own, gone with its last clone. Nothing of the
 /// environment reaches the program but `PATH`.
 #[derive(Clone)]
@@ -58,6 +60,18 @@ impl Place {
     pub fn run<S: AsRef<str>>(&self, arguments: &[S]) -> Output {
         let mut command = self.command();
         command.args(arguments.iter().map(AsRef::as_ref));
+        Output::of(&mut command, "")
+    }
+
+    /// The same with arguments that stand in one text, with spaces between them.
+    pub fn run_line(&self, arguments: &str) -> Output {
+        self.run(&arguments.split(' ').collect::<Vec<_>>())
+    }
+
+    /// The same with some variables set.
+    pub fn run_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+        let mut command = self.command();
+        command.args(arguments).envs(environment.iter().copied());
         Output::of(&mut command, "")
     }
 
@@ -122,6 +136,12 @@ impl Output {
     pub fn failed(self) -> String {
         assert!(self.code.is_some_and(|code| code != 0), "{self:?}");
         self.stderr
+    }
+
+    /// It must have failed and said this.
+    #[track_caller]
+    pub fn fails_with(self, said: &str) {
+        mentions(&self.failed(), &[said]);
     }
 
     #[track_caller]

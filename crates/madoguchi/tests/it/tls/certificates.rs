@@ -69,7 +69,7 @@ fn unusable_certificates_are_refused_at_start() {
     }
     let file = place.file("half.toml", "[tls]\ncert = 'desk.pem'\n");
     let said = place.run(&["config", "check", file.to_str().unwrap()]);
-    assert!(said.failed().contains("key in [tls] is missing"));
+    said.fails_with("key in [tls] is missing");
 }
 
 #[tokio::test]
