@@ -1,10 +1,13 @@
 //! Makes Japanese and Latin text comparable.
 //!
 //! Every counter searches by [`fold`]ed text; [`similarity`] finds what was meant
-//! when nothing matches. [`visible()`] makes an agent's text safe to show to a person.
+//! when nothing matches, and [`sound()`] compares kana with romaji. [`visible()`] makes an
+//! agent's text safe to show to a person.
 
+mod sound;
 mod visible;
 
+pub use sound::sound;
 pub use visible::{Piece, cut, pieces, visible, visible_lines};
 
 use unicode_normalization::UnicodeNormalization;
