@@ -58,6 +58,7 @@ pub fn settings<T: JsonSchema>() -> Value {
 /// schema names them.
 pub fn output<T: JsonSchema>() -> Option<Value> {
     let mut schema = schema::<T>();
+    drop_zero_minimum(&mut schema);
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties
             .entry("warnings")
@@ -161,6 +162,19 @@ fn shorten(schema: &mut Value) {
             object.values_mut().for_each(shorten);
         }
         Value::Array(items) => items.iter_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
+/// Removes the lower bounds that come from unsigned types. Nobody checks an answer
+/// by them.
+fn drop_zero_minimum(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            object.retain(|keyword, value| keyword != "minimum" || value != 0);
+            object.values_mut().for_each(drop_zero_minimum);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_zero_minimum),
         _ => {}
     }
 }

@@ -122,7 +122,8 @@ impl Harness {
     /// The text of a resource; `None` where there is none.
     pub async fn read(&self, uri: &str) -> Option<String> {
         let resources = self.counter.resources.as_ref().expect("resources");
-        let read = resources.read(&self.context, uri).await;
+        let context = in_zone(&self.counter, &self.context);
+        let read = resources.read(&context, uri).await;
         read.expect(uri).map(|Contents { body, .. }| match body {
             Body::Text(text) | Body::Blob(text) => text,
         })
