@@ -1,23 +1,36 @@
 //! Parts of answers that several tools share.
 
-use schemars::JsonSchema;
+use kit::{Warning, context::Language};
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
 use crate::model::{Listing, Show};
 
-/// A screening, as the answers about seats and reservations describe it.
-#[derive(Debug, Serialize, JsonSchema)]
+/// A screening, as the answers about seats and reservations describe it. Its schema is
+/// published once, as [`Schedule`].
+#[derive(Debug, Serialize)]
 pub struct ScheduleInfo {
     pub schedule_id: String,
     pub movie_id: String,
-    /// The programme's day, YYYY-MM-DD.
+    pub movie_title: String,
     pub date: String,
-    /// HH:MM; 25:30 is 01:30 of the next day.
     pub start_time: String,
     pub end_time: String,
     pub theater_id: String,
     pub theater_name: String,
-    pub movie_title: String,
+    pub age_class: String,
+}
+
+/// The schema of an object whose fields are published elsewhere or vary.
+#[derive(JsonSchema)]
+#[schemars(transform = without_required)]
+pub struct AnyObject {}
+
+/// Lists of required fields would be a quarter of an output schema, and tell a model
+/// nothing. The descriptions of a type itself go too.
+pub fn without_required(schema: &mut Schema) {
+    schema.remove("required");
+    schema.remove("description");
 }
 
 impl From<&Show> for ScheduleInfo {
@@ -25,34 +38,63 @@ impl From<&Show> for ScheduleInfo {
         Self {
             schedule_id: show.id.clone(),
             movie_id: show.film_id.clone(),
+            movie_title: show.film_title.clone(),
             date: show.date.clone(),
             start_time: show.start.to_string(),
             end_time: show.end.to_string(),
             theater_id: show.theater_id.clone(),
             theater_name: show.theater_name.clone(),
-            movie_title: show.film_title.clone(),
+            age_class: show.age_class.clone(),
         }
     }
 }
 
 /// A screening with its counts of seats.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(transform = without_required)]
 pub struct Schedule {
-    #[serde(flatten)]
-    info: ScheduleInfo,
+    schedule_id: String,
+    movie_id: String,
+    movie_title: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    english_title: String,
+    date: String,
+    /// 25:30 is 01:30 of the next day
+    start_time: String,
+    end_time: String,
+    theater_id: String,
+    age_class: String,
     available_seats_count: i64,
     total_seats_count: i64,
-    /// False once it has begun or is full.
+    /// Neither begun nor full
     bookable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most_together: Option<usize>,
 }
 
 impl Schedule {
-    pub fn of(listing: &Listing, now: i64) -> Self {
+    /// Where the caller named no film, the English title helps to tell them apart.
+    pub fn of(listing: &Listing, now: i64, film_is_named: bool) -> Self {
+        let show = &listing.show;
+        let says_nothing = film_is_named || show.film_english_title == show.film_title;
+        let english_title = match says_nothing {
+            true => String::new(),
+            false => show.film_english_title.clone(),
+        };
         Self {
-            info: ScheduleInfo::from(&listing.show),
+            schedule_id: show.id.clone(),
+            movie_id: show.film_id.clone(),
+            movie_title: show.film_title.clone(),
+            english_title,
+            date: show.date.clone(),
+            start_time: show.start.to_string(),
+            end_time: show.end.to_string(),
+            theater_id: show.theater_id.clone(),
+            age_class: show.age_class.clone(),
             available_seats_count: listing.free,
-            total_seats_count: listing.show.seat_count,
+            total_seats_count: show.seat_count,
             bookable: listing.can_be_booked(now),
+            most_together: listing.most_together,
         }
     }
 }
@@ -83,16 +125,39 @@ impl<'a> From<&'a Listing> for Candidate<'a> {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(transform = without_required)]
 pub struct Reservation {
-    /// Whoever has it may look at the reservation: keep it like a ticket.
+    /// Keep it like a ticket
     pub reservation_id: String,
     pub schedule_id: String,
     pub seat_ids: Vec<String>,
-    /// RFC 3339, with the cinema's offset.
     pub reservation_time: String,
-    /// held, confirmed, cancelled or expired.
+    /// held, confirmed, cancelled or expired
     pub status: String,
-    /// Until when the seats are held, for a reservation that is `held`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
+}
+
+/// What to tell people about a film that is not for everybody.
+pub fn age_warning(show_class: &str, language: Language) -> Option<Warning> {
+    let (english, japanese) = match show_class {
+        "PG12" => (
+            "PG12: children under 12 should come with a parent.",
+            "PG12: 12歳未満の方は保護者の助言・指導が必要です。",
+        ),
+        "R15+" => (
+            "R15+: nobody under 15 is admitted.",
+            "R15+: 15歳未満の方はご入場いただけません。",
+        ),
+        "R18+" => (
+            "R18+: nobody under 18 is admitted.",
+            "R18+: 18歳未満の方はご入場いただけません。",
+        ),
+        _ => return None,
+    };
+    let message = match language {
+        Language::English => english,
+        Language::Japanese => japanese,
+    };
+    Some(Warning::new("AGE_CLASS", message).detail("age_class", show_class))
 }

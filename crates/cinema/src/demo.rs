@@ -48,21 +48,23 @@ impl DemoData {
     }
 
     /// Writes the programme from `from` to its last day.
-    async fn fill(&self, context: &Context, from: Date, with_films: bool) -> Result<Filled> {
+    async fn fill(&self, context: &Context, from: Date, is_new: bool) -> Result<NewScreenings> {
         let state = Arc::clone(&self.state);
         let until = last_day(self.state.today(context))?;
         let now = self.state.now(context);
         let filled = self
             .store
             .transaction(Budget::default(), move |sql| {
-                if with_films {
-                    write_films_and_halls(sql)?;
+                if is_new {
+                    refuse_used_ids(sql)?;
+                    write_halls(sql)?;
                 }
-                let mut shows = 0;
+                write_films(sql)?;
+                let mut count = 0;
                 for date in from.series(1.day()).take_while(|date| *date <= until) {
-                    shows += write_day(&state, sql, date, now)?;
+                    count += write_day(&state, sql, date, now)?;
                 }
-                Ok(Filled { shows, until })
+                Ok(NewScreenings { count, until })
             })
             .await?;
         context.changed(Change::ResourceList);
@@ -70,8 +72,8 @@ impl DemoData {
     }
 }
 
-struct Filled {
-    shows: usize,
+struct NewScreenings {
+    count: usize,
     until: Date,
 }
 
@@ -79,9 +81,9 @@ impl Demo for DemoData {
     fn load<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<String>> {
         Box::pin(async move {
             let today = self.state.today(context);
-            let Filled { shows, until } = self.fill(context, today, true).await?;
+            let NewScreenings { count, until } = self.fill(context, today, true).await?;
             Ok(format!(
-                "Loaded {} films, {} halls and {shows} screenings from {today} to {until}.",
+                "Loaded {} films, {} halls and {count} screenings from {today} to {until}.",
                 data::FILMS.len(),
                 data::HALLS.len(),
             ))
@@ -149,30 +151,31 @@ fn last_day(today: Date) -> Result<Date> {
         .map_err(Error::internal)
 }
 
-fn write_films_and_halls(sql: &mut dyn Sql) -> Result<()> {
-    let films: Vec<Param<'_>> = data::FILMS
-        .iter()
-        .map(|film| Param::Text(film.id))
-        .collect();
-    let halls: Vec<Param<'_>> = data::HALLS
-        .iter()
-        .map(|hall| Param::Text(hall.id))
-        .collect();
-    for (table, ids) in [("cinema_films", &films), ("cinema_theaters", &halls)] {
+/// Refuses to load the demo where real films or halls have its ids.
+fn refuse_used_ids(sql: &mut dyn Sql) -> Result<()> {
+    let films = data::FILMS.iter().map(|film| Param::Text(film.id));
+    let halls = data::HALLS.iter().map(|hall| Param::Text(hall.id));
+    for (table, ids) in [
+        ("cinema_films", films.collect::<Vec<_>>()),
+        ("cinema_theaters", halls.collect()),
+    ] {
         let marks = values(1, ids.len());
         let foreign = sql.query(
             &format!("SELECT id FROM {table} WHERE is_demo = 0 AND id IN {marks}"),
-            ids,
+            &ids,
         )?;
         if let Some(row) = foreign.first() {
             let message = format!("Your own data already uses the id {}.", row.text(0)?);
-            return Err(
-                Error::new("DEMO_CONFLICT", message).next("Load the demo into an empty store.")
-            );
+            let error = Error::new("DEMO_CONFLICT", message);
+            return Err(error.next("Load the demo into an empty store."));
         }
     }
-    write_films(sql)?;
-    // A hall stays when the demo is removed if real screenings use it.
+    Ok(())
+}
+
+/// Writes the halls that are missing. A hall stays when the demo is removed if real
+/// screenings use it.
+fn write_halls(sql: &mut dyn Sql) -> Result<()> {
     let there = sql.query("SELECT id FROM cinema_theaters", &[])?;
     let there: Vec<String> = there.iter().map(|row| row.text(0)).collect::<Result<_>>()?;
     for hall in &*data::HALLS {
@@ -183,38 +186,36 @@ fn write_films_and_halls(sql: &mut dyn Sql) -> Result<()> {
     Ok(())
 }
 
+/// Writes the films, and what a later version of the demo knows about those it finds.
 fn write_films(sql: &mut dyn Sql) -> Result<()> {
-    let folded: Vec<String> = data::FILMS
-        .iter()
-        .map(|film| kit::text::fold(film.title))
-        .collect();
-    let params: Vec<Param<'_>> = data::FILMS
-        .iter()
-        .zip(&folded)
-        .flat_map(|(film, folded)| {
-            [
-                Param::Text(film.id),
-                Param::Text(film.title),
-                Param::Text(folded),
-                Param::Text(film.genre),
-                Param::Int(film.minutes),
-                Param::Real(film.rating),
-                Param::Text(film.age_class),
-                Param::Int(film.popularity),
-                Param::Text(film.description),
-                Param::Text(film.release_date),
-                Param::Int(1),
-            ]
-        })
-        .collect();
+    let films = data::FILMS.iter().flat_map(|film| {
+        [
+            Param::Text(film.id),
+            Param::Text(film.title),
+            Param::Text(film.reading),
+            Param::Text(film.english_title),
+            Param::Text(film.genre),
+            Param::Int(film.minutes),
+            Param::Real(film.rating),
+            Param::Text(film.age_class),
+            Param::Int(film.popularity),
+            Param::Text(film.description),
+            Param::Text(film.english_description),
+            Param::Text(film.release_date),
+            Param::Int(1),
+        ]
+    });
     sql.execute(
         &format!(
-            "INSERT INTO cinema_films (id, title, title_folded, genre, duration_minutes, rating, \
-             age_class, popularity, description, release_date, is_demo) VALUES {} \
-             ON CONFLICT (id) DO NOTHING",
-            values(data::FILMS.len(), 11)
+            "INSERT INTO cinema_films (id, title, reading, english_title, genre, \
+             duration_minutes, rating, age_class, popularity, description, english_description, \
+             release_date, is_demo) VALUES {} ON CONFLICT (id) DO UPDATE SET \
+             reading = excluded.reading, english_title = excluded.english_title, \
+             english_description = excluded.english_description \
+             WHERE cinema_films.is_demo = 1",
+            values(data::FILMS.len(), 13)
         ),
-        &params,
+        &films.collect::<Vec<_>>(),
     )?;
     Ok(())
 }

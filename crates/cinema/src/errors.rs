@@ -1,15 +1,15 @@
 //! Every error of the counter.
 
-use kit::{Error, Rule};
+use kit::{Error, Rule, Shortlist};
 use serde_json::{Value, json};
 
 use crate::{
     answers::Candidate,
     model::{
         Listing, Show,
+        film::Film,
         hall::{Hall, SeatMap},
         seat::{Seat, join},
-        titles::FilmName,
     },
 };
 
@@ -23,15 +23,10 @@ const NO_SEATS_MESSAGE: &str = "No seat was named. Give at least one seat id, su
 pub const DATE_PATTERN: Rule = rule("date", "pattern", INVALID_DATE, INVALID_DATE_MESSAGE);
 pub const DATE_TYPE: Rule = rule("date", "type", INVALID_DATE, INVALID_DATE_MESSAGE);
 pub const TIME_PATTERN: Rule = rule("start_time", "pattern", INVALID_TIME, INVALID_TIME_MESSAGE);
+pub const FROM_TIME_PATTERN: Rule = rule("from_time", "*", INVALID_TIME, INVALID_TIME_MESSAGE);
+pub const TO_TIME_PATTERN: Rule = rule("to_time", "*", INVALID_TIME, INVALID_TIME_MESSAGE);
 pub const TIME_TYPE: Rule = rule("start_time", "type", INVALID_TIME, INVALID_TIME_MESSAGE);
 pub const SEATS_MIN: Rule = rule("seat_ids", "minItems", NO_SEATS, NO_SEATS_MESSAGE);
-pub const MOVIE_REQUIRED: Rule = rule(
-    "movie_id",
-    "required",
-    kit::error::INVALID_ARGUMENT,
-    "Which film? Give movie_id or movie_title.",
-);
-
 const fn rule(
     field: &'static str,
     keyword: &'static str,
@@ -58,7 +53,7 @@ pub fn no_seats() -> Error {
     Error::new(NO_SEATS, NO_SEATS_MESSAGE)
 }
 
-pub fn movie_not_found(nearest: &[&FilmName]) -> Error {
+pub fn movie_not_found(nearest: Vec<&Film>) -> Error {
     let next = if nearest.is_empty() {
         "See what is showing with get_movie_list."
     } else {
@@ -66,36 +61,40 @@ pub fn movie_not_found(nearest: &[&FilmName]) -> Error {
     };
     Error::new("MOVIE_NOT_FOUND", "Movie not found.")
         .next(next)
-        .details(json!({ "candidates": films(nearest) }))
+        .details(films(nearest))
 }
 
-/// Advice for a cinema without any films.
-pub const NO_FILMS: &str = "The cinema has no films yet. `madoguchi demo load cinema` loads sample \
-     films into the same data directory (`--data`).";
-
-pub fn movie_ambiguous(found: &[&FilmName]) -> Error {
+pub fn movie_ambiguous(found: Vec<&Film>) -> Error {
     Error::new("MOVIE_AMBIGUOUS", "Several films match this title.")
         .next("Ask which one is meant and give its movie_id.")
-        .details(json!({ "candidates": films(found) }))
+        .details(films(found))
 }
 
-fn films(names: &[&FilmName]) -> Value {
-    names
-        .iter()
-        .map(|film| json!({ "movie_id": film.id, "title": film.title }))
-        .collect()
+fn films(found: Vec<&Film>) -> Value {
+    let has_one_name = |film: &Film| ["", &film.title].contains(&film.english_title.as_str());
+    let candidate = |film: &Film| match has_one_name(film) {
+        true => json!({ "movie_id": film.id, "title": film.title }),
+        false => json!({
+            "movie_id": film.id, "title": film.title, "english_title": film.english_title
+        }),
+    };
+    candidates(found.into_iter().map(candidate).collect())
 }
 
-pub fn schedule_not_found(candidates: &[Listing]) -> Error {
-    Error::new("SCHEDULE_NOT_FOUND", "Screening not found.")
-        .next(choose(candidates))
-        .details(json!({ "candidates": screenings(candidates) }))
+/// `why` is a sentence that says why there is no such screening, if that is known.
+pub fn schedule_not_found(why: Option<&str>, found: &[Listing]) -> Error {
+    let error = Error::new("SCHEDULE_NOT_FOUND", "Screening not found.");
+    let next = match why {
+        Some(why) => format!("{why} {}", choose(found)),
+        None => choose(found).to_owned(),
+    };
+    error.next(next).details(screenings(found))
 }
 
-pub fn schedule_ambiguous(message: &str, candidates: &[Listing]) -> Error {
+pub fn schedule_ambiguous(message: &str, found: &[Listing]) -> Error {
     Error::new("SCHEDULE_AMBIGUOUS", message)
-        .next(choose(candidates))
-        .details(json!({ "candidates": screenings(candidates) }))
+        .next(choose(found))
+        .details(screenings(found))
 }
 
 fn choose(candidates: &[Listing]) -> &'static str {
@@ -106,8 +105,18 @@ fn choose(candidates: &[Listing]) -> &'static str {
     }
 }
 
-fn screenings(candidates: &[Listing]) -> Vec<Candidate<'_>> {
-    candidates.iter().map(Candidate::from).collect()
+fn screenings(found: &[Listing]) -> Value {
+    let found = found.iter().map(Candidate::from);
+    candidates(found.map(|candidate| json!(candidate)).collect())
+}
+
+/// The first few, and how many more there are.
+fn candidates(all: Vec<Value>) -> Value {
+    let Shortlist { shown, more } = kit::shortlist(all);
+    match more {
+        0 => json!({ "candidates": shown }),
+        _ => json!({ "candidates": shown, "more": more }),
+    }
 }
 
 /// The other arguments contradict the schedule id.
@@ -134,6 +143,7 @@ pub fn show_started(show: &Show) -> Error {
 }
 
 pub fn invalid_seat_id(text: &str) -> Error {
+    let (text, _) = kit::text::cut(text, 40);
     Error::new("INVALID_SEAT_ID", format!("`{text}` is not a seat id."))
         .next("Write the row letter and the seat number, such as A5.")
 }

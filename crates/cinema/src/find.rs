@@ -3,31 +3,31 @@
 //! viewed last does not count.
 
 use jiff::civil::Date;
-use kit::{Context, Error, Result, Sql};
+use kit::{Context, Error, Result, Sql, Today};
 
 use crate::{
     errors,
     model::{
         Listing, Show,
-        titles::{self, FilmName, TitleMatch},
+        film::Film,
+        titles::{self, TitleMatch},
         when::{DAY, HouseTime},
     },
+    reasons::{self, Day},
     state::CounterState,
-    store::{self, Filter},
+    store::{self, Filter, Showing},
 };
 
-/// How many screenings an error proposes at most.
-const CANDIDATES: usize = 20;
 /// More screenings than any cinema has in a day.
-const MOST_PER_DAY: usize = 1_000;
+const MOST: usize = 1_000;
 
 /// The film that an id or a title names.
-pub fn film(sql: &mut dyn Sql, wanted: &str) -> Result<FilmName> {
-    let films = store::film_names(sql)?;
+pub fn film(sql: &mut dyn Sql, wanted: &str) -> Result<Film> {
+    let films = store::films(sql, &Showing::Ever)?;
     match titles::find(wanted, &films) {
         TitleMatch::One(film) => Ok(film.clone()),
-        TitleMatch::Several(found) => Err(errors::movie_ambiguous(&found)),
-        TitleMatch::None(nearest) => Err(explained(sql, errors::movie_not_found(&nearest))?),
+        TitleMatch::Several(found) => Err(errors::movie_ambiguous(found)),
+        TitleMatch::None(nearest) => Err(explained(sql, errors::movie_not_found(nearest))?),
     }
 }
 
@@ -35,7 +35,7 @@ pub fn film(sql: &mut dyn Sql, wanted: &str) -> Result<FilmName> {
 fn explained(sql: &mut dyn Sql, error: Error) -> Result<Error> {
     Ok(match store::has_films(sql)? {
         true => error,
-        false => error.next(errors::NO_FILMS),
+        false => error.next(reasons::NO_FILMS),
     })
 }
 
@@ -56,17 +56,18 @@ pub fn screening(
 ) -> Result<Show> {
     let date = given(query.date)
         .map(|text| state.read_date(text))
-        .transpose()?;
+        .transpose()
+        .map_err(|error| error.next(format!("Today is {}.", Today::of(context).sentence())))?;
     let time = given(query.start_time)
         .map(|text| HouseTime::parse(text).ok_or_else(errors::invalid_time))
         .transpose()?;
     let now = state.now(context);
     if let Some(id) = given(query.schedule_id) {
         let Some(show) = store::show(sql, id)? else {
-            let candidates = store::listings(sql, &coming(&[], now), now, CANDIDATES)?;
-            return Err(explained(sql, errors::schedule_not_found(&candidates))?);
+            let coming = store::listings(sql, &coming(&[], now), now, MOST)?;
+            return Err(explained(sql, errors::schedule_not_found(None, &coming))?);
         };
-        return agreeing(state, show, query, date, time);
+        return agreeing(state, sql, show, query, date, time);
     }
 
     let films = film_ids(sql, query.movie_title)?;
@@ -85,22 +86,20 @@ pub fn screening(
                 }
                 _ => {}
             }
-            store::listings(sql, &filter, now, CANDIDATES)?
+            store::listings(sql, &filter, now, MOST)?
         }
     };
     let nothing_given = films.is_empty() && date.is_none() && time.is_none();
     match found.as_slice() {
         [one] if !nothing_given => Ok(one.show.clone()),
         [] => {
-            // Propose the rest of that day, or else the next screenings.
-            let mut near = match date {
-                Some(date) => of_the_day(sql, &films, date, now)?,
-                None => Vec::new(),
+            let wanted = WantedTime {
+                films: &films,
+                date,
+                time,
             };
-            if near.is_empty() {
-                near = store::listings(sql, &coming(&films, now), now, CANDIDATES)?;
-            }
-            Err(explained(sql, errors::schedule_not_found(&near))?)
+            let error = not_found(state, context, sql, &wanted)?;
+            Err(explained(sql, error)?)
         }
         _ => {
             let message = match nothing_given {
@@ -112,16 +111,50 @@ pub fn screening(
     }
 }
 
+struct WantedTime<'a> {
+    films: &'a [&'a str],
+    date: Option<Date>,
+    time: Option<HouseTime>,
+}
+
+/// Proposes the rest of the day, the nearest time first, or else the next screenings.
+fn not_found(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    wanted: &WantedTime<'_>,
+) -> Result<Error> {
+    let now = state.now(context);
+    let mut near = match wanted.date {
+        Some(date) => of_the_day(sql, wanted.films, date, now)?,
+        None => Vec::new(),
+    };
+    let mut reason = None;
+    if near.is_empty() {
+        near = store::listings(sql, &coming(wanted.films, now), now, MOST)?;
+        if let Some(date) = wanted.date {
+            let day = Day::new(state, context, sql, date)?;
+            let title = near.first().map(|listing| listing.show.film_title.as_str());
+            reason = Some(day.no_screening(title.filter(|_| wanted.films.len() == 1)));
+        }
+    }
+    if let Some(time) = wanted.time {
+        near.sort_by_key(|listing| (listing.show.start.minutes() - time.minutes()).abs());
+    }
+    let why = reason.as_ref().map(|reason| reason.message.as_str());
+    Ok(errors::schedule_not_found(why, &near))
+}
+
 /// The films that a title may mean; none where there is no title.
 fn film_ids(sql: &mut dyn Sql, title: Option<&str>) -> Result<Vec<String>> {
     let Some(title) = given(title) else {
         return Ok(Vec::new());
     };
-    let names = store::film_names(sql)?;
-    match titles::find(title, &names) {
+    let films = store::films(sql, &Showing::Ever)?;
+    match titles::find(title, &films) {
         TitleMatch::One(film) => Ok(vec![film.id.clone()]),
         TitleMatch::Several(films) => Ok(films.iter().map(|film| film.id.clone()).collect()),
-        TitleMatch::None(nearest) => Err(explained(sql, errors::movie_not_found(&nearest))?),
+        TitleMatch::None(nearest) => Err(explained(sql, errors::movie_not_found(nearest))?),
     }
 }
 
@@ -142,31 +175,36 @@ fn of_the_day(sql: &mut dyn Sql, films: &[&str], date: Date, now: i64) -> Result
         dates: vec![date.to_string()],
         ..Filter::default()
     };
-    let mut found = store::listings(sql, &on(date), now, MOST_PER_DAY)?;
+    let mut found = store::listings(sql, &on(date), now, MOST)?;
     if found.is_empty()
         && let Ok(before) = date.yesterday()
     {
-        found = store::listings(sql, &on(before), now, MOST_PER_DAY)?;
+        found = store::listings(sql, &on(before), now, MOST)?;
         found.retain(|listing| listing.show.start.minutes() >= DAY);
     }
     if found.iter().any(|listing| !listing.show.has_begun(now)) {
         found.retain(|listing| !listing.show.has_begun(now));
     }
-    found.truncate(CANDIDATES);
     Ok(found)
 }
 
 /// The screening that a schedule id names, unless title, date or time contradict it.
 fn agreeing(
     state: &CounterState,
+    sql: &mut dyn Sql,
     show: Show,
     query: &ScreeningQuery<'_>,
     date: Option<Date>,
     time: Option<HouseTime>,
 ) -> Result<Show> {
-    let title_fits = given(query.movie_title).is_none_or(|title| {
-        title == show.film_id || kit::text::fold(&show.film_title).contains(&kit::text::fold(title))
-    });
+    let title_fits = match given(query.movie_title) {
+        Some(title) => {
+            let films = store::films(sql, &Showing::Ever)?;
+            let mut films = films.iter().filter(|film| film.id == show.film_id);
+            films.any(|film| titles::names(title, film))
+        }
+        None => true,
+    };
     let time_fits = match (date, time) {
         (Some(date), Some(time)) => state.instant(date, time)? == show.starts_at,
         (Some(date), None) => {

@@ -2,15 +2,18 @@
 //! screening, sees the seats and reserves them. No payment is taken.
 //!
 //! Which file to open: the rules are in `model`, the rows in `store`, which
-//! film or screening somebody means in `find`, and each tool in a file of its
-//! own under `tools`.
+//! film or screening somebody means in `find`, which screenings of a day fit in
+//! `programme`, why an answer is empty in `reasons`, and each tool in a file of its own
+//! under `tools`.
 
 mod answers;
 mod demo;
 mod errors;
 mod find;
 mod model;
+mod programme;
 mod prompts;
+mod reasons;
 mod resources;
 mod settings;
 mod state;
@@ -27,11 +30,18 @@ pub use settings::Settings;
 /// The counter's tables.
 pub const MIGRATIONS: Migrations = Migrations {
     owner: "cinema",
-    steps: &[Migration {
-        version: 1,
-        name: "films, halls, screenings, reservations",
-        sql: include_str!("../migrations/0001.sql"),
-    }],
+    steps: &[
+        Migration {
+            version: 1,
+            name: "films, halls, screenings, reservations",
+            sql: include_str!("../migrations/0001.sql"),
+        },
+        Migration {
+            version: 2,
+            name: "readings and English titles",
+            sql: include_str!("../migrations/0002.sql"),
+        },
+    ],
 };
 
 const ABOUT: About = About {
@@ -41,11 +51,14 @@ const ABOUT: About = About {
     title: "Cinema box office",
     summary: "Find a film and a screening, see the seats, reserve them.",
     description: "映画館窓口業務を行うエージェントのMCPツール群",
-    instructions: "You are at the box office of a cinema. Find the film (get_movie_list), its \
-        screenings (get_show_schedule) and their free seats (get_seat_availability), confirm with \
-        the customer, then reserve (reserve_seats); no payment is taken. Dates are YYYY-MM-DD and \
-        times HH:MM in the cinema's time zone; 25:30 is 01:30 of the next day. When a call is \
-        refused, details.candidates or details.nearest_free_block say what to offer instead.",
+    instructions: "You are at the box office of a cinema. get_show_schedule without a film is the \
+        programme of a day, with filters for time, genre, age class and seats together. Find a \
+        film (get_movie_list), its screenings (get_show_schedule) and their free seats \
+        (get_seat_availability), confirm with the customer, then reserve (reserve_seats); no \
+        payment is taken. Dates are YYYY-MM-DD and times HH:MM in the cinema's time zone; 25:30 is \
+        01:30 of the next day. When a call is refused, details.candidates or \
+        details.nearest_free_block say what to offer instead; when an answer is empty, message \
+        says why.",
     lists_change: false,
     conventions: kit::Conventions::USUAL,
 };

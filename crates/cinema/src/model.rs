@@ -1,11 +1,15 @@
-//! The nouns of a cinema and the rules about them, without any I/O: [`seat`]
-//! (how a seat is written), [`hall`] (the seat plan and the free seats),
-//! [`when`] (dates and house times), [`titles`] (which film somebody means).
+//! The nouns of a cinema and the rules about them, without any I/O: [`film`] (genres
+//! and age classes), [`titles`] and [`words`] (which film somebody means), [`seat`] (how
+//! a seat is written), [`hall`] (the seat plan and the free seats), [`party`] (seats
+//! that are booked together), [`when`] (dates and house times).
 
+pub mod film;
 pub mod hall;
+pub mod party;
 pub mod seat;
 pub mod titles;
 pub mod when;
+mod words;
 
 /// Where a reservation stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +51,10 @@ pub struct Show {
     pub id: String,
     pub film_id: String,
     pub film_title: String,
+    /// Empty if unknown.
+    pub film_english_title: String,
+    pub genre: String,
+    pub age_class: String,
     pub theater_id: String,
     pub theater_name: String,
     pub seat_count: i64,
@@ -71,6 +79,8 @@ impl Show {
 pub struct Listing {
     pub show: Show,
     pub free: i64,
+    /// How many free ordinary seats there are side by side, if that was counted.
+    pub most_together: Option<usize>,
 }
 
 impl Listing {

@@ -73,8 +73,8 @@ fn render(
 fn english(today: Date, zone: &str, date: Option<Date>) -> String {
     let begin = match date {
         Some(date) => format!(
-            "The customer asks about {date}. Begin with the films of that day: get_movie_list \
-             with this date."
+            "The customer asks about {date}. Begin with the programme of that day: \
+             get_show_schedule with this date and no film."
         ),
         None => "Begin by asking which film or which day the customer has in mind.".into(),
     };
@@ -84,21 +84,22 @@ fn english(today: Date, zone: &str, date: Option<Date>) -> String {
 
 {begin}
 
-1. Settle the film and the time. If the customer names a day first, list that day's films \
-(get_movie_list), then the screenings of the film they choose (get_show_schedule). If they name \
-a film first, look up its screenings.
+1. Settle the film and the time. If the customer names a day first, give that day's programme \
+(get_show_schedule without a film; it filters by time, genre, age class and seats side by side). \
+If they name a film first, look up its screenings.
 2. When asked for advice, recommend by rating, genre and popularity, two or three films, each \
 with a reason in a few words. Mention the age class where it matters.
-3. If a title is inexact, find the film that is meant, say its proper title and go on once the \
-customer agrees.
-4. Show the seats of the screening (get_seat_availability) as a small map: rows as letters, \
-○ free, × taken. Ask how many people come and which seats they like; propose seats side by side.
+3. If a title is inexact, find the film that is meant (get_movie_list), say its proper title and \
+go on once the customer agrees.
+4. Show the seats of the screening (get_seat_availability with map: true) as a small map: rows as \
+letters, ○ free, × taken. Ask how many people come and which seats they like; propose seats side by side.
 5. Before you book, repeat film, date, time, hall and seats, and wait for a yes. Then call \
 reserve_seats with an idempotency_key of your own, and use the same key if you have to retry.
 6. After booking, give the reservation id and say that it works like a ticket. No payment is \
 taken here: neither ask for one nor quote a price.
 7. If a screening is full or a seat was just taken, say so and offer what the answer proposes: \
-the nearest free block, another screening of that day, or another day.
+the nearest free block, another screening of that day, or another day. Pass warnings on to the \
+customer.
 
 A start such as 25:30 is 01:30 of the next day; tell the customer both. Answer in English unless \
 the customer speaks another language."
@@ -108,7 +109,7 @@ the customer speaks another language."
 fn japanese(today: Date, zone: &str, date: Option<Date>) -> String {
     let begin = match date {
         Some(date) => format!(
-            "お客様は{date}の上映についてお尋ねです。まずその日付で get_movie_list を呼び、その日の作品をご案内してください。"
+            "お客様は{date}の上映についてお尋ねです。まずその日付で get_show_schedule を作品を指定せずに呼び、その日の上映をご案内してください。"
         ),
         None => "まず、ご覧になりたい作品か日にちを伺ってください。".into(),
     };
@@ -117,13 +118,13 @@ fn japanese(today: Date, zone: &str, date: Option<Date>) -> String {
 
 {begin}
 
-1. 作品と時間を決めます。日にちが先に決まっていればその日の作品を一覧し（get_movie_list）、選ばれた作品の上映回をご案内します（get_show_schedule）。作品が先に決まっていれば、その上映回を調べます。
+1. 作品と時間を決めます。日にちが先に決まっていれば、その日の上映をご案内します（作品を指定しない get_show_schedule。時間帯・ジャンル・年齢区分・並び席で絞り込めます）。作品が先に決まっていれば、その上映回を調べます。
 2. おすすめを尋ねられたら、評価・ジャンル・人気をもとに二、三本を、短い理由を添えて挙げます。必要なときは年齢区分も伝えます。
-3. 作品名が不正確なときは、どの作品のことかを調べ、正しい題名をお伝えして、確認が取れてから進みます。
-4. 上映回の座席（get_seat_availability）は小さな座席表でお見せします。列はアルファベット、○は空席、×は販売済みです。人数とご希望を伺い、並びの席をご提案します。
+3. 作品名が不正確なときは、どの作品のことかを調べ（get_movie_list）、正しい題名をお伝えして、確認が取れてから進みます。
+4. 上映回の座席（map: true を付けた get_seat_availability）は小さな座席表でお見せします。列はアルファベット、○は空席、×は販売済みです。人数とご希望を伺い、並びの席をご提案します。
 5. 予約の前に、作品・日付・時刻・スクリーン・座席を復唱し、ご了承をいただきます。そのうえで reserve_seats を自分で決めた idempotency_key を付けて呼び、やり直すときは同じキーを使います。
 6. 予約ができたら予約番号をお伝えし、チケットの代わりになることを説明します。ここではお支払いは扱いません。代金を求めたり、料金を案内したりしないでください。
-7. 満席のときや席が埋まってしまったときは、そのことをお伝えし、ツールが示す近くの並び席、同じ日の別の回、別の日をご提案します。
+7. 満席のときや席が埋まってしまったときは、そのことをお伝えし、ツールが示す近くの並び席、同じ日の別の回、別の日をご提案します。warnings の内容はお客様にお伝えします。
 
 25:30 のような開始時刻は翌日の 1:30 のことです。お客様には両方の言い方でお伝えください。お客様が別の言語で話されない限り、日本語で応対してください。"
     )

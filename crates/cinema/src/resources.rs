@@ -103,7 +103,7 @@ impl Resources for CinemaResources {
             uri_template: uris::SEATS_TEMPLATE,
             name: "seats",
             title: "Seats of a screening",
-            description: "Free and taken seats, as get_seat_availability answers them.",
+            description: "Free and taken seats, as get_seat_availability answers them with map: true.",
             mime_type: JSON,
             shows: SEAT_DATA,
         }]
@@ -125,7 +125,9 @@ impl Resources for CinemaResources {
             let seats = self
                 .query(context, move |state, context, sql| {
                     store::show(sql, &id)?
-                        .map(|show| get_seat_availability::seats_of(state, context, sql, &show))
+                        .map(|show| {
+                            get_seat_availability::seats_of(state, context, sql, &show, true)
+                        })
                         .transpose()
                 })
                 .await?;

@@ -8,8 +8,10 @@ mod halls;
 mod insert;
 mod shows;
 
-pub use bookings::{NewReservation, book, lock_show, reservation, seats_of_caller, taken_seats};
-pub use films::{Film, Showing, film_names, films, has_films};
+pub use bookings::{
+    NewReservation, book, lock_show, reservation, seats_of_caller, taken_by_show, taken_seats,
+};
+pub use films::{Showing, films, has_films};
 pub use halls::{hall, save_hall};
 pub use insert::insert_rows;
-pub use shows::{Filter, ListFrom, coming_ids, listings, show, shows_from};
+pub use shows::{Filter, ListFrom, coming_days, coming_ids, listings, show, shows_from};

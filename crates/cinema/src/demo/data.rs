@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::model::{
-    hall::{GENERAL, Hall, HallSeat},
+    hall::{COUPLE, GENERAL, Hall, HallSeat},
     seat::Seat,
 };
 
@@ -15,6 +15,8 @@ pub struct DemoFilm {
     #[serde(rename = "movie_id")]
     pub id: &'static str,
     pub title: &'static str,
+    pub reading: &'static str,
+    pub english_title: &'static str,
     pub genre: &'static str,
     #[serde(rename = "duration")]
     pub minutes: i64,
@@ -22,6 +24,7 @@ pub struct DemoFilm {
     pub age_class: &'static str,
     pub popularity: i64,
     pub description: &'static str,
+    pub english_description: &'static str,
     pub release_date: &'static str,
 }
 
@@ -60,7 +63,7 @@ impl DemoHall {
                 seat_type: if index == 0 && number <= self.wheelchair {
                     "車椅子"
                 } else if index == last && number <= self.couple {
-                    "カップル"
+                    COUPLE
                 } else {
                     GENERAL
                 }

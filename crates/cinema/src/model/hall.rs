@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::seat::{Seat, row_order};
+use super::seat::{Seat, row_order, side_by_side};
 
 /// The type of an ordinary seat.
 pub const GENERAL: &str = "一般";
+/// The type of a seat for two: each half is a seat of its own.
+pub const COUPLE: &str = "カップル";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HallSeat {
@@ -108,6 +110,16 @@ impl<'a> SeatMap<'a> {
             .count()
     }
 
+    /// How many free ordinary seats there are side by side at most.
+    pub fn most_together(&self) -> usize {
+        let free = self
+            .hall
+            .seats()
+            .filter(|place| place.seat_type == GENERAL && self.is_free(&place.seat));
+        let free: Vec<Seat> = free.map(|place| place.seat.clone()).collect();
+        side_by_side(&free).iter().map(Vec::len).max().unwrap_or(0)
+    }
+
     /// Rows with their free numbers (`free`) or their taken ones. Rows without any are
     /// left out.
     pub fn rows(&self, free: bool) -> RowNumbers {
@@ -180,7 +192,7 @@ impl<'a> SeatMap<'a> {
                 let fits = block.iter().all(|place| {
                     self.is_free(&place.seat) && types.contains(place.seat_type.as_str())
                 });
-                if !fits || !side_by_side(block) {
+                if !fits || !has_no_gap(block) {
                     continue;
                 }
                 // Sums instead of means: the same order, without fractions.
@@ -197,7 +209,7 @@ impl<'a> SeatMap<'a> {
     }
 }
 
-fn side_by_side(block: &[HallSeat]) -> bool {
+fn has_no_gap(block: &[HallSeat]) -> bool {
     block
         .iter()
         .zip(block.iter().skip(1))

@@ -110,6 +110,16 @@ pub fn join(seats: &[Seat]) -> String {
     names.join(", ")
 }
 
+/// The seats in groups that sit side by side, in the order of the hall.
+pub fn side_by_side(seats: &[Seat]) -> Vec<Vec<Seat>> {
+    let mut sorted = seats.to_vec();
+    sorted.sort();
+    sorted
+        .chunk_by(|left, right| left.row == right.row && left.number + 1 == right.number)
+        .map(<[Seat]>::to_vec)
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,5 +194,19 @@ mod tests {
             .collect();
         seats.sort();
         assert_eq!(join(&seats), "A2, A10, B1, AA1");
+    }
+
+    #[test]
+    fn groups_of_seats_side_by_side() {
+        for (names, groups) in [
+            ("A1 A2 A3", "A1, A2, A3"),
+            ("A3 A1 A2", "A1, A2, A3"),
+            ("A1 A3", "A1 | A3"),
+            ("A9 A10 B11", "A9, A10 | B11"),
+        ] {
+            let found = side_by_side(&names.split(' ').filter_map(Seat::parse).collect::<Vec<_>>());
+            let found: Vec<String> = found.iter().map(|group| join(group)).collect();
+            assert_eq!(found.join(" | "), groups, "{names}");
+        }
     }
 }

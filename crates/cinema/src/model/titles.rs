@@ -1,85 +1,246 @@
-//! Which film an id, a title or a similar text means.
+//! Which film a caller means: an id, a title in any spelling, or some words about it.
 
-use kit::text::{fold, similarity};
+use kit::text::{fold, narrow, similarity, sound};
 
-/// What is needed to find a film.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FilmName {
-    pub id: String,
-    pub title: String,
-    pub folded: String,
-}
+use super::{film::Film, words::Words};
 
 /// From this similarity on, a text counts as a misspelling of a title: one wrong
 /// letter in three.
 const NEAR: f64 = 0.65;
 /// From this similarity on, a film is proposed when nothing matches.
 const WORTH_PROPOSING: f64 = 0.25;
-const PROPOSALS: usize = 5;
+/// Fewer letters of romaji could be part of any title.
+const SHORTEST_SOUND: usize = 3;
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum TitleMatch<'a> {
-    One(&'a FilmName),
-    Several(Vec<&'a FilmName>),
-    /// Nothing fits; these come nearest.
-    None(Vec<&'a FilmName>),
+    One(&'a Film),
+    Several(Vec<&'a Film>),
+    /// Nothing fits; these come nearest, the nearest first.
+    None(Vec<&'a Film>),
 }
 
-/// An id, else a whole title, else a part of a title. Misspellings are
-/// proposed, not assumed: the caller may be about to book.
-pub fn find<'a>(wanted: &str, films: &'a [FilmName]) -> TitleMatch<'a> {
-    let narrow = kit::text::narrow(wanted);
-    if let Some(film) = films.iter().find(|film| film.id == narrow) {
-        return TitleMatch::One(film);
-    }
-    let folded = fold(wanted);
-    let by_title = |fits: &dyn Fn(&str) -> bool| -> Vec<&'a FilmName> {
-        films.iter().filter(|film| fits(&film.folded)).collect()
-    };
-    let mut found = by_title(&|title| title == folded);
-    if found.is_empty() && !folded.is_empty() {
-        found = by_title(&|title| title.contains(&folded));
-    }
-    if found.is_empty() {
-        found = films
-            .iter()
-            .filter(|film| film.id.eq_ignore_ascii_case(&narrow))
-            .collect();
-    }
-    match found.as_slice() {
-        [] => TitleMatch::None(nearest(&folded, films)),
-        [one] => TitleMatch::One(one),
-        _ => TitleMatch::Several(found),
-    }
-}
-
-fn nearest<'a>(folded: &str, films: &'a [FilmName]) -> Vec<&'a FilmName> {
-    let mut scored: Vec<(f64, &FilmName)> = films
+/// The film that an id, a title or a part of a title names. Misspellings and
+/// descriptions are proposed, not assumed: the caller may be about to book.
+pub fn find<'a>(wanted: &str, films: &'a [Film]) -> TitleMatch<'a> {
+    let wanted = Wanted::new(wanted);
+    let ranked = films
         .iter()
-        .map(|film| (nearness(folded, &film.folded), film))
-        .filter(|(score, _)| *score >= WORTH_PROPOSING)
-        .collect();
-    scored.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.title.cmp(&y.title)));
-    scored.truncate(PROPOSALS);
-    scored.into_iter().map(|(_, film)| film).collect()
+        .filter_map(|film| Some((wanted.rank(film)?, film)));
+    let ranked: Vec<(Rank, &Film)> = ranked.collect();
+    let best = ranked.iter().map(|(rank, _)| *rank).min();
+    let named = ranked.iter().filter(|(rank, _)| Some(*rank) == best);
+    let named: Vec<&Film> = named.map(|(_, film)| *film).collect();
+    match named.as_slice() {
+        [] => TitleMatch::None(wanted.nearest(films)),
+        [one] => TitleMatch::One(one),
+        several => TitleMatch::Several(several.to_vec()),
+    }
 }
 
-/// `true` when `folded` is probably a misspelling of the title or of a part of it.
-pub fn is_near(folded: &str, title_folded: &str) -> bool {
-    nearness(folded, title_folded) >= NEAR
+/// `true` if `wanted` is the film's id or its title, or a part of it.
+pub fn names(wanted: &str, film: &Film) -> bool {
+    Wanted::new(wanted).rank(film).is_some()
 }
 
-/// How similar a folded text is to a title or to a part of it, 0 to 1.
-fn nearness(folded: &str, title: &str) -> f64 {
-    let whole = similarity(folded, title);
+/// The films a search finds, the best first.
+#[derive(Debug, PartialEq)]
+pub struct SearchHits<'a> {
+    pub films: Vec<&'a Film>,
+    /// No title has the query. These resemble it, or their descriptions have its words.
+    pub are_approximate: bool,
+}
+
+/// Films with the query in their title, else films that it probably describes.
+/// Films that fit equally well keep their order.
+pub fn search<'a>(query: &str, films: &'a [Film]) -> SearchHits<'a> {
+    let wanted = Wanted::new(query);
+    let by_rank = |most: Rank| {
+        let ranked = films.iter().filter_map(|film| {
+            let rank = wanted.rank(film).filter(|rank| *rank <= most)?;
+            Some((rank, film))
+        });
+        in_order(ranked.collect())
+    };
+    let mut named = by_rank(Rank::PartOfName);
+    if named.is_empty() {
+        named = by_rank(Rank::OtherCase);
+    }
+    let are_approximate = named.is_empty();
+    SearchHits {
+        films: match are_approximate {
+            true => wanted.resembling(films),
+            false => named,
+        },
+        are_approximate,
+    }
+}
+
+/// How a text names a film, the surest way first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Id,
+    WholeName,
+    WholeSound,
+    PartOfName,
+    PartOfSound,
+    /// The id, but for upper and lower case.
+    OtherCase,
+}
+
+/// A text that should name a film, in the forms in which it is compared.
+struct Wanted {
+    id: String,
+    folded: String,
+    /// `None` for text that is not kana or romaji, or too short.
+    sound: Option<String>,
+    words: Words,
+}
+
+impl Wanted {
+    fn new(text: &str) -> Self {
+        Self {
+            id: narrow(text),
+            folded: fold(text),
+            sound: sound(text).filter(|sound| sound.len() >= SHORTEST_SOUND),
+            words: Words::of(text),
+        }
+    }
+
+    fn rank(&self, film: &Film) -> Option<Rank> {
+        if film.id == self.id {
+            return Some(Rank::Id);
+        }
+        if self.folded.is_empty() {
+            return None;
+        }
+        let names = names_of(film);
+        let sounds = Sounds::of(film);
+        let sound = self.sound.as_deref();
+        Some(if names.contains(&self.folded) {
+            Rank::WholeName
+        } else if sound.is_some() && sounds.whole.as_deref() == sound {
+            Rank::WholeSound
+        } else if names.iter().any(|name| name.contains(&self.folded)) {
+            Rank::PartOfName
+        } else if sound
+            .is_some_and(|sound| sounds.from_words.iter().any(|it| it.starts_with(sound)))
+        {
+            Rank::PartOfSound
+        } else if film.id.eq_ignore_ascii_case(&self.id) {
+            Rank::OtherCase
+        } else {
+            return None;
+        })
+    }
+
+    /// Films of which all words are known, else films with a similar title, else
+    /// films of which half of the words are known.
+    fn resembling<'a>(&self, films: &'a [Film]) -> Vec<&'a Film> {
+        let by_words = |least: usize| {
+            let scored = films.iter().filter_map(|film| {
+                let score = self.words.score(film).filter(|it| it.known >= least)?;
+                Some((std::cmp::Reverse(score), film))
+            });
+            in_order(scored.collect())
+        };
+        let count = self.words.count().max(1);
+        let mut found = by_words(count);
+        if found.is_empty() {
+            found = self.similar(films, NEAR);
+        }
+        if found.is_empty() {
+            found = by_words(count.div_ceil(2));
+        }
+        found
+    }
+
+    /// Films to propose, the nearest first.
+    fn nearest<'a>(&self, films: &'a [Film]) -> Vec<&'a Film> {
+        let found = self.resembling(films);
+        match found.is_empty() {
+            true => self.similar(films, WORTH_PROPOSING),
+            false => found,
+        }
+    }
+
+    fn similar<'a>(&self, films: &'a [Film], least: f64) -> Vec<&'a Film> {
+        let mut scored: Vec<(f64, &Film)> = films
+            .iter()
+            .map(|film| (self.similarity(film), film))
+            .filter(|(score, _)| *score >= least)
+            .collect();
+        scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        scored.into_iter().map(|(_, film)| film).collect()
+    }
+
+    fn similarity(&self, film: &Film) -> f64 {
+        let names = names_of(film);
+        let written = names.iter().map(|name| nearness(&self.folded, name));
+        let spoken = self.sound.iter().zip(Sounds::of(film).whole);
+        let spoken = spoken.map(|(sound, reading)| nearness(sound, &reading));
+        written.chain(spoken).fold(0.0, f64::max)
+    }
+}
+
+fn in_order<R: Ord>(mut ranked: Vec<(R, &Film)>) -> Vec<&Film> {
+    ranked.sort_by(|(a, _), (b, _)| a.cmp(b));
+    ranked.into_iter().map(|(_, film)| film).collect()
+}
+
+/// The film's names, folded: its title, its reading and its English title.
+fn names_of(film: &Film) -> Vec<String> {
+    let names = [&film.title, &film.reading, &film.english_title];
+    let names = names.into_iter().filter(|name| !name.is_empty());
+    names.map(|name| fold(name)).collect()
+}
+
+/// How the kana of a title sound. Latin letters are compared as they are written:
+/// `light` is not `right`.
+struct Sounds {
+    /// `None` for a title without kana, or with kanji whose reading is not known.
+    whole: Option<String>,
+    /// From each of its words on.
+    from_words: Vec<String>,
+}
+
+impl Sounds {
+    fn of(film: &Film) -> Self {
+        let reading = match film.reading.is_empty() {
+            true => &film.title,
+            false => &film.reading,
+        };
+        let words: Vec<&str> = reading.split_whitespace().collect();
+        let from = |first: usize| sound_of_kana(&words.get(first..)?.concat());
+        let whole = from(0);
+        let from_words = match whole {
+            Some(_) => (0..words.len()).filter_map(from).collect(),
+            None => {
+                let has_no_sound = |letter: char| sound(letter.encode_utf8(&mut [0; 4])).is_none();
+                let runs = reading.split(has_no_sound);
+                runs.filter_map(sound_of_kana).collect()
+            }
+        };
+        Self { whole, from_words }
+    }
+}
+
+fn sound_of_kana(text: &str) -> Option<String> {
+    let has_kana = fold(text).contains(|letter| matches!(letter, 'ァ'..='ヺ'));
+    sound(text).filter(|_| has_kana)
+}
+
+/// How similar a folded text is to a name or to a part of it, 0 to 1.
+fn nearness(folded: &str, name: &str) -> f64 {
+    let whole = similarity(folded, name);
     let length = folded.chars().count();
-    let title: Vec<char> = title.chars().collect();
+    let name: Vec<char> = name.chars().collect();
     // Two letters with one wrong could be anything.
-    if length < 3 || length >= title.len() {
+    if length < 3 || length >= name.len() {
         return whole;
     }
     (length - 1..=length + 1)
-        .flat_map(|size| title.windows(size))
+        .flat_map(|size| name.windows(size))
         .map(|stretch| similarity(folded, &stretch.iter().collect::<String>()))
         .fold(whole, f64::max)
 }
@@ -88,25 +249,43 @@ fn nearness(folded: &str, title: &str) -> f64 {
 mod tests {
     use super::*;
 
-    fn films() -> Vec<FilmName> {
+    fn films() -> Vec<Film> {
         [
-            ("M001", "銀河鉄道の夜"),
-            ("M002", "シャーロック・ホームズ：霧の埠頭"),
-            ("M003", "シャーロック・ホームズ：最後の挨拶"),
-            ("M004", "The Clockwork Harbor"),
-            ("M005", "霧"),
+            (
+                "M001",
+                "銀河鉄道の夜",
+                "ぎんが てつどう の よる",
+                "Night on the Galactic Railroad",
+            ),
+            (
+                "M002",
+                "シャーロック・ホームズ：霧の埠頭",
+                "",
+                "Sherlock Holmes: The Fog Wharf",
+            ),
+            (
+                "M003",
+                "シャーロック・ホームズ：最後の挨拶",
+                "",
+                "Sherlock Holmes: His Last Bow",
+            ),
+            ("M004", "The Clockwork Harbor", "", ""),
+            ("M005", "霧", "きり", "Fog"),
+            ("M006", "オンライン", "", ""),
         ]
         .into_iter()
-        .map(|(id, title)| FilmName {
+        .map(|(id, title, reading, english_title)| Film {
             id: id.into(),
             title: title.into(),
-            folded: fold(title),
+            reading: reading.into(),
+            english_title: english_title.into(),
+            ..Film::default()
         })
         .collect()
     }
 
     #[test]
-    fn ids_titles_and_parts_of_titles() {
+    fn ids_titles_readings_romaji_and_parts_of_titles() {
         let films = films();
         for (wanted, id) in [
             ("M001", "M001"),
@@ -114,15 +293,25 @@ mod tests {
             ("m004", "M004"),
             ("銀河鉄道の夜", "M001"),
             ("銀河", "M001"),
+            ("ぎんが", "M001"),
+            ("ギンガテツドウノヨル", "M001"),
+            ("ginga tetsudō no yoru", "M001"),
+            ("Ginga Tetudou", "M001"),
+            ("tetsudo", "M001"),
+            ("galactic railroad", "M001"),
             ("ｼｬｰﾛｯｸ･ﾎｰﾑｽﾞ 霧の埠頭", "M002"),
+            ("the fog wharf", "M002"),
             ("しゃーろっくほーむず最後の挨拶", "M003"),
             ("ＴＨＥ　ｃｌｏｃｋｗｏｒｋ　ｈａｒｂｏｒ", "M004"),
             // A whole title comes before parts of others.
             ("霧", "M005"),
+            ("fog", "M005"),
+            ("kiri", "M005"),
         ] {
+            let found = find(wanted, &films);
             assert!(
-                matches!(find(wanted, &films), TitleMatch::One(film) if film.id == id),
-                "{wanted}"
+                matches!(found, TitleMatch::One(film) if film.id == id),
+                "{wanted} {found:?}"
             );
         }
     }
@@ -130,33 +319,48 @@ mod tests {
     #[test]
     fn several_and_none() {
         let films = films();
-        assert!(
-            matches!(find("シャーロック", &films), TitleMatch::Several(found) if found.len() == 2)
-        );
+        for wanted in ["シャーロック", "sherlock holmes", "sharokku"] {
+            let found = find(wanted, &films);
+            assert!(
+                matches!(&found, TitleMatch::Several(it) if it.len() == 2),
+                "{found:?}"
+            );
+        }
         let TitleMatch::None(near) = find("銀河鉄通の夜", &films) else {
             panic!("a misspelling was accepted as a title")
         };
         assert_eq!(near[0].id, "M001");
+        // The sound of a word counts from its beginning: オンライン is no `rain`.
+        for wanted in ["zzzzzz", "", "rain"] {
+            assert!(
+                matches!(find(wanted, &films), TitleMatch::None(_)),
+                "{wanted}"
+            );
+        }
         assert_eq!(find("zzzzzz", &films), TitleMatch::None(vec![]));
-        assert_eq!(find("", &films), TitleMatch::None(vec![]));
     }
 
     #[test]
     fn misspellings_are_near() {
-        for (typed, title) in [
-            ("銀河鉄通の夜", "銀河鉄道の夜"),
-            ("シャーロク", "シャーロック・ホームズ：霧の埠頭"),
-            ("clokwork", "The Clockwork Harbor"),
-            ("clockwork habor", "The Clockwork Harbor"),
+        let films = films();
+        for (typed, id) in [
+            ("銀河鉄通の夜", "M001"),
+            ("gingatetsuton", "M001"),
+            ("シャーコック", "M002"),
+            ("sherlok holmes", "M002"),
+            ("clokwork", "M004"),
+            ("clockwork habor", "M004"),
         ] {
-            assert!(is_near(&fold(typed), &fold(title)), "{typed}");
+            let hits = search(typed, &films);
+            assert!(hits.are_approximate, "{typed}");
+            assert_eq!(
+                hits.films.first().map(|it| it.id.as_str()),
+                Some(id),
+                "{typed}"
+            );
         }
-        for (typed, title) in [
-            ("海", "銀河鉄道の夜"),
-            ("宇宙戦争", "銀河鉄道の夜"),
-            ("zz", "The Clockwork Harbor"),
-        ] {
-            assert!(!is_near(&fold(typed), &fold(title)), "{typed}");
+        for typed in ["海", "宇宙戦争", "zz"] {
+            assert_eq!(search(typed, &films).films, Vec::<&Film>::new(), "{typed}");
         }
     }
 }

@@ -79,8 +79,9 @@ pub fn read_date(text: &str) -> Option<Date> {
 }
 
 /// Turns `2026/11/15`, `2026.11.15`, `2026年11月15日`, full-width digits and
-/// 今日/today, 明日/tomorrow, 明後日 into what [`read_date`] reads. `None` where the
-/// text is not understood.
+/// 今日/today, 明日/tomorrow, 明後日 and days of the week into what [`read_date`] reads. A
+/// day of the week is the next one, today included. `None` where the text is not
+/// understood.
 pub fn tidy_date(text: &str, today: Date) -> Option<String> {
     let text = kit::text::narrow(text).to_lowercase();
     let days = match text.as_str() {
@@ -89,6 +90,7 @@ pub fn tidy_date(text: &str, today: Date) -> Option<String> {
         "明後日" | "あさって" | "day after tomorrow" => Some(2),
         _ => None,
     };
+    let days = days.or_else(|| days_until(&text, today));
     if let Some(days) = days {
         return Some(today.checked_add(days.days()).ok()?.to_string());
     }
@@ -104,6 +106,25 @@ pub fn tidy_date(text: &str, today: Date) -> Option<String> {
         digits(day, 1..=2)?,
     );
     Some(format!("{year:04}-{month:02}-{day:02}"))
+}
+
+/// How many days it is until the day of the week that `text` names.
+fn days_until(text: &str, today: Date) -> Option<i64> {
+    const NAMES: [(&str, &str); 7] = [
+        ("月曜", "monday"),
+        ("火曜", "tuesday"),
+        ("水曜", "wednesday"),
+        ("木曜", "thursday"),
+        ("金曜", "friday"),
+        ("土曜", "saturday"),
+        ("日曜", "sunday"),
+    ];
+    let japanese = text.strip_suffix('日').unwrap_or(text);
+    let day = NAMES.iter().position(|(name, english)| {
+        *name == japanese || *english == text || english.get(..3) == Some(text)
+    })?;
+    let until = i64::try_from(day).ok()? - i64::from(today.weekday().to_monday_zero_offset());
+    Some(until.rem_euclid(7))
 }
 
 /// Turns `9:05`, `19時30分`, `19時半`, `午後7時`, `7:30 pm` into `HH:MM`.
@@ -192,6 +213,11 @@ mod tests {
             ("明日", "2026-11-16"),
             ("TOMORROW", "2026-11-16"),
             ("明後日", "2026-11-17"),
+            // The fifteenth is a Sunday.
+            ("日曜日", "2026-11-15"),
+            ("土曜", "2026-11-21"),
+            ("Monday", "2026-11-16"),
+            ("fri", "2026-11-20"),
         ] {
             assert_eq!(understood(text).as_deref(), Some(date), "{text}");
         }

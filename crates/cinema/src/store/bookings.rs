@@ -1,12 +1,17 @@
 //! Reservations, and the seats they own.
 
-use kit::{Error, Param, Result, Sql};
+use std::collections::HashMap;
+
+use kit::{Error, Param, Result, Row, Sql};
 
 use super::shows;
 use crate::model::{
     Show, Status,
     seat::{Seat, join},
 };
+
+/// Far fewer than either engine allows.
+const SHOWS_PER_STATEMENT: usize = 200;
 
 pub struct NewReservation<'a> {
     pub id: &'a str,
@@ -113,13 +118,41 @@ pub fn taken_seats(
         ],
     )?
     .iter()
-    .map(|row| {
-        Ok(Seat {
-            row: row.text(0)?,
-            number: row.int(1)?.try_into().map_err(Error::internal)?,
-        })
-    })
+    .map(seat)
     .collect()
+}
+
+/// The seats of several screenings that are owned or held now, by screening.
+pub fn taken_by_show(
+    sql: &mut dyn Sql,
+    shows: &[&str],
+    now: i64,
+) -> Result<HashMap<String, Vec<Seat>>> {
+    let mut taken: HashMap<String, Vec<Seat>> = HashMap::new();
+    for shows in shows.chunks(SHOWS_PER_STATEMENT) {
+        let mut params = vec![Param::Int(now)];
+        params.extend(shows.iter().map(|id| Param::Text(id)));
+        let marks: Vec<String> = (2..=params.len()).map(|n| format!("${n}")).collect();
+        let rows = sql.query(
+            &format!(
+                "SELECT seat_row, seat_number, show_id FROM cinema_taken_seats \
+                 WHERE show_id IN ({}) AND (expires_at IS NULL OR expires_at > $1)",
+                marks.join(", ")
+            ),
+            &params,
+        )?;
+        for row in &rows {
+            taken.entry(row.text(2)?).or_default().push(seat(row)?);
+        }
+    }
+    Ok(taken)
+}
+
+fn seat(row: &Row) -> Result<Seat> {
+    Ok(Seat {
+        row: row.text(0)?,
+        number: row.int(1)?.try_into().map_err(Error::internal)?,
+    })
 }
 
 pub struct StoredReservation {

@@ -3,19 +3,7 @@
 use jiff::civil::Date;
 use kit::{Param, Result, Row, Sql};
 
-use crate::model::{titles::FilmName, when::DAY};
-
-#[derive(Debug, Clone)]
-pub struct Film {
-    pub name: FilmName,
-    pub genre: String,
-    pub duration_minutes: i64,
-    pub rating: f64,
-    pub age_class: String,
-    pub popularity: i64,
-    pub description: String,
-    pub release_date: String,
-}
+use crate::model::{film::Film, when::DAY};
 
 /// Which films count as showing.
 pub enum Showing {
@@ -23,10 +11,12 @@ pub enum Showing {
     On(Date),
     /// With a screening on this day or later, or with no screening at all.
     From(Date),
+    /// All that there are.
+    Ever,
 }
 
-const COLUMNS: &str = "f.id, f.title, f.title_folded, f.genre, f.duration_minutes, f.rating, \
-     f.age_class, f.popularity, f.description, f.release_date";
+const COLUMNS: &str = "f.id, f.title, f.reading, f.english_title, f.genre, f.duration_minutes, \
+     f.rating, f.age_class, f.popularity, f.description, f.english_description, f.release_date";
 
 /// The best rated first, then the most popular.
 pub fn films(sql: &mut dyn Sql, showing: &Showing) -> Result<Vec<Film>> {
@@ -55,6 +45,10 @@ pub fn films(sql: &mut dyn Sql, showing: &Showing) -> Result<Vec<Film>> {
             ),
             &[Param::Text(&date.to_string())],
         )?,
+        Showing::Ever => sql.query(
+            &format!("SELECT {COLUMNS} FROM cinema_films f {order}"),
+            &[],
+        )?,
     };
     rows.iter().map(film).collect()
 }
@@ -64,34 +58,19 @@ pub fn has_films(sql: &mut dyn Sql) -> Result<bool> {
     Ok(any.is_some())
 }
 
-/// What is needed to find a film by its name.
-pub fn film_names(sql: &mut dyn Sql) -> Result<Vec<FilmName>> {
-    sql.query(
-        "SELECT id, title, title_folded FROM cinema_films ORDER BY id",
-        &[],
-    )?
-    .iter()
-    .map(name)
-    .collect()
-}
-
-fn name(row: &Row) -> Result<FilmName> {
-    Ok(FilmName {
-        id: row.text(0)?,
-        title: row.text(1)?,
-        folded: row.text(2)?,
-    })
-}
-
 fn film(row: &Row) -> Result<Film> {
     Ok(Film {
-        name: name(row)?,
-        genre: row.text(3)?,
-        duration_minutes: row.int(4)?,
-        rating: row.real(5)?,
-        age_class: row.text(6)?,
-        popularity: row.int(7)?,
-        description: row.text(8)?,
-        release_date: row.text(9)?,
+        id: row.text(0)?,
+        title: row.text(1)?,
+        reading: row.text(2)?,
+        english_title: row.text(3)?,
+        genre: row.text(4)?,
+        duration_minutes: row.int(5)?,
+        rating: row.real(6)?,
+        age_class: row.text(7)?,
+        popularity: row.int(8)?,
+        description: row.text(9)?,
+        english_description: row.text(10)?,
+        release_date: row.text(11)?,
     })
 }

@@ -6,8 +6,9 @@ use crate::model::{Listing, Show, when::HouseTime};
 
 /// The columns of [`read`], and the tables they come from.
 pub(super) const COLUMNS: &str = "s.id, s.film_id, f.title, s.theater_id, t.name, t.seat_count, \
-     t.layout_digest, s.show_date, s.start_minute, s.end_minute, s.starts_at";
-pub(super) const WIDTH: usize = 11;
+     t.layout_digest, s.show_date, s.start_minute, s.end_minute, s.starts_at, f.english_title, \
+     f.genre, f.age_class";
+pub(super) const WIDTH: usize = 14;
 pub(super) const TABLES: &str = "cinema_shows s JOIN cinema_films f ON f.id = s.film_id \
      JOIN cinema_theaters t ON t.id = s.theater_id";
 
@@ -24,6 +25,9 @@ pub(super) fn read(row: &Row) -> Result<Show> {
         start: HouseTime::from_minutes(row.int(8)?),
         end: HouseTime::from_minutes(row.int(9)?),
         starts_at: row.int(10)?,
+        film_english_title: row.text(11)?,
+        genre: row.text(12)?,
+        age_class: row.text(13)?,
     })
 }
 
@@ -114,9 +118,28 @@ pub fn listings(
         .map(|row| {
             let show = read(row)?;
             let free = (show.seat_count - row.int(WIDTH)?).max(0);
-            Ok(Listing { show, free })
+            Ok(Listing {
+                show,
+                free,
+                most_together: None,
+            })
         })
         .collect()
+}
+
+/// The first and the last day on which a screening begins after `now`.
+pub fn coming_days(sql: &mut dyn Sql, now: i64) -> Result<Option<(String, String)>> {
+    let mut day = |order: &str| -> Result<Option<String>> {
+        let found = sql.query_one(
+            &format!(
+                "SELECT show_date FROM cinema_shows WHERE starts_at > $1 \
+                 ORDER BY starts_at {order} LIMIT 1"
+            ),
+            &[Param::Int(now)],
+        )?;
+        found.map(|row| row.text(0)).transpose()
+    };
+    Ok(day("ASC")?.zip(day("DESC")?))
 }
 
 /// Where a list of screenings continues: after this start and id.

@@ -23,6 +23,21 @@ pub fn time(arguments: &mut Arguments, name: &str) {
     });
 }
 
+/// Turns `"true"` and `"false"` into what they say.
+pub fn boolean(arguments: &mut Arguments, name: &str) {
+    change(arguments, name, |value| {
+        Some(
+            value
+                .as_str()?
+                .trim()
+                .to_lowercase()
+                .parse::<bool>()
+                .ok()?
+                .into(),
+        )
+    });
+}
+
 /// A list of seats: an array, a JSON array in a string, or a list in words. `null`
 /// and `""` in it count as not given.
 pub fn seats(arguments: &mut Arguments, name: &str) {
@@ -93,5 +108,7 @@ mod tests {
         assert_eq!(after(date, json!("2026/1/2")), json!("2026-01-02"));
         assert_eq!(after(date, json!("soon")), json!("soon"));
         assert_eq!(after(time, json!("午後7時")), json!("19:00"));
+        assert_eq!(after(boolean, json!("True")), json!(true));
+        assert_eq!(after(boolean, json!("maybe")), json!("maybe"));
     }
 }

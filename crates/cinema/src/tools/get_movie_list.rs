@@ -2,83 +2,88 @@
 
 use std::sync::Arc;
 
-use kit::{
-    Context, Definition, Effect, Handler, Hints, Result, Sql, Tool, context::Language, page,
-    text::fold,
-};
+use kit::{Context, Definition, Effect, Handler, Hints, Result, Sql, Today, Tool, page};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DATE_PATTERN, arguments};
 use crate::{
+    answers::without_required,
     errors,
     find::given,
-    model::titles::is_near,
+    model::{
+        film::{Film, is_genre},
+        titles,
+    },
+    reasons::{self, Day, Explanation},
     state::CounterState,
-    store::{self, Film, Showing},
+    store::{self, Showing},
 };
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("required" = []))]
 pub struct Input {
-    /// Screening date in YYYY-MM-DD format. If not specified, returns all currently showing movies; today, tomorrow and 2026/11/15 work too
+    /// Screening date in YYYY-MM-DD format. If not specified, returns all currently showing movies; today, 明日, Saturday work too
     #[schemars(regex(pattern = DATE_PATTERN))]
     date: Option<String>,
-    /// Keyword for partial movie title search
+    /// Keyword for partial movie title search; romaji, English and words of the description work too
     search_query: Option<String>,
-    /// Filter by genre
+    /// Filter by genre, in Japanese or English
     genre: Option<String>,
-    /// How many movies to return at most
     #[serde(default = "default_limit")]
-    #[schemars(range(min = 1, max = MAX_LIMIT))]
+    #[schemars(range(min = 1, max = 200))]
     limit: usize,
-    /// next_cursor of the answer before, to go on from there
     cursor: Option<String>,
 }
-
-const MAX_LIMIT: usize = 200;
 
 fn default_limit() -> usize {
     50
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = without_required)]
 pub struct Output {
-    /// Best rated first, then most popular.
-    pub movies: Vec<Movie>,
-    /// True when no title has the keyword and these come near to it.
+    /// Best first
+    movies: Vec<Movie>,
+    /// No title has it: ask which is meant
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub approximate: Option<bool>,
-    /// Why there are none.
+    approximate: Option<bool>,
+    #[serde(flatten)]
+    explanation: Explanation,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<&'static str>,
-    /// There is more: pass it as cursor.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<String>,
+    next_cursor: Option<String>,
+    #[serde(flatten)]
+    today: Today,
 }
 
 #[derive(Clone, Serialize, JsonSchema)]
+#[schemars(transform = without_required)]
 pub struct Movie {
     movie_id: String,
     title: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reading: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    english_title: String,
     genre: String,
-    /// Minutes.
+    /// Minutes
     duration: i64,
-    /// A score from 1 to 5.
+    /// 1 to 5
     rating: f64,
-    /// G, PG12, R15+ or R18+.
     age_class: String,
-    /// How much it is asked for, 0 to 100.
     popularity: i64,
     description: String,
     release_date: String,
 }
 
-impl From<Film> for Movie {
-    fn from(film: Film) -> Self {
+impl From<&Film> for Movie {
+    fn from(film: &Film) -> Self {
+        let film = film.clone();
         Self {
-            movie_id: film.name.id,
-            title: film.name.title,
+            movie_id: film.id,
+            title: film.title,
+            reading: film.reading,
+            english_title: film.english_title,
             genre: film.genre,
             duration: film.duration_minutes,
             rating: film.rating,
@@ -118,82 +123,60 @@ fn handle(
     sql: &mut dyn Sql,
     input: Input,
 ) -> Result<Output> {
-    let has_date = input.date.is_some();
-    let showing = match input.date {
-        Some(date) => Showing::On(state.read_date(&date)?),
-        None => Showing::From(state.programme_day(context)),
+    let date = input.date.map(|date| state.read_date(&date)).transpose()?;
+    let today = state.programme_day(context);
+    let showing = match date {
+        Some(date) => Showing::On(date),
+        None => Showing::From(today),
     };
     let mut films = store::films(sql, &showing)?;
-    if let Some(genre) = given(input.genre.as_deref()).map(fold) {
-        films.retain(|film| fold(&film.genre).contains(&genre));
+    let mut reason = None;
+    if films.is_empty() {
+        let day = Day::new(state, context, sql, date.unwrap_or(today))?;
+        reason = Some(day.no_screening(None));
     }
-    let (films, approximate) = match given(input.search_query.as_deref()).map(fold) {
-        Some(query) => search(films, &query),
-        None => (films, None),
-    };
-    let is_filtered = has_date
-        || given(input.genre.as_deref()).is_some()
-        || given(input.search_query.as_deref()).is_some();
-    let movies: Vec<Movie> = films.into_iter().map(Movie::from).collect();
-    let message = match movies.is_empty() {
-        true => Some(why_empty(sql, is_filtered, context.language)?),
-        false => None,
-    };
+    if let (None, Some(wanted)) = (&reason, given(input.genre.as_deref())) {
+        let mut genres: Vec<String> = films.iter().map(|film| film.genre.clone()).collect();
+        films.retain(|film| is_genre(&film.genre, wanted));
+        if films.is_empty() {
+            genres.sort();
+            genres.dedup();
+            reason = Some(reasons::no_genre(context.language, wanted, genres));
+        }
+    }
+    let mut approximate = None;
+    let mut movies: Vec<Movie> = films.iter().map(Movie::from).collect();
+    if let (None, Some(query)) = (&reason, given(input.search_query.as_deref())) {
+        let hits = titles::search(query, &films);
+        approximate = (hits.are_approximate && !hits.films.is_empty()).then_some(true);
+        movies = hits.films.into_iter().map(Movie::from).collect();
+        if movies.is_empty() {
+            let all = store::films(sql, &Showing::From(today))?;
+            let otherwise = titles::search(query, &all).films;
+            reason = Some(match otherwise.is_empty() {
+                true => reasons::no_title(context.language, query, &films),
+                false => reasons::only_otherwise(context.language, query, &otherwise),
+            });
+        }
+    }
     let page = page::slice(&movies, given(input.cursor.as_deref()), input.limit)?;
     Ok(Output {
         movies: page.items,
         approximate,
-        message,
+        explanation: reason.into(),
         next_cursor: page.next_cursor,
+        today: Today::of(context),
     })
-}
-
-fn why_empty(sql: &mut dyn Sql, is_filtered: bool, language: Language) -> Result<&'static str> {
-    Ok(match (store::has_films(sql)?, is_filtered, language) {
-        (false, _, Language::English) => errors::NO_FILMS,
-        (false, _, Language::Japanese) => {
-            "映画がまだ登録されていません。`madoguchi demo load cinema`でサンプルを読み込めます\
-             （`--data`は同じものを指定）。"
-        }
-        (true, true, Language::English) => {
-            "No film matches. Without date, genre and search_query all films that are showing \
-             are listed."
-        }
-        (true, true, Language::Japanese) => {
-            "該当する映画がありません。date、genre、search_queryを外すと上映中の全作品を表示します。"
-        }
-        (true, false, Language::English) => {
-            "Nothing is showing: all screenings are over. `madoguchi demo load cinema` loads new \
-             sample screenings."
-        }
-        (true, false, Language::Japanese) => {
-            "上映中の映画がありません。すべての上映が終了しました。\
-             `madoguchi demo load cinema`で新しいサンプルの上映を読み込めます。"
-        }
-    })
-}
-
-/// Titles that contain the folded query, else those it may be a misspelling of.
-fn search(films: Vec<Film>, query: &str) -> (Vec<Film>, Option<bool>) {
-    let contains = |film: &Film| film.name.folded.contains(query);
-    if films.iter().any(contains) {
-        return (films.into_iter().filter(contains).collect(), None);
-    }
-    let near: Vec<Film> = films
-        .into_iter()
-        .filter(|film| is_near(query, &film.name.folded))
-        .collect();
-    let approximate = (!near.is_empty()).then_some(true);
-    (near, approximate)
 }
 
 /// All films that are showing, for the films resource.
 pub fn all(state: &CounterState, context: &Context, sql: &mut dyn Sql) -> Result<Output> {
     let films = store::films(sql, &Showing::From(state.programme_day(context)))?;
     Ok(Output {
-        movies: films.into_iter().map(Movie::from).collect(),
+        movies: films.iter().map(Movie::from).collect(),
         approximate: None,
-        message: None,
+        explanation: Explanation::default(),
         next_cursor: None,
+        today: Today::of(context),
     })
 }

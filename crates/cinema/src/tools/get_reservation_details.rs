@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Definition, Effect, Handler, Hints, Result, Sql, Tool};
+use kit::{Context, Definition, Effect, Handler, Hints, Result, Sql, Today, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::arguments;
 use crate::{
-    answers::{Reservation, ScheduleInfo},
+    answers::{AnyObject, Reservation, ScheduleInfo, without_required},
     errors,
     model::{
         Status,
@@ -27,18 +27,25 @@ pub struct Input {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = without_required)]
 pub struct Output {
+    /// As in reserve_seats
+    #[schemars(with = "AnyObject")]
     reservation: Reservation,
+    /// As in get_show_schedule
+    #[schemars(with = "AnyObject")]
     schedule_info: ScheduleInfo,
     seat_details: Vec<SeatDetail>,
+    #[serde(flatten)]
+    today: Today,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = without_required)]
 struct SeatDetail {
     seat_id: String,
     row: String,
     number: u32,
-    /// 一般, カップル, 車椅子 and so on.
     seat_type: String,
 }
 
@@ -94,5 +101,6 @@ fn handle(
             .iter()
             .map(|seat| SeatDetail::of(seat, &hall))
             .collect(),
+        today: Today::of(context),
     })
 }

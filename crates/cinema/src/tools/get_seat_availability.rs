@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Definition, Effect, Handler, Hints, Result, Sql, Tool};
+use kit::{
+    Context, Definition, Effect, Handler, Hints, Result, Sql, Today, Tool, Warning,
+    context::Language,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DATE_PATTERN, TIME_PATTERN, arguments};
 use crate::{
-    answers::ScheduleInfo,
+    answers::{AnyObject, ScheduleInfo, age_warning, without_required},
     errors,
     find::{self, ScreeningQuery},
     model::{
         Show,
-        hall::{GENERAL, SeatMap},
+        hall::{GENERAL, Hall, SeatMap},
     },
     state::CounterState,
     store,
@@ -22,50 +25,61 @@ use crate::{
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("required" = []))]
 pub struct Input {
-    /// Schedule ID; movie title, date and start time can be given instead
+    /// Schedule ID
     schedule_id: Option<String>,
     /// Movie title (can be used as alternative to schedule_id)
     movie_title: Option<String>,
-    /// Screening date in YYYY-MM-DD format; today, tomorrow and 2026/11/15 work too
+    /// Screening date in YYYY-MM-DD format; today, 明日, Saturday work too
     #[schemars(regex(pattern = DATE_PATTERN))]
     date: Option<String>,
-    /// Start time in HH:MM format; 7:30 pm and 19時半 work too
+    /// Start time in HH:MM format; 7:30 pm, 19時半 work too
     #[schemars(regex(pattern = TIME_PATTERN))]
     start_time: Option<String>,
+    /// True adds seat_map
+    map: Option<bool>,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = without_required)]
 pub struct Output {
+    /// As in get_show_schedule
+    #[schemars(with = "AnyObject")]
     schedule_info: ScheduleInfo,
-    /// Rows from the screen backwards, with the numbers that are free.
     available_seats: Vec<AvailableRow>,
-    /// Sold and held seats.
+    /// Sold or held
     occupied_seats: Vec<OccupiedRow>,
     available_seats_count: usize,
     total_seats_count: usize,
-    /// The seats as text, the screen on top: ○ free, × taken.
-    seat_map: String,
-    /// Seats that are not 一般.
-    special_seats: Vec<SpecialSeat>,
+    /// ○ free, × taken
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seat_map: Option<String>,
+    /// カップル, 車椅子 and so on
+    special_seats: Vec<SpecialSeats>,
+    #[serde(flatten)]
+    today: Today,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = without_required)]
 struct AvailableRow {
     row: String,
     available_numbers: Vec<u32>,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = without_required)]
 struct OccupiedRow {
     row: String,
     occupied_numbers: Vec<u32>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct SpecialSeat {
-    seat_id: String,
-    /// カップル, 車椅子 and so on.
+#[schemars(transform = without_required)]
+struct SpecialSeats {
     seat_type: String,
+    seat_ids: Vec<String>,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
@@ -90,6 +104,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         arguments::text(arguments, "movie_title");
         arguments::date(context, arguments, "date");
         arguments::time(arguments, "start_time");
+        arguments::boolean(arguments, "map");
     })
 }
 
@@ -106,7 +121,7 @@ fn handle(
         start_time: input.start_time.as_deref(),
     };
     let show = find::screening(state, context, sql, &wanted)?;
-    seats_of(state, context, sql, &show)
+    seats_of(state, context, sql, &show, input.map == Some(true))
 }
 
 pub fn seats_of(
@@ -114,13 +129,13 @@ pub fn seats_of(
     context: &Context,
     sql: &mut dyn Sql,
     show: &Show,
+    with_map: bool,
 ) -> Result<Output> {
     let hall = state.hall(sql, show)?;
     let taken = store::taken_seats(sql, &show.id, state.now(context), None)?;
     let map = SeatMap::new(&hall, taken);
     let available_seats = map.rows(true).into_iter();
     let occupied_seats = map.rows(false).into_iter();
-    let special_seats = hall.seats().filter(|place| place.seat_type != GENERAL);
     Ok(Output {
         schedule_info: ScheduleInfo::from(show),
         available_seats: available_seats
@@ -137,12 +152,39 @@ pub fn seats_of(
             .collect(),
         available_seats_count: map.free_count(),
         total_seats_count: hall.seat_count(),
-        seat_map: map.text(),
-        special_seats: special_seats
-            .map(|place| SpecialSeat {
-                seat_id: place.seat.to_string(),
-                seat_type: place.seat_type.clone(),
-            })
-            .collect(),
+        seat_map: with_map.then(|| map.text()),
+        special_seats: special_seats(&hall),
+        today: Today::of(context),
+        warnings: warnings(show, state.now(context), context.language),
     })
+}
+
+fn special_seats(hall: &Hall) -> Vec<SpecialSeats> {
+    let mut by_type: Vec<SpecialSeats> = Vec::new();
+    for place in hall.seats().filter(|place| place.seat_type != GENERAL) {
+        let seat = place.seat.to_string();
+        let mut known = by_type.iter_mut();
+        match known.find(|seats| seats.seat_type == place.seat_type) {
+            Some(seats) => seats.seat_ids.push(seat),
+            None => by_type.push(SpecialSeats {
+                seat_type: place.seat_type.clone(),
+                seat_ids: vec![seat],
+            }),
+        }
+    }
+    by_type
+}
+
+fn warnings(show: &Show, now: i64, language: Language) -> Vec<Warning> {
+    let begun = show.has_begun(now).then(|| {
+        let message = match language {
+            Language::English => "This screening has begun; its seats are no longer sold.",
+            Language::Japanese => "この回はすでに始まっているため、販売を終了しました。",
+        };
+        Warning::new("SHOW_STARTED", message)
+    });
+    begun
+        .into_iter()
+        .chain(age_warning(&show.age_class, language))
+        .collect()
 }

@@ -1,51 +1,81 @@
-//! `get_show_schedule`: when and where a film runs on a day.
+//! `get_show_schedule`: when and where a film runs on a day, or the day's programme.
 
 use std::sync::Arc;
 
-use kit::{Context, Definition, Effect, Error, Handler, Hints, Result, Sql, Tool};
+use jiff::civil::Date;
+use kit::{
+    Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Today, Tool, Warning,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DATE_PATTERN, arguments};
 use crate::{
-    answers::Schedule,
+    answers::{AnyObject, Schedule, age_warning, without_required},
     errors,
     find::{self, given},
-    model::Listing,
+    model::{
+        Listing,
+        film::{AGE_CLASSES, Film, tidy_age_class},
+    },
+    programme::Filters,
+    reasons::{Day, Explanation},
     state::CounterState,
     store::{self, Filter},
 };
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// Movie ID; a title works too
+    /// Movie ID or title; "" for every movie of the day
     movie_id: String,
     /// Movie title (can be used as alternative to movie_id)
     movie_title: Option<String>,
-    /// Screening date in YYYY-MM-DD format; today, tomorrow and 2026/11/15 work too
+    /// Screening date in YYYY-MM-DD format; today, 明日, Saturday work too
     #[schemars(regex(pattern = DATE_PATTERN))]
     date: String,
+    /// Earliest start, HH:MM
+    from_time: Option<String>,
+    /// Latest start, HH:MM
+    to_time: Option<String>,
+    /// In Japanese or English
+    genre: Option<String>,
+    /// Strictest to list
+    #[schemars(extend("enum" = AGE_CLASSES))]
+    max_age_class: Option<String>,
+    /// Free seats side by side
+    #[schemars(range(min = 1, max = 20))]
+    min_seats_together: Option<usize>,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = without_required)]
 pub struct Output {
     schedules: Vec<Schedule>,
-    /// When none of the schedules can be booked: the next screenings of the film that can.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    alternatives: Option<Vec<Schedule>>,
+    /// If none is bookable: the next that are
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<AnyObject>>")]
+    alternatives: Vec<Schedule>,
+    #[serde(flatten)]
+    explanation: Explanation,
+    #[serde(flatten)]
+    today: Today,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
 }
 
-/// More than any cinema shows one film in a day.
-const MOST_PER_DAY: usize = 200;
+/// More than any cinema shows in a day.
+const MOST_PER_DAY: usize = 1_000;
+/// How many screenings one answer has. The rest is reached by `from_time`.
+const MOST_LISTED: usize = 100;
 const ALTERNATIVES: usize = 5;
-/// How many of the next screenings are checked for free seats.
-const LOOK_AHEAD: usize = 60;
+/// How many of the next screenings are searched for alternatives.
+const LOOK_AHEAD: usize = 400;
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     Tool::new(
         Definition {
             name: "get_show_schedule",
-            title: "Screenings of a movie",
+            title: "Screenings of a day",
             description: "Get screening schedule for a specified movie. Also returns seat \
                 availability information.",
             hints: Hints::READS,
@@ -56,16 +86,25 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     .rules(&[
         errors::DATE_PATTERN,
         errors::DATE_TYPE,
-        errors::MOVIE_REQUIRED,
+        errors::FROM_TIME_PATTERN,
+        errors::TO_TIME_PATTERN,
     ])
     .normalise(|context, arguments| {
         arguments::text(arguments, "movie_id");
         arguments::text(arguments, "movie_title");
         arguments::date(context, arguments, "date");
-        // The schema requires movie_id; a title alone is accepted as well.
+        arguments::time(arguments, "from_time");
+        arguments::time(arguments, "to_time");
+        arguments::text(arguments, "genre");
+        arguments::integer(arguments, "min_seats_together");
+        kit::arguments::change(arguments, "max_age_class", |value| {
+            Some(tidy_age_class(value.as_str()?)?.into())
+        });
+        // The schema requires movie_id; a title alone, or no film, is accepted as well.
         let has_no_id = arguments.get("movie_id").is_none_or(|id| id == "");
-        if let (true, Some(title)) = (has_no_id, arguments.get("movie_title").cloned()) {
-            arguments.insert("movie_id".into(), title);
+        if has_no_id {
+            let title = arguments.get("movie_title").cloned();
+            arguments.insert("movie_id".into(), title.unwrap_or_else(|| "".into()));
         }
     })
 }
@@ -79,54 +118,126 @@ fn handle(
     let date = state.read_date(&input.date)?;
     let now = state.now(context);
     let film = film(sql, &input)?;
-    let of_the_day = Filter {
-        films: vec![&film],
-        dates: vec![date.to_string()],
-        ..Filter::default()
+    let filters = filters(&input)?;
+    let day = Day::new(state, context, sql, date)?;
+    let mut found = of_the_day(sql, film.as_ref(), date, now)?;
+    let mut reason = None;
+    if found.is_empty() {
+        reason = Some(day.no_screening(film.as_ref().map(|film| film.title.as_str())));
+    } else if film.is_none() {
+        // The programme is what is still to come.
+        found.retain(|listing| !listing.show.has_begun(now));
+    }
+    if reason.is_none() {
+        reason = filters.apply(state, context, sql, &mut found)?;
+    }
+    let reason = reason.or_else(|| day.nothing_to_book(&found, now));
+
+    let alternatives = match reason {
+        Some(_) => alternatives(state, context, sql, film.as_ref(), date, &filters)?,
+        None => Vec::new(),
     };
-    let found = store::listings(sql, &of_the_day, now, MOST_PER_DAY)?;
-    let alternatives = if found.iter().any(|listing| listing.can_be_booked(now)) {
-        None
-    } else {
-        // From that day on, or from now on if that day is beyond the programme.
-        let from = state.start_of(date)?.max(now);
-        let mut next = bookable(sql, &film, from, now)?;
-        if next.is_empty() && from > now {
-            next = bookable(sql, &film, now, now)?;
-        }
-        Some(next)
-    };
-    let schedules = |listings: Vec<Listing>| -> Vec<Schedule> {
-        listings.iter().map(|one| Schedule::of(one, now)).collect()
+    let reason = reason.map(|it| it.and_next(context.language, alternatives.first()));
+    let age_class = film.as_ref().map_or("", |film| &film.age_class);
+    let warnings = age_warning(age_class, context.language).into_iter();
+    let warnings = warnings.chain(cut(&mut found, context.language)).collect();
+    let schedules = |listings: Vec<Listing>| {
+        let listed = listings.iter();
+        let listed = listed.map(|listing| Schedule::of(listing, now, film.is_some()));
+        listed.collect()
     };
     Ok(Output {
         schedules: schedules(found),
-        alternatives: alternatives.map(schedules),
+        alternatives: schedules(alternatives),
+        explanation: reason.into(),
+        today: Today::of(context),
+        warnings,
     })
 }
 
-/// The film's id. Falls back to the title if the id is unknown.
-fn film(sql: &mut dyn Sql, input: &Input) -> Result<String> {
-    let id = given(Some(&input.movie_id));
+/// Keeps as many screenings as one answer has.
+fn cut(found: &mut Vec<Listing>, language: Language) -> Option<Warning> {
+    let all = found.len();
+    found.truncate(MOST_LISTED);
+    let last = found.last()?.show.start;
+    let message = match language {
+        Language::English => format!(
+            "Only {MOST_LISTED} of {all} screenings are listed; from_time {last} lists the rest."
+        ),
+        Language::Japanese => format!(
+            "{all}回のうち{MOST_LISTED}回だけを表示しています。続きはfrom_timeを{last}にしてください。"
+        ),
+    };
+    (all > MOST_LISTED).then(|| Warning::new("LIST_CUT", message).detail("total", all))
+}
+
+fn filters(input: &Input) -> Result<Filters<'_>> {
+    let [from, to] = Filters::times(
+        given(input.from_time.as_deref()),
+        given(input.to_time.as_deref()),
+    )?;
+    Ok(Filters {
+        genre: given(input.genre.as_deref()),
+        max_age_class: given(input.max_age_class.as_deref()),
+        from,
+        to,
+        min_seats_together: input.min_seats_together,
+    })
+}
+
+/// The film, if one is named. Falls back to the title if the id is unknown.
+fn film(sql: &mut dyn Sql, input: &Input) -> Result<Option<Film>> {
     let title = given(input.movie_title.as_deref());
-    let wanted = id
-        .or(title)
-        .ok_or_else(|| Error::new(errors::MOVIE_REQUIRED.code, errors::MOVIE_REQUIRED.message))?;
+    let Some(wanted) = given(Some(&input.movie_id)).or(title) else {
+        return Ok(None);
+    };
     match (find::film(sql, wanted), title) {
-        (Ok(film), _) => Ok(film.id),
-        (Err(_), Some(title)) if title != wanted => Ok(find::film(sql, title)?.id),
-        (Err(error), _) => Err(error),
+        (Err(_), Some(title)) if title != wanted => find::film(sql, title).map(Some),
+        (found, _) => found.map(Some),
     }
 }
 
-fn bookable(sql: &mut dyn Sql, film: &str, from: i64, now: i64) -> Result<Vec<Listing>> {
+fn of_the_day(
+    sql: &mut dyn Sql,
+    film: Option<&Film>,
+    date: Date,
+    now: i64,
+) -> Result<Vec<Listing>> {
     let filter = Filter {
-        films: vec![film],
-        from: Some(from),
+        films: film.iter().map(|film| film.id.as_str()).collect(),
+        dates: vec![date.to_string()],
         ..Filter::default()
     };
-    let mut next = store::listings(sql, &filter, now, LOOK_AHEAD)?;
-    next.retain(|listing| listing.can_be_booked(now));
-    next.truncate(ALTERNATIVES);
-    Ok(next)
+    store::listings(sql, &filter, now, MOST_PER_DAY)
+}
+
+/// The next screenings that fit and can be booked, from that day on, or from now on if
+/// there are none so late.
+fn alternatives(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    film: Option<&Film>,
+    date: Date,
+    filters: &Filters<'_>,
+) -> Result<Vec<Listing>> {
+    let now = state.now(context);
+    let from = state.start_of(date)?.max(now);
+    for from in [from, now] {
+        let filter = Filter {
+            films: film.iter().map(|film| film.id.as_str()).collect(),
+            from: Some(from),
+            ..Filter::default()
+        };
+        let mut next = store::listings(sql, &filter, now, LOOK_AHEAD)?;
+        next.retain(|listing| listing.can_be_booked(now));
+        filters.apply(state, context, sql, &mut next)?;
+        // For somebody without any wish, one says when the programme goes on.
+        let has_wishes = film.is_some() || *filters != Filters::default();
+        next.truncate(if has_wishes { ALTERNATIVES } else { 1 });
+        if !next.is_empty() || from == now {
+            return Ok(next);
+        }
+    }
+    Ok(Vec::new())
 }

@@ -3,22 +3,24 @@
 use std::sync::Arc;
 
 use kit::{
-    Context, Definition, Effect, Handler, Hints, Result, Sql, Tool,
+    Context, Definition, Effect, Handler, Hints, Result, Sql, Today, Tool, Warning,
     approval::{Card, Describe, Line},
     context::{Change, Language},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{DATE_PATTERN, TIME_PATTERN, arguments};
+use super::arguments;
 use crate::{
-    answers::{Reservation, ScheduleInfo},
+    answers::{AnyObject, Reservation, ScheduleInfo, age_warning, without_required},
     errors,
     find::{self, ScreeningQuery, given},
     model::{
         Show, Status,
-        hall::SeatMap,
-        seat::{Seat, SeatReference, join},
+        hall::{Hall, SeatMap},
+        party::half_couples,
+        seat::{Seat, SeatReference, join, side_by_side},
         when::rfc3339,
     },
     state::CounterState,
@@ -30,35 +32,39 @@ use crate::{
 pub struct Input {
     /// Schedule ID
     schedule_id: Option<String>,
-    /// List of seat IDs to reserve, such as A5; A-5, a5, A列5番 and a text with commas work too
+    /// List of seat IDs to reserve, such as A5; A列5番, "A5, A6" work too
     #[schemars(length(min = 1))]
     seat_ids: Vec<String>,
-    /// Movie title, with date and start_time in place of schedule_id
+    /// With date and start_time instead of schedule_id
     movie_title: Option<String>,
-    /// Screening date in YYYY-MM-DD format
-    #[schemars(regex(pattern = DATE_PATTERN))]
+    /// YYYY-MM-DD
     date: Option<String>,
-    /// Start time in HH:MM format
-    #[schemars(regex(pattern = TIME_PATTERN))]
+    /// HH:MM
     start_time: Option<String>,
-    /// Any text of your own; reuse the same key when you retry, and nothing is reserved twice
+    /// A retry with the same text reserves nothing twice
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = without_required)]
 pub struct Output {
     reservation: Reservation,
+    /// As in get_show_schedule
+    #[schemars(with = "AnyObject")]
     schedule_info: ScheduleInfo,
-    /// One sentence for the customer.
     message: String,
+    #[serde(flatten)]
+    today: Today,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
 }
 
 /// 130 bits, so that ids cannot be guessed.
 const ID_LENGTH: usize = 26;
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
-    Tool::new(
+    let mut tool = Tool::new(
         Definition {
             name: "reserve_seats",
             title: "Reserve seats",
@@ -71,9 +77,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     .idempotency_key("idempotency_key")
     .rules(&[
         errors::SEATS_MIN,
-        errors::DATE_PATTERN,
         errors::DATE_TYPE,
-        errors::TIME_PATTERN,
         errors::TIME_TYPE,
     ])
     .normalise(|_, arguments| {
@@ -81,7 +85,17 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         arguments::seats(arguments, "seat_ids");
         arguments::text(arguments, "movie_title");
     })
-    .card(card(state))
+    .card(card(state));
+    say_limit(&mut tool, state.settings.max_seats_per_booking.get());
+    tool
+}
+
+/// Publishes the operator's limit.
+fn say_limit(tool: &mut Tool, most: u8) {
+    let description = tool.input.pointer_mut("/properties/seat_ids/description");
+    if let Some(Value::String(text)) = description {
+        text.push_str(&format!("; at most {most}"));
+    }
 }
 
 fn handle(
@@ -129,6 +143,7 @@ fn handle(
     context.changed(Change::Resource(uris::seats(&show.id)));
     Ok(Output {
         message: message(context.language, &seats),
+        warnings: warnings(context.language, &show, &hall, &seats),
         reservation: Reservation {
             reservation_id: id,
             schedule_id: show.id.clone(),
@@ -138,6 +153,7 @@ fn handle(
             expires_at: None,
         },
         schedule_info: ScheduleInfo::from(&show),
+        today: Today::of(context),
     })
 }
 
@@ -244,6 +260,41 @@ fn read_seats(seat_ids: &[String], most: usize) -> Result<(Vec<Seat>, Option<Str
 
 fn several_screenings() -> kit::Error {
     errors::schedule_ambiguous("The arguments name more than one screening.", &[])
+}
+
+/// What the customer may not have meant.
+fn warnings(language: Language, show: &Show, hall: &Hall, seats: &[Seat]) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = age_warning(&show.age_class, language).into_iter().collect();
+    for (half, other) in half_couples(hall, seats) {
+        let message = match language {
+            Language::English => format!(
+                "{half} is half of a seat for two; the other half, {other}, is not in this \
+                 reservation."
+            ),
+            Language::Japanese => format!(
+                "{half}はカップルシートの片側です。もう片側の{other}はこの予約に含まれていません。"
+            ),
+        };
+        let warning = Warning::new("HALF_COUPLE_SEAT", message);
+        warnings.push(
+            warning
+                .detail("seat_id", half.to_string())
+                .detail("other_half", other.to_string()),
+        );
+    }
+    let groups: Vec<String> = side_by_side(seats)
+        .iter()
+        .map(|group| join(group))
+        .collect();
+    if groups.len() > 1 {
+        let list = groups.join(" / ");
+        let message = match language {
+            Language::English => format!("These seats are not all side by side: {list}."),
+            Language::Japanese => format!("座席が離れています: {list}。"),
+        };
+        warnings.push(Warning::new("SEATS_APART", message).detail("groups", groups));
+    }
+    warnings
 }
 
 fn message(language: Language, seats: &[Seat]) -> String {

@@ -4,7 +4,7 @@ use kit::{
     context::{Change, Language},
     testing::details,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cinema::both;
 
@@ -134,6 +134,11 @@ async fn what_cannot_be_reserved() {
         let error = cinema.refused("reserve_seats", unknown).await;
         assert_eq!(error.code, "MOVIE_NOT_FOUND");
         assert!(error.next.is_some());
+        // A booking takes no words for days, so the error says what today is.
+        let words = json!({"movie_title": "銀河", "date": "tomorrow", "seat_ids": ["A3"]});
+        let error = cinema.refused("reserve_seats", words).await;
+        assert_eq!(error.code, "INVALID_DATE");
+        assert_eq!(error.next.unwrap(), "Today is 2026-11-15 (Asia/Tokyo).");
         let real = "cinema_reservations WHERE is_demo = 0";
         assert_eq!(cinema.count(real).await, 0);
     }
@@ -150,12 +155,53 @@ async fn details_name_the_seat_types() {
         let types: Vec<&str> = seats.map(|it| it["seat_type"].as_str().unwrap()).collect();
         assert_eq!(types, ["カップル", "車椅子", "一般"]);
         let seats = cinema.seats(SHOW).await;
-        let special = json!({"seat_id": "A1", "seat_type": "車椅子"});
-        assert!(
-            seats["special_seats"]
-                .as_array()
-                .unwrap()
-                .contains(&special)
-        );
+        let special = json!([
+            {"seat_type": "車椅子", "seat_ids": ["A1", "A2"]},
+            {"seat_type": "カップル", "seat_ids": ["H1", "H2", "H3", "H4"]},
+        ]);
+        assert_eq!(seats["special_seats"], special);
+        assert_eq!(seats.get("seat_map"), None);
+    }
+}
+
+fn codes(answer: &Value) -> Vec<&str> {
+    let warnings = answer["warnings"].as_array().into_iter().flatten();
+    warnings.map(|it| it["code"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn warnings_name_age_class_half_couple_seats_and_seats_apart() {
+    for mut cinema in both().await {
+        let schedule = cinema.schedule("M012", "2026-11-16").await;
+        assert_eq!(codes(&schedule), ["AGE_CLASS"]);
+        let show = &schedule["schedules"][0]["schedule_id"];
+        cinema.clear(show.as_str().unwrap()).await;
+        let answer = cinema.reserve(show, ["C3", "C4"]).await.unwrap();
+        let warning = json!({
+            "code": "AGE_CLASS", "message": "R18+: nobody under 18 is admitted.",
+            "age_class": "R18+"
+        });
+        assert_eq!(answer["warnings"], json!([warning]));
+
+        let family = cinema.schedule("M006", "2026-11-16").await;
+        assert_eq!(family.get("warnings"), None);
+        let show = family["schedules"][0]["schedule_id"].as_str().unwrap();
+        cinema.clear(show).await;
+        let special = cinema.seats(show).await["special_seats"][1]["seat_ids"].clone();
+        let answer = cinema.reserve(show, [&special[0]]).await.unwrap();
+        assert_eq!(codes(&answer), ["HALF_COUPLE_SEAT"]);
+        assert_eq!(answer["warnings"][0]["other_half"], special[1]);
+        let answer = cinema
+            .reserve(show, [&special[2], &special[3]])
+            .await
+            .unwrap();
+        assert_eq!(answer.get("warnings"), None);
+        cinema.context.language = Language::Japanese;
+        let answer = cinema.reserve(show, ["B1", "C2", "B2"]).await.unwrap();
+        assert_eq!(codes(&answer), ["SEATS_APART"]);
+        let message = &answer["warnings"][0]["message"];
+        assert_eq!(message, "座席が離れています: B1, B2 / C2。");
+        cinema.set_clock("2026-11-16T23:59:00+09:00");
+        assert_eq!(codes(&cinema.seats(show).await), ["SHOW_STARTED"]);
     }
 }

@@ -61,7 +61,7 @@ pub async fn one() -> Cinema {
 
 impl Cinema {
     /// Tables, and nothing in them.
-    async fn open(scratch: Scratch) -> Self {
+    pub async fn open(scratch: Scratch) -> Self {
         let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
         store.migrate(cinema::MIGRATIONS).await.unwrap();
         let counter = cinema::counter(cinema::Settings::default(), store);

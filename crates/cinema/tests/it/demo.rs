@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::cinema::{both, both_empty};
+use kit::{Sql, Store, counter::Migrations, sql::Budget};
+use serde_json::json;
+
+use crate::cinema::{Cinema, both, both_empty};
 
 #[tokio::test]
 async fn demo_data_is_loaded_and_removed() {
@@ -44,8 +47,9 @@ async fn demo_data_is_loaded_and_removed() {
 /// Adds a film that is not of the demo.
 fn real_film(id: &str) -> String {
     format!(
-        "INSERT INTO cinema_films VALUES \
-         ('{id}', '本物', '本物', 'ドラマ', 100, 3.0, 'G', 0, '', '2026-01-01', 0) RETURNING 1"
+        "INSERT INTO cinema_films (id, title, genre, duration_minutes, rating, age_class, \
+         popularity, description, release_date, is_demo) VALUES \
+         ('{id}', '本物', 'ドラマ', 100, 3.0, 'G', 0, '', '2026-01-01', 0) RETURNING 1"
     )
 }
 
@@ -88,6 +92,10 @@ async fn refreshing_extends_the_programme() {
         };
         demo.refresh(context).await.unwrap();
         assert_eq!(shows("> ''").await, 333);
+        // What an older version did not know of the films is added.
+        cinema
+            .sql("UPDATE cinema_films SET reading = '', title = '題' RETURNING 1")
+            .await;
         cinema.set_clock("2026-11-17T00:30:00+09:00");
         // Two processes do it at the same time.
         let database = Arc::new(cinema.scratch.again().await);
@@ -96,6 +104,8 @@ async fn refreshing_extends_the_programme() {
         let (one, two) = futures::join!(demo.refresh(context), other.refresh(context));
         one.unwrap();
         two.unwrap();
+        let completed = "cinema_films WHERE reading > '' AND title = '題'";
+        assert_eq!(cinema.count(completed).await, 12);
         assert_eq!(shows("> ''").await, 333 + 2 * 37);
         assert_eq!(shows("= '2026-11-25'").await, 37);
         // After a long silence it starts from today.
@@ -105,5 +115,26 @@ async fn refreshing_extends_the_programme() {
         assert_eq!(shows(">= '2026-12-20'").await, 333);
         let answer = cinema.schedule("M012", "2026-12-20").await;
         assert!(answer["schedules"].as_array().unwrap().len() >= 3);
+    }
+}
+
+#[tokio::test]
+async fn films_of_an_older_version_stay() {
+    for scratch in store::testing::both().await {
+        let first_version = Migrations {
+            steps: &cinema::MIGRATIONS.steps[..1],
+            ..cinema::MIGRATIONS
+        };
+        let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
+        store.migrate(first_version).await.unwrap();
+        let old_film = "INSERT INTO cinema_films VALUES \
+             ('R1', '本物', '本物', 'ドラマ', 100, 3.0, 'G', 0, '', '2026-01-01', 0) RETURNING 1";
+        let insert = |sql: &mut dyn Sql| sql.query(old_film, &[]);
+        let written = store.transaction(Budget::default(), insert).await;
+        assert_eq!(written.unwrap().len(), 1);
+        let cinema = Cinema::open(scratch).await;
+        let found = cinema.movies(json!({"search_query": "本物"})).await;
+        assert_eq!(found["movies"][0]["movie_id"], "R1");
+        assert_eq!(found["movies"][0].get("reading"), None);
     }
 }

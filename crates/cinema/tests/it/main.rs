@@ -16,5 +16,7 @@ mod concurrency;
 mod demo;
 mod finding;
 mod holds;
+mod programme;
 mod resources;
+mod searching;
 mod seed;

@@ -45,7 +45,9 @@ async fn seat_maps_and_films_can_be_read() {
     for cinema in both().await {
         let show = "S20261116-T4-4";
         let uri = format!("cinema://shows/{show}/seats");
-        assert_eq!(read(&cinema, &uri).await, Some(cinema.seats(show).await));
+        let with_map = json!({"schedule_id": show, "map": true});
+        let seats = cinema.ok("get_seat_availability", with_map).await;
+        assert_eq!(read(&cinema, &uri).await, Some(seats));
         let films = cinema.movies(json!({})).await;
         assert_eq!(read(&cinema, "cinema://films").await, Some(films));
         for uri in [

@@ -8,7 +8,7 @@ use crate::harness::{Desk, MODERN, Output, Place, mentions};
 fn tools_for_people_and_programs() {
     let place = Place::new();
     let text = place.run(&["tools"]).ok().stdout;
-    assert!(text.contains("cinema get_show_schedule movie_id [movie_title] date\n"));
+    assert!(text.contains("cinema get_show_schedule movie_id [movie_title] date [from_time]"));
     let tools = place.run(&["tools", "cinema", "--json"]).ok().json();
     let tools = tools.as_array().unwrap();
     assert!(tools.len() >= 5);

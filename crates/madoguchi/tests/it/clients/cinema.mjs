@@ -101,7 +101,7 @@ async function atTheBoxOffice() {
   await refused(client, "INVALID_DATE", "get_movie_list", { date: "soon" });
 
   const { contents } = await client.readResource({ uri });
-  const now = await call(client, "get_seat_availability", { schedule_id });
+  const now = await call(client, "get_seat_availability", { schedule_id, map: true });
   assert.deepEqual(JSON.parse(contents[0].text), now);
   const { completion } = await client.complete({
     ref: { type: "ref/prompt", name: "box_office_clerk" },

@@ -56,7 +56,7 @@ async def resources(desk):
     films = await read("cinema://films")
     equal(films, ok(await desk.call_tool("get_movie_list", {})))
     show = found[-1].removeprefix("cinema://shows/").removesuffix("/seats")
-    seats = await desk.call_tool("get_seat_availability", {"schedule_id": show})
+    seats = await desk.call_tool("get_seat_availability", {"schedule_id": show, "map": True})
     equal(await read(found[-1]), ok(seats))
     missing = -32602 if is_modern() else -32002
     await fails(missing, desk.read_resource("cinema://shows/S0/seats"))

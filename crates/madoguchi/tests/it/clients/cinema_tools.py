@@ -81,6 +81,8 @@ async def movies(call, desk):
     # Width, case, kana, middle dots: all the same to people.
     equal(await titles(search_query="ﾐｯﾄﾞﾅｲﾄｷｯﾁﾝ"), ["ミッドナイト・キッチン"])
     equal(await titles(search_query="clockwork HARBOR"), ["The Clockwork Harbor"])
+    for query in ("ぎんが", "ginga tetsudo", "galaxy train", "銀河の電車", "the train one"):
+        equal((await titles(search_query=query))[0], "銀河鉄道の夜")
     near = ok(await call("get_movie_list", {"search_query": "clokwork harbor"}))
     equal(near["approximate"], True)
     equal(await titles(genre="アニメ", search_query="銀河"), ["銀河鉄道の夜"])
@@ -117,7 +119,11 @@ async def schedules(call, desk):
         "MOVIE_NOT_FOUND",
         "Movie not found.",
     )
-    refused(await call("get_show_schedule", {"date": DATE}), "INVALID_ARGUMENT")
+    programme = ok(await call("get_show_schedule", {"date": DATE}))["schedules"]
+    equal(len({one["movie_id"] for one in programme}), 12)
+    evening = {"date": DATE, "from_time": "18:00", "to_time": "20:00", "max_age_class": "G"}
+    for one in ok(await call("get_show_schedule", evening))["schedules"]:
+        assert "18:00" <= one["start_time"] <= "20:00" and one["age_class"] == "G", one
     refused(await call("get_show_schedule", {"movie_id": "M001"}), "INVALID_ARGUMENT")
     refused(
         await call("get_show_schedule", {"movie_id": "M001", "date": "one day"}),
