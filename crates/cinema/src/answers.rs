@@ -142,8 +142,8 @@ pub struct Reservation {
 pub fn age_warning(show_class: &str, language: Language) -> Option<Warning> {
     let (english, japanese) = match show_class {
         "PG12" => (
-            "PG12: children under 12 should come with a parent.",
-            "PG12: 12歳未満の方は保護者の助言・指導が必要です。",
+            "PG12: children under 12 need a parent's guidance.",
+            "PG12: 12歳未満の方には保護者の助言・指導が必要です。",
         ),
         "R15+" => (
             "R15+: nobody under 15 is admitted.",

@@ -138,7 +138,8 @@ fn not_found(
             reason = Some(day.no_screening(title.filter(|_| wanted.films.len() == 1)));
         }
     }
-    if let Some(time) = wanted.time {
+    // On other days, the next ones are nearer than those at the same hour.
+    if let (Some(time), None) = (wanted.time, &reason) {
         near.sort_by_key(|listing| (listing.show.start.minutes() - time.minutes()).abs());
     }
     let why = reason.as_ref().map(|reason| reason.message.as_str());

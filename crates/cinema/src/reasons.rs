@@ -210,7 +210,7 @@ pub fn no_genre(language: Language, wanted: &str, genres: Vec<String>) -> Reason
     Reason::new(
         language,
         format!("No film of the genre {wanted}. Genres then: {list}."),
-        format!("ジャンル「{wanted}」の作品はありません。あるのは {list} です。"),
+        format!("ジャンル「{wanted}」の作品はありません。上映中のジャンルは {list} です。"),
     )
     .detail("excluded_by", "genre")
     .detail("genres", genres)
@@ -221,7 +221,7 @@ pub fn no_age_class(language: Language, most: &str, classes: Vec<String>) -> Rea
     Reason::new(
         language,
         format!("No film with age class {most} or milder. Age classes then: {list}."),
-        format!("年齢区分が{most}以下の作品はありません。あるのは {list} です。"),
+        format!("年齢区分が{most}以下の作品はありません。上映作品の年齢区分は {list} です。"),
     )
     .detail("excluded_by", "max_age_class")
     .detail("age_classes", classes)
@@ -254,7 +254,7 @@ pub fn not_together(language: Language, wanted: usize, most: usize, show: &Show)
              {film_title} ({id})."
         ),
         format!(
-            "{wanted}席並びで空いている回はありません。最大は{start}「{film_title}」（{id}）の\
+            "{wanted}席並んで空いている回はありません。最大は{start}「{film_title}」（{id}）の\
              {most}席です。"
         ),
     )
