@@ -79,7 +79,7 @@ impl Resources for FileResources {
                 uri_template: ADR_TEMPLATE,
                 name: "adr",
                 title: "ADR",
-                description: "個別ADRファイル",
+                description: "One decision. 個別ADRファイル",
                 mime_type: MARKDOWN,
                 shows: ADR_DATA,
             },
@@ -87,7 +87,7 @@ impl Resources for FileResources {
                 uri_template: CONTEXT_TEMPLATE,
                 name: "context",
                 title: "Context of a task",
-                description: "個別タスクコンテキスト",
+                description: "Notes about a task. 個別タスクコンテキスト",
                 mime_type: MARKDOWN,
                 shows: CONTEXT_DATA,
             },
@@ -134,8 +134,11 @@ impl Resources for FileResources {
 
 fn resource(name: &str) -> Resource {
     let (title, description) = match name {
-        files::INDEX => ("Index".to_owned(), "プロジェクト全体のナビゲーション"),
-        files::TASKS => ("Tasks".to_owned(), "全タスク管理ファイル"),
+        files::INDEX => (
+            "Index".to_owned(),
+            "Overview of the project. プロジェクト全体のナビゲーション",
+        ),
+        files::TASKS => ("Tasks".to_owned(), "All tasks. 全タスク管理ファイル"),
         _ => {
             let stem = name
                 .rsplit('/')
@@ -143,9 +146,9 @@ fn resource(name: &str) -> Resource {
                 .unwrap_or(name)
                 .trim_end_matches(".md");
             let what = if name.starts_with(files::ADRS) {
-                "個別ADRファイル"
+                "One decision. 個別ADRファイル"
             } else {
-                "個別タスクコンテキスト"
+                "Notes about a task. 個別タスクコンテキスト"
             };
             (stem.to_owned(), what)
         }

@@ -4,7 +4,7 @@
 use kit::{Context, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{arguments, check, listing::Explanation};
 use crate::{
@@ -92,18 +92,15 @@ pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
 /// file's text and the match.
 pub fn search_files<R>(
     state: &CounterState,
-    context: &Context,
-    input: &SearchInput,
+    query: &Query,
+    limit: usize,
     wanted: fn(FileKind) -> bool,
     row: impl Fn(&Hit, Match) -> R,
 ) -> Result<SearchOutput<R>> {
-    let Some(query) = input.query()? else {
-        return Ok(SearchOutput::without_words(context));
-    };
     let folder = state.files.folder()?;
     let hits = state
         .catalog
-        .search(&folder, &query, input.limit(), wanted)
+        .search(&folder, query, limit, wanted)
         .map_err(|error| errors::io(".todo", false, error))?;
     let mut results = Vec::with_capacity(hits.best.len());
     for hit in hits.best {
@@ -113,27 +110,13 @@ pub fn search_files<R>(
         };
         let matched = Match {
             match_score: hit.score,
-            matched_content: excerpt(&loaded.text, &query),
+            matched_content: excerpt(&loaded.text, query),
         };
         results.push(row(&hit, matched));
     }
-    let explanation = match results.is_empty() {
-        true => elsewhere(context),
-        false => Explanation::default(),
-    };
     Ok(SearchOutput {
         results,
         total_matches: hits.total,
-        explanation,
+        explanation: Explanation::default(),
     })
-}
-
-/// For a search that covers a part of the files and found nothing there.
-pub fn elsewhere(context: &Context) -> Explanation {
-    Explanation::new(
-        context,
-        "Nothing here contains these words. `search` also covers tasks, contexts and ADRs.".into(),
-        "該当する箇所はありません。searchはタスク・コンテキスト・ADRをまとめて検索します。".into(),
-        json!({ "use": "search" }),
-    )
 }

@@ -167,11 +167,11 @@ fn explanation(
             "タスクはまだありません。create_taskで作成できます。".into(),
         ),
         (_, 0, _) => (
-            format!("All {all} tasks are done."),
+            format!("All tasks are done: {all}."),
             format!("{all}件のタスクはすべて完了しています。"),
         ),
         (_, _, 0) => return Explanation::default(),
-        (_, _, blocked) => {
+        _ => {
             let pairs: Vec<String> = open
                 .iter()
                 .filter(|(_, standing)| !standing.blocked_by.is_empty())
@@ -182,8 +182,8 @@ fn explanation(
                 .collect();
             let pairs = kit::shortlist(pairs);
             (
-                format!("{blocked} wait for others: {}.", pairs.sentence()),
-                format!("{blocked}件は先行タスク待ちです: {}。", pairs.japanese()),
+                format!("Waiting: {}.", pairs.sentence()),
+                format!("先行タスク待ち: {}。", pairs.japanese()),
             )
         }
     };

@@ -72,18 +72,12 @@ fn handle(
         return Ok(SearchOutput::without_words(context));
     };
     let board = state.files.board()?;
-    let mut found = find(state, &board, &query, MatchMode::All)?;
-    if found.is_empty() && query.has_several_words() {
-        found = find(state, &board, &query, MatchMode::Any)?;
-    }
-    found.sort_by(SearchMatch::compare);
+    let found = find(state, &board, &query)?;
     let total_matches = found.len();
+    let promised = PromisedIds::of(&state.files.folder()?, &board);
     let mut results = Vec::new();
-    for found in found {
-        if results.len() == MOST {
-            break;
-        }
-        results.extend(found.row(state, &board, &query)?);
+    for found in found.iter().take(MOST) {
+        results.extend(found.row(state, (&board, &promised), &query)?);
     }
     let explanation = match results.is_empty() {
         true => why_empty(state, context, &board)?,
@@ -105,7 +99,18 @@ enum SearchMatch<'b> {
 /// A match in a file counts less than one in a task's title.
 const FILE_WEIGHT: f64 = 0.9;
 
-fn find<'b>(
+/// The matches with all words or, if there are none, those with any. The best
+/// come first.
+fn find<'b>(state: &CounterState, board: &'b Board, query: &Query) -> Result<Vec<SearchMatch<'b>>> {
+    let mut found = find_once(state, board, query, MatchMode::All)?;
+    if found.is_empty() && query.has_several_words() {
+        found = find_once(state, board, query, MatchMode::Any)?;
+    }
+    found.sort_by(SearchMatch::compare);
+    Ok(found)
+}
+
+fn find_once<'b>(
     state: &CounterState,
     board: &'b Board,
     query: &Query,
@@ -132,13 +137,33 @@ impl SearchMatch<'_> {
         }
     }
 
+    /// `context T001`, for a sentence.
+    fn name(&self) -> String {
+        match self {
+            Self::Task(_, task) => match task.id {
+                Some(id) => format!("task {id}"),
+                None => listed(&task.title),
+            },
+            Self::File(hit) => match hit.kind {
+                FileKind::Context(id) => format!("context {id}"),
+                FileKind::Adr(number) => format!("ADR {number}"),
+                FileKind::Other => Folder::shown(&hit.name),
+            },
+        }
+    }
+
     /// The better match first.
     fn compare(&self, other: &Self) -> Ordering {
         other.score().total_cmp(&self.score())
     }
 
     /// `None` if the file was deleted since the search.
-    fn row(&self, state: &CounterState, board: &Board, query: &Query) -> Result<Option<Row>> {
+    fn row(
+        &self,
+        state: &CounterState,
+        (board, promised): (&Board, &PromisedIds<'_>),
+        query: &Query,
+    ) -> Result<Option<Row>> {
         let folder = state.files.folder()?;
         let matched = |matched_content| Match {
             match_score: (self.score() * 1000.0).round() / 1000.0,
@@ -147,7 +172,7 @@ impl SearchMatch<'_> {
         let hit = match self {
             Self::Task(_, task) => {
                 let (line, text) = excerpt_at(board.block(task), query);
-                let id = PromisedIds::of(&folder, board).id_of(task);
+                let id = promised.id_of(task);
                 return Ok(Some(Row {
                     kind: Kind::Task,
                     id: id.map(|id| id.to_string()),
@@ -189,6 +214,25 @@ impl SearchMatch<'_> {
 /// `.todo/task.md:12`.
 fn place(name: &str, line: usize) -> String {
     format!("{}:{}", Folder::shown(name), line + 1)
+}
+
+/// For a search of one kind that found nothing: where else the words are.
+pub fn elsewhere(state: &CounterState, context: &Context, query: &Query) -> Result<Explanation> {
+    let board = state.files.board()?;
+    let found = find(state, &board, query)?;
+    if found.is_empty() {
+        return why_empty(state, context, &board);
+    }
+    let names = kit::shortlist(found.iter().map(SearchMatch::name));
+    Ok(Explanation::new(
+        context,
+        format!("Nothing here; `search` finds {}.", names.sentence()),
+        format!(
+            "ここにはありません。searchでは見つかります: {}。",
+            names.japanese()
+        ),
+        json!({ "use": "search", "found": names.shown, "more": names.more }),
+    ))
 }
 
 fn why_empty(state: &CounterState, context: &Context, board: &Board) -> Result<Explanation> {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::{
     declare::blocking,
     file_search::{self, Match, SearchInput, SearchOutput},
+    search,
 };
 use crate::{
     files::Folder,
@@ -46,6 +47,9 @@ fn handle(
     context: &Context,
     input: &SearchInput,
 ) -> Result<SearchOutput<Row>> {
+    let Some(query) = input.query()? else {
+        return Ok(SearchOutput::without_words(context));
+    };
     let is_not_adr = |kind| !matches!(kind, FileKind::Adr(_));
     let row = |hit: &Hit, matched| Row {
         task_id: match hit.kind {
@@ -55,5 +59,9 @@ fn handle(
         matched,
         file_path: Folder::shown(&hit.name),
     };
-    file_search::search_files(state, context, input, is_not_adr, row)
+    let mut output = file_search::search_files(state, &query, input.limit(), is_not_adr, row)?;
+    if output.results.is_empty() {
+        output.explanation = search::elsewhere(state, context, &query)?;
+    }
+    Ok(output)
 }

@@ -11,6 +11,7 @@ use super::{
     declare::blocking,
     file_search::{self, Match, SearchInput, SearchOutput},
     listing::Explanation,
+    search,
 };
 use crate::{
     errors,
@@ -114,7 +115,7 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Sear
         },
     };
     let explanation = match found.is_empty() {
-        true => file_search::elsewhere(context),
+        true => search::elsewhere(state, context, &query)?,
         false => Explanation::default(),
     };
     Ok(SearchOutput {

@@ -201,8 +201,17 @@ async fn empty_results_say_why() {
             "search",
             json!({"query": "nothing like it"}),
         ),
-        ("`search`", "search_tasks", json!({"query": "zzz"})),
-        ("`search`", "search_contexts", json!({"query": "zzz"})),
+        ("2 tasks", "search_tasks", json!({"query": "zzz"})),
+        (
+            "`search` finds ADR 1.",
+            "search_tasks",
+            json!({"query": "One"}),
+        ),
+        (
+            "`search` finds ADR 1.",
+            "search_contexts",
+            json!({"query": "One"}),
+        ),
         ("no letters", "search", json!({"query": "!?"})),
     ] {
         let answer = project.ok(tool, arguments.clone()).await;
@@ -259,10 +268,10 @@ async fn next_tasks_gives_a_reason_for_each() {
     );
     assert_eq!(answer["today"], "2026-11-15");
     assert_eq!(answer["time_zone"], "Asia/Tokyo");
-    assert_eq!(answer["message"], "1 wait for others: T003 for T002.");
+    assert_eq!(answer["message"], "Waiting: T003 for T002.");
     let done = TestProject::with("- [x] a #T001\n");
     let answer = done.ok("next_tasks", json!({})).await;
-    assert_eq!(answer["message"], "All 1 tasks are done.");
+    assert_eq!(answer["message"], "All tasks are done: 1.");
 }
 
 #[tokio::test]
