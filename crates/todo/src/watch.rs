@@ -260,6 +260,9 @@ impl Watcher<'_> {
             changed.extend(existing.symmetric_difference(&self.known).cloned());
         }
         let (mut tasks, mut adrs, mut listed) = (false, false, false);
+        // A write of this process is known as its own only when it ends.
+        let state = self.state;
+        let turn = locked(&state.writing);
         for name in changed.iter().filter(|name| uris::is_resource(name)) {
             let stamp = folder.stamp(name).ok().flatten();
             listed |= match stamp {
@@ -275,6 +278,7 @@ impl Watcher<'_> {
                 (self.announce)(Change::Resource(uri));
             }
         }
+        drop(turn);
         if listed {
             (self.announce)(Change::ResourceList);
         }
