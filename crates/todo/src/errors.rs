@@ -142,7 +142,7 @@ pub fn duplicate_adr(field: &str, number: u16, files: &[String]) -> Error {
         DUPLICATE_ADR_NUMBER,
         format!(
             "Several files have the number {number}: {}.",
-            files.join(", ")
+            kit::shortlist(files).sentence()
         ),
     )
     .next("Rename all but one of them.");

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{arguments, check, declare::writes, hints};
+use super::{arguments, check, declare::writes, hints::DueHint};
 use crate::{
     files::{Folder, context_file},
     model::{
@@ -43,10 +43,9 @@ pub struct Output {
     file_path: String,
     #[schemars(extend("format" = "date-time"))]
     created_at: String,
-    // When it is due.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(flatten)]
     #[schemars(skip)]
-    message: Option<String>,
+    due: Option<DueHint>,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
@@ -81,7 +80,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     let today = txn.now().date();
     let due = input.due.as_deref().map(|text| check::due(text, today));
     let due = due.transpose()?;
-    let message = |context, id| due.map(|due| hints::due_sentence(context, id, due, today));
+    let hint = |context, id| due.map(|due| DueHint::new(context, id, due, today));
 
     let board = txn.board()?;
     let key = input.idempotency_key.as_deref();
@@ -94,7 +93,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
                     task_id: id,
                     file_path: Folder::shown(&context_file(id)),
                     created_at: earlier.at.clone(),
-                    message: message(txn.context, id),
+                    due: hint(txn.context, id),
                 });
             }
             id
@@ -133,6 +132,6 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
         task_id: id,
         file_path: Folder::shown(&name),
         created_at,
-        message: message(txn.context, id),
+        due: hint(txn.context, id),
     })
 }

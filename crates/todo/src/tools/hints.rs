@@ -1,7 +1,8 @@
 //! Sentences in answers that save the reader another call.
 
 use jiff::civil::{Date, Weekday};
-use kit::{Context, Warning, context::Language};
+use kit::{Context, Today, Warning, context::Language};
+use serde::Serialize;
 
 use crate::{
     model::{TaskId, board::Board, graph::Graph},
@@ -42,14 +43,23 @@ pub fn due(context: &Context, due: Date, today: Date) -> String {
     say(context, english, japanese)
 }
 
-/// `T004 is due Friday 2026-11-20, in 4 days.`
-pub fn due_sentence(context: &Context, id: TaskId, date: Date, today: Date) -> String {
-    let phrase = due(context, date, today);
-    say(
-        context,
-        format!("{id} is {phrase}."),
-        format!("{id}: {phrase}。"),
-    )
+/// `T004 is due Friday 2026-11-20, in 4 days.`, and what day it is.
+#[derive(Serialize)]
+pub struct DueHint {
+    pub message: String,
+    #[serde(flatten)]
+    pub today: Today,
+}
+
+impl DueHint {
+    pub fn new(context: &Context, id: TaskId, date: Date, today: Date) -> Self {
+        let phrase = due(context, date, today);
+        let (english, japanese) = (format!("{id} is {phrase}."), format!("{id}: {phrase}。"));
+        Self {
+            message: say(context, english, japanese),
+            today: Today::of(context),
+        }
+    }
 }
 
 /// Warns if a task that is worked on or moved up has to wait for others.

@@ -109,7 +109,7 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Outp
         .filter(|(task, standing)| filters.iter().all(|it| (it.keeps)(task, standing)))
         .collect();
     let why_empty = || why_empty(context, &board, &filters, &all);
-    let warnings = board.warnings.iter().take(20).map(warning).collect();
+    let warnings = warnings(&board);
     let (tasks, page) = input.page.of(&matching, why_empty, warnings)?;
 
     let promised = PromisedIds::of(&state.files.folder()?, &board);
@@ -222,7 +222,10 @@ fn why_empty(
     Explanation::new(context, english, japanese, details.into())
 }
 
-/// Something in the file that a person should look at.
-fn warning(text: &String) -> Warning {
-    Warning::new("CHECK_FILE", text)
+/// What a person should look at in the file.
+fn warnings(board: &Board) -> Vec<Warning> {
+    let texts = kit::shortlist(board.warnings.iter().cloned());
+    let more = (texts.more > 0).then(|| format!("{} more problems.", texts.more));
+    let texts = texts.shown.into_iter().chain(more);
+    texts.map(|text| Warning::new("CHECK_FILE", text)).collect()
 }

@@ -3,12 +3,17 @@
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use kit::{Context, Definition, Effect, Hints, Result, Tool, Warning};
+use kit::{Context, Definition, Effect, Hints, Result, Today, Tool, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{arguments, check, declare::writes, hints, subtask_change::SubtaskChange};
+use super::{
+    arguments, check,
+    declare::writes,
+    hints::{self, DueHint},
+    subtask_change::SubtaskChange,
+};
 use crate::{
     errors,
     model::{
@@ -74,6 +79,9 @@ pub struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     message: Option<String>,
+    #[serde(flatten)]
+    #[schemars(skip)]
+    today: Option<Today>,
     // The task's lines in the file after the change.
     #[schemars(skip)]
     lines: String,
@@ -145,9 +153,11 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     }
     let now = txn.find(&changed, "task_id", id)?;
     warn_of_removed_subtasks(txn, input, task, now);
-    let mut sentences = Vec::new();
+    let (mut sentences, mut today_hint) = (Vec::new(), None);
     if let Some(due) = now.due.filter(|due| task.due != Some(*due)) {
-        sentences.push(hints::due_sentence(txn.context, id, due, today));
+        let hint = DueHint::new(txn.context, id, due, today);
+        sentences.push(hint.message);
+        today_hint = Some(hint.today);
     }
     if now.status != task.status && now.status != Status::Todo {
         hints::warn_if_blocked(txn, &board, id);
@@ -162,6 +172,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
         updated_at: txn.now_text(),
         now_ready,
         message: (!sentences.is_empty()).then(|| sentences.join(" ")),
+        today: today_hint,
         lines: shortened(changed.block(now), LINES),
     };
     txn.set_board(changed);

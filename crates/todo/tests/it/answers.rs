@@ -281,6 +281,7 @@ async fn answers_say_when_a_task_is_due_and_what_blocks_it() {
     let answer = project.ok("update_task", due).await;
     let sentence = "T002 is due Friday 2026-11-20, in 5 days.";
     assert_eq!(answer["message"], sentence);
+    assert_eq!(answer["today"], "2026-11-15");
     let new = json!({"title": "c", "due": "2026-11-16"});
     let answer = project.ok("create_task", new).await;
     assert_eq!(answer["message"], "T003 is due tomorrow, 2026-11-16.");
