@@ -13,9 +13,11 @@ const INVALID_ROOM_NAME_MESSAGE: &str =
 const INVALID_AGENT_NAME: &str = "INVALID_AGENT_NAME";
 const INVALID_AGENT_NAME_MESSAGE: &str =
     "An agent's name is 1 to 50 characters of any script, without control characters, / and \\.";
+pub const AGENT_ALREADY_IN_ROOM: &str = "AGENT_ALREADY_IN_ROOM";
 const AGENT_NOT_IN_ROOM: &str = "AGENT_NOT_IN_ROOM";
 const INVALID_MESSAGE_FORMAT: &str = "INVALID_MESSAGE_FORMAT";
 const MESSAGE_MESSAGE: &str = "A message is a text of 1 to 10,000 characters.";
+const MESSAGE_TOO_LONG: &str = "The message is longer than 10,000 characters; nothing was sent. Split it: send each part as a message of its own, marked (1/3), (2/3) and so on, the later ones with replyTo set to the messageId of the first.";
 const METADATA_MESSAGE: &str = "The metadata must be a JSON object of at most 10,000 bytes.";
 const CONFIRMATION_REQUIRED: &str = "CONFIRMATION_REQUIRED";
 const CONFIRMATION_MESSAGE: &str = "This cannot be undone, so `confirm` must be true.";
@@ -25,17 +27,39 @@ pub const ROOM_NOT_FOUND: &str = "ROOM_NOT_FOUND";
 
 /// The codes of broken schema rules, the same in every tool.
 pub const RULES: &[Rule] = &[
-    rule("roomName", INVALID_ROOM_NAME, INVALID_ROOM_NAME_MESSAGE),
-    rule("agentName", INVALID_AGENT_NAME, INVALID_AGENT_NAME_MESSAGE),
-    rule("message", INVALID_MESSAGE_FORMAT, MESSAGE_MESSAGE),
-    rule("metadata", INVALID_MESSAGE_FORMAT, METADATA_MESSAGE),
-    rule("confirm", CONFIRMATION_REQUIRED, CONFIRMATION_MESSAGE),
+    missing("roomName", INVALID_ROOM_NAME, "`roomName` is missing."),
+    any("roomName", INVALID_ROOM_NAME, INVALID_ROOM_NAME_MESSAGE),
+    missing("agentName", INVALID_AGENT_NAME, "`agentName` is missing."),
+    any("agentName", INVALID_AGENT_NAME, INVALID_AGENT_NAME_MESSAGE),
+    missing("message", INVALID_MESSAGE_FORMAT, "`message` is missing."),
+    rule(
+        "message",
+        "maxLength",
+        INVALID_MESSAGE_FORMAT,
+        MESSAGE_TOO_LONG,
+    ),
+    any("message", INVALID_MESSAGE_FORMAT, MESSAGE_MESSAGE),
+    any("metadata", INVALID_MESSAGE_FORMAT, METADATA_MESSAGE),
+    any("confirm", CONFIRMATION_REQUIRED, CONFIRMATION_MESSAGE),
 ];
 
-const fn rule(field: &'static str, code: &'static str, message: &'static str) -> Rule {
+const fn any(field: &'static str, code: &'static str, message: &'static str) -> Rule {
+    rule(field, "*", code, message)
+}
+
+const fn missing(field: &'static str, code: &'static str, message: &'static str) -> Rule {
+    rule(field, "required", code, message)
+}
+
+const fn rule(
+    field: &'static str,
+    keyword: &'static str,
+    code: &'static str,
+    message: &'static str,
+) -> Rule {
     Rule {
         field,
-        keyword: "*",
+        keyword,
         code,
         message,
     }
@@ -85,12 +109,12 @@ pub fn empty_message() -> Error {
     )
 }
 
-pub fn message_too_long(most: usize) -> Error {
-    error(
-        INVALID_MESSAGE_FORMAT,
-        "The message is too long.",
-        format!("Send it in parts of at most {most} characters."),
-    )
+pub fn message_too_long(length: usize, most: usize) -> Error {
+    let next = format!(
+        "It has {length}; {} parts are enough.",
+        length.div_ceil(most)
+    );
+    error(INVALID_MESSAGE_FORMAT, MESSAGE_TOO_LONG, next)
 }
 
 pub fn metadata_too_large() -> Error {
@@ -180,7 +204,7 @@ pub fn nothing_to_leave(error: Error) -> Error {
 
 pub fn agent_already_in_room(agent: &str, room: &str) -> Error {
     error(
-        "AGENT_ALREADY_IN_ROOM",
+        AGENT_ALREADY_IN_ROOM,
         format!("`{agent}` is already in the room `{room}` and online."),
         "If that is you, go on with send_message or wait_for_messages. If not, choose another name.",
     )
@@ -323,12 +347,27 @@ pub fn agent_name_missing() -> Error {
     )
 }
 
-pub fn invalid_time(field: &str) -> Error {
+pub fn invalid_time(field: &str, now: &str) -> Error {
     error(
         INVALID_ARGUMENT,
         format!("`{field}` is not a time."),
         "Write it like 2026-11-15T09:30:00+09:00 or 2026-11-15. Without an offset it is UTC.",
     )
+    .details(json!({ "field": field, "now": now, "time_zone": "UTC" }))
+}
+
+/// An error of a call that has begun to wait.
+pub fn while_waiting(error: Error) -> Error {
+    let (message, reason) = match &*error.code {
+        ROOM_NOT_FOUND => ("The room was deleted while you waited.", "ROOM_DELETED"),
+        AGENT_NOT_IN_ROOM => ("You left the room while you waited.", "LEFT"),
+        _ => return error,
+    };
+    Error {
+        message: message.to_owned(),
+        details: Some(json!({ "reason": reason })),
+        ..error
+    }
 }
 
 /// `file`: the file whose lock of the original server did not become free.

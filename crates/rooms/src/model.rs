@@ -6,5 +6,6 @@ pub mod mentions;
 pub mod message;
 pub mod names;
 pub mod owners;
+pub mod query;
 pub mod registry;
 pub mod uris;

@@ -71,7 +71,8 @@ pub use log::{
 };
 pub use owners::Remover;
 pub use registry::Listed;
-pub use room::{News, Room, Waiting};
+pub use room::{News, Room, Waiting, Wanted};
+pub use send_queue::UnknownMention;
 
 pub struct Store {
     data: Arc<DataDir>,

@@ -18,15 +18,20 @@ pub mod wait_for_messages;
 use std::sync::Arc;
 
 use kit::{
-    Context, Definition, Effect, Handler, Hints, Reply, Result, Run, Tool, context::Language,
+    Context, Definition, Effect, Handler, Hints, Reply, Result, Run, Tool, Warning,
+    context::Language,
 };
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
 
 use crate::{errors, model::names::RoomName, state::CounterState, store::Listed};
 
 /// Arguments with texts of callers, in any tool.
 const WRITTEN_BY_CALLERS: &[&str] = &["message", "metadata", "profile", "description", "query"];
+
+/// For answers without any room.
+const NO_ROOMS: &str = "There are no rooms yet; create_room makes the first.";
 
 /// Does the same in every room, or in the one that is given. A room that can't be
 /// read becomes a warning and does not hide the others.
@@ -34,7 +39,7 @@ fn in_rooms<T>(
     state: &CounterState,
     only: Option<&RoomName>,
     mut work: impl FnMut(Listed) -> Result<T>,
-) -> Result<(Vec<T>, Vec<String>)> {
+) -> Result<(Vec<T>, Vec<Warning>)> {
     if let Some(name) = only {
         let listed = state.store.listed(name)?;
         return Ok((vec![work(listed)?], Vec::new()));
@@ -46,7 +51,10 @@ fn in_rooms<T>(
             Ok(result) => done.push(result),
             Err(error) if error.code == errors::STORAGE_ERROR => {
                 tracing::error!(%error, cause = ?error.cause, room = %name, "a room cannot be read");
-                warnings.push(format!("{name}: {}", error.message));
+                let message = format!("{name}: {}", error.message);
+                warnings.push(
+                    Warning::new("ROOM_UNREADABLE", message).detail("roomName", name.as_str()),
+                );
             }
             // Deleted meanwhile.
             Err(error) if error.code == errors::ROOM_NOT_FOUND => {}
@@ -88,11 +96,47 @@ fn define<I: JsonSchema, O: JsonSchema>(
             false => Effect::Write,
         },
     };
-    Tool::new(definition, handler)
-        .aliases(aliases)
+    let mut tool = Tool::new(definition, handler);
+    drop_defaults(&mut tool.input);
+    if let Some(output) = &mut tool.output {
+        shorten_output(output);
+    }
+    tool.aliases(aliases)
         .rules(errors::RULES)
         .normalise(arguments::tidy)
         .personal(WRITTEN_BY_CALLERS)
+}
+
+/// Removes `default: false`, which optional flags have anyway.
+fn drop_defaults(input: &mut Value) {
+    let properties = input.get_mut("properties").and_then(Value::as_object_mut);
+    for schema in properties.into_iter().flat_map(Map::values_mut) {
+        if let Some(schema) = schema.as_object_mut()
+            && schema.get("default") == Some(&Value::Bool(false))
+        {
+            schema.shift_remove("default");
+        }
+    }
+}
+
+/// Removes what tells a reader of an answer nothing: that counts are not negative, which
+/// fields of an item are always there, that an object is open.
+fn shorten_output(schema: &mut Value) {
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    let fields = properties.into_iter().flatten();
+    for (_, field) in fields.filter(|(name, _)| *name != "warnings") {
+        if let Some(field) = field.as_object_mut() {
+            field.retain(|keyword, _| keyword != "minimum" && keyword != "additionalProperties");
+            if let Some(items) = field.get_mut("items").and_then(Value::as_object_mut) {
+                items.shift_remove("required");
+                items.shift_remove("additionalProperties");
+            }
+        }
+        shorten_output(field);
+        if let Some(items) = field.get_mut("items") {
+            shorten_output(items);
+        }
+    }
 }
 
 /// The answer of a tool that only confirms.

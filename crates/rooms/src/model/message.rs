@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, value::RawValue};
 
-use super::names;
+use super::{mentions::MAX_MENTIONS, names};
 use crate::errors;
 
 pub const MAX_MESSAGE: usize = 10_000;
@@ -52,6 +52,21 @@ impl Line {
 
     pub fn time(&self) -> Option<Timestamp> {
         self.timestamp.parse().ok()
+    }
+
+    pub fn mentions(&self, agent: &str) -> bool {
+        let mut mentions = self.mentions.iter();
+        mentions.any(|name| names::canonical(name) == agent)
+    }
+
+    /// Cuts a line of another program to what our own limits allow.
+    pub fn cut(&mut self) {
+        self.metadata.clear();
+        self.mentions.truncate(MAX_MENTIONS);
+        if let Some((end, _)) = self.message.char_indices().nth(MAX_MESSAGE) {
+            self.message.truncate(end);
+            self.message.push('…');
+        }
     }
 }
 
@@ -146,8 +161,9 @@ impl Draft {
         if self.text.trim().is_empty() {
             return Err(errors::empty_message());
         }
-        if self.text.chars().count() > MAX_MESSAGE {
-            return Err(errors::message_too_long(MAX_MESSAGE));
+        let length = self.text.chars().count();
+        if length > MAX_MESSAGE {
+            return Err(errors::message_too_long(length, MAX_MESSAGE));
         }
         if is_too_deep(&self.metadata) {
             return Err(errors::metadata_too_deep(MAX_DEPTH));
@@ -181,34 +197,72 @@ pub fn is_too_deep(object: &Map<String, Value>) -> bool {
     object.values().any(|value| depth(value) >= MAX_DEPTH)
 }
 
-/// A message as tools answer it.
+// A message as tools answer it. Only a compact answer lacks the times and mentions.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub struct Message {
-    pub id: String,
-    pub agent_name: String,
-    pub message: String,
-    pub timestamp: String,
-    pub mentions: Vec<String>,
+    id: String,
+    // Only if the answer is about several rooms.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Map<String, Value>>,
-    /// The id of the message it answers.
+    #[schemars(skip)]
+    room_name: Option<String>,
+    agent_name: String,
+    message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reply_to: Option<String>,
+    timestamp: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mentions: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reply_to: Option<String>,
 }
 
 impl From<Line> for Message {
     fn from(line: Line) -> Self {
         Self {
             id: line.id,
+            room_name: None,
             agent_name: line.agent_name,
             message: line.message,
-            timestamp: line.timestamp,
-            mentions: line.mentions,
+            timestamp: Some(line.timestamp),
+            mentions: Some(line.mentions),
             metadata: Some(line.metadata).filter(|metadata| !metadata.is_empty()),
             reply_to: line.reply_to,
         }
     }
+}
+
+/// How messages are shown in an answer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Form {
+    /// Leaves out metadata, mentions (they are in the text), and the time of a
+    /// message that was sent in the same minute as the one before it.
+    pub compact: bool,
+    pub with_rooms: bool,
+}
+
+/// Messages as tools answer them.
+pub fn shown(lines: impl IntoIterator<Item = Line>, form: Form) -> Vec<Message> {
+    let mut minute = String::new();
+    let message = |line: Line| {
+        let room_name = form.with_rooms.then(|| line.room_name.clone());
+        let mut message = Message {
+            room_name,
+            ..line.into()
+        };
+        if form.compact {
+            (message.mentions, message.metadata) = (None, None);
+            let sent = message.timestamp.as_deref().and_then(|time| time.get(..16));
+            match sent {
+                Some(sent) if sent == minute => message.timestamp = None,
+                sent => minute = sent.unwrap_or_default().to_owned(),
+            }
+        }
+        message
+    };
+    lines.into_iter().map(message).collect()
 }
 
 /// A time as the files have it: with milliseconds unless they are zero.

@@ -10,8 +10,9 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::errors;
 
-pub const ROOM_PATTERN: &str = "^[a-zA-Z0-9_-]+$";
-pub const AGENT_PATTERN: &str = r"^[^\x00-\x1f\x7f/\\]+$";
+/// With the length, which takes fewer characters than `minLength` and `maxLength`.
+pub const ROOM_PATTERN: &str = "^[a-zA-Z0-9_-]{1,50}$";
+pub const AGENT_PATTERN: &str = r"^[^\x00-\x1f\x7f/\\]{1,50}$";
 pub const MAX_NAME: usize = 50;
 /// Messages of the program itself carry this name; nobody may enter under it.
 pub const SYSTEM: &str = "system";
@@ -19,9 +20,7 @@ pub const SYSTEM: &str = "system";
 // No doc comment: it would be published with the schema of every tool.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema)]
 #[schemars(inline)]
-pub struct RoomName(
-    #[schemars(length(min = 1, max = MAX_NAME), regex(pattern = ROOM_PATTERN))] String,
-);
+pub struct RoomName(#[schemars(regex(pattern = ROOM_PATTERN))] String);
 
 impl<'de> Deserialize<'de> for RoomName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, io};
 
-use kit::{Result, minute::MINUTE_MS};
+use kit::{Result, minute::MINUTE_MS, text};
 
 use super::{
     log::{
@@ -10,7 +10,7 @@ use super::{
         recent,
     },
     room::Room,
-    send_queue::{Sent, Unsent},
+    send_queue::{Sent, UnknownMention, Unsent},
 };
 use crate::{
     Settings, errors,
@@ -25,6 +25,8 @@ use crate::{
 /// Random characters of an id: 80 bits.
 const ID_LENGTH: usize = 16;
 const MEGABYTE: u64 = 1_000_000;
+/// How many unknown names an answer lists.
+const MOST_UNKNOWN: usize = 10;
 
 /// Messages that are written together, and the outcome of each.
 #[derive(Default)]
@@ -56,6 +58,7 @@ impl Batch {
                     line: before,
                     repeated: true,
                     unread: 0,
+                    unknown: Vec::new(),
                 })
             } else {
                 Err(errors::client_message_id_reused())
@@ -96,6 +99,7 @@ impl Batch {
             self.client_ids.insert(key, self.results.len());
         }
         Ok(Ok(Sent {
+            unknown: unknown_mentions(&line, members),
             line,
             repeated: false,
             unread: 0,
@@ -138,4 +142,15 @@ impl Batch {
         }
         index.find_client_id(&draft.agent, client_id, files)
     }
+}
+
+/// The first mentions that are no members.
+fn unknown_mentions(line: &Line, members: &Presence) -> Vec<UnknownMention> {
+    let mentions = line.mentions.iter();
+    let unknown = mentions.filter(|name| members.users.get(name).is_none());
+    let unknown = unknown.take(MOST_UNKNOWN).map(|name| UnknownMention {
+        name: name.clone(),
+        nearest: text::nearest(name, members.users.names()).map(str::to_owned),
+    });
+    unknown.collect()
 }

@@ -68,6 +68,8 @@ pub struct Member {
     pub message_count: u64,
     pub profile: Option<Profile>,
     pub is_waiting: bool,
+    /// The last sign of life: of a waiting member, when it began to wait.
+    pub active_at: Option<Timestamp>,
 }
 
 impl Members {
@@ -180,6 +182,7 @@ impl Members {
                 profile: user.profile.clone(),
                 is_waiting: status == Status::Online
                     && activity.is_some_and(|activity| activity.is_waiting(now)),
+                active_at: activity.map(|activity| activity.last_active_at),
             }
         });
         let mut members: Vec<Member> = members.collect();

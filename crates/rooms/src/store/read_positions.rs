@@ -34,6 +34,10 @@ pub type Reads = ByName<ReadStatus>;
 /// How many read positions a room keeps. Those of members are always kept.
 const REMEMBERED: usize = 2_000;
 
+/// How many delivered messages beyond the read position are remembered. Older ones are
+/// delivered again.
+const MOST_DELIVERED: usize = 100;
+
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadStatus {
@@ -46,6 +50,9 @@ pub struct ReadStatus {
     /// How far the agent has seen its mentions, where that is further.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last_mention_message_id: Option<String>,
+    /// Other messages beyond that were delivered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    delivered_message_ids: Vec<String>,
     #[serde(flatten)]
     other: Map<String, Value>,
 }
@@ -58,10 +65,40 @@ impl ReadStatus {
 }
 
 /// How far an agent has read, and how far it has seen its mentions.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Position {
     pub read: Option<MessageRef>,
     pub mention: Option<MessageRef>,
+    /// Other messages that were delivered, beyond `read`.
+    pub delivered: Vec<MessageRef>,
+}
+
+/// What an agent has not read, by the numbers of messages.
+#[derive(Debug, Clone)]
+pub struct Unread {
+    /// All messages before this one are read,
+    pub first: usize,
+    /// and so are all mentions before this one,
+    pub first_mention: usize,
+    /// and these.
+    pub delivered: Vec<usize>,
+}
+
+impl Unread {
+    /// How many messages of others are unread. A message that only seems to mention
+    /// the agent (one in 65,536 that mention somebody else) is not counted.
+    pub fn count(&self, agent: &str, index: &Index) -> usize {
+        let mentions = index.mentions_of(agent, self.first);
+        let mentions = mentions.take_while(|number| *number < self.first_mention);
+        let mentions = mentions.filter(|number| index.is_by_others(agent, *number));
+        let mut read: Vec<usize> = mentions.collect();
+        let delivered = self.delivered.iter().copied();
+        read.extend(delivered.filter(|number| *number >= self.first));
+        read.sort_unstable();
+        read.dedup();
+        let all = index.count_by_others(agent, self.first);
+        all.saturating_sub(read.len())
+    }
 }
 
 pub struct ReadPositions {
@@ -101,15 +138,19 @@ impl ReadPositions {
         self.known().get(agent).cloned().unwrap_or_default()
     }
 
-    /// The numbers of the first unread message and of the first unseen mention.
     pub fn of(
         &self,
         agent: &str,
         index: &Index,
         files: &Files,
         reads: &Reads,
-    ) -> io::Result<(usize, usize)> {
-        let Position { read, mention } = self.known_of(agent);
+    ) -> io::Result<Unread> {
+        let before = self.known_of(agent);
+        let Position {
+            read,
+            mention,
+            delivered,
+        } = before.clone();
         // If the message is gone, the position is the beginning: everything that is there
         // came later.
         let located = |message: Option<MessageRef>| match message {
@@ -119,25 +160,46 @@ impl ReadPositions {
         let mut known = Position {
             read: located(read)?,
             mention: located(mention)?,
+            delivered: Vec::new(),
         };
+        for message in delivered {
+            known.delivered.extend(located(Some(message))?);
+        }
         if let Some(status) = reads.get(agent) {
             let read = Some(status.last_read_message_id.as_str()).filter(|id| !id.is_empty());
             move_to_id(&mut known.read, read, index, files)?;
             let mention = status.last_mention_message_id.as_deref();
             move_to_id(&mut known.mention, mention, index, files)?;
+            for id in &status.delivered_message_ids {
+                if known.delivered.iter().all(|message| message.id != *id)
+                    && let Some(number) = index.find(id, files)?
+                {
+                    known.delivered.push(index.message_ref(id, number));
+                }
+            }
         }
         let after = |last: &Option<MessageRef>| last.as_ref().map_or(0, |last| last.number + 1);
-        let (read, mention) = (after(&known.read), after(&known.mention));
-        remember(&mut self.known(), agent, known);
-        Ok((read, mention.max(read)))
+        let (first, mention) = (after(&known.read), after(&known.mention));
+        known.delivered.retain(|message| message.number >= first);
+        let unread = Unread {
+            first,
+            first_mention: mention.max(first),
+            delivered: known.delivered.iter().map(|it| it.number).collect(),
+        };
+        let mut all = self.known();
+        // Not if it was moved meanwhile: what was delivered would be delivered again.
+        if all.get(agent).is_none_or(|now| *now == before) {
+            remember(&mut all, agent, known);
+        }
+        Ok(unread)
     }
 
     /// How many messages of others the agent has not read.
     pub fn unread(&self, agent: &str) -> Result<usize> {
         let reads = self.load()?;
         self.log.look(|index, files| {
-            let (read, _) = self.of(agent, index, files, &reads)?;
-            Ok(index.count_by_others(agent, read))
+            let unread = self.of(agent, index, files, &reads)?;
+            Ok(unread.count(agent, index))
         })
     }
 
@@ -148,6 +210,11 @@ impl ReadPositions {
         let mut known = all.get(agent).cloned().unwrap_or_default();
         move_on(&mut known.read, to.read);
         move_on(&mut known.mention, to.mention);
+        known.delivered.extend(to.delivered);
+        known.delivered.sort_by_key(|message| message.number);
+        known.delivered.dedup_by(|a, b| a.id == b.id);
+        let over = known.delivered.len().saturating_sub(MOST_DELIVERED);
+        known.delivered.drain(..over);
         remember(&mut all, agent, known);
     }
 
@@ -185,6 +252,7 @@ impl ReadPositions {
         }
         status.last_read_timestamp = written(now);
         status.last_mention_message_id = known.mention.map(|last| last.id);
+        status.delivered_message_ids = known.delivered.into_iter().map(|it| it.id).collect();
         reads.set(agent, status);
         Ok(reads)
     }

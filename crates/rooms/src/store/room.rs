@@ -1,18 +1,25 @@
 //! One room that this process has looked into: its messages, its members and how
 //! far they have read.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use jiff::Timestamp;
-use kit::{Result, time::Clock};
+use kit::{Error, Result, time::Clock};
 use tokio::sync::watch;
 
 use super::{
     data::DataDir,
-    log::{Log, index::Index, message_ref::MessageRef, pages},
+    log::{
+        Log,
+        pages::{self, Only},
+    },
     members::Members,
     read_positions::{Position, ReadPositions},
     registry::RoomRegistry,
+    remember::remember,
     room_dir::RoomDir,
     send_queue::Queue,
 };
@@ -29,6 +36,8 @@ pub struct Room {
     pub members: Members,
     pub(super) queue: Mutex<Queue>,
     changed: watch::Sender<u64>,
+    /// Whom this process warned that everybody waits, and how many messages the room had.
+    warned: Mutex<HashMap<String, usize>>,
 }
 
 /// What an agent has not read yet.
@@ -37,8 +46,23 @@ pub struct News {
     pub messages: Vec<Line>,
     /// Where the agent stands once it has these.
     pub position: Position,
+    /// More that are wanted are unread.
+    pub has_more: bool,
     /// How many are left unread then.
     pub left: usize,
+    /// How many messages the room has.
+    pub total: usize,
+}
+
+/// What an agent waits for.
+#[derive(Clone)]
+pub struct Wanted {
+    pub agent: String,
+    /// Only messages that mention it.
+    pub mentions: bool,
+    /// Only replies to the message with this id, and later mentions.
+    pub reply_to: Option<String>,
+    pub limit: usize,
 }
 
 impl Room {
@@ -59,7 +83,17 @@ impl Room {
             reads,
             queue: Mutex::default(),
             changed: watch::Sender::new(0),
+            warned: Mutex::default(),
         }
+    }
+
+    /// Whether to warn `agent` that everybody waits: not again before the room, which has
+    /// `total` messages now, has got another one.
+    pub fn warn_once(&self, agent: &str, total: usize) -> bool {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = warned.get(agent) == Some(&total);
+        remember(&mut warned, agent, total);
+        !is_known
     }
 
     /// Wakes everybody who waits in this room, to look again.
@@ -78,6 +112,15 @@ impl Room {
         self.bump();
     }
 
+    /// Why `agent`, who was a member, is none. While a room is deleted, its directory goes
+    /// before the room is taken off the list.
+    pub fn why_not_in(&self, agent: &str) -> Error {
+        match self.at.path() {
+            Ok(path) if !path.exists() => errors::room_not_found(self.name.as_str(), None),
+            _ => self.members.not_in_room(agent),
+        }
+    }
+
     /// Returns whether the agent was a member already, and had been offline.
     pub fn enter(&self, agent: &str, profile: Option<Profile>, now: Timestamp) -> Result<bool> {
         let again = self.members.enter(agent, profile, now)?;
@@ -91,35 +134,59 @@ impl Room {
         Ok(())
     }
 
-    /// The oldest of what the agent has not read, or of the mentions it has not seen.
-    pub fn news(&self, agent: &str, mentions: bool, limit: usize) -> Result<News> {
-        let reads = self.reads.load()?;
+    /// The oldest of the unread messages that are wanted.
+    pub fn news(&self, wanted: &Wanted) -> Result<News> {
+        let (agent, reads) = (wanted.agent.as_str(), self.reads.load()?);
         self.log.look(|index, files| {
-            let (read, seen) = self.reads.of(agent, index, files, &reads)?;
-            let messages = if mentions {
-                let unseen = index.mentions_of(agent, seen);
-                let others = unseen.filter(|number| index.is_by_others(agent, *number));
-                let only = pages::Only {
-                    mentioning: Some(agent),
-                    before: None,
-                };
-                pages::read_each(index, files, others, limit, only)?
-            } else {
-                let others = index.by_others(agent, read);
-                pages::read_each(index, files, others, limit, pages::Only::default())?
-            }
-            .messages;
-            let last = messages.last();
-            let left = match (mentions, last) {
-                (false, Some((number, _))) => number + 1,
-                _ => read,
+            let mut unread = self.reads.of(agent, index, files, &reads)?;
+            let first = match &wanted.reply_to {
+                None => unread.first,
+                Some(id) => match index.find(id, files)? {
+                    Some(number) => unread.first.max(number + 1),
+                    None => return Ok(Err(errors::message_not_found(id))),
+                },
             };
-            Ok(News {
-                position: position_at(index, last, mentions),
-                messages: messages.into_iter().map(|(_, line)| line).collect(),
-                left: index.count_by_others(agent, left),
-            })
-        })
+            let only = Only {
+                mentioning: wanted.mentions.then_some(agent),
+                without_mentions: Some((agent, unread.first_mention)),
+                answers: wanted.reply_to.as_deref().map(|id| (id, agent)),
+                ..Only::default()
+            };
+            let is_new = |number: &usize| !unread.delivered.contains(number);
+            let read = if wanted.mentions {
+                let mentions = index.mentions_of(agent, first.max(unread.first_mention));
+                let others = mentions.filter(|number| index.is_by_others(agent, *number));
+                pages::read_each(index, files, others.filter(is_new), wanted.limit, only)?
+            } else {
+                let others = index.by_others(agent, first).filter(is_new);
+                pages::read_each(index, files, others, wanted.limit, only)?
+            };
+            let message = |(number, line): &(usize, Line)| index.message_ref(&line.id, *number);
+            let mut position = Position::default();
+            if wanted.reply_to.is_some() {
+                position.delivered = read.messages.iter().map(message).collect();
+                let numbers = read.messages.iter().map(|(number, _)| *number);
+                unread.delivered.extend(numbers);
+            } else if let Some(last) = read.messages.last() {
+                let after = last.0 + 1;
+                match wanted.mentions {
+                    true => unread.first_mention = after,
+                    false => unread.first = after,
+                }
+                let last = Some(message(last));
+                match wanted.mentions {
+                    true => position.mention = last,
+                    false => position.read = last,
+                }
+            }
+            Ok(Ok(News {
+                position,
+                messages: read.messages.into_iter().map(|(_, line)| line).collect(),
+                has_more: read.has_more,
+                left: unread.count(agent, index),
+                total: index.count(),
+            }))
+        })?
     }
 
     /// Marks everything up to a message as read, or everything there is.
@@ -142,8 +209,11 @@ impl Room {
             (None, Some(id)) => return Err(errors::message_not_found(id)),
             (None, None) => return Ok(0),
             (read, _) => {
-                let mention = None;
-                self.reads.advance(agent, Position { read, mention });
+                let position = Position {
+                    read,
+                    ..Position::default()
+                };
+                self.reads.advance(agent, position);
             }
         }
         self.save_position(agent, now)?;
@@ -170,12 +240,6 @@ impl Room {
         }
         mark
     }
-}
-
-fn position_at(index: &Index, last: Option<&(usize, Line)>, mentions: bool) -> Position {
-    let last: Option<MessageRef> = last.map(|(number, line)| index.message_ref(&line.id, *number));
-    let (read, mention) = if mentions { (None, last) } else { (last, None) };
-    Position { read, mention }
 }
 
 /// An agent waits for as long as this lives.

@@ -140,8 +140,8 @@ impl Room {
         self.log.look(|index, files| {
             for sent in batch.results.iter_mut().flatten() {
                 let agent = &sent.line.agent_name;
-                let (read, _) = self.reads.of(agent, index, files, &reads)?;
-                sent.unread = index.count_by_others(agent, read);
+                let unread = self.reads.of(agent, index, files, &reads)?;
+                sent.unread = unread.count(agent, index);
             }
             Ok(())
         })

@@ -26,4 +26,13 @@ pub struct Sent {
     pub repeated: bool,
     /// What the sender has not read.
     pub unread: usize,
+    pub unknown: Vec<UnknownMention>,
+}
+
+/// A name that a message mentions and that no member has.
+#[derive(Debug, Clone)]
+pub struct UnknownMention {
+    pub name: String,
+    /// The member that was probably meant.
+    pub nearest: Option<String>,
 }

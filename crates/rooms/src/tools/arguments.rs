@@ -14,7 +14,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     errors,
-    model::names::{self, AGENT_PATTERN, MAX_NAME, RoomName, canonical},
+    model::{
+        message::written,
+        names::{self, RoomName, canonical},
+    },
 };
 
 const SPELLINGS: [(&str, &str); 6] = [
@@ -44,7 +47,7 @@ pub fn tidy(_: &Context, arguments: &mut Map<String, Value>) {
                 .map(|name| canonical(name.trim()).into_owned().into()),
             "limit" | "offset" => integer(value),
             "timeout" => seconds(value),
-            "confirm" | "mentionsOnly" => boolean(value),
+            "confirm" | "mentionsOnly" | "compact" => boolean(value),
             "metadata" | "profile" => object(value),
             _ => None,
         };
@@ -102,12 +105,11 @@ fn object(value: &Value) -> Option<Value> {
     parsed.is_object().then_some(parsed)
 }
 
-// No doc comments on these three: they would be published.
+// No doc comments on these: they would be published. Only the tools that take new
+// names publish their patterns.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(inline)]
-pub struct AgentName(
-    #[schemars(length(min = 1, max = MAX_NAME), regex(pattern = AGENT_PATTERN))] String,
-);
+pub struct AgentName(String);
 
 impl AgentName {
     /// The name, if it is valid and not reserved.
@@ -118,6 +120,16 @@ impl AgentName {
 
     pub fn unchecked(self) -> String {
         self.0
+    }
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ExistingRoom(String);
+
+impl ExistingRoom {
+    pub fn name(&self) -> Result<RoomName> {
+        RoomName::parse(&self.0)
     }
 }
 
@@ -144,9 +156,8 @@ impl Limit {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Confirmed {
-    /// The room
-    room_name: RoomName,
-    /// Must be true
+    room_name: ExistingRoom,
+    /// Must be true (確認フラグ)
     confirm: bool,
 }
 
@@ -154,7 +165,7 @@ impl Confirmed {
     /// The room, if the caller has confirmed.
     pub fn room(self) -> Result<RoomName> {
         match self.confirm {
-            true => Ok(self.room_name),
+            true => self.room_name.name(),
             false => Err(errors::confirmation_required()),
         }
     }
@@ -169,7 +180,12 @@ pub fn open_object(schema: &mut Schema) {
 }
 
 /// Parses a time, or a day: `end` for its last millisecond instead of its first.
-pub fn time(field: &str, text: Option<&str>, end: bool) -> Result<Option<Timestamp>> {
+pub fn time(
+    field: &str,
+    text: Option<&str>,
+    end: bool,
+    now: Timestamp,
+) -> Result<Option<Timestamp>> {
     let text = text.map(kit::text::narrow).unwrap_or_default();
     if text.is_empty() {
         return Ok(None);
@@ -179,7 +195,8 @@ pub fn time(field: &str, text: Option<&str>, end: bool) -> Result<Option<Timesta
         true => day(text.parse().ok()?, end),
         false => in_utc(text.parse().ok()?),
     });
-    time.map(Some).ok_or_else(|| errors::invalid_time(field))
+    time.map(Some)
+        .ok_or_else(|| errors::invalid_time(field, &written(now)))
 }
 
 fn day(day: Date, end: bool) -> Option<Timestamp> {
@@ -246,7 +263,12 @@ mod tests {
 
     #[test]
     fn times_and_days_are_parsed_in_utc() {
-        let at = |text, end| time("since", Some(text), end).unwrap().unwrap().to_string();
+        let at = |text, end| {
+            time("since", Some(text), end, Timestamp::UNIX_EPOCH)
+                .unwrap()
+                .unwrap()
+                .to_string()
+        };
         assert_eq!(
             at("2026-11-15T09:30:00+09:00", false),
             "2026-11-15T00:30:00Z"
@@ -255,8 +277,11 @@ mod tests {
         assert_eq!(at("2026-11-15 09:30:01", false), "2026-11-15T09:30:01Z");
         assert_eq!(at("2026-11-15", false), "2026-11-15T00:00:00Z");
         assert_eq!(at("2026-11-15", true), "2026-11-15T23:59:59.999Z");
-        assert_eq!(time("since", Some(" "), false).unwrap(), None);
-        let refused = time("since", Some("yesterday"), false).unwrap_err();
+        assert_eq!(
+            time("since", Some(" "), false, Timestamp::UNIX_EPOCH).unwrap(),
+            None
+        );
+        let refused = time("since", Some("yesterday"), false, Timestamp::UNIX_EPOCH).unwrap_err();
         assert_eq!(refused.code, "INVALID_ARGUMENT");
     }
 }

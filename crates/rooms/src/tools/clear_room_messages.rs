@@ -15,13 +15,15 @@ pub struct Output {
     success: bool,
     room_name: String,
     cleared_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'static str>,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     define(
         tool_names!("clear_room_messages"),
-        "Clear a room's messages",
-        "Delete all messages of a room for good; members stay.",
+        "Clear messages",
+        "Delete all messages of a room for good; members stay. ルームメッセージクリア",
         Hints::REMOVES,
         blocking(state, handle),
     )
@@ -36,5 +38,6 @@ fn handle(state: &CounterState, context: &Context, input: Confirmed) -> Result<O
         success: true,
         room_name: name.to_string(),
         cleared_count,
+        message: (cleared_count == 0).then_some("Nothing changed: there were no messages."),
     })
 }

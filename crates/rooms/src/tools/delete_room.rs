@@ -20,8 +20,8 @@ pub struct Output {
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     define(
         tool_names!("delete_room"),
-        "Delete a room",
-        "Delete a room with its members and messages for good.",
+        "Delete room",
+        "Delete a room for good, with its messages and whoever is in it; you need not be a member.",
         Hints::REMOVES,
         blocking(state, handle),
     )

@@ -2,17 +2,22 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use kit::{Context, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{
-    arguments::{self, AgentName, Limit},
+    arguments::{self, AgentName, ExistingRoom, Limit},
     blocking, define, tool_names,
 };
 use crate::{
     errors,
-    model::{message::Message, names::RoomName, owners::Actor},
+    model::{
+        message::{Form, Message, shown},
+        owners::Actor,
+    },
     state::CounterState,
     store::{MessageRef, Page, Pick, Room, Start},
 };
@@ -20,22 +25,28 @@ use crate::{
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    /// The room
-    room_name: RoomName,
-    /// Your name, for mentionsOnly and your unread count
+    room_name: ExistingRoom,
+    /// You, for mentionsOnly and unreadCount (メンションフィルタリング用)
     agent_name: Option<AgentName>,
     #[serde(default)]
     limit: Limit,
     /// How many of the newest to skip
     #[serde(default)]
     offset: usize,
-    /// Only messages that mention agentName
+    /// Only messages that mention agentName (自分宛のメンションのみ)
     #[serde(default)]
     mentions_only: bool,
-    /// nextCursor of the answer before, in place of offset: stays right while others send
+    /// nextCursor, in place of offset
     cursor: Option<String>,
-    /// Older than this message (id) or time, in place of offset
+    /// Older than this message (id) or time
     before: Option<String>,
+    /// Newer than this message (id) or time
+    after: Option<String>,
+    /// From this time on (RFC 3339 or YYYY-MM-DD; UTC without offset)
+    since: Option<String>,
+    /// Without metadata, mentions and repeated times
+    #[serde(default)]
+    compact: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -44,26 +55,32 @@ pub struct Output {
     room_name: String,
     messages: Vec<Message>,
     count: usize,
-    /// There are older ones.
     has_more: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unread_count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    details: Option<Value>,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     define(
         tool_names!("get_messages"),
         "Get messages",
-        "Get a room's messages, newest first. Reading does not mark them as read.",
+        "Get a room's messages, newest first; they stay unread (see wait_for_messages). メッセージ取得",
         Hints::READS,
         blocking(state, handle),
     )
 }
 
 fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
-    let start = start(&input)?;
+    let now = context.clock.now();
+    let start = start(&input, now)?;
+    let (after, since) = lower_bound(&input, now)?;
     let agent = input.agent_name.map(AgentName::checked).transpose()?;
     let agent = agent.as_deref();
     if let Some(agent) = agent {
@@ -74,59 +91,103 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
         (true, agent) => agent,
         (false, _) => None,
     };
-    let room = state.store.room(&input.room_name)?;
-    let page = room.log.page(&Pick {
+    let room = state.store.room(&input.room_name.name()?)?;
+    let pick = Pick {
         start,
+        after,
+        since,
         limit: input.limit.get(),
         mentions_of,
-    })?;
-    let mut output = output(&room, page);
+    };
+    let page = room.log.page(&pick)?;
+    let form = Form {
+        compact: input.compact,
+        ..Form::default()
+    };
+    let mut output = output(&room, page, &pick, form);
     if let Some(agent) = agent
         && room.members.has(agent)?
     {
-        room.members.heard_of(agent, context.clock.now());
+        room.members.heard_of(agent, now);
         output.unread_count = Some(room.reads.unread(agent)?);
     }
     Ok(output)
 }
 
+fn given(text: Option<&String>) -> Option<&str> {
+    text.map(|text| text.trim()).filter(|text| !text.is_empty())
+}
+
 /// Where the page starts. If several arguments say so, the most exact one decides.
-fn start(input: &Input) -> Result<Start> {
-    let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
-    if let Some(cursor) = given(&input.cursor) {
-        return Ok(Start::Cursor(MessageRef::from_cursor(&cursor)));
+fn start(input: &Input, now: Timestamp) -> Result<Start> {
+    if let Some(cursor) = given(input.cursor.as_ref()) {
+        return Ok(Start::Cursor(MessageRef::from_cursor(cursor)));
     }
-    let Some(before) = given(&input.before) else {
+    let Some(before) = given(input.before.as_ref()) else {
         return Ok(Start::Offset(input.offset));
     };
     // An id never parses as a time.
-    Ok(match arguments::time("before", Some(&before), false) {
+    Ok(match arguments::time("before", Some(before), false, now) {
         Ok(Some(time)) => Start::BeforeTime(time),
-        _ => Start::BeforeMessage(before.trim().to_owned()),
+        _ => Start::BeforeMessage(before.to_owned()),
     })
 }
 
-fn output(room: &Room, page: Page) -> Output {
-    let messages: Vec<Message> = page.messages.into_iter().map(Message::from).collect();
+/// The message after which, and the time from which on messages are wanted.
+fn lower_bound(input: &Input, now: Timestamp) -> Result<(Option<String>, Option<Timestamp>)> {
+    let since = arguments::time("since", input.since.as_deref(), false, now)?;
+    let Some(after) = given(input.after.as_ref()) else {
+        return Ok((None, since));
+    };
+    Ok(match arguments::time("after", Some(after), false, now) {
+        Ok(Some(time)) => (None, since.max(Some(time))),
+        _ => (Some(after.to_owned()), since),
+    })
+}
+
+fn output(room: &Room, page: Page, pick: &Pick<'_>, form: Form) -> Output {
+    let why = page.messages.is_empty().then(|| why_empty(&page, pick));
+    let (message, details) = why.unzip();
+    let next = page.next.filter(|_| page.has_more);
+    let messages = shown(page.messages, form);
     Output {
         room_name: room.name.to_string(),
         count: messages.len(),
         has_more: page.has_more,
-        next_cursor: page
-            .next
-            .filter(|_| page.has_more)
-            .map(|last| last.to_cursor()),
+        next_cursor: next.map(|last| last.to_cursor()),
         messages,
         unread_count: None,
+        message,
+        details,
     }
+}
+
+fn why_empty(page: &Page, pick: &Pick<'_>) -> (String, Value) {
+    let total = page.total;
+    let message = match (pick.mentions_of, &pick.start) {
+        _ if total == 0 => "There are no messages in this room yet.".to_owned(),
+        (Some(agent), _) => {
+            format!("No message that was asked for mentions {agent}; the room has {total}.")
+        }
+        (None, Start::Offset(offset)) if *offset >= total => {
+            format!("The room has {total} messages, so that none is left after offset {offset}.")
+        }
+        _ if pick.after.is_some() || pick.since.is_some() => {
+            format!("None of the {total} messages of this room is that new.")
+        }
+        _ => format!("None of the {total} messages of this room is that old."),
+    };
+    (message, json!({ "totalMessages": total }))
 }
 
 /// For the resource of a room's messages.
 pub fn latest(room: &Room) -> Result<Output> {
     let pick = Pick {
         start: Start::Offset(0),
+        after: None,
+        since: None,
         limit: arguments::DEFAULT_LIMIT,
         mentions_of: None,
     };
-    Ok(output(room, room.log.page(&pick)?))
+    Ok(output(room, room.log.page(&pick)?, &pick, Form::default()))
 }

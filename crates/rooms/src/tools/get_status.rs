@@ -2,22 +2,18 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use kit::{Context, Hints, Result, Tool};
+use kit::{Context, Hints, Result, Tool, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{blocking, define, in_rooms, tool_names};
-use crate::{
-    model::{members::Status, names::RoomName},
-    state::CounterState,
-    store::Listed,
-};
+use super::{NO_ROOMS, arguments::ExistingRoom, blocking, define, in_rooms, tool_names};
+use crate::{model::members::Status, state::CounterState, store::Listed};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    /// Only this room
-    room_name: Option<RoomName>,
+    /// Only this room (省略時は全体)
+    room_name: Option<ExistingRoom>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -28,8 +24,12 @@ pub struct Output {
     // Agents, each counted once however many rooms it is in.
     total_online_users: usize,
     total_messages: usize,
-    /// Damage found in the files, in words.
-    warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'static str>,
+    // Damage of the files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    warnings: Vec<Warning>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -39,33 +39,34 @@ struct Room {
     name: String,
     online_users: usize,
     total_messages: usize,
-    /// Bytes.
     storage_size: u64,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     define(
         tool_names!("get_status"),
-        "Status of the rooms",
-        "Get online users, messages and storage of all rooms or of one, with warnings about damaged files.",
+        "Status",
+        "Count online users, messages (with archived ones) and bytes of all rooms or one. ステータス取得",
         Hints::READS,
         blocking(state, handle),
     )
 }
 
 fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
-    let only = input.room_name.as_ref();
+    let only = input.room_name.map(|room| room.name()).transpose()?;
+    let only = only.as_ref();
     let (found, unreadable) = in_rooms(state, only, |listed| status(state, context, listed))?;
-    let mut warnings = match only {
-        Some(_) => Vec::new(),
-        None => state.store.warnings()?,
-    };
+    let mut warnings = Vec::new();
+    if only.is_none() {
+        warnings.extend(state.store.warnings()?.into_iter().map(damage));
+    }
     let mut rooms = Vec::new();
     let mut online = HashSet::new();
     for status in found {
         let name = &status.room.name;
         let found = status.warnings.iter();
-        warnings.extend(found.map(|found| format!("{name}: {found}")));
+        let found = found.map(|found| format!("{name}: {found}"));
+        warnings.extend(found.map(|found| damage(found).detail("roomName", name.as_str())));
         online.extend(status.online);
         rooms.push(status.room);
     }
@@ -74,9 +75,14 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
         total_rooms: rooms.len(),
         total_online_users: online.len(),
         total_messages: rooms.iter().map(|room| room.total_messages).sum(),
+        message: (rooms.is_empty() && warnings.is_empty()).then_some(NO_ROOMS),
         rooms,
         warnings,
     })
+}
+
+fn damage(what: String) -> Warning {
+    Warning::new("DAMAGED_FILE", what)
 }
 
 struct RoomStatus {

@@ -6,34 +6,36 @@ use kit::{Context, Hints, Result, Tool, context::Change};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Done, arguments::AgentName, blocking, define, tool_names};
+use super::{
+    Done,
+    arguments::{AgentName, ExistingRoom},
+    blocking, define, tool_names,
+};
 use crate::{
     errors,
-    model::{names::RoomName, owners::Actor, uris},
+    model::{owners::Actor, uris},
     state::CounterState,
 };
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    /// Your name
     agent_name: AgentName,
-    /// The room
-    room_name: RoomName,
+    room_name: ExistingRoom,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     define(
         tool_names!("leave_room"),
-        "Leave a room",
-        "End your membership of a room. What you said stays.",
+        "Leave room",
+        "End your membership of a room; what you said stays. ルーム退室",
         Hints::ADDS,
         blocking(state, handle),
     )
 }
 
 fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Done> {
-    let name = input.room_name;
+    let name = input.room_name.name()?;
     let agent = &input.agent_name.checked()?;
     let room = state.store.room(&name)?;
     let acts = state

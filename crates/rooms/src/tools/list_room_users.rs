@@ -7,12 +7,9 @@ use kit::{Context, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{blocking, define, tool_names};
+use super::{arguments::ExistingRoom, blocking, define, tool_names};
 use crate::{
-    model::{
-        members::{Profile, Status},
-        names::RoomName,
-    },
+    model::members::{Profile, Status},
     state::CounterState,
     store::Room,
 };
@@ -20,8 +17,7 @@ use crate::{
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    /// The room
-    room_name: RoomName,
+    room_name: ExistingRoom,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -30,6 +26,8 @@ pub struct Output {
     room_name: String,
     users: Vec<User>,
     online_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'static str>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -39,25 +37,26 @@ struct User {
     name: String,
     status: Status,
     message_count: u64,
-    /// In wait_for_messages right now.
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting: Option<bool>,
+    /// As in enter_room
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     profile: Option<Profile>,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     define(
         tool_names!("list_room_users"),
-        "List who is in a room",
-        "List a room's members with their status, message count and profile.",
+        "List users",
+        "List a room's members with their status, message count and profile. ルーム内ユーザー一覧",
         Hints::READS,
         blocking(state, handle),
     )
 }
 
 fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
-    let room = state.store.room(&input.room_name)?;
+    let room = state.store.room(&input.room_name.name()?)?;
     users(&room, context.clock.now())
 }
 
@@ -68,6 +67,9 @@ pub fn users(room: &Room, now: Timestamp) -> Result<Output> {
     Ok(Output {
         room_name: room.name.to_string(),
         online_count: online.count(),
+        message: members
+            .is_empty()
+            .then_some("Nobody is in this room; enter_room makes you its first member."),
         users: members
             .into_iter()
             .map(|member| User {

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Hints, Result, Tool};
+use kit::{Context, Hints, Result, Tool, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::{arguments::AgentName, blocking, define, in_rooms, tool_names};
+use super::{NO_ROOMS, arguments::AgentName, blocking, define, in_rooms, tool_names};
 use crate::{model::owners::Actor, state::CounterState, store::Listed};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    /// Only rooms this agent is in, with its unread count
+    /// Only rooms this agent is in, with its unread count (参加しているルームのみ)
     agent_name: Option<AgentName>,
 }
 
@@ -22,9 +23,13 @@ pub struct Output {
     rooms: Vec<Room>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
-    /// Rooms that cannot be read, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
-    warnings: Option<Vec<String>>,
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    details: Option<Value>,
+    // Rooms that can't be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    warnings: Vec<Warning>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -47,7 +52,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     define(
         tool_names!("list_rooms"),
         "List rooms",
-        "List all rooms, or only those an agent is in.",
+        "List all rooms, or only those an agent is in. ルーム一覧",
         Hints::READS,
         blocking(state, handle),
     )
@@ -63,18 +68,20 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
         describe(state, context, listed, agent)
     })?;
     let rooms: Vec<Room> = rooms.into_iter().flatten().collect();
+    let total = state.store.rooms()?.len();
     let message = match agent {
         _ if !rooms.is_empty() => None,
+        _ if total == 0 => Some(NO_ROOMS.to_owned()),
         Some(agent) => Some(format!(
-            "{agent} is in no room; list_rooms without agentName shows all of them."
+            "{agent} is in none of the {total} rooms; list_rooms without agentName lists them."
         )),
-        // A room that cannot be read is a warning, and a room all the same.
-        None if !warnings.is_empty() => None,
-        None => Some("There are no rooms yet; create_room makes the first.".to_owned()),
+        // The rooms can't be read, as the warnings say.
+        None => None,
     };
     Ok(Output {
+        details: message.is_some().then(|| json!({ "totalRooms": total })),
         rooms,
-        warnings: Some(warnings).filter(|warnings| !warnings.is_empty()),
+        warnings,
         message,
     })
 }

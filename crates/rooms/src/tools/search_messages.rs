@@ -2,65 +2,72 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Hints, Result, Tool, text::fold};
+use kit::{Context, Hints, Result, Tool, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{
-    arguments::{self, AgentName, Limit},
+    arguments::{self, AgentName, ExistingRoom, Limit},
     define, in_rooms, tool_names, waiting,
 };
 use crate::{
     errors,
-    model::{message::Message, names::RoomName},
+    model::{
+        message::{Form, Message, shown},
+        names::RoomName,
+        query::Query,
+    },
     state::CounterState,
     store::{Search, SearchHits},
 };
 
+const IN_PARTS: &str =
+    "No message contains the words as written. These contain the parts of the compounds.";
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    /// Words that must all be in the text; case, width and kana do not matter
+    /// Words or parts of words, in any order; case, width and kana do not matter
     #[schemars(length(max = 1000))]
     query: Option<String>,
-    /// Only this room
-    room_name: Option<RoomName>,
-    /// Only what this agent said
+    room_name: Option<ExistingRoom>,
+    /// Who said it
     agent_name: Option<AgentName>,
-    /// RFC 3339 time or YYYY-MM-DD; UTC without offset
+    /// Inclusive; as in get_messages
     since: Option<String>,
-    /// Likewise
+    /// Inclusive
     until: Option<String>,
     #[serde(default)]
     limit: Limit,
+    #[serde(default)]
+    compact: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    messages: Vec<FoundMessage>,
+    /// As in get_messages, with roomName
+    #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
+    messages: Vec<Message>,
     count: usize,
-    /// There are older ones: narrow the search, or give until.
     has_more: bool,
-    /// Rooms that could not be searched, and why.
+    looked_for: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    warnings: Option<Vec<String>>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-struct FoundMessage {
-    room_name: String,
-    #[serde(flatten)]
-    message: Message,
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    details: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    warnings: Vec<Warning>,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     define(
         tool_names!("search_messages"),
-        "Search messages",
-        "Search messages by text, agent and time, newest first; archived ones too.",
+        "Search",
+        "Search messages by text, agent and time (each optional), newest first; archived ones too.",
         Hints::READS,
         waiting(state, handle),
     )
@@ -77,17 +84,67 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
 }
 
 fn find(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
-    let search = Search {
-        terms: terms(&input.query.unwrap_or_default())?,
+    let now = context.clock.now();
+    let query = Query::parse(&input.query.unwrap_or_default())?;
+    let room = input.room_name.map(|room| room.name()).transpose()?;
+    let room = room.as_ref();
+    let mut search = Search {
+        words: query.words.clone(),
         agent: input.agent_name.map(AgentName::unchecked),
-        since: arguments::time("since", input.since.as_deref(), false)?,
-        until: arguments::time("until", input.until.as_deref(), true)?,
+        since: arguments::time("since", input.since.as_deref(), false, now)?,
+        until: arguments::time("until", input.until.as_deref(), true, now)?,
         limit: input.limit.get(),
     };
+    let (mut found, warnings) = search_rooms(state, context, room, &search)?;
+    let (mut looked_for, mut message, mut details) = (query.shown.clone(), None, None);
+    if found.lines.is_empty()
+        && let Some(parts) = query.in_parts()
+    {
+        search.words = parts.words;
+        found = search_rooms(state, context, room, &search)?.0;
+        if !found.lines.is_empty() {
+            looked_for = parts.shown;
+            message = Some(IN_PARTS.to_owned());
+        }
+    }
+    if found.lines.is_empty() {
+        if let Some(agent) = &search.agent
+            && !state.store.is_known(agent)
+        {
+            return Err(errors::agent_not_found(agent));
+        }
+        let (why, more) = why_empty(state, context, room, &query, &search)?;
+        (message, details) = (Some(why), Some(more));
+    }
+    let lines = found.lines.into_iter().map(|(line, _)| line);
+    let messages = shown(
+        lines,
+        Form {
+            compact: input.compact,
+            with_rooms: true,
+        },
+    );
+    Ok(Output {
+        count: messages.len(),
+        has_more: found.has_more,
+        messages,
+        looked_for,
+        message,
+        details,
+        warnings,
+    })
+}
+
+fn search_rooms(
+    state: &CounterState,
+    context: &Context,
+    only: Option<&RoomName>,
+    search: &Search,
+) -> Result<(SearchHits, Vec<Warning>)> {
     let mut all: Option<SearchHits> = None;
-    let (_, warnings) = in_rooms(state, input.room_name.as_ref(), |listed| {
+    let (_, warnings) = in_rooms(state, only, |listed| {
         let room = state.store.room(&listed.name)?;
-        let mut found = room.log.search(&search, || context.check_cancelled())?;
+        let mut found = room.log.search(search, || context.check_cancelled())?;
         // Lines of other programs may lack it.
         for (line, _) in &mut found.lines {
             line.room_name = room.name.to_string();
@@ -98,60 +155,66 @@ fn find(state: &CounterState, context: &Context, input: Input) -> Result<Output>
         });
         Ok(())
     })?;
-    let found = all.unwrap_or_default();
-    if let Some(agent) = &search.agent
-        && found.lines.is_empty()
-        && !state.store.is_known(agent)
-    {
-        return Err(errors::agent_not_found(agent));
-    }
-    Ok(Output {
-        count: found.lines.len(),
-        has_more: found.has_more,
-        messages: found
-            .lines
-            .into_iter()
-            .map(|(line, _)| FoundMessage {
-                room_name: line.room_name.clone(),
-                message: line.into(),
-            })
-            .collect(),
-        warnings: Some(warnings).filter(|warnings| !warnings.is_empty()),
-    })
+    Ok((all.unwrap_or_default(), warnings))
 }
 
-/// Every message is searched for each of them.
-const MAX_WORDS: usize = 32;
-
-/// The words of a query, folded. Folding removes punctuation. A query of punctuation
-/// alone finds nothing rather than everything.
-fn terms(query: &str) -> Result<Vec<String>> {
-    let words: Vec<String> = query.split_whitespace().map(fold).collect();
-    if words.len() > MAX_WORDS {
-        return Err(errors::too_many_words(MAX_WORDS));
+/// Why nothing was found: the words are elsewhere, or not all of them are in one message.
+fn why_empty(
+    state: &CounterState,
+    context: &Context,
+    room: Option<&RoomName>,
+    query: &Query,
+    search: &Search,
+) -> Result<(String, Value)> {
+    let first = |room, words: Vec<String>, search: Search| {
+        let search = Search {
+            words,
+            limit: 1,
+            ..search
+        };
+        let found = search_rooms(state, context, room, &search)?.0;
+        Ok(found.lines.into_iter().next().map(|(line, _)| line))
+    };
+    let words = query.shown.join("`, `");
+    if query.words.is_empty() {
+        let message = "No message matches these filters.".to_owned();
+        return Ok((message, json!({ "lookedFor": [] })));
     }
-    let is_of_signs = !words.is_empty() && words.iter().all(String::is_empty);
-    if is_of_signs {
-        // No folded text contains a space.
-        return Ok(vec![" ".to_owned()]);
+    if (room.is_some() || search.has_filters())
+        && let Some(line) = first(None, query.words.clone(), Search::default())?
+    {
+        let message = format!(
+            "No message with `{words}` matches the other filters. Without them there is one of \
+             {} in `{}`, sent {}.",
+            line.agent_name, line.room_name, line.timestamp
+        );
+        let elsewhere = json!({
+            "id": line.id, "roomName": line.room_name, "agentName": line.agent_name,
+            "timestamp": line.timestamp
+        });
+        let details = json!({ "lookedFor": query.shown, "withoutFilters": elsewhere });
+        return Ok((message, details));
     }
-    Ok(words.into_iter().filter(|word| !word.is_empty()).collect())
+    let mut alone = Vec::new();
+    for word in query.each() {
+        if first(room, word.words, search.clone())?.is_some() {
+            alone.extend(word.shown);
+        }
+    }
+    let message = match alone.as_slice() {
+        [] => format!("No message contains `{words}`."),
+        some => format!(
+            "No message contains all of `{words}`. Found by themselves: `{}`.",
+            some.join("`, `")
+        ),
+    };
+    let details = json!({ "lookedFor": query.shown, "foundAlone": alone });
+    Ok((message, details))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_folded_and_punctuation_finds_nothing() {
-        let terms_of = |query| terms(query).unwrap();
-        assert_eq!(terms_of("ﾘﾘｰｽ Plan"), ["リリス", "plan"]);
-        assert_eq!(terms_of("Plan - B!"), ["plan", "b"]);
-        assert_eq!(terms_of("!? ~"), [" "]);
-        assert!(terms_of("  ").is_empty());
-        assert_eq!(terms_of(&"a ".repeat(MAX_WORDS)).len(), MAX_WORDS);
-        assert!(terms(&"a ".repeat(MAX_WORDS + 1)).is_err());
-    }
 
     #[tokio::test]
     async fn a_search_waits_for_its_turn() {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Hints, Result, Tool, context::Change};
+use kit::{Context, Hints, Result, Tool, Warning, context::Change};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
-    arguments::{self, AgentName},
+    arguments::{self, AgentName, ExistingRoom},
     define, tool_names, waiting,
 };
 use crate::{
@@ -19,27 +19,27 @@ use crate::{
         uris,
     },
     state::CounterState,
-    store::Room,
+    store::{Room, UnknownMention},
 };
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("examples" = [json!({
+    "agentName": "bob", "roomName": "dev", "message": "@eve Ready?"
+})]))]
 pub struct Input {
-    /// Your name
     agent_name: AgentName,
-    /// The room
-    room_name: RoomName,
-    /// The text; @name mentions an agent
-    #[schemars(length(min = 1, max = MAX_MESSAGE))]
+    room_name: ExistingRoom,
+    /// The text; @name mentions an agent (@agent_nameでメンション可能)
+    #[schemars(length(max = MAX_MESSAGE))]
     message: String,
-    /// Anything for other programs
     #[serde(default)]
     #[schemars(transform = arguments::open_object)]
     metadata: Map<String, Value>,
-    /// Id of the message this answers
+    /// The message this answers (id)
     reply_to: Option<String>,
-    /// A key of your own; reuse it when you retry, and nothing is sent twice
-    #[schemars(length(min = 1, max = MAX_CLIENT_ID))]
+    /// A key of your own; repeat it in a retry, and nothing is sent twice
+    #[schemars(length(max = MAX_CLIENT_ID))]
     client_message_id: Option<String>,
 }
 
@@ -51,25 +51,26 @@ pub struct Output {
     room_name: String,
     timestamp: String,
     mentions: Vec<String>,
-    /// True when this clientMessageId had been sent before.
     #[serde(skip_serializing_if = "Option::is_none")]
     duplicate: Option<bool>,
-    /// What you have not read in this room.
     unread_count: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    warnings: Vec<Warning>,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     define(
         tool_names!("send_message"),
-        "Send a message",
-        "Send a message to a room you have entered. @name in the text mentions somebody.",
+        "Send message",
+        "Send a message to a room you have entered. Everybody who can use these tools can read it; there are no private messages. メッセージ送信",
         Hints::ADDS,
         waiting(state, handle),
     )
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {
-    let name = input.room_name;
+    let name = input.room_name.name()?;
     let draft = Draft {
         agent: input.agent_name.unchecked(),
         text: input.message,
@@ -98,7 +99,34 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
         mentions: line.mentions,
         duplicate: sent.repeated.then_some(true),
         unread_count: sent.unread,
+        warnings: unknown_mentions(&sent.unknown).into_iter().collect(),
     })
+}
+
+/// The names that were mentioned and are not in the room.
+fn unknown_mentions(unknown: &[UnknownMention]) -> Option<Warning> {
+    if unknown.is_empty() {
+        return None;
+    }
+    let names = kit::shortlist(unknown.iter().map(|it| format!("@{}", it.name)));
+    let nearest: Vec<&str> = unknown
+        .iter()
+        .filter_map(|it| it.nearest.as_deref())
+        .collect();
+    let meant = match nearest.as_slice() {
+        [] => "Members are in list_room_users.".to_owned(),
+        nearest => format!("Did you mean {}?", kit::shortlist(nearest).sentence()),
+    };
+    let message = format!(
+        "Not in this room, and will not see it before entering: {}. {meant}",
+        names.sentence()
+    );
+    let names: Vec<&str> = unknown.iter().map(|it| it.name.as_str()).collect();
+    Some(
+        Warning::new("UNKNOWN_MENTION", message)
+            .detail("names", names)
+            .detail("nearest", nearest),
+    )
 }
 
 /// The room, if the caller may use this name.

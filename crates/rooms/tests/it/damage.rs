@@ -272,7 +272,9 @@ async fn rooms_without_messages_are_restored_from_the_copy() {
         desk.ok("create_room", described).await;
         desk.settle().await;
         // As the original creates a room: without a directory.
-        desk.edit(ROOMS, |all| all["rooms"]["theirs"] = all["rooms"]["a"].clone());
+        desk.edit(ROOMS, |all| {
+            all["rooms"]["theirs"] = all["rooms"]["a"].clone()
+        });
         desk.rooms(None).await;
         lose(&desk, ROOMS, how);
         for desk in [&desk, &desk.beside()] {

@@ -19,6 +19,7 @@ mod desk;
 mod faults;
 mod files;
 mod foreign_locks;
+mod guidance;
 mod hostile;
 mod members;
 mod messages;

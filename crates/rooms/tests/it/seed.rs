@@ -3,6 +3,8 @@
 
 mod refusals;
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, confirmed, member, message, room, with};
@@ -46,26 +48,28 @@ fn every_tool_answers_to_its_three_names_and_is_described() {
     assert!(wait.time_limit.as_secs() > 300);
 }
 
-/// About four characters make a token; the list must stay below 4,000.
+/// With the desk's additions (`error` in every output schema, titles as annotations) the
+/// published list has at most 14,000 characters.
 #[test]
 fn the_tool_list_is_small() {
     let desk = Desk::new();
-    let list: Vec<Value> = desk
-        .counter
-        .tools
-        .iter()
-        .map(|tool| {
-            json!({
-                "name": tool.client_safe_name(), "title": tool.title,
-                "description": tool.description, "inputSchema": tool.input,
-                "outputSchema": tool.output,
-                "annotations": {"readOnlyHint": true, "destructiveHint": true,
-                    "idempotentHint": true, "openWorldHint": true}
-            })
+    let shown = |tool: &Arc<kit::Tool>| {
+        json!({
+            "name": tool.client_safe_name(), "title": tool.title,
+            "description": tool.description, "inputSchema": tool.input,
+            "outputSchema": tool.output,
+            "annotations": {"title": tool.title, "readOnlyHint": true, "destructiveHint": true,
+                "idempotentHint": true, "openWorldHint": true}
         })
-        .collect();
-    let size = serde_json::to_string(&list).unwrap().len();
-    assert!(size < 16_000, "{size} bytes");
+    };
+    let list: Vec<Value> = desk.counter.tools.iter().map(shown).collect();
+    if std::env::var("SHOW").is_ok() {
+        for tool in &list {
+            println!("{} {tool}", tool.to_string().chars().count());
+        }
+    }
+    let size = json!(list).to_string().chars().count();
+    assert!(size < 14_000, "{size} characters");
 }
 
 #[tokio::test]

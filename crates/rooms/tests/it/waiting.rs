@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::{
-    desk::{Desk, Listener, confirmed, room, texts},
+    desk::{Desk, Listener, confirmed, eventually, member, message, room, texts, with},
     worker::Worker,
 };
 
@@ -86,21 +86,80 @@ async fn a_message_wakes_a_waiting_agent() {
 }
 
 #[tokio::test]
-async fn waiting_for_mentions_leaves_the_rest_unread() {
+async fn a_delivered_mention_is_read_and_the_rest_is_not() {
     let desk = Desk::new();
     desk.room("a", &["x", "y"]).await;
     desk.send("a", "x", "chatter").await;
     desk.send("a", "x", "@y please").await;
     desk.send("a", "x", "more chatter").await;
-    let mut mentions = wait("y", 1);
-    mentions["mentionsOnly"] = true.into();
+    let mentions = with(wait("y", 1), json!({"mentionsOnly": true}));
     let answer = desk.ok("wait_for_messages", mentions.clone()).await;
     assert_eq!(texts(&answer), ["@y please"]);
-    assert_eq!(answer["unreadCount"], 3);
+    assert_eq!(answer["unreadCount"], 2);
     let answer = desk.ok("wait_for_messages", mentions).await;
     assert_eq!(answer["timedOut"], true, "a mention comes once");
-    let answer = desk.ok("wait_for_messages", wait("y", 1)).await;
-    assert_eq!(texts(&answer), ["chatter", "@y please", "more chatter"]);
+    let why = answer["message"].as_str().unwrap();
+    assert!(why.contains("2 other messages are unread"), "{why}");
+    // After a restart, too.
+    let is_saved = async || desk.beside().rooms(Some("y")).await[0]["unreadCount"] == 2;
+    assert!(eventually(is_saved).await);
+    let answer = desk.beside().ok("wait_for_messages", wait("y", 1)).await;
+    assert_eq!(texts(&answer), ["chatter", "more chatter"]);
+    assert_eq!(answer["unreadCount"], 0);
+}
+
+#[tokio::test]
+async fn an_answer_to_one_message_can_be_waited_for() {
+    let desk = Desk::new();
+    desk.room("a", &["x", "y"]).await;
+    desk.send("a", "x", "@y chatter before").await;
+    let question = desk.send("a", "y", "ready?").await;
+    let answers = with(wait("y", 20), json!({"replyTo": question}));
+    let waiting = desk.ok("wait_for_messages", answers.clone());
+    let speaking = async {
+        desk.until_waiting("a", "y").await;
+        desk.send("a", "x", "something else").await;
+        let reply = with(message("a", "x", "yes"), json!({"replyTo": question}));
+        desk.ok("send_message", reply).await;
+    };
+    let (answer, ()) = tokio::join!(waiting, speaking);
+    assert_eq!(texts(&answer), ["yes"]);
+    assert_eq!(answer["unreadCount"], 2);
+    // It is delivered once, here and in other processes.
+    desk.send("a", "x", "@y also an answer").await;
+    let answer = desk.ok("wait_for_messages", answers.clone()).await;
+    assert_eq!(texts(&answer), ["@y also an answer"]);
+    let is_saved = async || desk.beside().rooms(Some("y")).await[0]["unreadCount"] == 2;
+    assert!(eventually(is_saved).await);
+    let answer = desk.beside().ok("wait_for_messages", wait("y", 1)).await;
+    assert_eq!(texts(&answer), ["@y chatter before", "something else"]);
+    let unknown = with(wait("y", 1), json!({"replyTo": "no"}));
+    desk.refuses("wait_for_messages", unknown, "MESSAGE_NOT_FOUND")
+        .await;
+}
+
+/// The whole answer, with its text, is smaller than what clients accept; what did not fit
+/// is still unread.
+#[tokio::test]
+async fn a_large_delivery_is_cut_and_the_rest_stays_unread() {
+    let desk = Desk::new();
+    desk.room("a", &["x", "y"]).await;
+    for text in ["x", "あ", "\"", "\u{1}"] {
+        for _ in 0..30 {
+            desk.send("a", "x", &text.repeat(9_900)).await;
+        }
+    }
+    let mut left = 120;
+    while left > 0 {
+        let answer = with(wait("y", 1), json!({"limit": 1000}));
+        let answer = desk.ok("wait_for_messages", answer).await;
+        let sent = answer.to_string();
+        let bytes = sent.len() + json!(sent).to_string().len();
+        assert!(bytes < 256_000, "{bytes}");
+        left -= answer["count"].as_u64().unwrap();
+        assert_eq!(answer["hasMore"], left > 0);
+        assert_eq!(answer["unreadCount"], left);
+    }
 }
 
 #[tokio::test]
@@ -153,41 +212,61 @@ async fn cancelling_leaves_messages_unread() {
 }
 
 #[tokio::test]
-async fn everybody_is_warned_when_everybody_waits() {
+async fn the_last_to_wait_is_told_at_once_that_everybody_waits() {
     let desk = Desk::new();
     let other = desk.beside();
     desk.room("a", &["x"]).await;
     other.enter("a", "y").await;
     let listener = Arc::new(Listener::default());
     let context = listener.context();
-    let first = desk.call_as(&context, "wait_for_messages", wait("x", 2));
+    let first = desk.call_as(&context, "wait_for_messages", wait("x", 20));
     let second = async {
-        sleep(Duration::from_millis(300)).await;
-        other.ok("wait_for_messages", wait("y", 1)).await
+        other.until_waiting("a", "x").await;
+        let started = Instant::now();
+        let warned = other.ok("wait_for_messages", wait("y", 20)).await;
+        assert!(started.elapsed() < Duration::from_secs(10));
+        assert_eq!(warned["timedOut"], false);
+        let warning = &warned["warnings"][0];
+        assert_eq!(warning["code"], "EVERYBODY_WAITS");
+        assert_eq!(warning["waitingAgents"], json!(["x", "y"]));
+        // Whoever waits all the same may.
+        let again = other.ok("wait_for_messages", wait("y", 2)).await;
+        assert_eq!(again["timedOut"], true);
+        assert_eq!(again["warnings"][0]["code"], "EVERYBODY_WAITS");
+        other.send("a", "y", "then I begin").await;
     };
-    let (first, second) = tokio::join!(first, second);
-    for answer in [first.unwrap(), second] {
-        assert_eq!(answer["timedOut"], true);
-        assert!(answer["warning"].is_string(), "{answer}");
-        assert_eq!(answer["waitingAgents"], json!(["x", "y"]));
-    }
+    let (first, ()) = tokio::join!(first, second);
+    let first = first.unwrap();
+    assert_eq!(texts(&first), ["then I begin"]);
+    assert_eq!(first.get("warnings"), None);
     assert!(listener.heard.lock().unwrap()[0].contains("Everybody"));
     // Alone, or with somebody who does not wait, there is nothing to warn of.
-    let answer = desk.ok("wait_for_messages", wait("x", 1)).await;
-    assert_eq!(answer.get("warning"), None);
+    let answer = desk.ok("wait_for_messages", wait("x", 2)).await;
+    assert_eq!(answer.get("warnings"), None);
 }
 
 #[tokio::test]
-async fn deleting_a_room_ends_the_wait() {
-    let desk = Desk::new();
-    desk.room("a", &["x"]).await;
-    let waiting = desk.call("wait_for_messages", wait("x", 20));
-    let deleting = async {
-        sleep(Duration::from_millis(100)).await;
-        desk.beside().ok("delete_room", confirmed("a")).await
-    };
-    let (answer, _) = tokio::join!(waiting, deleting);
-    assert_eq!(answer.unwrap_err().code, "ROOM_NOT_FOUND");
+async fn a_wait_that_cannot_go_on_says_why() {
+    for (tool, code, reason) in [
+        ("leave_room", "AGENT_NOT_IN_ROOM", "LEFT"),
+        ("delete_room", "ROOM_NOT_FOUND", "ROOM_DELETED"),
+    ] {
+        let desk = Desk::new();
+        desk.room("a", &["x"]).await;
+        let waiting = desk.refuses("wait_for_messages", wait("x", 20), code);
+        let ending = async {
+            desk.until_waiting("a", "x").await;
+            let other = desk.beside();
+            let arguments = match tool {
+                "leave_room" => member("a", "x"),
+                _ => confirmed("a"),
+            };
+            other.ok(tool, arguments).await
+        };
+        let (error, _) = tokio::join!(waiting, ending);
+        assert!(error.message.contains("while you waited"), "{error}");
+        assert_eq!(error.details.unwrap()["reason"], reason);
+    }
 }
 
 /// A message of another process wakes us within the goal, and we one there.

@@ -1,7 +1,7 @@
 //! A message that an agent has reached, or a page has ended with.
 
 /// A message's id, and its number in the index when that was of this generation.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MessageRef {
     pub id: String,
     pub number: usize,

@@ -18,9 +18,16 @@ use crate::{
     },
 };
 
-/// A page ends before it grows larger than this, with a cursor to go on. An
-/// answer repeats it as text, and clients refuse answers over 1 MB.
-const PAGE_BYTES: usize = 110_000;
+/// Bytes of the messages in an answer. With the rest of the answer they stay below
+/// 256 KB, so that no client refuses it.
+const ANSWER_BYTES: usize = 240_000;
+/// Bytes of a message's fields that its line may lack.
+const FIELDS_BYTES: usize = 200;
+/// Bytes of messages that are searched at a time.
+const SEARCHED_BYTES: usize = 110_000;
+/// A message may be older than those written before it, by another clock. After so
+/// many that are too old no others are looked for.
+const TOO_OLD: usize = 256;
 /// How many more messages are read for a page of mentions, since some only seem to
 /// mention the agent.
 const SEEMING: usize = 64;
@@ -40,6 +47,10 @@ pub enum Start {
 
 pub struct Pick<'a> {
     pub start: Start,
+    /// Only messages that are newer than the one with this id.
+    pub after: Option<String>,
+    /// Only messages sent at this time or later.
+    pub since: Option<Timestamp>,
     pub limit: usize,
     /// Only messages that mention this agent.
     pub mentions_of: Option<&'a str>,
@@ -50,11 +61,14 @@ pub struct Page {
     pub has_more: bool,
     /// The oldest of them.
     pub next: Option<MessageRef>,
+    /// How many messages the room has.
+    pub total: usize,
 }
 
+#[derive(Clone, Default)]
 pub struct Search {
     /// Folded; all must be there.
-    pub terms: Vec<String>,
+    pub words: Vec<String>,
     pub agent: Option<String>,
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
@@ -72,11 +86,15 @@ pub struct SearchHits {
 
 impl SearchHits {
     /// Adds a line of so many bytes if it fits; returns whether it did.
-    pub fn add(&mut self, line: Line, bytes: usize, limit: usize) -> bool {
+    pub fn add(&mut self, mut line: Line, bytes: usize, limit: usize) -> bool {
         let is_first = self.lines.is_empty();
-        self.has_more |= self.lines.len() >= limit || !is_first && self.bytes + bytes > PAGE_BYTES;
+        self.has_more |=
+            self.lines.len() >= limit || !is_first && self.bytes + bytes > ANSWER_BYTES;
         if self.has_more {
             return false;
+        }
+        if bytes > ANSWER_BYTES {
+            line.cut();
         }
         self.bytes += bytes;
         self.lines.push((line, bytes));
@@ -103,58 +121,34 @@ impl SearchHits {
 impl Log {
     /// Newest first.
     pub fn page(&self, pick: &Pick<'_>) -> Result<Page> {
-        let time = match pick.start {
+        let before = match pick.start {
             Start::BeforeTime(time) => Some((time, self.first_since(time)?)),
             _ => None,
         };
-        let page = self.look(|index, files| {
-            let found = match (&pick.start, time) {
-                (Start::Offset(offset), _) => Some(Err(*offset)),
-                (Start::Cursor(last), _) => {
-                    let last = index.locate(last.clone(), files)?;
-                    last.map(|last| Ok(last.number))
-                }
-                (Start::BeforeMessage(id), _) => index.find(id, files)?.map(Ok),
-                (Start::BeforeTime(_), time) => time.map(|(_, number)| Ok(number)),
+        let since = pick.since.map(|since| self.oldest_since(since));
+        let since = since.transpose()?.unwrap_or_default();
+        self.look(|index, files| {
+            let after = match &pick.after {
+                None => 0,
+                Some(id) => match index.find(id, files)? {
+                    Some(number) => number + 1,
+                    None => return Ok(Err(errors::message_not_found(id))),
+                },
             };
-            let Some(until) = found else {
-                return Ok(None);
+            let until = match (&pick.start, before) {
+                (Start::Offset(offset), _) => Err(*offset),
+                (Start::Cursor(last), _) => match index.locate(last.clone(), files)? {
+                    Some(last) => Ok(last.number),
+                    None => return Ok(Err(kit::page::unknown_cursor())),
+                },
+                (Start::BeforeMessage(id), _) => match index.find(id, files)? {
+                    Some(number) => Ok(number),
+                    None => return Ok(Err(errors::message_not_found(id))),
+                },
+                (Start::BeforeTime(_), before) => Ok(before.map_or(0, |(_, number)| number)),
             };
-            let only = Only {
-                mentioning: pick.mentions_of,
-                before: time.map(|(time, _)| time),
-            };
-            let read = match pick.mentions_of {
-                None => {
-                    let until = until.unwrap_or_else(|offset| index.count().saturating_sub(offset));
-                    read_each(index, files, (0..until).rev(), pick.limit, only)?
-                }
-                Some(agent) => {
-                    let all = || index.mentions_of(agent, 0);
-                    let until = match until {
-                        Ok(number) => all().take_while(|mention| *mention < number).count(),
-                        // Also over messages that only seem to mention the agent.
-                        Err(offset) => all().count().saturating_sub(offset),
-                    };
-                    let from = until.saturating_sub(pick.limit + SEEMING);
-                    let numbers: Vec<usize> = all().take(until).skip(from).collect();
-                    let numbers = numbers.into_iter().rev();
-                    let mut read = read_each(index, files, numbers, pick.limit, only)?;
-                    read.has_more |= from > 0;
-                    read
-                }
-            };
-            let last = read.messages.last();
-            Ok(Some(Page {
-                has_more: read.has_more,
-                next: last.map(|(number, line)| index.message_ref(&line.id, *number)),
-                messages: read.messages.into_iter().map(|(_, line)| line).collect(),
-            }))
-        })?;
-        page.ok_or_else(|| match &pick.start {
-            Start::BeforeMessage(id) => errors::message_not_found(id),
-            _ => kit::page::unknown_cursor(),
-        })
+            read_page(pick, (index, files), after.max(since), until).map(Ok)
+        })?
     }
 
     /// The number after the newest message that was sent before a time. Lines are
@@ -162,25 +156,52 @@ impl Log {
     /// looked at.
     fn first_since(&self, time: Timestamp) -> Result<usize> {
         let mut until = self.count()?;
-        while until > 0 {
-            let is_older = self.look(|index, files| {
-                let mut reader = index.reader(files);
-                let from = until.saturating_sub(SEARCHED_AT_ONCE);
-                while until > from {
-                    let text = reader.text(until - 1)?.unwrap_or_default();
-                    let sent = Glance::parse(text).and_then(|line| line.time());
-                    if sent.is_some_and(|sent| sent < time) {
-                        return Ok(true);
-                    }
-                    until -= 1;
-                }
-                Ok(false)
-            })?;
-            if is_older {
-                break;
+        self.visit_times(until, |number, sent| {
+            let is_older = sent.is_some_and(|sent| sent < time);
+            if !is_older {
+                until = number;
             }
-        }
+            !is_older
+        })?;
         Ok(until)
+    }
+
+    /// The number of the oldest message that was sent at a time or later.
+    fn oldest_since(&self, time: Timestamp) -> Result<usize> {
+        let count = self.count()?;
+        let (mut oldest, mut too_old) = (count, 0);
+        self.visit_times(count, |number, sent| {
+            if sent.is_some_and(|sent| sent >= time) {
+                (oldest, too_old) = (number, 0);
+            } else {
+                too_old += 1;
+            }
+            too_old < TOO_OLD
+        })?;
+        Ok(oldest)
+    }
+
+    /// Visits the times of the messages before `number`, newest first, until `visit`
+    /// returns `false`.
+    fn visit_times(
+        &self,
+        mut number: usize,
+        mut visit: impl FnMut(usize, Option<Timestamp>) -> bool,
+    ) -> Result<()> {
+        let mut goes_on = true;
+        while goes_on && number > 0 {
+            self.look(|index, files| {
+                let mut reader = index.reader(files);
+                let from = number.saturating_sub(SEARCHED_AT_ONCE);
+                while goes_on && number > from {
+                    number -= 1;
+                    let text = reader.text(number)?.unwrap_or_default();
+                    goes_on = visit(number, Glance::parse(text).and_then(|line| line.time()));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 
     /// The matching messages, newest first, up to the limit and a page's size.
@@ -194,7 +215,7 @@ impl Log {
             self.look(|index, files| {
                 let mut reader = index.reader(files);
                 let from = until.saturating_sub(SEARCHED_AT_ONCE);
-                while until > from && texts.len() < PAGE_BYTES {
+                while until > from && texts.len() < SEARCHED_BYTES {
                     until -= 1;
                     texts.extend_from_slice(reader.text(until)?.unwrap_or_default());
                     texts.push(b'\n');
@@ -206,7 +227,7 @@ impl Log {
                 .filter(|text| Glance::parse(text).is_some_and(|glance| search.fits(&glance)));
             for text in fitting {
                 if let Some(line) = Line::parse(text)
-                    && !found.add(line, text.len(), search.limit)
+                    && !found.add(line, bytes_in_answer(text), search.limit)
                 {
                     return Ok(found);
                 }
@@ -232,38 +253,107 @@ impl Search {
                 return false;
             }
         }
-        if self.terms.is_empty() {
+        if self.words.is_empty() {
             return true;
         }
         let text = folded(&line.message);
-        self.terms.iter().all(|term| text.contains(term))
+        self.words.iter().all(|word| text.contains(word))
     }
+
+    /// Whether anything but the words restricts it.
+    pub fn has_filters(&self) -> bool {
+        self.agent.is_some() || self.since.is_some() || self.until.is_some()
+    }
+}
+
+/// A page of the messages from `from` on, which ends before the number `until` or
+/// skips so many of the newest.
+fn read_page(
+    pick: &Pick<'_>,
+    (index, files): (&Index, &Files),
+    from: usize,
+    until: Result<usize, usize>,
+) -> io::Result<Page> {
+    let only = Only {
+        mentioning: pick.mentions_of,
+        before: match pick.start {
+            Start::BeforeTime(time) => Some(time),
+            _ => None,
+        },
+        since: pick.since,
+        ..Only::default()
+    };
+    let read = match pick.mentions_of {
+        None => {
+            let until = until.unwrap_or_else(|offset| index.count().saturating_sub(offset));
+            read_each(index, files, (from..until).rev(), pick.limit, only)?
+        }
+        Some(agent) => {
+            let all = || index.mentions_of(agent, from);
+            let until = match until {
+                Ok(number) => all().take_while(|mention| *mention < number).count(),
+                // Also over messages that only seem to mention the agent.
+                Err(offset) => all().count().saturating_sub(offset),
+            };
+            let skipped = until.saturating_sub(pick.limit + SEEMING);
+            let numbers: Vec<usize> = all().take(until).skip(skipped).collect();
+            let numbers = numbers.into_iter().rev();
+            let mut read = read_each(index, files, numbers, pick.limit, only)?;
+            read.has_more |= skipped > 0;
+            read
+        }
+    };
+    let last = read.messages.last();
+    Ok(Page {
+        has_more: read.has_more,
+        next: last.map(|(number, line)| index.message_ref(&line.id, *number)),
+        messages: read.messages.into_iter().map(|(_, line)| line).collect(),
+        total: index.count(),
+    })
 }
 
 /// Messages that were read, with their numbers.
 #[derive(Default)]
 pub struct ReadMessages {
     pub messages: Vec<(usize, Line)>,
-    has_more: bool,
+    pub has_more: bool,
 }
 
 /// Which of the candidates are meant.
 #[derive(Clone, Copy, Default)]
 pub struct Only<'a> {
     pub mentioning: Option<&'a str>,
+    /// Without the messages before a number that mention an agent.
+    pub without_mentions: Option<(&'a str, usize)>,
+    /// Answers to a message of an agent: replies to it, and mentions of the agent.
+    pub answers: Option<(&'a str, &'a str)>,
     pub before: Option<Timestamp>,
+    pub since: Option<Timestamp>,
 }
 
 impl Only<'_> {
-    fn is_meant(&self, line: &Line) -> bool {
-        let mentions = |agent: &str| line.mentions.iter().any(|name| canonical(name) == agent);
+    fn is_meant(&self, number: usize, line: &Line) -> bool {
         let is_before = |time| line.time().is_some_and(|sent| sent < time);
-        self.mentioning.is_none_or(mentions) && self.before.is_none_or(is_before)
+        let is_since = |time| line.time().is_some_and(|sent| sent >= time);
+        let is_left = |(agent, before)| number >= before || !line.mentions(agent);
+        let is_answer = |(id, agent)| line.reply_to.as_deref() == Some(id) || line.mentions(agent);
+        self.mentioning.is_none_or(|agent| line.mentions(agent))
+            && self.without_mentions.is_none_or(is_left)
+            && self.answers.is_none_or(is_answer)
+            && self.before.is_none_or(is_before)
+            && self.since.is_none_or(is_since)
     }
 }
 
-/// The messages with these numbers in this order, up to a limit and a page's
-/// size; at least one, so that paging always goes on.
+/// Bytes that a line takes in an answer, at most. The answer has it twice: as JSON,
+/// and in a text in which quotes and backslashes are escaped once more.
+fn bytes_in_answer(line: &[u8]) -> usize {
+    let escaped = memchr::memchr2_iter(b'"', b'\\', line).count();
+    2 * (line.len() + FIELDS_BYTES) + escaped
+}
+
+/// The messages with these numbers in this order, up to a limit and the size of an
+/// answer; at least one, so that paging always goes on.
 pub fn read_each(
     index: &Index,
     files: &Files,
@@ -276,13 +366,16 @@ pub fn read_each(
     let mut bytes = 0;
     for number in numbers {
         let text = reader.text(number)?.unwrap_or_default();
-        let line = Line::parse(text).filter(|line| only.is_meant(line));
-        let Some(line) = line else { continue };
-        bytes += text.len();
-        let is_full = bytes > PAGE_BYTES && !read.messages.is_empty();
+        let line = Line::parse(text).filter(|line| only.is_meant(number, line));
+        let Some(mut line) = line else { continue };
+        bytes += bytes_in_answer(text);
+        let is_full = bytes > ANSWER_BYTES && !read.messages.is_empty();
         if is_full || read.messages.len() == limit {
             read.has_more = true;
             break;
+        }
+        if bytes > ANSWER_BYTES {
+            line.cut();
         }
         read.messages.push((number, line));
     }
