@@ -120,11 +120,16 @@ pub enum Effect {
     Outside,
 }
 
+/// The keyword of a [`Rule`] for an argument that callers expect and the tool lacks.
+pub const UNKNOWN: &str = "unknown";
+
 /// The error if `field` breaks the schema keyword `keyword`.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     pub field: &'static str,
     /// The JSON Schema keyword: `pattern`, `maxLength`, `required`, `enum`, …; `*` for any.
+    /// [`UNKNOWN`] for an argument that the schema does not name: the message then says
+    /// what to do instead.
     pub keyword: &'static str,
     pub code: &'static str,
     pub message: &'static str,

@@ -1,7 +1,7 @@
 //! Arguments that a tool's published schema does not name. A call that changes
 //! something is refused; a read ignores them and warns in its answer.
 
-use kit::{Error, Reply, Result, Warning, text};
+use kit::{Error, Reply, Result, Warning, text, tool::UNKNOWN};
 use serde_json::{Map, Value, json};
 
 use crate::window::PreparedTool;
@@ -91,8 +91,11 @@ pub fn refuse(tool: &PreparedTool, unknown: &[UnknownArgument]) -> Result<()> {
     let tool_name = tool.listed_name;
     let nearest = first.nearest.as_deref();
     let known = known(tool);
-    let next = match (nearest, named.as_slice()) {
-        (Some(nearest), [_]) => format!("Did you mean `{nearest}`? Nothing was done."),
+    let rules = &mut tool.tool.rules.iter();
+    let rule = rules.find(|rule| rule.keyword == UNKNOWN && rule.field == first.field);
+    let next = match (rule, nearest, named.as_slice()) {
+        (Some(rule), ..) => format!("{} Nothing was done.", rule.message),
+        (None, Some(nearest), [_]) => format!("Did you mean `{nearest}`? Nothing was done."),
         _ => format!("Nothing was done. It takes: {}.", known.join(", ")),
     };
     Err(Error::new(
