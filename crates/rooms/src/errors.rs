@@ -1,6 +1,6 @@
 //! Every error of the counter, with its code and what to do next.
 
-use kit::{Error, Rule, error::INVALID_ARGUMENT};
+use kit::{Error, Rule, error::INVALID_ARGUMENT, tool::UNKNOWN};
 use serde_json::json;
 
 mod storage;
@@ -18,6 +18,7 @@ const AGENT_NOT_IN_ROOM: &str = "AGENT_NOT_IN_ROOM";
 const INVALID_MESSAGE_FORMAT: &str = "INVALID_MESSAGE_FORMAT";
 const MESSAGE_MESSAGE: &str = "A message is a text of 1 to 10,000 characters.";
 const MESSAGE_TOO_LONG: &str = "The message is longer than 10,000 characters; nothing was sent. Split it: send each part as a message of its own, marked (1/3), (2/3) and so on, the later ones with replyTo set to the messageId of the first.";
+const NO_RECIPIENT: &str = "There are no private messages: everybody can read what is sent to a room. Mention somebody with @name in the text.";
 const METADATA_MESSAGE: &str = "The metadata must be a JSON object of at most 10,000 bytes.";
 const CONFIRMATION_REQUIRED: &str = "CONFIRMATION_REQUIRED";
 const CONFIRMATION_MESSAGE: &str = "This cannot be undone, so `confirm` must be true.";
@@ -41,6 +42,8 @@ pub const RULES: &[Rule] = &[
     any("message", INVALID_MESSAGE_FORMAT, MESSAGE_MESSAGE),
     any("metadata", INVALID_MESSAGE_FORMAT, METADATA_MESSAGE),
     any("confirm", CONFIRMATION_REQUIRED, CONFIRMATION_MESSAGE),
+    rule("to", UNKNOWN, "UNKNOWN_ARGUMENT", NO_RECIPIENT),
+    rule("recipient", UNKNOWN, "UNKNOWN_ARGUMENT", NO_RECIPIENT),
 ];
 
 const fn any(field: &'static str, code: &'static str, message: &'static str) -> Rule {
