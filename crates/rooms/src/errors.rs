@@ -76,11 +76,13 @@ fn error(code: &'static str, message: impl Into<String>, next: impl Into<String>
 pub fn invalid_room_name() -> Error {
     let next = "Choose such a name, for example dev-team.";
     error(INVALID_ROOM_NAME, INVALID_ROOM_NAME_MESSAGE, next)
+        .details(json!({ "field": "roomName" }))
 }
 
 pub fn invalid_agent_name() -> Error {
     let next = "Choose such a name.";
     error(INVALID_AGENT_NAME, INVALID_AGENT_NAME_MESSAGE, next)
+        .details(json!({ "field": "agentName" }))
 }
 
 pub fn reserved_agent_name(reserved: &str) -> Error {
@@ -105,11 +107,8 @@ pub fn at_before_agent_name() -> Error {
 }
 
 pub fn empty_message() -> Error {
-    error(
-        INVALID_MESSAGE_FORMAT,
-        "The message is empty.",
-        "Write a text.",
-    )
+    let message = "The message is empty.";
+    error(INVALID_MESSAGE_FORMAT, message, "Write a text.").details(json!({ "field": "message" }))
 }
 
 pub fn message_too_long(length: usize, most: usize) -> Error {

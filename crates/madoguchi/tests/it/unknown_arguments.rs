@@ -120,7 +120,7 @@ async fn a_read_answers_and_says_what_it_ignored() {
     assert_eq!(warnings.len(), 6, "{warnings:?}");
     assert!(warnings[5]["message"].as_str().unwrap().contains("15 more"));
 
-    // A tool that has warnings of its own, in a shape of its own.
+    // Tools that have warnings of their own.
     let answer = desk
         .call("rooms", "get_status", json!({ "color": 1 }))
         .await;

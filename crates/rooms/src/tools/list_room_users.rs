@@ -37,6 +37,7 @@ struct User {
     name: String,
     status: Status,
     message_count: u64,
+    /// In wait_for_messages now
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting: Option<bool>,
     /// As in enter_room

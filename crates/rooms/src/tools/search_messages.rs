@@ -40,6 +40,7 @@ pub struct Input {
     until: Option<String>,
     #[serde(default)]
     limit: Limit,
+    /// As in get_messages
     #[serde(default)]
     compact: bool,
 }

@@ -33,6 +33,7 @@ pub struct Input {
     /// The text; @name mentions an agent (@agent_nameでメンション可能)
     #[schemars(length(max = MAX_MESSAGE))]
     message: String,
+    /// Anything for other programs
     #[serde(default)]
     #[schemars(transform = arguments::open_object)]
     metadata: Map<String, Value>,
@@ -63,7 +64,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     define(
         tool_names!("send_message"),
         "Send message",
-        "Send a message to a room you have entered. Everybody who can use these tools can read it; there are no private messages. メッセージ送信",
+        "Send a message to a room you have entered; everybody who can use these tools can read it, nothing is private. メッセージ送信",
         Hints::ADDS,
         waiting(state, handle),
     )

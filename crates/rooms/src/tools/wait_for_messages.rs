@@ -54,6 +54,7 @@ pub struct Input {
     reply_to: Option<String>,
     #[serde(default)]
     limit: Limit,
+    /// As in get_messages
     #[serde(default)]
     compact: bool,
 }
@@ -81,7 +82,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     define(
         tool_names!("wait_for_messages"),
         "Wait",
-        "Get the unread messages of others in a room, or wait until there are some; what is delivered counts as read.",
+        "Get the unread messages of others in a room, or wait until there are some; what is delivered counts as read. After a time-out call it again instead of polling.",
         Hints::ADDS,
         waiting(state, handle),
     )

@@ -146,13 +146,15 @@ async def waiting(alice, bob):
     async def wait(agent):
         answers[agent.name] = await agent.does("wait_for_messages", timeout=2, progress=report)
 
-    # Both wait: nobody will speak, and both are told so.
+    # Both wait: nobody will speak, and whoever began last is told so at once.
     async with anyio.create_task_group() as group:
         group.start_soon(wait, alice)
         group.start_soon(wait, bob)
-    for answer in answers.values():
-        equal((answer["timedOut"], answer["count"]), (True, 0))
-        equal(sorted(answer["waitingAgents"]), ["alice", "花子"])
+    equal({answer["count"] for answer in answers.values()}, {0})
+    equal({answer["timedOut"] for answer in answers.values()}, {True, False})
+    told = next(answer for answer in answers.values() if not answer["timedOut"])
+    equal(told["warnings"][0]["code"], "EVERYBODY_WAITS")
+    equal(sorted(told["warnings"][0]["waitingAgents"]), ["alice", "花子"])
     assert any("Everybody" in message for message in heard), heard
 
     # Who gives up has read nothing.
