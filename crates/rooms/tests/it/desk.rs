@@ -104,11 +104,10 @@ impl Desk {
             ..Settings::default()
         };
         change(&mut settings);
+        let mut harness = Harness::new(rooms::counter(settings), "2026-11-15T09:00:00Z");
+        harness.context = Context::of_the_desk(Clock::system());
         Self {
-            harness: Harness {
-                counter: rooms::counter(settings),
-                context: Context::of_the_desk(Clock::system()),
-            },
+            harness,
             path: path.to_owned(),
             _directory: None,
         }
