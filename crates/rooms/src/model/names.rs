@@ -114,36 +114,15 @@ pub fn visible(name: &str) -> String {
     words.join(" ")
 }
 
-/// The Latin letter that a small letter of another script looks like, by itself
-/// or as its capital.
+/// Small letters of other scripts, each after the Latin letter that they look like, by
+/// themselves or as capitals.
+const LATIN_TWINS: &str =
+    "aаαɑ bвβ cс dԁ eеҽε gɡ hһнη iіıι jј kкκ lӏ mмμ nո oоοօ pрρ qԛ sѕ tтτ uս vνѵ wԝ xхχ yуүγυ zζ";
+
 fn latin_twin(c: char) -> char {
-    match c {
-        'а' | 'α' | 'ɑ' => 'a',
-        'в' | 'β' => 'b',
-        'с' => 'c',
-        'ԁ' => 'd',
-        'е' | 'ҽ' | 'ε' => 'e',
-        'ɡ' => 'g',
-        'һ' | 'н' | 'η' => 'h',
-        'і' | 'ı' | 'ι' => 'i',
-        'ј' => 'j',
-        'к' | 'κ' => 'k',
-        'ӏ' => 'l',
-        'м' | 'μ' => 'm',
-        'ո' => 'n',
-        'о' | 'ο' | 'օ' => 'o',
-        'р' | 'ρ' => 'p',
-        'ԛ' => 'q',
-        'ѕ' => 's',
-        'т' | 'τ' => 't',
-        'ս' => 'u',
-        'ν' | 'ѵ' => 'v',
-        'ԝ' => 'w',
-        'х' | 'χ' => 'x',
-        'у' | 'ү' | 'γ' | 'υ' => 'y',
-        'ζ' => 'z',
-        c => c,
-    }
+    let mut groups = LATIN_TWINS.split(' ');
+    let group = groups.find(|group| !c.is_ascii() && group.contains(c));
+    group.and_then(|group| group.chars().next()).unwrap_or(c)
 }
 
 /// Characters without a shape of their own (Unicode's default ignorable and

@@ -1,6 +1,9 @@
 //! `search_messages`: finds messages by text, agent and time.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use kit::{Context, Hints, Result, Tool, Warning};
 use schemars::JsonSchema;
@@ -22,8 +25,12 @@ use crate::{
     store::{Search, SearchHits},
 };
 
+/// An empty answer is explained by more searches, if the first was quicker than this.
+const QUICK: Duration = Duration::from_secs(1);
 const IN_PARTS: &str =
     "No message contains the words as written. These contain the parts of the compounds.";
+
+const NOTHING: &str = "No message matches.";
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -96,6 +103,7 @@ fn find(state: &CounterState, context: &Context, input: Input) -> Result<Output>
         until: arguments::time("until", input.until.as_deref(), true, now)?,
         limit: input.limit.get(),
     };
+    let started = Instant::now();
     let (mut found, warnings) = search_rooms(state, context, room, &search)?;
     let (mut looked_for, mut message, mut details) = (query.shown.clone(), None, None);
     if found.lines.is_empty()
@@ -114,7 +122,10 @@ fn find(state: &CounterState, context: &Context, input: Input) -> Result<Output>
         {
             return Err(errors::agent_not_found(agent));
         }
-        let (why, more) = why_empty(state, context, room, &query, &search)?;
+        let (why, more) = match started.elapsed() < QUICK {
+            true => why_empty(state, context, room, &query, &search)?,
+            false => (NOTHING.to_owned(), json!({ "lookedFor": looked_for })),
+        };
         (message, details) = (Some(why), Some(more));
     }
     let lines = found.lines.into_iter().map(|(line, _)| line);
@@ -178,8 +189,7 @@ fn why_empty(
     };
     let words = query.shown.join("`, `");
     if query.words.is_empty() {
-        let message = "No message matches these filters.".to_owned();
-        return Ok((message, json!({ "lookedFor": [] })));
+        return Ok((NOTHING.to_owned(), json!({ "lookedFor": [] })));
     }
     if (room.is_some() || search.has_filters())
         && let Some(line) = first(None, query.words.clone(), Search::default())?

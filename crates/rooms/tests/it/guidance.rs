@@ -223,7 +223,7 @@ async fn every_empty_answer_says_why() {
         (
             "search_messages",
             json!({"until": "1999-01-01"}),
-            "these filters",
+            "No message matches",
         ),
     ] {
         let why = why(tool, arguments.clone()).await;

@@ -48,28 +48,24 @@ fn every_tool_answers_to_its_three_names_and_is_described() {
     assert!(wait.time_limit.as_secs() > 300);
 }
 
-/// With the desk's additions (`error` in every output schema, titles as annotations) the
-/// published list has at most 14,000 characters.
+/// As the desk publishes it.
 #[test]
 fn the_tool_list_is_small() {
     let desk = Desk::new();
     let shown = |tool: &Arc<kit::Tool>| {
+        let mut output = tool.output.clone().unwrap();
+        output.as_object_mut().unwrap().remove("required");
+        output["properties"]["error"] = json!({"type": "object"});
         json!({
             "name": tool.client_safe_name(), "title": tool.title,
-            "description": tool.description, "inputSchema": tool.input,
-            "outputSchema": tool.output,
-            "annotations": {"title": tool.title, "readOnlyHint": true, "destructiveHint": true,
+            "description": tool.description, "inputSchema": tool.input, "outputSchema": output,
+            "annotations": {"readOnlyHint": true, "destructiveHint": true,
                 "idempotentHint": true, "openWorldHint": true}
         })
     };
     let list: Vec<Value> = desk.counter.tools.iter().map(shown).collect();
-    if std::env::var("SHOW").is_ok() {
-        for tool in &list {
-            println!("{} {tool}", tool.to_string().chars().count());
-        }
-    }
     let size = json!(list).to_string().chars().count();
-    assert!(size < 14_000, "{size} characters");
+    assert!(size <= 14_000, "{size} characters");
 }
 
 #[tokio::test]
