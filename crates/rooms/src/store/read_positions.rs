@@ -88,6 +88,10 @@ impl Unread {
     /// How many messages of others are unread. A message that only seems to mention
     /// the agent (one in 65,536 that mention somebody else) is not counted.
     pub fn count(&self, agent: &str, index: &Index) -> usize {
+        let all = index.count_by_others(agent, self.first);
+        if self.first_mention <= self.first && self.delivered.is_empty() {
+            return all;
+        }
         let mentions = index.mentions_of(agent, self.first);
         let mentions = mentions.take_while(|number| *number < self.first_mention);
         let mentions = mentions.filter(|number| index.is_by_others(agent, *number));
@@ -96,7 +100,6 @@ impl Unread {
         read.extend(delivered.filter(|number| *number >= self.first));
         read.sort_unstable();
         read.dedup();
-        let all = index.count_by_others(agent, self.first);
         all.saturating_sub(read.len())
     }
 }

@@ -170,12 +170,12 @@ fn why_empty(page: &Page, pick: &Pick<'_>) -> (String, Value) {
             format!("No message that was asked for mentions {agent}; the room has {total}.")
         }
         (None, Start::Offset(offset)) if *offset >= total => {
-            format!("The room has {total} messages, so that none is left after offset {offset}.")
+            format!("Offset {offset} is beyond the oldest message; the room has {total}.")
         }
         _ if pick.after.is_some() || pick.since.is_some() => {
-            format!("None of the {total} messages of this room is that new.")
+            format!("No message is that new; the room has {total}.")
         }
-        _ => format!("None of the {total} messages of this room is that old."),
+        _ => format!("No message is that old; the room has {total}."),
     };
     (message, json!({ "totalMessages": total }))
 }

@@ -73,7 +73,7 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
         _ if !rooms.is_empty() => None,
         _ if total == 0 => Some(NO_ROOMS.to_owned()),
         Some(agent) => Some(format!(
-            "{agent} is in none of the {total} rooms; list_rooms without agentName lists them."
+            "{agent} is in no room. list_rooms without agentName lists all ({total})."
         )),
         // The rooms can't be read, as the warnings say.
         None => None,

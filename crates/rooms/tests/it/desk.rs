@@ -299,6 +299,26 @@ pub fn texts(answer: &Value) -> Vec<String> {
     messages.iter().map(text).collect()
 }
 
+/// A room `a` with the ids of its messages m0 to m5, one each hour from 10:00 on, every
+/// other one for `y`. The last one, `late`, has the time 11:30. Some are archived.
+pub async fn hourly_messages() -> (Desk, Vec<String>) {
+    let desk = Desk::at_time("2026-11-15T09:00:00Z", |settings| {
+        settings.max_messages = 3.try_into().unwrap();
+    });
+    desk.room("a", &["x", "y"]).await;
+    let mut ids = Vec::new();
+    for n in 0..6 {
+        desk.set_clock(&format!("2026-11-15T1{n}:00:00Z"));
+        let mention = if n % 2 == 0 { " @y" } else { "" };
+        ids.push(desk.send("a", "x", &format!("m{n}{mention}")).await);
+    }
+    let late =
+        r#"{"id":"late","agentName":"x","message":"late","timestamp":"2026-11-15T11:30:00Z"}"#;
+    let log = desk.read("rooms/a/messages.jsonl");
+    desk.write("rooms/a/messages.jsonl", &format!("{log}{late}\n"));
+    (desk, ids)
+}
+
 /// Calls `done` until it returns `true`, for up to ten seconds.
 pub async fn eventually(mut done: impl AsyncFnMut() -> bool) -> bool {
     for _ in 0..500 {

@@ -191,12 +191,7 @@ async fn agents_in_no_room_may_list_and_read() {
     desk.send("a", "x", "hello @new").await;
     let rooms = desk.ok("list_rooms", json!({"agentName": "new"})).await;
     assert_eq!(rooms["rooms"], json!([]));
-    assert!(
-        rooms["message"]
-            .as_str()
-            .unwrap()
-            .contains("none of the 1 rooms")
-    );
+    assert!(rooms["message"].as_str().unwrap().contains("no room"));
     for mentions_only in [false, true] {
         let read = json!({"roomName": "a", "agentName": "new", "mentionsOnly": mentions_only});
         let read = desk.ok("get_messages", read).await;

@@ -3,7 +3,7 @@
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, member, room, texts, with};
+use crate::desk::{Desk, hourly_messages, member, room, texts, with};
 
 #[tokio::test]
 async fn pages_go_from_newest_to_oldest_by_offset_and_by_cursor() {
@@ -66,21 +66,7 @@ async fn a_large_page_is_cut_and_says_how_to_go_on() {
 
 #[tokio::test]
 async fn an_older_page_is_found_by_a_message_or_a_time() {
-    let desk = Desk::at_time("2026-11-15T09:00:00Z", |settings| {
-        settings.max_messages = 3.try_into().unwrap();
-    });
-    desk.room("a", &["x", "y"]).await;
-    let mut ids = Vec::new();
-    for n in 0..6 {
-        desk.set_clock(&format!("2026-11-15T1{n}:00:00Z"));
-        let mention = if n % 2 == 0 { " @y" } else { "" };
-        ids.push(desk.send("a", "x", &format!("m{n}{mention}")).await);
-    }
-    // Of another clock, which is late.
-    let late =
-        r#"{"id":"late","agentName":"x","message":"late","timestamp":"2026-11-15T11:30:00Z"}"#;
-    let log = desk.read("rooms/a/messages.jsonl");
-    desk.write("rooms/a/messages.jsonl", &format!("{log}{late}\n"));
+    let (desk, ids) = hourly_messages().await;
     for (before, texts) in [
         (ids[3].as_str(), ["m2 @y", "m1"].as_slice()),
         (ids[1].as_str(), &["m0 @y"]),
