@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{
     context::{Change, Context},
-    error::Result,
+    error::{Error, Result},
     prompt::Prompt,
     resource::Resources,
     sql::Store,
@@ -143,6 +143,16 @@ pub trait Import: Send + Sync {
         context: &'a Context,
         file: &'a Path,
     ) -> BoxFuture<'a, Result<Imported>>;
+
+    /// Imports a file of words that mean the same, for searches.
+    fn import_synonyms<'a>(
+        &'a self,
+        _: &'a Context,
+        _: &'a Path,
+    ) -> BoxFuture<'a, Result<Imported>> {
+        let error = Error::new("NO_SYNONYMS", "This counter takes no synonyms.");
+        Box::pin(std::future::ready(Err(error)))
+    }
 }
 
 /// The result of an import.

@@ -186,8 +186,12 @@ pub struct Call {
 #[derive(Debug, Args)]
 pub struct Import {
     pub counter: String,
-    #[arg(help = counters::import_help())]
-    pub file: PathBuf,
+    #[arg(help = counters::import_help(), required_unless_present = "synonyms")]
+    pub file: Option<PathBuf>,
+    /// Words that mean the same, for searches of the merchant: a group on each line,
+    /// separated by commas
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    pub synonyms: Option<PathBuf>,
     #[arg(long)]
     pub json: bool,
 }

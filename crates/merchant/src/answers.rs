@@ -1,5 +1,7 @@
 //! Products as answers show them.
 
+use std::collections::BTreeMap;
+
 use kit::schema::Nullable;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +11,7 @@ use crate::{
     store::Product,
 };
 
-/// All but the id can be left out by `fields`.
+// Without a doc comment: it would be published.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ProductView {
@@ -18,15 +20,20 @@ pub struct ProductView {
     pub sku: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// In other languages
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<BTreeMap<String, String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_cents: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    /// Without tax
     pub price_jpy: Option<Yen>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_with_tax_jpy: Option<Yen>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    /// What can be sold now
     pub inventory_count: Option<i64>,
     // Clients of the document expect these fields to be present; their value may
     // be null.
@@ -47,6 +54,7 @@ pub enum ProductField {
     Id,
     Sku,
     Name,
+    Names,
     Description,
     PriceCents,
     PriceJpy,
@@ -67,6 +75,8 @@ impl ProductView {
             id: product.id,
             sku: wants(ProductField::Sku).then_some(product.sku),
             name: wants(ProductField::Name).then_some(product.name),
+            names: Some(product.names)
+                .filter(|names| wants(ProductField::Names) && !names.is_empty()),
             description: wants(ProductField::Description).then_some(product.description),
             price_cents: price
                 .filter(|_| wants(ProductField::PriceCents))

@@ -1,16 +1,18 @@
-//! Sample data: a small shop in which the examples of the counter's document are
-//! true.
-
-mod data;
+//! Sample data: a small shop in Japanese and English, in which the examples of the
+//! counter's document are true.
 
 use std::sync::Arc;
 
 use kit::{BoxFuture, Context, Result, counter::Demo, sql::Budget};
 
 use crate::{
+    import,
     state::CounterState,
     store::{self, Owner},
 };
+
+/// The first five are those the document speaks of.
+const PRODUCTS: &str = include_str!("demo/products.csv");
 
 pub struct DemoData {
     state: Arc<CounterState>,
@@ -27,11 +29,12 @@ impl DemoData {
 impl Demo for DemoData {
     fn load<'a>(&'a self, _: &'a Context) -> BoxFuture<'a, Result<String>> {
         Box::pin(async move {
+            let products = import::products(PRODUCTS)?;
             let written = self
                 .state
                 .store
-                .transaction(Budget::default(), |sql| {
-                    store::save(sql, &data::products(), Owner::Demo)
+                .transaction(Budget::default(), move |sql| {
+                    store::save(sql, &products, Owner::Demo)
                 })
                 .await?;
             self.state.finder.wake();

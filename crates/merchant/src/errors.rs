@@ -1,15 +1,23 @@
 //! The errors of the counter; those of carts are in `model::errors`.
 
 use jiff::Timestamp;
-use kit::{Error, Rule};
+use kit::{
+    Error, Result, Rule, Warning,
+    text::{fold, similarity},
+};
 use serde_json::{Value, json};
 
 use crate::{
-    model::errors::{INVALID_ADDRESS, INVALID_CART_PLAN, INVALID_PRODUCT_ID},
-    store::{HeldProduct, OpenCart, Product},
+    model::errors::{
+        EMPTY_CART, INVALID_ADDRESS, INVALID_CART_PLAN, INVALID_PRODUCT_ID, INVALID_QUANTITY,
+        PRODUCT_NOT_FOUND, TOO_MANY_ITEMS, list,
+    },
+    store::{HeldProduct, OpenCart, Product, StoredCart},
 };
 
-/// How many of the caller's carts an error names.
+pub use crate::model::errors::product_not_found;
+
+/// How many carts or products an error names.
 const MOST_NAMED: usize = 5;
 
 pub const IDS_TYPE: Rule = Rule {
@@ -19,31 +27,102 @@ pub const IDS_TYPE: Rule = Rule {
     message: "Product ids are integers. Give them as a list, such as [1, 2, 3].",
 };
 
-pub const CART_PLAN_TYPE: Rule = Rule {
-    field: "cart_plan",
-    keyword: "type",
-    code: INVALID_CART_PLAN,
-    message: "cart_plan is an object with a list of items, such as \
-        {\"items\": [{\"product_id\": 1, \"quantity\": 2}]}.",
-};
+/// What is wrong with a cart plan, the items of a cart or an address.
+pub const CART_RULES: &[Rule] = &[
+    Rule {
+        field: "cart_plan",
+        keyword: "minimum",
+        code: INVALID_QUANTITY,
+        message: QUANTITY,
+    },
+    Rule {
+        field: "cart_plan",
+        keyword: "maxItems",
+        code: TOO_MANY_ITEMS,
+        message: "A cart has at most 1000 items. Make several carts.",
+    },
+    Rule {
+        field: "cart_plan",
+        keyword: "type",
+        code: INVALID_CART_PLAN,
+        message: "cart_plan is an object with a list of items, such as \
+            {\"items\": [{\"product_id\": 1, \"quantity\": 2}]}.",
+    },
+    Rule {
+        field: "items",
+        keyword: "required",
+        code: EMPTY_CART,
+        message: "The cart has no items. Put at least one product in cart_plan.items.",
+    },
+    Rule {
+        field: "items",
+        keyword: "minimum",
+        code: INVALID_QUANTITY,
+        message: "A quantity is a whole number; 0 removes the product.",
+    },
+    Rule {
+        field: "product_id",
+        keyword: "required",
+        code: INVALID_PRODUCT_ID,
+        message: "Each item needs the product_id that search_products returned, a positive integer.",
+    },
+    Rule {
+        field: "quantity",
+        keyword: "required",
+        code: INVALID_QUANTITY,
+        message: QUANTITY,
+    },
+    Rule {
+        field: "shipping_address",
+        keyword: "*",
+        code: INVALID_ADDRESS,
+        message: "The fields of shipping_address are texts, and addressLine a list of texts.",
+    },
+];
 
-pub const ADDRESS_SHAPE: Rule = Rule {
-    field: "shipping_address",
-    keyword: "*",
-    code: INVALID_ADDRESS,
-    message: "The fields of shipping_address are texts, and addressLine a list of texts.",
-};
+const QUANTITY: &str = "Each item needs a quantity, a whole number of 1 or more.";
 
-pub fn product_not_found(what: &str) -> Error {
+/// `details`: `{sku, candidates, more}`, the nearest first.
+pub fn sku_not_found(sku: &str, similar: &[String]) -> Error {
+    let wanted = fold(sku);
+    let mut similar: Vec<&String> = similar.iter().collect();
+    similar.sort_by(|a, b| {
+        let [a, b] = [a, b].map(|other| similarity(&wanted, &fold(other)));
+        b.total_cmp(&a)
+    });
+    let candidates = kit::shortlist(similar);
+    let next = match candidates.shown.first() {
+        None => "Find products with search_products.".to_owned(),
+        Some(nearest) => format!("Did you mean {nearest}? search_products finds others."),
+    };
+    let sku = kit::text::cut(sku, 100).0;
     Error::new(
-        "PRODUCT_NOT_FOUND",
-        format!("The shop has no product with {what}."),
+        PRODUCT_NOT_FOUND,
+        format!("The shop has no product with the SKU {sku}."),
     )
-    .next("Find products with search_products.")
+    .next(next)
+    .details(json!({ "sku": sku, "candidates": candidates.shown, "more": candidates.more }))
+}
+
+/// The same as a warning, if other products were found.
+pub fn not_found_warning(ids: &[i64], then: &str) -> Warning {
+    let message = format!("The shop has no product with id {}; {then}.", list(ids));
+    let ids: Vec<i64> = ids.iter().copied().take(MOST_NAMED).collect();
+    Warning::new(PRODUCT_NOT_FOUND, message).detail("product_ids", ids)
 }
 
 pub fn which_product() -> Error {
-    Error::new(kit::error::INVALID_ARGUMENT, "Which product?").next("Give product_id or sku.")
+    Error::new(kit::error::INVALID_ARGUMENT, "Which product?")
+        .next("Give product_id, sku or product_ids.")
+}
+
+/// An error if the cart has ended.
+pub fn check_open(cart: &StoredCart, now: i64) -> Result<()> {
+    match cart {
+        _ if cart.expires_at <= now => Err(cart_expired()),
+        _ if cart.is_cancelled => Err(cart_cancelled()),
+        _ => Ok(()),
+    }
 }
 
 pub fn product_mismatch(product: &Product) -> Error {
@@ -85,7 +164,7 @@ pub fn stock_too_large(stock: i64, most: i64) -> Error {
 
 pub fn cart_not_found() -> Error {
     Error::new("CART_NOT_FOUND", "There is no such cart.")
-        .next("Check the id that build_cart_mandates returned; carts are deleted a day after they expire.")
+        .next("Use contents.id of the mandate; carts are deleted a day after they expire.")
 }
 
 pub fn cart_expired() -> Error {
@@ -99,8 +178,9 @@ pub fn cart_cancelled() -> Error {
 }
 
 pub fn not_your_cart() -> Error {
-    Error::new("NOT_YOUR_CART", "Another caller made this cart.")
-        .next("Only the caller that made a cart can cancel or replace it; it expires by itself.")
+    Error::new("NOT_YOUR_CART", "Another caller made this cart.").next(
+        "Only the caller that made a cart can change, cancel or replace it; it expires by itself.",
+    )
 }
 
 /// `open`: the caller's carts that hold goods, by expiry. `details`: `{open, most,

@@ -3,12 +3,13 @@
 //! `file` reads rows one after the other, `row` turns each into a product, and
 //! `batches` collects them; here they are written. `progress` is stored in the same
 //! transaction as the rows, so an interrupted import of the same file continues
-//! where it stopped.
+//! where it stopped. `synonyms` reads words that mean the same.
 
 mod batches;
 mod file;
 mod progress;
 mod row;
+mod synonyms;
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -24,7 +25,7 @@ use kit::{
 
 use crate::{
     state::CounterState,
-    store::{self, Owner},
+    store::{self, Owner, Product},
 };
 use batches::{Batch, Reading};
 use progress::ImportProgress;
@@ -97,6 +98,57 @@ impl Import for CatalogueImport {
             self.state.finder.catch_up().await;
             Ok(imported)
         })
+    }
+
+    /// Replaces the synonyms by those of the file.
+    fn import_synonyms<'a>(
+        &'a self,
+        _: &'a Context,
+        file: &'a Path,
+    ) -> BoxFuture<'a, Result<Imported>> {
+        Box::pin(async move {
+            let path = file.to_owned();
+            let read = self.reading.run(move || synonyms::read(&path)).await?;
+            let (imported, skipped) = (read.groups.len() as u64, read.problems.len() as u64);
+            let groups = read.groups;
+            self.state
+                .store
+                .transaction(Budget::default(), move |sql| {
+                    store::replace_synonyms(sql, &groups)
+                })
+                .await?;
+            self.state.finder.wake();
+            let skipped_lines = match skipped {
+                0 => String::new(),
+                count => format!("; skipped {count} line(s)"),
+            };
+            Ok(Imported {
+                message: format!(
+                    "Searches now use {imported} group(s) of synonyms{skipped_lines}."
+                ),
+                imported,
+                skipped,
+                problems: read.problems.into_iter().take(MOST_PROBLEMS).collect(),
+                ..Imported::default()
+            })
+        })
+    }
+}
+
+/// The products of a CSV whose rows are all valid.
+pub fn products(csv: &str) -> Result<Vec<Product>> {
+    let mut products = Vec::new();
+    let mut invalid = None;
+    file::table(csv.as_bytes(), |line, fields| {
+        match fields.and_then(|fields| row::product(&fields)) {
+            Ok(product) => products.push(product),
+            Err(problem) => invalid = Some(format!("line {line}: {problem}")),
+        }
+        invalid.is_none()
+    })?;
+    match invalid {
+        Some(problem) => Err(Error::internal(problem)),
+        None => Ok(products),
     }
 }
 

@@ -10,15 +10,18 @@
 pub mod address;
 pub mod canonical;
 pub mod cart;
-mod decimal;
+pub mod decimal;
 pub mod errors;
 pub mod formats;
+pub mod limits;
 pub mod mandate;
 pub mod money;
 pub mod plan;
 pub mod price_warnings;
 pub mod signing;
+pub mod synonyms;
 pub mod terms;
+pub mod wishes;
 
 #[cfg(test)]
 mod properties;

@@ -3,7 +3,7 @@
 //! 1. Exact: every term is a word of the name; then a word of the head (name,
 //!    brand, category, keywords, SKU); then part of a word there; then anywhere.
 //!    Each tier ranks after the one before, and runs only while the page is not
-//!    full.
+//!    full. Then the same for texts with the same meaning.
 //! 2. Fuzzy, if there are few exact matches: terms may differ from words of the
 //!    catalogue by one or two typos.
 //! 3. Relaxed, if no product has every term: the products with the most of them,
@@ -34,13 +34,15 @@ const RELAXED_SHARE: f32 = 0.5;
 pub(crate) fn search(segments: &[Segment], query: &Query) -> Result<Hits, Error> {
     let mut search = Search::new(segments, query)?;
     let terms = Term::all_of(&query.text);
+    let alternatives = query.alternatives.iter().map(|text| Term::all_of(text));
+    let alternatives: Vec<_> = alternatives.filter(|terms| !terms.is_empty()).collect();
     let strategy = if query.text.trim().is_empty() {
         search.everything();
         Strategy::All
     } else if terms.is_empty() {
         Strategy::Exact
     } else {
-        search.cascade(&terms)?
+        search.cascade(&terms, &alternatives)?
     };
     search.hits(strategy)
 }
@@ -126,8 +128,11 @@ impl<'a> Search<'a> {
         self.ranked = best.into_sorted();
     }
 
-    fn cascade(&mut self, terms: &[Term]) -> Result<Strategy, Error> {
+    fn cascade(&mut self, terms: &[Term], alternatives: &[Vec<Term>]) -> Result<Strategy, Error> {
         self.exact(terms)?;
+        for terms in alternatives {
+            self.exact(terms)?;
+        }
         if self.count >= FEW {
             return Ok(Strategy::Exact);
         }

@@ -6,6 +6,8 @@ pub struct Document {
     pub id: i64,
     pub sku: String,
     pub name: String,
+    /// Its names in other languages.
+    pub other_names: Vec<String>,
     pub description: String,
     pub category: Option<String>,
     pub brand: Option<String>,

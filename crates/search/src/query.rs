@@ -18,6 +18,9 @@ pub enum Sort {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
     pub text: String,
+    /// Other texts with the same meaning. Their exact matches come after those of
+    /// `text`.
+    pub alternatives: Vec<String>,
     /// Any of these; empty for all. Spelling may differ in width and case.
     pub category: Vec<String>,
     pub brand: Vec<String>,
@@ -34,6 +37,7 @@ impl Default for Query {
     fn default() -> Query {
         Query {
             text: String::new(),
+            alternatives: Vec::new(),
             category: Vec::new(),
             brand: Vec::new(),
             min_price: None,

@@ -14,7 +14,7 @@ use crate::{analysis, document::Document, parts::folded};
 
 /// Must be raised whenever terms change. An index of another format counts as
 /// damaged and is rebuilt.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// Characters of a name to sort by.
 const SORTED_CHARACTERS: usize = 40;
@@ -32,9 +32,9 @@ pub(crate) struct Fields {
     pub sort_name: Field,
     pub category: Field,
     pub brand: Field,
-    /// Words of the name.
+    /// Words of the name in all languages.
     pub name: Field,
-    /// Words of name, brand, category, keywords and SKU.
+    /// Words of names, brand, category, keywords and SKU.
     pub head: Field,
     /// Letter groups of these.
     pub head_grams: Field,
@@ -85,15 +85,18 @@ impl Fields {
                 document.add_text(field, label);
             }
         }
-        let name = analysis::terms(&product.name);
-        document.add_text(self.name, &name.words);
+        let names = std::iter::once(&product.name).chain(&product.other_names);
+        let names: Vec<_> = names.map(|name| analysis::terms(name)).collect();
+        for name in &names {
+            document.add_text(self.name, &name.words);
+        }
         let others = [product.sku.as_str()]
             .into_iter()
             .chain(product.category.as_deref())
             .chain(product.brand.as_deref())
             .chain(product.keywords.iter().map(String::as_str))
             .map(analysis::terms);
-        for terms in [name].into_iter().chain(others) {
+        for terms in names.into_iter().chain(others) {
             document.add_text(self.head, &terms.words);
             document.add_text(self.head_grams, &terms.grams);
             document.add_text(self.all, terms.words);

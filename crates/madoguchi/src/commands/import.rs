@@ -32,7 +32,12 @@ pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
         let clock = opened.desk.clock.clone();
         let context = Context::new(Caller::local_user(), clock, Arc::new(Terminal::default()));
         let cancel = context.cancel.clone();
-        let mut work = std::pin::pin!(import.import(&context, &arguments.file));
+        let work = match (&arguments.synonyms, &arguments.file) {
+            (Some(file), _) => import.import_synonyms(&context, file),
+            (None, Some(file)) => import.import(&context, file),
+            (None, None) => return Err(Error::new("NO_FILE", "There is no file to import.")),
+        };
+        let mut work = std::pin::pin!(work);
         let imported = tokio::select! {
             imported = &mut work => imported,
             // Finishes the current batch; a later import continues after it.

@@ -268,15 +268,49 @@ async fn what_one_process_changes_another_finds() {
     desk.place
         .run(&["import", "merchant", file.to_str().unwrap()])
         .ok();
-    let search = json!({"keywords": ["うちわ"]});
+    finds(&desk, "うちわ", 900).await;
+}
+
+/// Waits until the first product of a search is this one.
+async fn finds(desk: &Desk, keyword: &str, id: i64) {
+    let search = json!({"keywords": [keyword]});
     for _ in 0..200 {
         let found = desk
             .call("merchant", "search_products", search.clone())
             .await;
-        if structured(&found)["products"][0]["id"] == 900 {
+        let found = structured(&found);
+        if found["products"][0]["id"] == id && found["fallback"].is_null() {
             return;
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    panic!("the desk does not find what was imported");
+    panic!("the desk does not find {keyword}");
+}
+
+#[tokio::test]
+async fn imported_synonyms_are_used_by_a_running_desk() {
+    let desk = Desk::start().await;
+    finds(&desk, "running shoes", 16).await;
+    let file = desk
+        .place
+        .file("synonyms.txt", "joggers, ランニングシューズ\nalone\n");
+    let file = file.to_str().unwrap();
+    let import = ["import", "merchant", "--synonyms", file];
+    let output = desk.place.run(&import).ok();
+    assert_eq!(
+        output.stdout,
+        "Searches now use 1 group(s) of synonyms; skipped 1 line(s).\n"
+    );
+    assert!(
+        output.stderr.contains("line 2: a group"),
+        "{}",
+        output.stderr
+    );
+    finds(&desk, "joggers", 16).await;
+    let said = desk.place.run(&["import", "merchant"]).failed();
+    assert!(said.contains("<FILE>"), "{said}");
+    let said = desk
+        .place
+        .run(&["import", "innervoice", "--synonyms", file]);
+    assert!(said.failed().contains("NO_SYNONYMS"));
 }

@@ -150,6 +150,33 @@ async fn a_caller_with_a_key_learns_which_carts_it_could_release() {
 }
 
 #[tokio::test]
+async fn a_cart_is_changed_and_wishes_are_answered() {
+    let desk = desk("").await;
+    let mut wish = cart(&[(9, 1)]);
+    wish["coupon_code"] = json!("WELCOME10");
+    let answer = build(&desk, "alice", wish).await;
+    let error = refused(&answer, "NOT_OFFERED");
+    assert_eq!(error["details"]["field"], "cart_plan.coupon_code");
+    let answer = build(
+        &desk,
+        "alice",
+        json!({ "cart_plan": cart(&[(9, 1)])["cart_plan"] }),
+    )
+    .await;
+    let change = |items: Value| json!({ "cart_id": id_of(&answer), "items": items });
+    let three = json!([{ "product_id": 9, "quantity": 3 }]);
+    let refusal = call(&desk, "bob", "update_cart", change(three.clone())).await;
+    refused(&refusal, "NOT_YOUR_CART");
+    let changed = call(&desk, "alice", "update_cart", change(three)).await;
+    let metadata = &structured(&changed)["cart_mandate"]["contents"]["metadata"];
+    assert_eq!(metadata["subtotal"], 1140.0);
+    let misspelt = json!({ "cart_id": id_of(&answer), "item": [] });
+    let refusal = call(&desk, "alice", "update_cart", misspelt).await;
+    let error = refused(&refusal, "UNKNOWN_ARGUMENT");
+    assert_eq!(error["details"]["nearest"], "items");
+}
+
+#[tokio::test]
 async fn a_retry_with_the_same_key_makes_no_second_cart() {
     let desk = desk("[merchant]\nmax_reserving_carts = 1\n").await;
     let mut keyed = cart(&[(9, 1)]);

@@ -9,7 +9,7 @@ mod directory;
 use std::{
     path::PathBuf,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -21,7 +21,10 @@ use tokio::sync::{Notify, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::index_work::IndexWork;
-use crate::store::{self, Changed, Product};
+use crate::{
+    model::synonyms::Synonyms,
+    store::{self, Changed, Product},
+};
 
 /// How often the database is checked for changes by other processes.
 const EVERY: Duration = Duration::from_secs(1);
@@ -55,6 +58,8 @@ pub struct EmbeddedIndex {
     dir: PathBuf,
     store: Arc<dyn Store>,
     open: Mutex<Option<OpenIndex>>,
+    /// The synonyms, with their version.
+    synonyms: Mutex<(i64, Arc<Synonyms>)>,
     state: watch::Sender<IndexState>,
     wake: Notify,
     /// Held during a round: two at once would be two writers.
@@ -97,6 +102,7 @@ impl EmbeddedIndex {
             dir,
             store,
             open: Mutex::default(),
+            synonyms: Mutex::default(),
             state: watch::Sender::new(IndexState::Opening),
             wake: Notify::new(),
             rounds: tokio::sync::Mutex::default(),
@@ -171,6 +177,14 @@ impl EmbeddedIndex {
         }
     }
 
+    pub fn synonyms(&self) -> Arc<Synonyms> {
+        Arc::clone(&self.known_synonyms().1)
+    }
+
+    fn known_synonyms(&self) -> MutexGuard<'_, (i64, Arc<Synonyms>)> {
+        self.synonyms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn current(&self) -> Option<OpenIndex> {
         self.open
             .lock()
@@ -216,12 +230,25 @@ impl EmbeddedIndex {
     /// Opens the index if necessary and applies the changes it lacks.
     async fn round(&self) -> Result<()> {
         let _one_at_a_time = self.rounds.lock().await;
-        let (catalogue, newest) = self
+        let known = self.known_synonyms().0;
+        let (catalogue, newest, synonyms) = self
             .store
-            .query(Budget::default(), |sql| {
-                Ok((store::catalogue_id(sql)?, store::newest_change(sql)?))
+            .query(Budget::default(), move |sql| {
+                let version = store::synonyms_version(sql)?;
+                let synonyms = match version == known {
+                    true => None,
+                    false => Some((version, store::synonyms(sql)?)),
+                };
+                Ok((
+                    store::catalogue_id(sql)?,
+                    store::newest_change(sql)?,
+                    synonyms,
+                ))
             })
             .await?;
+        if let Some((version, groups)) = synonyms {
+            *self.known_synonyms() = (version, Arc::new(Synonyms::new(groups)));
+        }
         // `None` before the first product.
         let catalogue = catalogue.unwrap_or_default();
         let mut open = match self.current() {
@@ -310,7 +337,7 @@ impl EmbeddedIndex {
         let index = index.clone();
         let applied = move || {
             let changes = changes.into_iter().map(|(_, change)| match change {
-                Changed::Put(product) => Change::Put(document(product)),
+                Changed::Put(product) => Change::Put(document(*product)),
                 Changed::Removed(id) => Change::Remove(id),
             });
             match index.apply(changes, last.unsigned_abs()) {
@@ -372,6 +399,7 @@ fn document(product: Product) -> Document {
         id: product.id,
         sku: product.sku,
         name: product.name,
+        other_names: product.names.into_values().collect(),
         description: product.description,
         category: product.category,
         brand: product.brand,

@@ -1,6 +1,11 @@
 //! Asks the search engines, and starts and stops them.
 
-use std::{num::NonZero, sync::Arc, thread::available_parallelism, time::Duration};
+use std::{
+    num::NonZero,
+    sync::{Arc, Mutex, PoisonError},
+    thread::available_parallelism,
+    time::Duration,
+};
 
 use kit::{Error, Result, Store, time::Clock};
 use search::Query;
@@ -27,6 +32,8 @@ pub struct Finder {
     /// More searches at once than there are processors would be no faster, and
     /// each takes memory.
     searching: IndexWork,
+    /// The engine that answered last, for the operator.
+    answered_by: Mutex<Option<Engine>>,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -54,6 +61,7 @@ impl Finder {
             remote,
             store: Arc::clone(store),
             searching: IndexWork::new(available_parallelism().map_or(2, NonZero::get)),
+            answered_by: Mutex::default(),
             stop,
             tasks,
         })
@@ -61,6 +69,20 @@ impl Finder {
 
     /// Asks `only` if it gave the pages before, otherwise the first engine that answers.
     pub async fn find(
+        &self,
+        query: &Query,
+        only: Option<Engine>,
+    ) -> std::result::Result<Candidates, Unavailable> {
+        let found = self.ask(query, only).await?;
+        let mut last = self
+            .answered_by
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *last = Some(found.engine);
+        Ok(found)
+    }
+
+    async fn ask(
         &self,
         query: &Query,
         only: Option<Engine>,
@@ -105,7 +127,8 @@ impl Finder {
                 IndexState::Ready | IndexState::Failed => "The search index can't be used.",
             })
         })?;
-        let query = query.clone();
+        let mut query = query.clone();
+        query.alternatives = self.embedded.synonyms().alternatives(&query.text);
         let searched = self.searching.run(move || index.search(&query)).await;
         let hits = searched.map_err(|error| {
             tracing::error!(%error, cause = ?error.cause, "the search index failed");
@@ -192,7 +215,15 @@ impl Finder {
             IndexState::Ready => json!("ready"),
             IndexState::Failed => json!("failed"),
         };
-        let mut health = json!({ "index": state, "documents": self.embedded.documents() });
+        let answered_by = *self
+            .answered_by
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut health = json!({
+            "index": state,
+            "documents": self.embedded.documents(),
+            "answered_by": answered_by.map(Engine::as_str),
+        });
         if let (Some(remote), Some(health)) = (&self.remote, health.as_object_mut()) {
             let state = match remote.sync_state.known() {
                 Some(true) => "ready",

@@ -205,10 +205,10 @@ impl Meilisearch {
     }
 
     /// Changes the settings that differ from ours; `None` when none do.
-    pub async fn set_up(&self) -> Result<Option<u64>> {
+    pub async fn set_up(&self, synonyms: &[Vec<String>]) -> Result<Option<u64>> {
         let path = format!("/indexes/{INDEX}/settings");
         let current: Map<String, Value> = self.send(Method::GET, &path, None, SYNC).await?;
-        let mut wanted = wanted_settings(current.get("rankingRules"));
+        let mut wanted = wanted_settings(current.get("rankingRules"), synonyms);
         wanted.retain(|name, value| current.get(name) != Some(value));
         if wanted.is_empty() {
             return Ok(None);

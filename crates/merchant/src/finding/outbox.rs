@@ -41,6 +41,8 @@ pub struct Outbox {
     /// When to ask again for a lease that another process holds.
     ask_again: i64,
     is_set_up: bool,
+    /// The version of the synonyms that the server has.
+    synonyms_version: i64,
     /// When the server's documents were counted last.
     checked: Option<Instant>,
     /// Whether all documents were sent again because some were lost.
@@ -72,6 +74,7 @@ impl From<Failure> for SyncError {
 struct Catalogue {
     target: String,
     newest: i64,
+    synonyms_version: i64,
 }
 
 impl Outbox {
@@ -90,6 +93,7 @@ impl Outbox {
             held_until: 0,
             ask_again: 0,
             is_set_up: false,
+            synonyms_version: 0,
             checked: None,
             sent_again: false,
             goal: None,
@@ -138,7 +142,8 @@ impl Outbox {
             self.note_position(&catalogue, position);
             return Ok(());
         }
-        if self.sync_state.take_index_missing() {
+        let is_missing = self.sync_state.take_index_missing();
+        if is_missing || catalogue.synonyms_version != self.synonyms_version {
             self.is_set_up = false;
         }
         if !self.is_set_up {
@@ -176,15 +181,17 @@ impl Outbox {
             .store
             .query(Budget::default(), |sql| {
                 let id = store::catalogue_id(sql)?;
-                Ok((id, store::newest_change(sql)?))
+                let newest = store::newest_change(sql)?;
+                Ok((id, newest, store::synonyms_version(sql)?))
             })
             .await?;
-        let (Some(id), newest) = found else {
+        let (Some(id), newest, synonyms_version) = found else {
             return Ok(None);
         };
         Ok(Some(Catalogue {
             target: self.meilisearch.target(&id),
             newest,
+            synonyms_version,
         }))
     }
 
@@ -253,10 +260,13 @@ impl Outbox {
                 other => other?,
             }
         }
-        match self.meilisearch.set_up().await? {
-            Some(task) => self.done(task).await,
-            None => Ok(()),
+        let store = Arc::clone(&self.store);
+        let synonyms = store.query(Budget::default(), store::synonyms).await?;
+        if let Some(task) = self.meilisearch.set_up(&synonyms).await? {
+            self.done(task).await?;
         }
+        self.synonyms_version = catalogue.synonyms_version;
+        Ok(())
     }
 
     /// Starts from the beginning if the server has fewer documents than it was sent.
@@ -323,7 +333,7 @@ impl Outbox {
         let put: Vec<&Product> = changes
             .iter()
             .filter_map(|(_, change)| match change {
-                Changed::Put(product) => Some(product),
+                Changed::Put(product) => Some(&**product),
                 Changed::Removed(_) => None,
             })
             .collect();

@@ -111,7 +111,7 @@ fn note_unknown<'a>(names: impl Iterator<Item = &'a String>, unknown: &mut BTree
         if unknown.len() >= MOST_UNKNOWN {
             return;
         }
-        if !row::FIELDS.contains(&name.as_str()) {
+        if !row::is_known(name) {
             unknown.insert(row::clean(name, 50));
         }
     }

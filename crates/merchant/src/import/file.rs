@@ -250,7 +250,8 @@ impl<R: BufRead> Read for PlainLines<R> {
     }
 }
 
-fn table(reader: impl BufRead, mut take: impl FnMut(u64, Fields) -> bool) -> Result<()> {
+/// The rows of a CSV with a header.
+pub fn table(reader: impl BufRead, mut take: impl FnMut(u64, Fields) -> bool) -> Result<()> {
     let mut csv = csv::ReaderBuilder::new()
         .trim(csv::Trim::Headers)
         .from_reader(PlainLines {

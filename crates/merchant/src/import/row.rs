@@ -1,6 +1,8 @@
 //! One row of a catalogue, checked and cleaned. Invisible characters are removed,
 //! because they could hide instructions for agents in the text of a product.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use crate::{
@@ -13,12 +15,33 @@ const MOST_KEYWORDS: usize = 50;
 
 type Problem = String;
 
-/// The fields a row may have.
+/// The fields a row may have, beside `name_XX` and `keywords_XX` in other languages.
 #[rustfmt::skip]
-pub const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 12] = [
     "id", "sku", "name", "description", "price_jpy", "price_cents", "inventory_count", "category",
     "brand", "image_url", "refund_period_days", "keywords",
 ];
+
+/// Names in other languages that a product may have.
+const MOST_NAMES: usize = 20;
+
+pub fn is_known(field: &str) -> bool {
+    let is_translated = ["name", "keywords"]
+        .iter()
+        .any(|it| language(field, it).is_some());
+    FIELDS.contains(&field) || is_translated
+}
+
+/// The language code at the end of `name_en` or `keywords_zh-hant`.
+fn language<'a>(field: &'a str, translated: &str) -> Option<&'a str> {
+    let code = field.strip_prefix(translated)?.strip_prefix('_')?;
+    let is_code = (2..=12).contains(&code.len())
+        && code.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && code
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    is_code.then_some(code)
+}
 
 pub fn product(fields: &Map<String, Value>) -> Result<Product, Problem> {
     let id = fields
@@ -30,6 +53,7 @@ pub fn product(fields: &Map<String, Value>) -> Result<Product, Problem> {
         id,
         sku: text(fields, "sku", 100)?.unwrap_or_else(|| id.to_string()),
         name,
+        names: names(fields)?,
         description: text(fields, "description", 5_000)?.unwrap_or_default(),
         price_yen: price(fields)?.get(),
         stock: whole(fields, "inventory_count", MOST_STOCK)?.unwrap_or(0),
@@ -144,18 +168,38 @@ fn image(fields: &Map<String, Value>) -> Result<Option<String>, Problem> {
     Err("image_url is neither a path nor an http(s) address".into())
 }
 
-/// A list, or one text separated by `|`, `;`, `,` or `、`, as in CSV.
+/// The names in other languages, by language code.
+fn names(fields: &Map<String, Value>) -> Result<BTreeMap<String, String>, Problem> {
+    let mut names = BTreeMap::new();
+    for field in fields.keys() {
+        if let Some(code) = language(field, "name")
+            && let Some(name) = text(fields, field, 200)?
+            && names.len() < MOST_NAMES
+        {
+            names.insert(code.to_owned(), name);
+        }
+    }
+    Ok(names)
+}
+
+/// The keywords of all languages. Each field is a list, or one text separated by
+/// `|`, `;`, `,` or `、`, as in CSV.
 fn keywords(fields: &Map<String, Value>) -> Result<Vec<String>, Problem> {
-    let words: Vec<&str> = match given(fields, "keywords") {
-        None => Vec::new(),
-        Some(Value::String(list)) => list.split(['|', ';', ',', '、']).collect(),
-        Some(Value::Array(items)) => items
-            .iter()
-            .map(Value::as_str)
-            .collect::<Option<_>>()
-            .ok_or("keywords are not texts")?,
-        Some(_) => return Err("keywords are not a list".into()),
-    };
+    let mut words: Vec<&str> = Vec::new();
+    for (field, value) in fields {
+        if field != "keywords" && language(field, "keywords").is_none() {
+            continue;
+        }
+        match value {
+            Value::Null => {}
+            Value::String(list) => words.extend(list.split(['|', ';', ',', '、'])),
+            Value::Array(items) => {
+                let items: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+                words.extend(items.ok_or_else(|| format!("{field} are not texts"))?);
+            }
+            _ => return Err(format!("{field} are not a list")),
+        }
+    }
     Ok(words
         .iter()
         .map(|word| clean(word, 50))
@@ -186,6 +230,18 @@ mod tests {
         .unwrap();
         assert_eq!((product.price_yen, product.stock), (1980, 50));
         assert_eq!(product.keywords, ["カレンダー", "かわいい"]);
+        let translated = read(json!({
+            "id": 3, "name": "靴", "price_jpy": 1, "name_en": "Shoes", "name_zh-hant": "鞋",
+            "keywords": "履物", "keywords_en": "footwear|sneakers",
+        }))
+        .unwrap();
+        let names = [("en", "Shoes"), ("zh-hant", "鞋")];
+        assert_eq!(
+            translated.names,
+            names.map(|(code, name)| (code.into(), name.into())).into()
+        );
+        assert_eq!(translated.keywords, ["履物", "footwear", "sneakers"]);
+        assert!(is_known("name_en") && !is_known("name_") && !is_known("name_ENGLISH LONG"));
         let least = read(json!({ "id": "2", "name": "x", "price_jpy": "800" })).unwrap();
         assert_eq!(
             (&*least.sku, least.stock, least.refund_period_days),

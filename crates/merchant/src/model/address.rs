@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kit::{Error, Result};
+use kit::{Error, Result, Warning};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -11,6 +11,8 @@ use super::errors;
 /// In characters, of one field or one line.
 pub const MAX_TEXT: usize = 200;
 pub const MAX_LINES: usize = 10;
+/// How many unknown fields the warnings name.
+const MOST_WARNINGS: usize = 5;
 /// In bytes of JSON, unknown fields included.
 pub const MAX_BYTES: usize = 16 * 1024;
 
@@ -21,6 +23,8 @@ pub const MAX_BYTES: usize = 16 * 1024;
 pub struct Address {
     given: Map<String, Value>,
     fields: ContactAddress,
+    /// Fields that no address has. Only the flat mandate repeats them.
+    unknown: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,13 +69,17 @@ impl Address {
         }
         let mut seen: BTreeMap<String, &Value> = BTreeMap::new();
         let mut fields = ContactAddress::default();
+        let mut unknown = Vec::new();
         for (name, value) in given {
             let plain = snake_case(name);
-            if plain == "address_line" {
+            if matches!(&*plain, "address_line" | "address" | "street") {
                 fields.address_line = lines(name, value)?;
             } else if let Some(field) = fields.text(&plain) {
                 *field = text(name, value)?;
             } else {
+                if says_something(value) {
+                    unknown.push(name.clone());
+                }
                 continue;
             }
             if seen
@@ -94,6 +102,7 @@ impl Address {
         Ok(Some(Self {
             given: given.clone(),
             fields,
+            unknown,
         }))
     }
 
@@ -103,6 +112,20 @@ impl Address {
 
     pub fn fields(&self) -> &ContactAddress {
         &self.fields
+    }
+
+    /// Names the fields that are not part of an address.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let warning = |name: &String| {
+            let field = format!("shipping_address.{}", kit::text::cut(name, 60).0);
+            let message = format!("`{field}` is unknown; no parcel will have it on its label.");
+            Warning::new("UNKNOWN_ARGUMENT", message).detail("field", field)
+        };
+        self.unknown
+            .iter()
+            .take(MOST_WARNINGS)
+            .map(warning)
+            .collect()
     }
 }
 
@@ -126,19 +149,20 @@ impl ContactAddress {
             "city" => &mut self.city,
             "country" => &mut self.country,
             "dependent_locality" => &mut self.dependent_locality,
-            "organization" => &mut self.organization,
+            "organization" | "company" => &mut self.organization,
             // The W3C's own name for it is `phone`.
-            "phone_number" | "phone" => &mut self.phone_number,
-            "postal_code" => &mut self.postal_code,
-            "recipient" => &mut self.recipient,
-            "region" => &mut self.region,
+            "phone_number" | "phone" | "tel" => &mut self.phone_number,
+            "postal_code" | "postcode" | "zip" | "zip_code" => &mut self.postal_code,
+            "recipient" | "name" => &mut self.recipient,
+            "region" | "state" | "prefecture" => &mut self.region,
             "sorting_code" => &mut self.sorting_code,
             _ => return None,
         })
     }
 }
 
-fn snake_case(name: &str) -> String {
+/// `postal_code` for `postalCode`.
+pub(super) fn snake_case(name: &str) -> String {
     let mut plain = String::with_capacity(name.len() + 2);
     for letter in name.chars() {
         if letter.is_ascii_uppercase() {
@@ -261,7 +285,7 @@ mod tests {
         for (address, field) in [
             (json!("Tokyo"), json!(null)),
             (json!([]), json!(null)),
-            (json!({ "zip": "150-0001", "street": "1-2-3" }), json!(null)),
+            (json!({ "planet": "Mars", "note": "1-2-3" }), json!(null)),
             (json!({ "city": 1 }), json!("city")),
             (json!({ "postalCode": 1_500_001 }), json!("postalCode")),
             (json!({ "city": "x".repeat(MAX_TEXT + 1) }), json!("city")),

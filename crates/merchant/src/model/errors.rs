@@ -1,21 +1,23 @@
-//! Every error of a cart. Where items are at fault, `details.items` names each of
-//! them.
+//! Every error of a cart. Where items are at fault, `details.items` names the first
+//! five, and `details.more` counts the others.
 
 use kit::Error;
 use serde_json::{Value, json};
+
+use super::limits::MAX_MANDATE_BYTES;
 
 pub const INVALID_CART_PLAN: &str = "INVALID_CART_PLAN";
 pub const EMPTY_CART: &str = "EMPTY_CART";
 pub const TOO_MANY_ITEMS: &str = "TOO_MANY_ITEMS";
 pub const INVALID_PRODUCT_ID: &str = "INVALID_PRODUCT_ID";
 pub const INVALID_QUANTITY: &str = "INVALID_QUANTITY";
-pub const UNKNOWN_PRODUCT: &str = "UNKNOWN_PRODUCT";
+pub const PRODUCT_NOT_FOUND: &str = "PRODUCT_NOT_FOUND";
 pub const INSUFFICIENT_STOCK: &str = "INSUFFICIENT_STOCK";
 pub const AMOUNT_TOO_LARGE: &str = "AMOUNT_TOO_LARGE";
 pub const INVALID_ADDRESS: &str = "INVALID_ADDRESS";
 
-/// How many of the items at fault a sentence names.
-const MOST_NAMED: usize = 10;
+/// How many of the items at fault an error names.
+const MOST_NAMED: usize = 5;
 
 pub fn invalid_cart_plan(what: &str) -> Error {
     Error::new(INVALID_CART_PLAN, format!("{what}."))
@@ -44,7 +46,7 @@ pub fn invalid_product_id(items: Vec<Value>) -> Error {
         "Some items of the cart have no valid product_id.",
     )
     .next("Give each item the product_id that search_products returned, a positive integer.")
-    .details(json!({ "items": items }))
+    .details(named(items))
 }
 
 /// `details.items`: `{index, product_id, quantity}`.
@@ -54,18 +56,52 @@ pub fn invalid_quantity(items: Vec<Value>) -> Error {
         "Some quantities are not whole numbers of at least 1.",
     )
     .next("Give each item a quantity of 1 or more; leave out what is not wanted.")
-    .details(json!({ "items": items }))
+    .details(named(items))
+}
+
+/// `details.items`: `{index, product_id, quantity}`.
+pub fn invalid_new_quantity(item: Value) -> Error {
+    Error::new(
+        INVALID_QUANTITY,
+        "A new quantity is not a whole number of 0 or more, or a product is named twice.",
+    )
+    .next("Nothing was changed. Name each product once; 0 removes it.")
+    .details(named(vec![item]))
+}
+
+pub fn nothing_left() -> Error {
+    Error::new(EMPTY_CART, "The cart would have no items.")
+        .next("Nothing was changed. End the cart with cancel_cart instead.")
+}
+
+/// `details`: `{field, wish}`.
+pub fn not_offered(field: &str, wish: &str) -> Error {
+    Error::new("NOT_OFFERED", format!("This shop does not offer {wish}."))
+        .next(format!(
+            "Nothing was done. Leave out `{field}`, and tell the customer."
+        ))
+        .details(json!({ "field": field, "wish": wish }))
+}
+
+/// `details`: `{items, bytes, most}`.
+pub fn cart_too_large(items: usize, bytes: usize) -> Error {
+    Error::new(
+        TOO_MANY_ITEMS,
+        format!("A mandate of {items} items has {bytes} bytes; the limit is {MAX_MANDATE_BYTES}."),
+    )
+    .next("No cart was made. Make several smaller carts.")
+    .details(json!({ "items": items, "bytes": bytes, "most": MAX_MANDATE_BYTES }))
 }
 
 /// `details.items`: `{product_id}`.
-pub fn unknown_product(ids: &[i64]) -> Error {
+pub fn product_not_found(ids: &[i64]) -> Error {
     let items: Vec<Value> = ids.iter().map(|id| json!({ "product_id": id })).collect();
     Error::new(
-        UNKNOWN_PRODUCT,
+        PRODUCT_NOT_FOUND,
         format!("The shop has no product with id {}.", list(ids)),
     )
     .next("Find products with search_products and use their ids.")
-    .details(json!({ "items": items }))
+    .details(named(items))
 }
 
 /// A product of which the cart wants more than there is.
@@ -106,7 +142,7 @@ pub fn insufficient_stock(shortages: &[Shortage]) -> Error {
         ),
     )
     .next("No cart was made. Lower the quantities or choose other products.")
-    .details(json!({ "items": items }))
+    .details(named(items))
 }
 
 pub fn amount_too_large() -> Error {
@@ -129,7 +165,16 @@ pub fn invalid_address(field: Option<&str>, what: &str) -> Error {
         .details(json!({ "field": field }))
 }
 
-fn list(ids: &[i64]) -> String {
+fn named(mut items: Vec<Value>) -> Value {
+    let more = items.len().saturating_sub(MOST_NAMED);
+    items.truncate(MOST_NAMED);
+    match more {
+        0 => json!({ "items": items }),
+        more => json!({ "items": items, "more": more }),
+    }
+}
+
+pub fn list(ids: &[i64]) -> String {
     let named: Vec<String> = ids.iter().take(MOST_NAMED).map(i64::to_string).collect();
     named.join(", ") + &and_others(ids.len())
 }

@@ -21,4 +21,12 @@ pub enum Format {
 
 impl Format {
     pub const ALL: [Self; 2] = [Self::Flat, Self::Ap2];
+
+    /// As arguments and rows write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Flat => "flat",
+            Self::Ap2 => "ap2-0.1",
+        }
+    }
 }

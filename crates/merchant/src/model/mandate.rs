@@ -74,6 +74,7 @@ mod tests {
     fn formats_have_names() {
         for (format, name) in Format::ALL.into_iter().zip(["flat", "ap2-0.1"]) {
             assert_eq!(serde_json::to_value(format).unwrap(), name);
+            assert_eq!(format.name(), name);
         }
         assert_eq!(Format::default(), Format::Flat);
     }

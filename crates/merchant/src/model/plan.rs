@@ -9,10 +9,8 @@ use super::{
     cart::{Article, Line},
     decimal::Decimal,
     errors::{self, Shortage},
+    limits::MAX_ITEMS,
 };
-
-/// How many items a plan may list, before equal ones are merged.
-pub const MAX_ITEMS: usize = 1000;
 
 /// The wanted products, each once, in the order of first mention.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +85,44 @@ impl CartPlan {
         Ok(plan)
     }
 
+    /// The lines of a cart with other quantities. New products come last.
+    pub fn changed(lines: &[Line], quantities: &NewQuantities) -> Result<Self> {
+        let mut wanted: Vec<PlanItem> = lines
+            .iter()
+            .map(|line| PlanItem {
+                product_id: line.product_id,
+                quantity: line.quantity,
+            })
+            .collect();
+        for new in &quantities.0 {
+            match wanted
+                .iter_mut()
+                .find(|item| item.product_id == new.product_id)
+            {
+                Some(item) => item.quantity = new.quantity,
+                None => wanted.push(*new),
+            }
+        }
+        wanted.retain(|item| item.quantity > 0);
+        match wanted.is_empty() {
+            true => Err(errors::nothing_left()),
+            false if wanted.len() > MAX_ITEMS => {
+                Err(errors::too_many_items(wanted.len(), MAX_ITEMS))
+            }
+            false => Ok(Self { wanted }),
+        }
+    }
+
+    /// Whether these lines are what is wanted.
+    pub fn is_of(&self, lines: &[Line]) -> bool {
+        let lines = lines.iter().map(|line| (line.product_id, line.quantity));
+        let wanted = self
+            .wanted
+            .iter()
+            .map(|item| (item.product_id, item.quantity));
+        wanted.eq(lines)
+    }
+
     pub fn wanted(&self) -> &[PlanItem] {
         &self.wanted
     }
@@ -112,7 +148,7 @@ impl CartPlan {
             }
         }
         if !unknown.is_empty() {
-            return Err(errors::unknown_product(&unknown));
+            return Err(errors::product_not_found(&unknown));
         }
         let shortages: Vec<Shortage> = found
             .iter()
@@ -130,6 +166,40 @@ impl CartPlan {
             .into_iter()
             .map(|(article, quantity)| Line::new(article, quantity))
             .collect()
+    }
+}
+
+/// What a cart should have of some products; 0 removes one.
+#[derive(Debug, Default)]
+pub struct NewQuantities(Vec<PlanItem>);
+
+impl NewQuantities {
+    pub fn parse(items: &[Value]) -> Result<Self> {
+        let mut quantities: Vec<PlanItem> = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            let Some(product_id) = product_id(&item["product_id"]) else {
+                let item = json!({ "index": index, "product_id": echo(&item["product_id"]) });
+                return Err(errors::invalid_product_id(vec![item]));
+            };
+            let quantity = Decimal::from_json(&item["quantity"]).and_then(Decimal::whole);
+            let quantity = quantity.ok().filter(|quantity| *quantity >= 0);
+            let is_twice = quantities
+                .iter()
+                .any(|earlier| earlier.product_id == product_id);
+            match quantity.filter(|_| !is_twice) {
+                Some(quantity) => quantities.push(PlanItem {
+                    product_id,
+                    quantity,
+                }),
+                None => {
+                    let quantity = echo(&item["quantity"]);
+                    let item =
+                        json!({ "index": index, "product_id": product_id, "quantity": quantity });
+                    return Err(errors::invalid_new_quantity(item));
+                }
+            }
+        }
+        Ok(Self(quantities))
     }
 }
 
@@ -305,7 +375,7 @@ mod tests {
         ]))
         .unwrap();
         let (code, items) = refused(all.lines(&[article(1, 10, 2)]));
-        assert_eq!(code, "UNKNOWN_PRODUCT");
+        assert_eq!(code, "PRODUCT_NOT_FOUND");
         assert_eq!(items, json!([{ "product_id": 3 }, { "product_id": 9 }]));
         let stock = [article(1, 10, 2), article(3, 10, 0), article(9, 10, 1)];
         let (code, items) = refused(all.lines(&stock));

@@ -1,9 +1,8 @@
 //! Warnings where an agent's prices differ from the shop's.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::collections::HashMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
+use kit::Warning;
 use serde_json::{Value, json};
 
 use super::{
@@ -13,41 +12,33 @@ use super::{
     plan::{echo, product_id},
 };
 
-/// Something the caller should know about an answer that is otherwise good.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct PriceWarning {
-    pub code: &'static str,
-    pub product_id: i64,
-    /// The price the agent passed, as it wrote it.
-    #[schemars(with = "NumberOrText")]
-    pub passed: Value,
-    /// The price in the cart.
-    pub current: Yen,
+/// The price in `passed` is not the price in the cart.
+fn price_changed(product_id: i64, passed: Value, current: Yen) -> Warning {
+    let message = match &passed {
+        Value::Null => format!("Product {product_id} costs {current} yen."),
+        passed => format!("Product {product_id} costs {current} yen, not {passed}."),
+    };
+    Warning::new("PRICE_CHANGED", message)
+        .detail("product_id", product_id)
+        .detail("passed", passed)
+        .detail("current", json!(current))
 }
 
-/// The schema of a number, which may also be written as text.
-pub struct NumberOrText;
-
-impl JsonSchema for NumberOrText {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "NumberOrText".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "type": "number" }, { "type": "string" }] })
-    }
+/// Warns where a product in both carts has another price in the new one.
+pub fn price_changes(old: &[Line], new: &[Line]) -> Vec<Warning> {
+    let price = |line: &Line| {
+        let same = |other: &&Line| other.product_id == line.product_id;
+        let before = old.iter().find(same)?.unit_price;
+        (before != line.unit_price)
+            .then(|| price_changed(line.product_id, json!(before), line.unit_price))
+    };
+    new.iter().filter_map(price).collect()
 }
-
-const PRICE_CHANGED: &str = "PRICE_CHANGED";
 
 /// Compares the `products` that an agent passed with the lines of its cart. Their
 /// prices (`price_jpy` and `price_cents`) are never used, but the customer should
 /// know that they differ.
-pub fn price_warnings(products: &[Value], lines: &[Line]) -> Vec<PriceWarning> {
+pub fn price_warnings(products: &[Value], lines: &[Line]) -> Vec<Warning> {
     let mut lines: HashMap<i64, &Line> = lines.iter().map(|line| (line.product_id, line)).collect();
     let mut warnings = Vec::new();
     for product in products {
@@ -59,12 +50,7 @@ pub fn price_warnings(products: &[Value], lines: &[Line]) -> Vec<PriceWarning> {
             continue;
         };
         if let Some(passed) = other_price(product, current) {
-            warnings.push(PriceWarning {
-                code: PRICE_CHANGED,
-                product_id: id,
-                passed,
-                current,
-            });
+            warnings.push(price_changed(id, passed, current));
             lines.remove(&id);
         }
     }
@@ -97,8 +83,18 @@ mod tests {
     fn passed_prices_only_warn() {
         let lines = [Line::new(&article(1, 1980), 1).unwrap()];
         let warned = |product: Value| {
-            let warnings = price_warnings(&[product], &lines);
-            serde_json::to_value(warnings).unwrap()
+            let mut warnings = json!(price_warnings(&[product], &lines));
+            for warning in warnings.as_array_mut().unwrap() {
+                let message = warning["message"].take();
+                assert!(
+                    message
+                        .as_str()
+                        .unwrap()
+                        .starts_with("Product 1 costs 1980 yen")
+                );
+                warning.as_object_mut().unwrap().remove("message");
+            }
+            warnings
         };
         for same in [
             json!({ "id": 1, "price_jpy": 1980.0, "price_cents": 198_000 }),

@@ -68,6 +68,31 @@ impl Terms {
     pub fn with_tax(&self, price: Yen) -> Option<Yen> {
         price.checked_add(self.tax_rate.of(price, self.rounding))
     }
+
+    /// The highest price without tax that costs at most so many yen with tax.
+    pub fn highest_price_within(&self, with_tax: i64) -> i64 {
+        let is_within = |price: i64| {
+            let taxed = Yen::new(price).ok().and_then(|price| self.with_tax(price));
+            taxed.is_some_and(|taxed| taxed.get() <= with_tax)
+        };
+        let (mut low, mut high) = (0, with_tax.clamp(0, Yen::MAX.get()));
+        while low < high {
+            let middle = low + (high - low + 1) / 2;
+            match is_within(middle) {
+                true => low = middle,
+                false => high = middle - 1,
+            }
+        }
+        low
+    }
+
+    /// The lowest price without tax that costs at least so many yen with tax.
+    pub fn lowest_price_from(&self, with_tax: i64) -> i64 {
+        match with_tax {
+            ..=0 => 0,
+            _ => self.highest_price_within(with_tax - 1) + 1,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -133,5 +158,26 @@ mod tests {
         assert_eq!(terms.with_tax(Yen::MAX), None);
         let price = Yen::new(1980).unwrap();
         assert_eq!(terms.with_tax(price).map(Yen::get), Some(2178));
+    }
+
+    #[test]
+    fn bounds_with_tax_become_bounds_without() {
+        for rounding in [Rounding::Floor, Rounding::HalfUp, Rounding::Ceil] {
+            let terms = Terms {
+                rounding,
+                ..Terms::default()
+            };
+            let gross = |price| terms.with_tax(Yen::new(price).unwrap()).unwrap().get();
+            for bound in (0..300).chain([2177, 2178, 2179]) {
+                let most = terms.highest_price_within(bound);
+                assert!(gross(most) <= bound && gross(most + 1) > bound, "{bound}");
+                let least = terms.lowest_price_from(bound);
+                assert!(gross(least) >= bound, "{bound}");
+                assert!(least == 0 || gross(least - 1) < bound, "{bound}");
+            }
+        }
+        let terms = Terms::default();
+        assert_eq!(terms.highest_price_within(2178), 1980);
+        assert!(terms.highest_price_within(i64::MAX) > Yen::MAX.get() / 2);
     }
 }

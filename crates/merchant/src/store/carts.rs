@@ -17,11 +17,15 @@ pub struct NewCart<'a> {
     pub expires_at: i64,
 }
 
+/// Stores a cart, in place of one with the same id.
 pub fn save_cart(sql: &mut dyn Sql, new: &NewCart<'_>) -> Result<()> {
     sql.execute(
         "INSERT INTO merchant_carts \
          (id, cart, format, is_reserved, caller, created_at, expires_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7) \
+         ON CONFLICT (id) DO UPDATE SET cart = excluded.cart, format = excluded.format, \
+         is_reserved = excluded.is_reserved, created_at = excluded.created_at, \
+         expires_at = excluded.expires_at",
         &[
             Param::Text(new.id),
             Param::Text(new.cart),
@@ -69,6 +73,11 @@ pub fn cancel_cart(sql: &mut dyn Sql, id: &str, now: i64) -> Result<()> {
         "UPDATE merchant_carts SET cancelled_at = $2 WHERE id = $1 AND cancelled_at IS NULL",
         &[Param::Text(id), Param::Int(now)],
     )?;
+    release(sql, id)
+}
+
+/// Releases what the cart has reserved.
+pub fn release(sql: &mut dyn Sql, id: &str) -> Result<()> {
     sql.execute(
         "DELETE FROM merchant_reservations WHERE cart_id = $1",
         &[Param::Text(id)],

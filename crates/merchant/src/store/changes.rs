@@ -6,7 +6,7 @@ use kit::{Error, Param, Result, Sql};
 use super::products::{self, Product};
 
 pub enum Changed {
-    Put(Product),
+    Put(Box<Product>),
     Removed(i64),
 }
 
@@ -14,7 +14,7 @@ pub enum Changed {
 pub fn changes_after(sql: &mut dyn Sql, position: i64, limit: i64) -> Result<Vec<(i64, Changed)>> {
     let mut changes: Vec<(i64, Changed)> = products::changed_after(sql, position, limit)?
         .into_iter()
-        .map(|(number, product)| (number, Changed::Put(product)))
+        .map(|(number, product)| (number, Changed::Put(Box::new(product))))
         .collect();
     for row in sql.query(
         "SELECT change_number, id FROM merchant_removed_products WHERE change_number > $1 \

@@ -1,6 +1,6 @@
 //! The catalogue.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use kit::{Error, Param, Result, Row, Sql, sql::values, text::fold};
 
@@ -15,6 +15,8 @@ pub struct Product {
     pub id: i64,
     pub sku: String,
     pub name: String,
+    /// The names in other languages, by language code.
+    pub names: BTreeMap<String, String>,
     pub description: String,
     pub price_yen: i64,
     /// What may be sold now; when saved, the whole stock.
@@ -27,10 +29,10 @@ pub struct Product {
 }
 
 const COLUMNS: &str = "p.id, p.sku, p.name, p.description, p.price_yen, p.category, p.brand, \
-     p.image_url, p.refund_period_days, p.keywords";
+     p.image_url, p.refund_period_days, p.keywords, p.names";
 
 /// The column of the stock in a row that begins with [`COLUMNS`].
-const STOCK: usize = 10;
+const STOCK: usize = 11;
 
 fn read(row: &Row) -> Result<Product> {
     Ok(Product {
@@ -44,6 +46,10 @@ fn read(row: &Row) -> Result<Product> {
         image_url: row.opt_text(7)?,
         refund_period_days: row.int(8)?,
         keywords: row.text(9)?.lines().map(str::to_owned).collect(),
+        names: match row.opt_text(10)? {
+            Some(names) => serde_json::from_str(&names).map_err(Error::internal)?,
+            None => BTreeMap::new(),
+        },
         stock: row.int(STOCK)?.max(0),
     })
 }
@@ -73,6 +79,7 @@ pub struct Filter {
     pub brands: Vec<String>,
     pub min_price: Option<i64>,
     pub max_price: Option<i64>,
+    pub include_sold_out: bool,
 }
 
 impl Filter {
@@ -93,7 +100,7 @@ pub enum Order {
     Name,
 }
 
-/// Products in stock, a page of them.
+/// Products in stock, or all, a page of them.
 pub fn list(
     sql: &mut dyn Sql,
     filter: &Filter,
@@ -104,7 +111,10 @@ pub fn list(
     let categories = labels(sql, "category", &filter.categories)?;
     let brands = labels(sql, "brand", &filter.brands)?;
     let mut params = vec![Param::Int(now)];
-    let mut wanted = vec![format!("p.stock > 0 AND p.stock > {RESERVED}")];
+    let mut wanted = vec![match filter.include_sold_out {
+        false => format!("p.stock > 0 AND p.stock > {RESERVED}"),
+        true => "TRUE".to_owned(),
+    }];
     for (column, among) in [("category", &categories), ("brand", &brands)] {
         if let Some(among) = among {
             if among.is_empty() {
@@ -203,6 +213,19 @@ pub fn sku_owners(sql: &mut dyn Sql, skus: &[&str]) -> Result<HashMap<String, i6
     Ok(owners)
 }
 
+/// Up to 200 SKUs that begin like this one.
+pub fn similar_skus(sql: &mut dyn Sql, sku: &str) -> Result<Vec<String>> {
+    let begin: String = sku.chars().take(4).collect();
+    let end = format!("{begin}\u{10ffff}");
+    sql.query(
+        "SELECT sku FROM merchant_products WHERE sku >= $1 AND sku < $2 ORDER BY sku LIMIT 200",
+        &[Param::Text(&begin), Param::Text(&end)],
+    )?
+    .iter()
+    .map(|row| row.text(0))
+    .collect()
+}
+
 /// Whose products are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
@@ -219,8 +242,10 @@ pub fn save(sql: &mut dyn Sql, products: &[Product], owner: Owner) -> Result<u64
     for chunk in products.chunks(ROWS_PER_INSERT) {
         let first = number_changes(sql, chunk.len())?;
         let keywords: Vec<String> = chunk.iter().map(|p| p.keywords.join("\n")).collect();
-        let mut params = Vec::with_capacity(chunk.len() * 13);
-        for ((number, product), keywords) in (first..).zip(chunk).zip(&keywords) {
+        let names: Vec<Option<String>> = chunk.iter().map(names_column).collect();
+        let mut params = Vec::with_capacity(chunk.len() * 14);
+        let texts = keywords.iter().zip(&names);
+        for ((number, product), (keywords, names)) in (first..).zip(chunk).zip(texts) {
             params.extend([
                 Param::Int(product.id),
                 Param::Text(&product.sku),
@@ -233,6 +258,7 @@ pub fn save(sql: &mut dyn Sql, products: &[Product], owner: Owner) -> Result<u64
                 Param::from(product.image_url.as_deref()),
                 Param::Int(product.refund_period_days),
                 Param::Text(keywords),
+                Param::from(names.as_deref()),
                 Param::Int((owner == Owner::Demo).into()),
                 Param::Int(number),
             ]);
@@ -245,16 +271,16 @@ pub fn save(sql: &mut dyn Sql, products: &[Product], owner: Owner) -> Result<u64
                  stock = excluded.stock, category = excluded.category, brand = excluded.brand, \
                  image_url = excluded.image_url, \
                  refund_period_days = excluded.refund_period_days, \
-                 keywords = excluded.keywords, is_demo = excluded.is_demo, \
+                 keywords = excluded.keywords, names = excluded.names, is_demo = excluded.is_demo, \
                  change_number = excluded.change_number"
             }
         };
         written += sql.execute(
             &format!(
                 "INSERT INTO merchant_products (id, sku, name, description, price_yen, stock, \
-                 category, brand, image_url, refund_period_days, keywords, is_demo, \
+                 category, brand, image_url, refund_period_days, keywords, names, is_demo, \
                  change_number) VALUES {} ON CONFLICT (id) DO {conflict}",
-                values(chunk.len(), 13)
+                values(chunk.len(), 14)
             ),
             &params,
         )?;
@@ -268,6 +294,11 @@ pub fn save(sql: &mut dyn Sql, products: &[Product], owner: Owner) -> Result<u64
         )?;
     }
     Ok(written)
+}
+
+fn names_column(product: &Product) -> Option<String> {
+    let names = &product.names;
+    (!names.is_empty()).then(|| serde_json::json!(names).to_string())
 }
 
 /// Removes the sample data and numbers the changes for search. Returns how many

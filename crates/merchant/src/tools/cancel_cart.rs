@@ -20,11 +20,10 @@ pub struct Input {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     cart_id: String,
-    /// `cancelled`, or `expired` when the cart had ended by itself.
+    /// cancelled, or expired by itself before
     status: &'static str,
-    /// What the cart had reserved and is for sale again.
+    /// For sale again
     released: Vec<Released>,
-    /// One sentence for people.
     message: &'static str,
 }
 
@@ -40,8 +39,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "cancel_cart",
             title: "カート取消 / Cancel a cart",
-            description: "End a cart of your own and release what it reserved. Cancelling it again \
-                changes nothing.",
+            description: "End a cart of yours and release what it reserved; a second call changes \
+                nothing. カートを取り消す",
             hints: Hints::REMOVES,
             effect: Effect::Write,
         },

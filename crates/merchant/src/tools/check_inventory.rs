@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Definition, Effect, Handler, Hints, Result, Sql, Tool};
+use kit::{Context, Definition, Effect, Handler, Hints, Result, Sql, Tool, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,18 +12,19 @@ use crate::{empty_shop, errors, state::CounterState, store};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// 商品IDリスト（"1,2"も可）
+    /// Product ids; "1,2" works too. 商品IDリスト
     #[schemars(length(max = 1000))]
     product_ids: Vec<i64>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
-    /// What can be sold of each product, by its id; 0 for an unknown one.
+    /// What can be sold, by product id; 0 for an unknown one
     inventory: Map<String, Value>,
-    /// Only while the shop has no products at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'static str>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
@@ -31,7 +32,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "check_inventory",
             title: "在庫確認 / Check inventory",
-            description: "在庫状況を確認",
+            description: "How many of each product can be sold. 在庫状況を確認",
             hints: Hints::READS,
             effect: Effect::Read,
         },
@@ -54,8 +55,18 @@ fn handle(
     };
     let count = |id| available.get(id).copied().unwrap_or(0).into();
     let ids = input.product_ids.iter();
+    let unknown = ids.clone().filter(|id| !available.contains_key(id));
+    let unknown: Vec<i64> = unknown.copied().collect();
+    let warnings = match unknown.is_empty() || message.is_some() {
+        true => Vec::new(),
+        false => vec![errors::not_found_warning(
+            &unknown,
+            "0 does not mean sold out",
+        )],
+    };
     Ok(Output {
         inventory: ids.map(|id| (id.to_string(), count(id))).collect(),
         message,
+        warnings,
     })
 }

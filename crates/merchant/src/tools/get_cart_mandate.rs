@@ -6,7 +6,7 @@ use kit::{Context, Definition, Effect, Error, Handler, Hints, Result, Sql, Tool}
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{arguments, build_cart_mandates::Output};
+use super::{arguments, cart_output::Output};
 use crate::{
     errors,
     model::{cart::Cart, formats::Format},
@@ -27,7 +27,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "get_cart_mandate",
             title: "CartMandate取得 / Get a cart mandate",
-            description: "A cart mandate that build_cart_mandates made, until it expires.",
+            description: "A cart mandate that build_cart_mandates made, until it expires. \
+                構築済みのCartMandateを取得",
             hints: Hints::READS,
             effect: Effect::Read,
         },
@@ -43,18 +44,12 @@ fn handle(
     input: Input,
 ) -> Result<Output> {
     let stored = store::cart(sql, &input.cart_id)?.ok_or_else(errors::cart_not_found)?;
-    let now = context.clock.now();
-    if stored.expires_at <= now.as_millisecond() {
-        return Err(errors::cart_expired());
-    }
-    if stored.is_cancelled {
-        return Err(errors::cart_cancelled());
-    }
+    errors::check_open(&stored, state.now(context))?;
     let cart: Cart = serde_json::from_str(&stored.cart).map_err(Error::internal)?;
     let format = match input.format {
         Some(format) => format,
         None => serde_json::from_value(stored.format.into()).map_err(Error::internal)?,
     };
-    let mandate = cart.mandate(format, state.signer.as_ref(), now)?;
-    Output::new(mandate, &cart, stored.is_reserved, Vec::new())
+    let kind = (format, stored.is_reserved);
+    Output::new(state, context, &cart, kind, "", Vec::new())
 }

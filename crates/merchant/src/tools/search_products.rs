@@ -1,10 +1,11 @@
 //! `search_products`: the products that somebody means.
 
 mod cursor;
+mod empty;
 mod input;
+mod lookup;
 mod output;
 mod page;
-mod page_contents;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use super::arguments;
 use crate::state::CounterState;
 use cursor::Cursor;
 use input::Input;
+use lookup::Lookup;
 use output::Output;
 use page::Page;
 
@@ -22,7 +24,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "search_products",
             title: "商品検索 / Search products",
-            description: "データベースから商品を検索",
+            description: "Search the products in stock, in the languages of the catalogue. \
+                データベースから商品を検索",
             hints: Hints::READS,
             effect: Effect::Read,
         },
@@ -35,23 +38,31 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         for name in ["limit", "min_price", "max_price"] {
             arguments::integer(arguments, name);
         }
-        arguments::truth(arguments, "facets");
+        for name in ["facets", "price_includes_tax", "include_sold_out"] {
+            arguments::truth(arguments, name);
+        }
     })
     .personal(&["keywords"])
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {
+    let input = input.without_tax(&state.terms);
     let mut query = input.query();
     let cursor = Cursor::read(input.cursor.as_deref(), &query)?;
-    let page = Page {
+    let lookup = Lookup {
         state: &state,
-        input: &input,
         now: state.now(&context),
         budget: context.budget(),
     };
+    let page = Page {
+        lookup: &lookup,
+        input: &input,
+    };
     let mut output = page.answer(&mut query, cursor).await?;
     if output.products.is_empty() {
-        output.message = Some(page.why_empty(context.language).await?);
+        let why = empty::explain(&lookup, &input.query(), context.language).await?;
+        output.message = Some(why.message);
+        output.details = Some(why.details).filter(|details| !details.is_empty());
     }
     Ok(output)
 }

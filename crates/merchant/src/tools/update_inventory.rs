@@ -15,7 +15,6 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// Product id
     product_id: i64,
     /// The stock as counted
     #[schemars(range(min = 0, max = MOST_STOCK))]
@@ -26,7 +25,7 @@ pub struct Input {
     /// Kept with the change
     #[schemars(length(max = 200))]
     reason: Option<String>,
-    /// Any text of your own; reuse it when you retry, and nothing is counted twice
+    /// Any text; repeat it when you retry, and nothing is counted twice
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,
 }
@@ -34,11 +33,10 @@ pub struct Input {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     product_id: i64,
-    /// What can be sold now: the stock less what carts have reserved.
+    /// The stock less what carts have reserved
     inventory_count: i64,
     stock_before: i64,
     stock: i64,
-    /// One sentence for people.
     message: String,
 }
 
@@ -47,7 +45,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "update_inventory",
             title: "在庫更新 / Update inventory",
-            description: "Set a product's stock, or add to it. Only for keys of the shop's own staff.",
+            description: "Set a product's stock, or add to it; only for the shop's staff. 在庫を更新",
             hints: Hints {
                 idempotent: false,
                 ..Hints::REMOVES
@@ -83,8 +81,7 @@ fn handle(
     let now = state.now(context);
     let note = (input.reason.as_deref(), &*context.caller.id, now);
     let Some(changed) = store::set_stock(sql, id, new_stock, note)? else {
-        let error = errors::product_not_found(&format!("id {id}"));
-        return Err(empty_shop::explain(sql, error)?);
+        return Err(empty_shop::explain(sql, errors::product_not_found(&[id]))?);
     };
     let changed = changed.map_err(|before| match input.change {
         Some(1..) => errors::stock_too_large(before, MOST_STOCK),
@@ -97,11 +94,19 @@ fn handle(
         inventory_count: available,
         stock_before: before,
         stock: after,
-        message: match context.language {
-            Language::English => {
+        message: match (context.language, before == after) {
+            (Language::English, true) => {
+                format!("Nothing changed: the stock of product {id} is already {after}.")
+            }
+            (Language::English, false) => {
                 format!("The stock of product {id} went from {before} to {after}.")
             }
-            Language::Japanese => format!("商品{id}の在庫を{before}から{after}に変更しました。"),
+            (Language::Japanese, true) => {
+                format!("変更はありません。商品{id}の在庫はすでに{after}です。")
+            }
+            (Language::Japanese, false) => {
+                format!("商品{id}の在庫を{before}から{after}に変更しました。")
+            }
         },
     })
 }

@@ -75,7 +75,7 @@ async fn a_failed_replacement_leaves_the_old_cart_as_it_was() {
         let old = build(&shop, reserving(5, 10)).await.unwrap();
         for (arguments, code) in [
             (reserving(5, 16), "INSUFFICIENT_STOCK"),
-            (reserving(404, 1), "UNKNOWN_PRODUCT"),
+            (reserving(404, 1), "PRODUCT_NOT_FOUND"),
         ] {
             assert_eq!(shop.code(BUILD, replacing(&old, arguments)).await, code);
             assert_eq!(shop.inventory(5).await, 5);

@@ -22,3 +22,4 @@ mod searching;
 mod seed;
 mod shop;
 mod stock;
+mod wishes;

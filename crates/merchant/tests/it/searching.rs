@@ -48,6 +48,20 @@ async fn a_filter_that_matches_nothing_finds_nothing() {
 }
 
 #[tokio::test]
+async fn sold_out_products_are_listed_on_request() {
+    for shop in both().await {
+        for keywords in [json!([]), json!(["SORA"])] {
+            let search = json!({"keywords": keywords, "category": ["electronics"], "include_sold_out": "true", "sort": "newest"});
+            assert_eq!(shop.search(search).await, [15, 14, 13, 12]);
+        }
+        // The categories of what there is, also when nothing matches.
+        let nothing = json!({"keywords": ["存在しない商品"], "facets": true, "limit": 1});
+        let answer = shop.ok(SEARCH, nothing).await;
+        assert_eq!(answer["facets"]["category"]["outdoor"], 3, "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn sold_out_products_do_not_count_towards_the_limit() {
     for shop in both().await {
         // むぎぼー: 1 to 8 and 30, of which 3 is sold out in the sample data.
@@ -240,7 +254,7 @@ async fn an_empty_shop_tells_how_to_import_products() {
 
         let change = json!({"product_id": 1, "change": 1});
         for (tool, arguments, code) in [
-            (BUILD, plan_of(1, 1), "UNKNOWN_PRODUCT"),
+            (BUILD, plan_of(1, 1), "PRODUCT_NOT_FOUND"),
             ("get_product", json!({"product_id": 1}), "PRODUCT_NOT_FOUND"),
             ("update_inventory", change, "PRODUCT_NOT_FOUND"),
         ] {

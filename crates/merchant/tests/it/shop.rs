@@ -10,7 +10,9 @@ use std::{
     },
 };
 
-use kit::{BoxFuture, Caller, Context, Store, context::Client, testing::Harness};
+use kit::{
+    BoxFuture, Caller, Context, Store, context::Client, counter::Imported, testing::Harness,
+};
 use merchant::Settings;
 use serde_json::{Value, json};
 use store::testing::Scratch;
@@ -139,6 +141,13 @@ impl Shop {
         let file = folder.file("shop.json", Value::from(rows).to_string());
         let imported = self.import(&file).await.unwrap();
         assert_eq!(imported.skipped, 0, "{imported:?}");
+    }
+
+    pub async fn import_synonyms(&self, text: &str) -> Imported {
+        let folder = Folder::new();
+        let file = folder.file("synonyms.txt", text);
+        let import = self.counter.import.as_ref().unwrap();
+        import.import_synonyms(&self.context, &file).await.unwrap()
     }
 
     pub async fn inventory(&self, id: i64) -> i64 {

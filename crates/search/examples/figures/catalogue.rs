@@ -204,6 +204,7 @@ pub fn product(id: i64, brands: &[String]) -> Document {
         },
         price: 100 + dice.below(500) as i64 * 20,
         in_stock: !dice.chance(10),
+        ..Document::default()
     }
 }
 

@@ -109,7 +109,7 @@ fn an_index_of_another_format_is_rejected() {
     build(directory.path());
     let meta = directory.path().join("meta.json");
     let text = fs::read_to_string(&meta).unwrap();
-    let other = text.replace("\"1 9\"", "\"999 9\"");
+    let other = text.replace("\"2 9\"", "\"999 9\"");
     assert_ne!(text, other);
     fs::write(&meta, other).unwrap();
     let result = Index::open(directory.path(), Options::default());

@@ -59,6 +59,7 @@ fn put(product: &Product) -> Change {
         keywords: product.keywords.clone(),
         price: product.price_jpy,
         in_stock: product.inventory_count > 0,
+        ..Document::default()
     })
 }
 

@@ -10,12 +10,16 @@ const DEEPEST: u64 = 100_000;
 /// `sort` comes first: otherwise a requested order would only apply among equally
 /// good matches. The other rules are the server's own, since their names differ
 /// between versions.
-pub fn wanted_settings(ranking_rules: Option<&Value>) -> Map<String, Value> {
+pub fn wanted_settings(
+    ranking_rules: Option<&Value>,
+    synonyms: &[Vec<String>],
+) -> Map<String, Value> {
     let mut wanted = Map::new();
     wanted.insert(
         "searchableAttributes".into(),
         json!([
             "name",
+            "names",
             "description",
             "keywords",
             "category",
@@ -40,12 +44,30 @@ pub fn wanted_settings(ranking_rules: Option<&Value>) -> Map<String, Value> {
         "faceting".into(),
         json!({ "maxValuesPerFacet": 100, "sortFacetValuesBy": { "*": "count" } }),
     );
+    wanted.insert("synonyms".into(), synonyms_setting(synonyms).into());
     if let Some(rules) = ranking_rules.and_then(Value::as_array) {
         let others = rules.iter().filter(|rule| *rule != "sort").cloned();
         let rules: Vec<Value> = std::iter::once("sort".into()).chain(others).collect();
         wanted.insert("rankingRules".into(), rules.into());
     }
     wanted
+}
+
+/// Each word with all that mean the same, as the server wants it.
+fn synonyms_setting(groups: &[Vec<String>]) -> Map<String, Value> {
+    let mut setting = Map::new();
+    for group in groups {
+        for word in group {
+            let others = group.iter().filter(|other| *other != word).cloned();
+            let known = setting
+                .entry(word.to_lowercase())
+                .or_insert_with(|| json!([]));
+            if let Some(known) = known.as_array_mut() {
+                known.extend(others.map(Value::String));
+            }
+        }
+    }
+    setting
 }
 
 /// Lists of documents, none longer than `most` unless a single one is.
@@ -71,6 +93,7 @@ fn document(product: &Product) -> String {
         "id": product.id,
         "sku": product.sku,
         "name": product.name,
+        "names": product.names.values().collect::<Vec<_>>(),
         "description": product.description,
         "category": product.category,
         "brand": product.brand,
@@ -96,6 +119,7 @@ mod tests {
             id,
             sku: format!("K-{id}"),
             name: "急須".into(),
+            names: Default::default(),
             description: "\"".repeat(2_000),
             price_yen: 1,
             stock: 1,

@@ -56,6 +56,7 @@ fn mark(query: &Query) -> String {
     let mut hasher = DefaultHasher::new();
     (&query.text, &query.category, &query.brand).hash(&mut hasher);
     (query.min_price, query.max_price, query.sort as u8).hash(&mut hasher);
+    query.in_stock_only.hash(&mut hasher);
     format!("{:08x}", hasher.finish() & 0xffff_ffff)
 }
 

@@ -6,41 +6,46 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     answers::ProductField,
+    model::terms::Terms,
     store::{Filter, Order},
 };
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// 検索キーワードリスト
+    /// Words that one product has all of; [] lists everything in stock. 検索キーワードリスト
     #[schemars(length(max = 100), inner(length(max = 1000)))]
     pub keywords: Vec<String>,
     /// 最大検索結果数
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: usize,
-    /// Only these categories
     #[serde(default)]
     #[schemars(length(max = 50))]
     pub category: Vec<String>,
-    /// Only these brands
     #[serde(default)]
     #[schemars(length(max = 50))]
     pub brand: Vec<String>,
-    /// Yen, without tax
+    /// Yen, without tax, inclusive
     #[schemars(range(min = 0))]
     pub min_price: Option<i64>,
-    /// Yen, without tax
+    /// Yen, without tax, inclusive
     #[schemars(range(min = 0))]
     pub max_price: Option<i64>,
+    /// min_price and max_price are with tax (税込)
+    #[serde(default)]
+    pub price_includes_tax: bool,
+    /// Also what is sold out
+    #[serde(default)]
+    pub include_sold_out: bool,
     #[serde(default)]
     pub sort: SortBy,
-    /// Also count the matches by category and brand
+    /// Count matches by category and brand
     #[serde(default)]
     pub facets: bool,
-    /// Only these fields of each product
+    /// Only these
     #[serde(default)]
     pub fields: Vec<ProductField>,
-    /// next_cursor of the page before, with otherwise the same arguments
+    /// next_cursor, with otherwise the same arguments
     pub cursor: Option<String>,
 }
 
@@ -60,6 +65,17 @@ pub enum SortBy {
 }
 
 impl Input {
+    /// With the bounds of the price turned into prices without tax.
+    pub fn without_tax(mut self, terms: &Terms) -> Self {
+        if std::mem::take(&mut self.price_includes_tax) {
+            self.min_price = self.min_price.map(|price| terms.lowest_price_from(price));
+            self.max_price = self
+                .max_price
+                .map(|price| terms.highest_price_within(price));
+        }
+        self
+    }
+
     /// The search for an index.
     pub fn query(&self) -> Query {
         Query {
@@ -68,7 +84,7 @@ impl Input {
             brand: self.brand.clone(),
             min_price: self.min_price,
             max_price: self.max_price,
-            in_stock_only: true,
+            in_stock_only: !self.include_sold_out,
             sort: match self.sort {
                 SortBy::Relevance => Sort::Relevance,
                 SortBy::PriceAsc => Sort::PriceAsc,
@@ -88,6 +104,7 @@ impl Input {
             brands: self.brand.clone(),
             min_price: self.min_price,
             max_price: self.max_price,
+            include_sold_out: self.include_sold_out,
         }
     }
 

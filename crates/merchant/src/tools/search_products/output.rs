@@ -1,5 +1,6 @@
 //! The answer of `search_products`.
 
+use kit::Warning;
 use schemars::JsonSchema;
 use search::Facets;
 use serde::Serialize;
@@ -10,37 +11,30 @@ use crate::answers::ProductView;
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     pub products: Vec<ProductView>,
-    /// True when nothing matched: these are simply products in stock.
+    /// Nothing matched; these are only in stock
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback_reason: Option<String>,
-    /// Why there are none.
+    /// Why there are none
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<&'static str>,
-    /// Who found them: embedded, meilisearch or database.
-    pub engine: &'static str,
+    pub message: Option<String>,
+    /// excluded_by, sold_out, and what there is instead
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub facets: Option<FacetCounts>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<SearchWarning>,
+    pub warnings: Vec<Warning>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct FacetCounts {
-    /// How many matches each category has.
     pub category: Map<String, Value>,
     pub brand: Map<String, Value>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[schemars(inline)]
-pub struct SearchWarning {
-    pub code: &'static str,
-    pub message: String,
 }
 
 impl From<Facets> for FacetCounts {

@@ -1,18 +1,19 @@
 //! One page of a search.
 
-use kit::{Result, context::Language, sql::Budget};
+use kit::{Result, Warning};
 use search::Query;
 
 use super::{
     cursor::{Cursor, DEEPEST},
+    empty,
     input::Input,
-    output::{FacetCounts, Output, SearchWarning},
-    page_contents::PageContents,
+    lookup::Lookup,
+    output::{FacetCounts, Output},
 };
 use crate::{
-    empty_shop, errors,
+    errors,
     finding::{Engine, Unavailable},
-    state::CounterState,
+    page_contents::PageContents,
     store::{self, Product},
 };
 
@@ -24,10 +25,8 @@ const MOST_AT_ONCE: usize = 1_001;
 const NOT_MATCHES: &str = "These are products in stock, not matches.";
 
 pub struct Page<'a> {
-    pub state: &'a CounterState,
+    pub lookup: &'a Lookup<'a>,
     pub input: &'a Input,
-    pub now: i64,
-    pub budget: Budget,
 }
 
 impl Page<'_> {
@@ -60,7 +59,7 @@ impl Page<'_> {
         let mut contents = self.contents();
         let mut next = None;
         for _ in 0..ROUNDS {
-            let found = match self.state.finder.find(query, only).await {
+            let found = match self.lookup.state.finder.find(query, only).await {
                 Ok(found) => found,
                 Err(Unavailable(_)) if cursor.is_some() => return Err(errors::cursor_lapsed()),
                 Err(Unavailable(reason)) if query.text.is_empty() => {
@@ -75,7 +74,10 @@ impl Page<'_> {
             facets = facets.or(found.facets);
             query.facets = false;
             let came = found.ids.len();
-            for (at, product) in self.in_stock(found.ids).await? {
+            let candidates = self.lookup.products(found.ids).await?;
+            let all = self.input.include_sold_out;
+            let wanted = candidates.into_iter().filter(|(_, it)| all || it.stock > 0);
+            for (at, product) in wanted {
                 if !contents.add(product)? {
                     next = Some(offset + at);
                     break;
@@ -92,30 +94,17 @@ impl Page<'_> {
             query.limit = (2 * query.limit).min(MOST_AT_ONCE);
         }
         if contents.products.is_empty() && cursor.is_none() && self.input.filter().is_empty() {
-            let reason = "Nothing in stock matches.";
-            return self.fallback(query, reason, degraded).await;
+            let sold_out = empty::sold_out(self.lookup, query).await?;
+            let reason = match sold_out.as_slice() {
+                [] => "Nothing in stock matches.".to_owned(),
+                some => format!("What matches is sold out: {}.", empty::names(some)),
+            };
+            return self.fallback(query, &reason, degraded).await;
         }
         let engine = only.unwrap_or(Engine::Embedded);
         let mut output = output(contents, Some(engine), next, query, degraded);
         output.facets = facets.map(FacetCounts::from);
         Ok(output)
-    }
-
-    /// The candidates that are in stock, each with its position.
-    async fn in_stock(&self, ids: Vec<i64>) -> Result<Vec<(usize, Product)>> {
-        let now = self.now;
-        self.state
-            .store
-            .query(self.budget.clone(), move |sql| {
-                let mut found = store::products(sql, &ids, now)?;
-                Ok(ids
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(at, id)| Some((at, found.remove(id)?)))
-                    .filter(|(_, product)| product.stock > 0)
-                    .collect())
-            })
-            .await
     }
 
     /// A page of everything in stock.
@@ -130,10 +119,8 @@ impl Page<'_> {
     /// A list without the facets that were asked for, because no index is available.
     async fn without_facets(&self, query: &Query, reason: &str) -> Result<Output> {
         let mut output = self.listed(query, 0).await?;
-        output.warnings.push(SearchWarning {
-            code: "NO_FACETS",
-            message: format!("{reason} Categories and brands were not counted."),
-        });
+        let message = format!("{reason} Categories and brands were not counted.");
+        output.warnings.push(Warning::new("NO_FACETS", message));
         Ok(output)
     }
 
@@ -154,6 +141,15 @@ impl Page<'_> {
         let mut output = output(contents, None, next, query, degraded);
         output.fallback = Some(true);
         output.fallback_reason = Some(format!("{reason} {what_these_are}"));
+        if self.input.facets {
+            let everything = Query {
+                in_stock_only: true,
+                facets: true,
+                ..Query::default()
+            };
+            let found = self.lookup.state.finder.find(&everything, None).await.ok();
+            output.facets = found.and_then(|found| found.facets).map(FacetCounts::from);
+        }
         Ok(output)
     }
 
@@ -172,34 +168,22 @@ impl Page<'_> {
         Ok((contents, false))
     }
 
-    pub async fn why_empty(&self, language: Language) -> Result<&'static str> {
-        let store = &self.state.store;
-        if store.query(self.budget.clone(), store::is_empty).await? {
-            return Ok(empty_shop::message(language));
-        }
-        Ok(match language {
-            Language::English => {
-                "Nothing in stock matches. keywords [] without filters lists everything in stock."
-            }
-            Language::Japanese => {
-                "在庫のある該当商品がありません。keywordsを[]にして絞り込みを外すと、\
-                 在庫のある全商品を表示します。"
-            }
-        })
-    }
-
     async fn list(&self, offset: usize, limit: usize) -> Result<Vec<Product>> {
-        let (filter, order, now) = (self.input.filter(), self.input.order(), self.now);
-        self.state
-            .store
-            .query(self.budget.clone(), move |sql| {
+        let (filter, order, now) = (self.input.filter(), self.input.order(), self.lookup.now);
+        let store = &self.lookup.state.store;
+        store
+            .query(self.lookup.budget.clone(), move |sql| {
                 store::list(sql, &filter, order, (offset, limit), now)
             })
             .await
     }
 
     fn contents(&self) -> PageContents<'_> {
-        PageContents::new(&self.state.terms, &self.input.fields, self.input.limit)
+        PageContents::new(
+            &self.lookup.state.terms,
+            &self.input.fields,
+            self.input.limit,
+        )
     }
 }
 
@@ -218,7 +202,7 @@ fn output(
         fallback: None,
         fallback_reason: None,
         message: None,
-        engine: engine.map_or("database", Engine::as_str),
+        details: None,
         facets: None,
         warnings,
     }
@@ -229,33 +213,31 @@ fn next_cursor(
     engine: Option<Engine>,
     next: Option<usize>,
     query: &Query,
-    warnings: &mut Vec<SearchWarning>,
+    warnings: &mut Vec<Warning>,
 ) -> Option<String> {
     let cursor = Cursor::write(engine, next?, query);
     if cursor.is_none() {
-        warnings.push(SearchWarning {
-            code: "TOO_MANY_PAGES",
-            message: format!(
-                "There are more, but pages end after {DEEPEST} products. Narrow the search with \
-                 keywords or filters."
-            ),
-        });
+        let message = format!(
+            "There are more, but pages end after {DEEPEST} products. Narrow the search with \
+             keywords or filters."
+        );
+        warnings.push(Warning::new("TOO_MANY_PAGES", message));
     }
     cursor
 }
 
-fn warnings(degraded: Option<&str>, contents: &PageContents<'_>) -> Vec<SearchWarning> {
-    let degraded = degraded.map(|reason| SearchWarning {
-        code: "SEARCH_DEGRADED",
-        message: format!("{reason} The embedded index answered instead."),
+fn warnings(degraded: Option<&str>, contents: &PageContents<'_>) -> Vec<Warning> {
+    let degraded = degraded.map(|reason| {
+        let message = format!("{reason} The embedded index answered instead.");
+        Warning::new("SEARCH_DEGRADED", message)
     });
-    let cut = contents.is_cut.then(|| SearchWarning {
-        code: "PAGE_CUT",
-        message: format!(
-            "The page ends after {} products because it would be too large. Continue with next_cursor, \
-             or ask for fewer fields.",
+    let cut = contents.is_cut.then(|| {
+        let message = format!(
+            "The page ends after {} products because it would be too large. Continue with \
+             next_cursor, or ask for fewer fields.",
             contents.products.len()
-        ),
+        );
+        Warning::new("PAGE_CUT", message)
     });
     degraded.into_iter().chain(cut).collect()
 }

@@ -1,0 +1,157 @@
+//! What agents write into a cart plan beside products and quantities. A wish that the
+//! shop can't fulfil is refused, and other fields that it does not know are named in
+//! a warning, so that nobody takes them for granted.
+
+use kit::{Result, Warning};
+use serde_json::Value;
+
+use super::{address::snake_case, errors};
+
+/// Parts of field names, and what they ask for.
+#[rustfmt::skip]
+const UNSUPPORTED: &[(&[&str], &str)] = &[
+    (&["coupon", "promo", "voucher", "discount", "クーポン", "割引"], "coupons or discounts"),
+    (&["wrap", "gift_message", "ラッピング", "のし"], "gift wrapping or gift messages"),
+    (
+        &["delivery_date", "delivery_time", "deliver_on", "arrive", "配達", "お届け"],
+        "a choice of the delivery date or time",
+    ),
+    (&["shipping_method", "delivery_method", "express"], "a choice of the delivery service"),
+    (&["points", "ポイント"], "points"),
+    (&["payment", "card_number", "credit_card", "支払"], "payment; the customer pays elsewhere"),
+    (
+        &["size", "color", "colour", "variant", "サイズ", "カラー"],
+        "variants; each size or colour is a product with an id of its own",
+    ),
+];
+
+/// Words in the names of fields that only describe a plan or an item, as planners write
+/// them.
+#[rustfmt::skip]
+const HARMLESS: &[&str] = &[
+    "items", "product", "quantity", "id", "sku", "name", "title", "label", "description", "reason",
+    "rationale", "explanation", "summary", "comment", "price", "total", "subtotal", "amount", "tax",
+    "fee", "currency", "jpy", "category", "brand", "image", "inventory", "stock", "refund", "score",
+    "rank", "tags", "theme", "type", "budget", "created",
+];
+
+/// How many unknown fields the warnings name.
+const MOST_WARNINGS: usize = 5;
+
+/// Refuses wishes in a plan and its items, and warns of other unknown fields.
+pub fn check(plan: &Value) -> Result<Vec<Warning>> {
+    let mut unknown = fields_of(plan, "cart_plan")?;
+    let items = plan.get("items").and_then(Value::as_array);
+    for item in items.into_iter().flatten() {
+        unknown.extend(fields_of(item, "cart_plan.items[]")?);
+    }
+    Ok(warnings(unknown))
+}
+
+/// The same for a list of items.
+pub fn check_items(items: &[Value]) -> Result<Vec<Warning>> {
+    let mut unknown = Vec::new();
+    for item in items {
+        unknown.extend(fields_of(item, "items[]")?);
+    }
+    Ok(warnings(unknown))
+}
+
+/// Whether the name of an argument asks for something that the shop does not offer.
+pub fn is_unsupported(name: &str) -> bool {
+    wish(name).is_some()
+}
+
+fn wish(name: &str) -> Option<&'static str> {
+    let spellings = [name.to_lowercase(), snake_case(name)];
+    let is_asked = |part: &&str| spellings.iter().any(|name| name.contains(part));
+    let mut wishes = UNSUPPORTED.iter();
+    wishes
+        .find(|(parts, _)| parts.iter().any(is_asked))
+        .map(|(_, wish)| *wish)
+}
+
+/// The unknown fields of an object; an error if one is a wish.
+fn fields_of(object: &Value, place: &str) -> Result<Vec<String>> {
+    let mut unknown = Vec::new();
+    for (name, value) in object.as_object().into_iter().flatten() {
+        if asks_for_nothing(value) {
+            continue;
+        }
+        let field = format!("{place}.{}", kit::text::cut(name, 60).0);
+        if let Some(wish) = wish(name) {
+            return Err(errors::not_offered(&field, wish));
+        }
+        let name = snake_case(name);
+        if !name.split('_').any(|word| HARMLESS.contains(&word)) {
+            unknown.push(field);
+        }
+    }
+    Ok(unknown)
+}
+
+/// A planner may write `"discount": 0` for no discount.
+fn asks_for_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) => false,
+    }
+}
+
+fn warnings(mut unknown: Vec<String>) -> Vec<Warning> {
+    unknown.sort_unstable();
+    unknown.dedup();
+    let warning = |field: String| {
+        let message = format!("`{field}` is unknown and was ignored.");
+        Warning::new("UNKNOWN_ARGUMENT", message).detail("field", field)
+    };
+    unknown
+        .into_iter()
+        .take(MOST_WARNINGS)
+        .map(warning)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn wishes_are_refused_and_notes_are_not() {
+        for wish in [
+            json!({ "coupon_code": "SALE10" }),
+            json!({ "discountCode": "SALE10" }),
+            json!({ "クーポン": "SALE10" }),
+            json!({ "items": [{ "product_id": 1, "gift_wrap": true }] }),
+            json!({ "items": [{ "product_id": 1, "size": "L" }] }),
+            json!({ "deliveryDate": "2026-12-24" }),
+            json!({ "COUPON": "SALE10" }),
+            json!({ "use_points": 100 }),
+        ] {
+            assert_eq!(check(&wish).unwrap_err().code, "NOT_OFFERED", "{wish}");
+        }
+        for note in [
+            json!({ "name": "おすすめ", "total_price": 1, "discount": 0, "gift_wrap": false, "planId": 1 }),
+            json!({ "items": [{ "product_id": 1, "quantity": 1, "unit_price_jpy": 1, "reason": "x" }] }),
+        ] {
+            assert_eq!(check(&note).unwrap(), [], "{note}");
+        }
+        let odd = json!({ "items": [{ "engraving": "A" }, { "engraving": "B" }], "mood": "calm" });
+        let warned = check(&odd).unwrap();
+        assert_eq!(warned.len(), 2);
+        assert_eq!(
+            json!(warned)[0],
+            json!({
+                "code": "UNKNOWN_ARGUMENT",
+                "message": "`cart_plan.items[].engraving` is unknown and was ignored.",
+                "field": "cart_plan.items[].engraving",
+            })
+        );
+    }
+}
