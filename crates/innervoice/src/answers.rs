@@ -10,8 +10,8 @@ use serde::Serialize;
 use crate::{
     bounds::STEPS_OF_A_LIST,
     model::{
+        moment::rfc3339_millis,
         repeat::{self, Steps},
-        when::rfc3339_millis,
     },
     store::{
         events::Event,

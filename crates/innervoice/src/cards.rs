@@ -10,7 +10,7 @@ use crate::store::events::Event;
 
 /// Builds the lines. Labels are given in English and Japanese.
 pub struct CardLines {
-    language: Language,
+    pub language: Language,
     lines: Vec<Line>,
 }
 

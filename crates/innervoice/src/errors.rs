@@ -4,7 +4,7 @@ use kit::{Error, Rule, error::INVALID_ARGUMENT};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::model::when::Unreadable;
+use crate::model::moment::Unreadable;
 
 const INVALID_TIME: &str = "INVALID_TIME";
 const INVALID_DURATION: &str = "INVALID_DURATION";

@@ -1,12 +1,14 @@
 //! Rules without any I/O: times, repetition, addresses, calendar files.
 
 pub mod address;
+pub mod duration;
 pub mod ics;
 pub mod ics_read;
+pub mod moment;
 pub mod names;
-pub mod phrases;
 #[cfg(test)]
 mod properties;
 pub mod repeat;
+pub mod repeat_words;
+pub mod spoken;
 pub mod vcard;
-pub mod when;

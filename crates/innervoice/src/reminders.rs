@@ -13,8 +13,9 @@ use crate::{
     answers::timestamp,
     bounds::{MOST_FIRINGS, STEPS_OF_A_FIRING},
     model::{
+        moment,
         repeat::{Steps, TooCostly},
-        when,
+        spoken,
     },
     outbox::subject_of,
     state::CounterState,
@@ -179,14 +180,14 @@ fn body(firing: &Firing, reminder: &Reminder, channel: &str) -> String {
             "id": firing.id,
             "reminder_id": firing.reminder_id,
             "note": firing.note,
-            "due_at": when::rfc3339_millis(firing.due_at, &zone),
-            "fired_at": when::rfc3339_millis(firing.fired_at, &zone),
+            "due_at": moment::rfc3339_millis(firing.due_at, &zone),
+            "fired_at": moment::rfc3339_millis(firing.fired_at, &zone),
             "late": is_late,
             "coalesced": firing.coalesced,
         })
         .to_string();
     }
-    let due = when::in_full(timestamp(firing.due_at), &zone);
+    let due = spoken::in_full(timestamp(firing.due_at), &zone);
     if is_late {
         format!("{}\n\n{due}, late", firing.note)
     } else {

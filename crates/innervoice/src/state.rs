@@ -11,7 +11,8 @@ use crate::{
     errors,
     model::{
         address::Platform,
-        when::{self, Moment},
+        moment::{self, Moment},
+        spoken,
     },
     outbox::Channels,
     settings::Settings,
@@ -42,13 +43,13 @@ impl CounterState {
 
     /// Reads the time in an argument.
     pub fn moment(&self, field: &str, text: &str) -> Result<Moment> {
-        when::read(text, &self.zone).map_err(|why| errors::invalid_time(field, text, why))
+        moment::read(text, &self.zone).map_err(|why| errors::invalid_time(field, text, why))
     }
 
     /// A time as a voice would say it to this person.
     pub fn spoken(&self, context: &Context, at: i64, zone: &TimeZone) -> String {
         let (at, now) = (timestamp(at), self.now(context));
-        when::spoken(at, zone, &self.zone, now, context.language)
+        spoken::time(at, zone, &self.zone, now, context.language)
     }
 
     /// Whether this kind of message can be sent.

@@ -7,6 +7,7 @@ pub mod calendar_list;
 pub mod calendar_update;
 mod cancel;
 pub mod contacts_search;
+mod event;
 mod first_step;
 pub mod message_cancel;
 pub mod message_list;

@@ -3,8 +3,8 @@
 use jiff::{civil::DateTime, tz::TimeZone};
 
 use super::{
+    moment, spoken,
     vcard::{split_unquoted, unescape, unfold},
-    when,
 };
 
 /// A property of the event: its name and its value. Times are absolute, with a
@@ -60,7 +60,7 @@ fn time(parameters: &str, value: &str, zone: &TimeZone) -> Option<String> {
         return None;
     }
     let local: DateTime = local.parse().ok()?;
-    Some(when::in_full(when::instant(local, &zone)?, &zone))
+    Some(spoken::in_full(moment::instant(local, &zone)?, &zone))
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use jiff::{SignedDuration, Timestamp, civil::DateTime};
 use proptest::prelude::*;
 
 use super::{
-    address,
+    address, duration,
     ics::{self, IcsEvent},
-    phrases,
+    moment,
     repeat::{Rule, Start, Steps},
-    vcard, when,
+    repeat_words, vcard,
 };
 
 fn times(rule: &Rule, start: &Start, after: Timestamp, count: usize) -> Vec<Timestamp> {
@@ -65,7 +65,7 @@ proptest! {
         let Ok(rule) = Rule::parse(&rule) else { return Ok(()) };
         let zone = kit::time::zone(zone).unwrap();
         let start = Start { local, zone: zone.clone() };
-        let first = when::instant(local, &zone).unwrap();
+        let first = moment::instant(local, &zone).unwrap();
         let found = times(&rule, &start, first - SignedDuration::from_secs(1), 30);
         for pair in found.windows(2) {
             prop_assert!(pair[0] < pair[1]);
@@ -79,7 +79,7 @@ proptest! {
         let zone = kit::time::zone(zone).unwrap();
         let start = Start { local, zone: zone.clone() };
         let rule = Rule::parse("FREQ=DAILY").unwrap();
-        let first = when::instant(local, &zone).unwrap();
+        let first = moment::instant(local, &zone).unwrap();
         let days: Vec<_> = times(&rule, &start, first - SignedDuration::from_secs(1), 400)
             .into_iter()
             .map(|at| at.to_zoned(zone.clone()).date())
@@ -94,12 +94,12 @@ proptest! {
     fn monthly_in_words_comes_every_month(zone in zones(), local in locals()) {
         let zone = kit::time::zone(zone).unwrap();
         for text in ["monthly", "毎月"] {
-            let Ok(Some(phrases::Repeat::Rule(rule))) = phrases::read(text, local) else {
+            let Ok(Some(repeat_words::Repeat::Rule(rule))) = repeat_words::read(text, local) else {
                 panic!("{text}")
             };
             let rule = Rule::parse(&rule).unwrap();
             let start = Start { local, zone: zone.clone() };
-            let first = when::instant(local, &zone).unwrap();
+            let first = moment::instant(local, &zone).unwrap();
             let months: Vec<_> = times(&rule, &start, first - SignedDuration::from_secs(1), 24)
                 .into_iter()
                 .map(|at| at.to_zoned(zone.clone()).date().first_of_month())
@@ -116,10 +116,10 @@ proptest! {
     fn any_text_is_read_or_refused(text in "\\PC{0,60}", lines in "(?s).{0,200}") {
         let zone = kit::time::zone("Asia/Tokyo").unwrap();
         let today = "2026-12-31".parse().unwrap();
-        let _ = when::read(&text, &zone);
-        let _ = when::read_bound(&text, &zone, today, true);
-        let _ = when::read_minutes(&text);
-        let _ = phrases::read(&text, "2026-12-31T08:00".parse().unwrap());
+        let _ = moment::read(&text, &zone);
+        let _ = moment::read_bound(&text, &zone, today, true);
+        let _ = duration::read_minutes(&text);
+        let _ = repeat_words::read(&text, "2026-12-31T08:00".parse().unwrap());
         let _ = Rule::parse(&text);
         let _ = address::email(&text);
         let _ = address::phone(&text, "81");

@@ -2,7 +2,7 @@
 //! the zone, so that "7:00 every day" stays 7:00 when clocks change.
 //!
 //! A time that clocks skip comes an hour later that day; one that they repeat
-//! comes once. `phrases` turns what people say into such rules.
+//! comes once. `repeat_words` turns what people say into such rules.
 
 mod expand;
 mod parse;
@@ -19,7 +19,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::model::when;
+    use crate::model::moment;
 
     /// More steps than any of these rules takes.
     const PLENTY: u32 = 1_000_000;
@@ -36,11 +36,11 @@ mod tests {
             zone: zone.clone(),
         };
         let before =
-            when::instant(start.local, &zone).unwrap() - jiff::SignedDuration::from_secs(1);
+            moment::instant(start.local, &zone).unwrap() - jiff::SignedDuration::from_secs(1);
         let rule = Rule::parse(rule).unwrap();
         times(&rule, &start, before, count)
             .into_iter()
-            .map(|at| when::rfc3339(at, &zone))
+            .map(|at| moment::rfc3339(at, &zone))
             .collect()
     }
 
@@ -140,7 +140,7 @@ mod tests {
                 zone: zone.clone(),
             };
             let rule = Rule::parse(rule).unwrap();
-            let from = when::instant(start.local, &zone).unwrap();
+            let from = moment::instant(start.local, &zone).unwrap();
             let all = times(&rule, &start, from, 60);
             let next = |after| times(&rule, &start, after, 1).pop();
             for pair in all.windows(2) {

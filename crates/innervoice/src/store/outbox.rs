@@ -47,6 +47,14 @@ impl OutboxItem {
             caller: row.text(13)?,
         })
     }
+
+    /// The name, if it is known, and the address.
+    pub fn recipient(&self) -> String {
+        match &self.recipient_name {
+            Some(name) => format!("{name} <{}>", self.address),
+            None => self.address.clone(),
+        }
+    }
 }
 
 pub struct NewItem<'a> {

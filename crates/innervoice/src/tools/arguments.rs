@@ -6,13 +6,13 @@ use serde_json::Value;
 
 pub use kit::arguments::{Arguments, integer, narrow, text};
 
-use crate::model::{address::Platform, when};
+use crate::model::{address::Platform, duration};
 
 /// `"30"`, `"３０分"`, `"1時間"` for minutes; a fraction is rounded.
 pub fn minutes(arguments: &mut Arguments, name: &str) {
     change(arguments, name, |value| {
         let minutes = match value {
-            Value::String(text) => when::read_minutes(text)?,
+            Value::String(text) => duration::read_minutes(text)?,
             Value::Number(number) => number.as_f64()?,
             _ => return None,
         };

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use kit::{
     Context, Definition, Effect, Handler, Result, Sql, Tool,
     approval::{Card, describe},
-    context::{Change, Language},
+    context::Language,
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::{ADDS_OUTSIDE, ID_LENGTH, OK, arguments};
+use super::{
+    ADDS_OUTSIDE, ID_LENGTH,
+    event::{self, Output},
+};
 use crate::{
-    answers::{Conflict, EventView},
     bounds::{self, LONGEST_KEY, LONGEST_TIME},
     cards::CardLines,
     errors::{self, LONGEST_MINUTES},
-    model::when::{self, Moment},
-    resources,
     state::CounterState,
     store::events::{self, Event},
 };
@@ -45,50 +45,21 @@ pub struct Input {
     _idempotency_key: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
-pub struct Output {
-    status: &'static str,
-    /// The event's id.
-    id: String,
-    // One sentence to read out; the instructions say so.
-    message: String,
-    event: EventView,
-    /// Events at the same time.
-    conflicts: Vec<Conflict>,
-}
-
-/// How many overlapping events are listed.
-const MOST_CONFLICTS: i64 = 10;
-
 pub fn tool(state: &Arc<CounterState>) -> Tool {
-    Tool::new(
+    let tool = Tool::new(
         Definition {
             name: "calendar.create",
             title: "Create an event",
             description: "Create a calendar event; the user is asked first. Events at the same time \
-            are reported as conflicts.",
+                are reported as conflicts.",
             hints: ADDS_OUTSIDE,
             effect: Effect::Outside,
         },
         Handler::transaction(state, handle),
-    )
-    .aliases(&["calendar_create"])
-        .rules(&[
-            errors::TITLE_EMPTY,
-            errors::DURATION_TYPE,
-            errors::DURATION_MIN,
-            errors::DURATION_MAX,
-        ])
-        .normalise(|_, arguments| {
-            arguments::text(arguments, "title");
-            arguments::narrow(arguments, "start");
-            arguments::minutes(arguments, "duration_min");
-            for name in ["description", "location"] {
-                arguments::text(arguments, name);
-            }
-        })
+    );
+    event::with_fields(tool)
+        .aliases(&["calendar_create"])
         .idempotency_key("idempotency_key")
-        .personal(&["title", "description", "location"])
         .card(describe(state, card))
 }
 
@@ -98,72 +69,54 @@ fn handle(
     sql: &mut dyn Sql,
     input: Input,
 ) -> Result<Output> {
-    let (start, end) = span(state, &input)?;
-    let now = state.now(context);
-    bounds::check_events(sql, &context.caller.id, now.as_millisecond())?;
-    let (from, to) = (start.millis(), end.millis());
-    let conflicts = events::between(sql, from, to, MOST_CONFLICTS)?;
-    let event = Event {
+    let event = planned(state, context, sql, input)?;
+    let conflicts = event::conflicts(sql, &event)?;
+    events::insert(sql, &event)?;
+    event::changed(context, &event);
+    let message = message(state, context, &event, &conflicts);
+    Ok(Output::new(&event, &conflicts, message))
+}
+
+/// The event that the call would add.
+fn planned(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: Input,
+) -> Result<Event> {
+    let start = state.moment("start", &input.start)?;
+    let end = start
+        .plus_minutes(input.duration_min)
+        .ok_or_else(errors::invalid_duration)?;
+    let now = state.now(context).as_millisecond();
+    bounds::check_events(sql, &context.caller.id, now)?;
+    Ok(Event {
         id: kit::ids::random("evt_", ID_LENGTH),
         title: input.title,
         description: input.description.unwrap_or_default(),
         location: input.location.unwrap_or_default(),
-        starts_at: from,
-        ends_at: to,
-        zone: zone_name(&start),
+        starts_at: start.millis(),
+        ends_at: end.millis(),
+        zone: start.zone_name(),
         sequence: 0,
         cancelled_at: None,
-        created_at: now.as_millisecond(),
-        updated_at: now.as_millisecond(),
+        created_at: now,
+        updated_at: now,
         caller: (*context.caller.id).to_owned(),
         changed_by: None,
-    };
-    events::insert(sql, &event)?;
-    context.changed(Change::Resource(resources::CALENDAR.into()));
-    Ok(Output {
-        status: OK,
-        message: message(state, context, &event, &conflicts),
-        event: EventView::from(&event),
-        conflicts: conflicts.iter().map(Conflict::from).collect(),
-        id: event.id,
     })
-}
-
-fn span(state: &CounterState, input: &Input) -> Result<(Moment, Moment)> {
-    let start = state.moment("start", &input.start)?;
-    let end =
-        when::plus_minutes(start.at, input.duration_min).ok_or_else(errors::invalid_duration)?;
-    let end = Moment::new(end, &start.zone);
-    Ok((start, end))
-}
-
-pub fn zone_name(moment: &Moment) -> String {
-    moment.zone.iana_name().unwrap_or("UTC").to_owned()
 }
 
 /// For the person who is asked: what, when exactly, where.
 fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
-    let (start, end) = span(state, &input)?;
-    let now = state.now(context).as_millisecond();
-    bounds::check_events(sql, &context.caller.id, now)?;
-    let conflicts = events::between(sql, start.millis(), end.millis(), MOST_CONFLICTS)?;
+    let event = planned(state, context, sql, input)?;
     let mut lines = CardLines::new(context.language);
-    lines.fact(("Title", "件名"), &input.title);
-    lines.fact(("Starts", "開始"), &when::in_full(start.at, &start.zone));
-    lines.fact(("Ends", "終了"), &when::in_full(end.at, &end.zone));
-    lines.fact(
-        ("Place", "場所"),
-        input.location.as_deref().unwrap_or_default(),
-    );
-    lines.fact(
-        ("Description", "説明"),
-        input.description.as_deref().unwrap_or_default(),
-    );
-    lines.overlaps(&conflicts);
+    event::add_lines(&mut lines, &event, &event);
+    lines.overlaps(&event::conflicts(sql, &event)?);
     Ok(Card {
         summary: match context.language {
-            Language::English => format!("Add \"{}\" to the calendar", input.title),
-            Language::Japanese => format!("予定「{}」を追加する", input.title),
+            Language::English => format!("Add \"{}\" to the calendar", event.title),
+            Language::Japanese => format!("予定「{}」を追加する", event.title),
         },
         lines: lines.done(),
         ..Card::default()

@@ -13,7 +13,7 @@ use crate::{
     bounds::LONGEST_TIME,
     calendar_file::PAST_MS,
     errors,
-    model::when,
+    model::moment,
     state::CounterState,
     store::{
         RowKind,
@@ -90,8 +90,8 @@ fn handle(
     let now = state.now(context);
     let today = now.to_zoned(state.zone.clone()).date();
     let bound = |field: &str, text: &str, is_end| {
-        when::read_bound(text, &state.zone, today, is_end)
-            .ok_or_else(|| errors::invalid_time(field, text, when::Unreadable::Time))
+        moment::read_bound(text, &state.zone, today, is_end)
+            .ok_or_else(|| errors::invalid_time(field, text, moment::Unreadable::Time))
     };
     let from = match input.from.as_deref() {
         None | Some("now" | "今") => now,

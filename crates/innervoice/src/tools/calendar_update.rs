@@ -6,19 +6,20 @@ use std::sync::Arc;
 use kit::{
     Context, Definition, Effect, Handler, Result, Sql, Tool,
     approval::{self, Card, describe},
-    context::{Change, Language},
+    context::Language,
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::{OK, OVERWRITES, arguments, calendar_create::zone_name};
+use super::{
+    OVERWRITES,
+    event::{self, Output},
+};
 use crate::{
-    answers::{Conflict, EventView, timestamp},
     bounds::{LONGEST_ID, LONGEST_TIME},
     cards::CardLines,
     errors::{self, LONGEST_MINUTES},
-    model::{ics_read, when},
-    resources,
+    model::ics_read,
     state::CounterState,
     store::{
         caldav::{self, ServerCopy},
@@ -60,45 +61,20 @@ enum Clearable {
     Location,
 }
 
-#[derive(Serialize, JsonSchema)]
-pub struct Output {
-    status: &'static str,
-    id: String,
-    // One sentence to read out; the instructions say so.
-    message: String,
-    event: EventView,
-    /// Other events at the same time.
-    conflicts: Vec<Conflict>,
-}
-
 pub fn tool(state: &Arc<CounterState>) -> Tool {
-    Tool::new(
+    let tool = Tool::new(
         Definition {
             name: "calendar.update",
             title: "Change an event",
-            description: "Change an event's title, time, place or description; what is not given stays. \
-            The user is asked first.",
+            description: "Change an event's title, time, place or description; what is not given \
+                stays. The user is asked first.",
             hints: OVERWRITES,
             effect: Effect::Outside,
         },
         Handler::transaction(state, handle),
-    )
-    .aliases(&["calendar_update"])
-        .rules(&[
-            errors::TITLE_EMPTY,
-            errors::DURATION_TYPE,
-            errors::DURATION_MIN,
-            errors::DURATION_MAX,
-        ])
-        .normalise(|_, arguments| {
-            arguments::narrow(arguments, "id");
-            arguments::narrow(arguments, "start");
-            arguments::minutes(arguments, "duration_min");
-            for name in ["title", "description", "location"] {
-                arguments::text(arguments, name);
-            }
-        })
-        .personal(&["title", "description", "location"])
+    );
+    event::with_fields(tool)
+        .aliases(&["calendar_update"])
         .card(describe(state, card))
 }
 
@@ -112,8 +88,7 @@ struct Update {
 
 impl Update {
     fn of(state: &CounterState, sql: &mut dyn Sql, input: Input) -> Result<Self> {
-        let before = events::find(sql, &input.id)?
-            .ok_or_else(|| errors::not_found("event", &input.id, "calendar_list"))?;
+        let before = event::find(sql, &input.id)?;
         let overwrites = input.overwrite == Some(true) && state.caldav.is_some();
         let is_named = overwrites
             || input.title.is_some()
@@ -132,7 +107,7 @@ impl Update {
         if let Some(start) = &input.start {
             let start = state.moment("start", start)?;
             after.starts_at = start.millis();
-            after.zone = zone_name(&start);
+            after.zone = start.zone_name();
         }
         let minutes = input.duration_min.unwrap_or_else(|| before.minutes());
         after.ends_at = after.starts_at + minutes * 60_000;
@@ -209,53 +184,24 @@ fn handle(
         {
             return Err(approval::state_changed());
         }
-        context.changed(Change::Resource(resources::CALENDAR.into()));
-        context.changed(Change::Resource(resources::event_uri(&event.id)));
+        event::changed(context, event);
     }
-    Ok(Output {
-        status: OK,
-        message: message(state, context, event),
-        event: EventView::from(event),
-        conflicts: others_then(sql, event)?
-            .iter()
-            .map(Conflict::from)
-            .collect(),
-        id: event.id.clone(),
-    })
-}
-
-/// Other events at the same time.
-fn others_then(sql: &mut dyn Sql, event: &Event) -> Result<Vec<Event>> {
-    let mut others = events::between(sql, event.starts_at, event.ends_at, 11)?;
-    others.retain(|other| other.id != event.id);
-    Ok(others)
+    let conflicts = event::conflicts(sql, event)?;
+    Ok(Output::new(
+        event,
+        &conflicts,
+        message(state, context, event),
+    ))
 }
 
 /// For the person who is asked: the event, and each field before and after.
 fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
     let update = Update::of(state, sql, input)?;
     let (before, after) = (&update.before, &update.after);
-    let in_full = |at: i64, event: &Event| when::in_full(timestamp(at), &event.zone());
     let mut lines = CardLines::new(context.language);
-    lines.field(("Title", "件名"), &before.title, &after.title);
-    lines.field(
-        ("Starts", "開始"),
-        &in_full(before.starts_at, before),
-        &in_full(after.starts_at, after),
-    );
-    lines.field(
-        ("Ends", "終了"),
-        &in_full(before.ends_at, before),
-        &in_full(after.ends_at, after),
-    );
-    lines.change(("Place", "場所"), &before.location, &after.location);
-    lines.change(
-        ("Description", "説明"),
-        &before.description,
-        &after.description,
-    );
+    event::add_lines(&mut lines, before, after);
     if (before.starts_at, before.ends_at) != (after.starts_at, after.ends_at) {
-        lines.overlaps(&others_then(sql, after)?);
+        lines.overlaps(&event::conflicts(sql, after)?);
     }
     if let Some(copy) = &update.replaces {
         on_the_server(&mut lines, copy.as_ref(), state);

@@ -3,66 +3,95 @@
 use std::sync::Arc;
 
 use kit::{
-    Context, Definition, Effect, Handler, Hints, Result, Sql, Tool,
-    approval::{Card, describe},
+    Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Tool,
+    approval::{self, Card, describe},
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::arguments;
+use super::{OK, arguments};
 use crate::{answers::Done, cards::CardLines, state::CounterState};
 
-pub struct Cancel {
-    pub name: &'static str,
-    pub aliases: &'static [&'static str],
-    pub title: &'static str,
-    pub description: &'static str,
+/// Something that can be cancelled.
+pub trait Cancel: Sized + 'static {
+    type Input: DeserializeOwned + JsonSchema + 'static;
+
+    /// Finds what the call names, unless it is too late to cancel it.
+    fn find(context: &Context, sql: &mut dyn Sql, input: Self::Input) -> Result<Self>;
+    fn id(&self) -> &str;
+    /// The version that the user approves.
+    fn version(&self) -> String;
+    /// Whether this caller made it and nobody else changed it.
+    fn is_of(&self, caller: &str) -> bool;
+    fn is_cancelled(&self) -> bool;
+    /// Cancels it; `false` if it changed meanwhile.
+    fn cancel(&self, context: &Context, sql: &mut dyn Sql) -> Result<bool>;
+    /// What the user is asked.
+    fn question(&self, language: Language) -> String;
+    fn add_lines(&self, lines: &mut CardLines);
+    /// Says that it is cancelled.
+    fn message(&self, language: Language) -> String;
 }
 
-type Work<I, O> = fn(&CounterState, &Context, &mut dyn Sql, I) -> Result<O>;
-
-/// `shown` describes what `handle` would cancel.
-pub fn tool<I>(
+pub fn tool<C: Cancel>(
     state: &Arc<CounterState>,
-    names: Cancel,
-    handle: Work<I, Done>,
-    shown: Work<I, Card>,
-) -> Tool
-where
-    I: DeserializeOwned + JsonSchema + 'static,
-{
-    Tool::new(
-        Definition {
-            name: names.name,
-            title: names.title,
-            description: names.description,
-            hints: Hints::REMOVES,
-            effect: Effect::Outside,
-        },
-        Handler::transaction(state, handle),
-    )
-    .aliases(names.aliases)
-    .normalise(|_, arguments| arguments::narrow(arguments, "id"))
-    .card(describe(state, shown))
+    name: &'static str,
+    aliases: &'static [&'static str],
+    title: &'static str,
+    description: &'static str,
+) -> Tool {
+    let definition = Definition {
+        name,
+        title,
+        description,
+        hints: Hints::REMOVES,
+        effect: Effect::Outside,
+    };
+    Tool::new(definition, Handler::transaction(state, handle::<C>))
+        .aliases(aliases)
+        .normalise(|_, arguments| arguments::narrow(arguments, "id"))
+        .card(describe(state, card::<C>))
+}
+
+fn handle<C: Cancel>(
+    _: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: C::Input,
+) -> Result<Done> {
+    let found = C::find(context, sql, input)?;
+    context.check_card(None, Some(&found.version()))?;
+    // A retry cancels twice, and succeeds.
+    if !found.is_cancelled() && !found.cancel(context, sql)? {
+        return Err(approval::state_changed());
+    }
+    Ok(Done {
+        status: OK,
+        id: found.id().to_owned(),
+        message: found.message(context.language),
+    })
 }
 
 /// The card for the person who is asked. Nobody is asked about what the caller
 /// made itself, or about what is already cancelled.
-pub fn card(
-    summary: String,
-    mut lines: CardLines,
-    version: String,
-    is_own: bool,
-    is_cancelled: bool,
-) -> Card {
+fn card<C: Cancel>(
+    _: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: C::Input,
+) -> Result<Card> {
+    let found = C::find(context, sql, input)?;
+    let is_own = found.is_of(&context.caller.id);
+    let mut lines = CardLines::new(context.language);
+    found.add_lines(&mut lines);
     if !is_own {
         lines.not_own();
     }
-    Card {
-        summary,
+    Ok(Card {
+        summary: found.question(context.language),
         lines: lines.done(),
-        state: Some(version),
-        exempt: is_own || is_cancelled,
+        state: Some(found.version()),
+        exempt: is_own || found.is_cancelled(),
         ..Card::default()
-    }
+    })
 }

@@ -2,16 +2,12 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Language, Result, Sql, Tool, approval::Card};
+use kit::{Context, Language, Result, Sql, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{
-    OK,
-    cancel::{self, Cancel},
-};
+use super::cancel::Cancel;
 use crate::{
-    answers::Done,
     bounds::LONGEST_ID,
     cards::CardLines,
     errors,
@@ -27,72 +23,84 @@ pub struct Input {
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
-    let names = Cancel {
-        name: "message.cancel",
-        aliases: &["message_cancel"],
-        title: "Take back a message",
-        description: "Take back a message that has not been sent; asks the user unless it is your own.",
-    };
-    cancel::tool(state, names, handle, card)
+    super::cancel::tool::<OutboxItem>(
+        state,
+        "message.cancel",
+        &["message_cancel"],
+        "Take back a message",
+        "Take back a message that has not been sent; asks the user unless it is your own.",
+    )
 }
 
-/// The message to cancel, unless it is too late.
-fn find(context: &Context, sql: &mut dyn Sql, input: Input) -> Result<OutboxItem> {
-    let id = match input.id {
-        Some(id) => id,
-        // A second call without an id means the same message, not an earlier one.
-        None => outbox::newest(sql, &context.caller.id)?.ok_or_else(errors::nothing_to_cancel)?,
-    };
-    let item = outbox::message(sql, &id)?
-        .ok_or_else(|| errors::not_found("message", &id, "message_list"))?;
-    match item.status.as_str() {
-        "queued" | "cancelled" => Ok(item),
-        status => Err(errors::too_late(&id, status)),
-    }
-}
+impl Cancel for OutboxItem {
+    type Input = Input;
 
-fn handle(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Done> {
-    let item = find(context, sql, input)?;
-    // A message never changes, so its id is its version.
-    context.check_card(None, Some(&item.id))?;
-    if item.status == "queued" && !outbox::cancel(sql, &item.id)? {
-        // It was claimed for sending or cancelled in this moment.
-        let id = Some(item.id.clone());
-        find(context, sql, Input { id })?;
-    }
-    let name = item.recipient_name.as_deref().unwrap_or(&item.address);
-    let message = match (context.language, item.attempts) {
-        (Language::English, 0) => format!("I took back the message to {name}."),
-        (Language::English, _) => format!(
-            "I took back the message to {name}; an earlier attempt may still have reached them."
-        ),
-        (Language::Japanese, 0) => format!("{name}へのメッセージを取り消しました。"),
-        (Language::Japanese, _) => {
-            format!("{name}へのメッセージを取り消しましたが、すでに届いている可能性があります。")
+    fn find(context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Self> {
+        let id = match input.id {
+            Some(id) => id,
+            // A second call without an id means the same message, not an earlier one.
+            None => {
+                outbox::newest(sql, &context.caller.id)?.ok_or_else(errors::nothing_to_cancel)?
+            }
+        };
+        let item = outbox::message(sql, &id)?
+            .ok_or_else(|| errors::not_found("message", &id, "message_list"))?;
+        match item.status.as_str() {
+            "queued" | "cancelled" => Ok(item),
+            status => Err(errors::too_late(&id, status)),
         }
-    };
-    Ok(Done {
-        status: OK,
-        id: item.id,
-        message,
-    })
-}
+    }
 
-/// For the person who is asked about another key's message.
-fn card(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
-    let item = find(context, sql, input)?;
-    let to = match &item.recipient_name {
-        Some(name) => format!("{name} <{}>", item.address),
-        None => item.address.clone(),
-    };
-    let mut lines = CardLines::new(context.language);
-    lines.fact(("To", "宛先"), &to);
-    lines.fact(("Text", "本文"), &item.body);
-    let summary = match context.language {
-        Language::English => format!("Take back the message to {to}"),
-        Language::Japanese => format!("{to}へのメッセージを取り消す"),
-    };
-    let is_own = *item.caller == *context.caller.id;
-    let is_cancelled = item.status == "cancelled";
-    Ok(cancel::card(summary, lines, item.id, is_own, is_cancelled))
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// A message never changes.
+    fn version(&self) -> String {
+        self.id.clone()
+    }
+
+    fn is_of(&self, caller: &str) -> bool {
+        self.caller == caller
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.status == "cancelled"
+    }
+
+    fn cancel(&self, context: &Context, sql: &mut dyn Sql) -> Result<bool> {
+        if !outbox::cancel(sql, &self.id)? {
+            // It was claimed for sending or cancelled in this moment.
+            let id = Some(self.id.clone());
+            Self::find(context, sql, Input { id })?;
+        }
+        Ok(true)
+    }
+
+    fn question(&self, language: Language) -> String {
+        let to = self.recipient();
+        match language {
+            Language::English => format!("Take back the message to {to}"),
+            Language::Japanese => format!("{to}へのメッセージを取り消す"),
+        }
+    }
+
+    fn add_lines(&self, lines: &mut CardLines) {
+        lines.fact(("To", "宛先"), &self.recipient());
+        lines.fact(("Text", "本文"), &self.body);
+    }
+
+    fn message(&self, language: Language) -> String {
+        let name = self.recipient_name.as_deref().unwrap_or(&self.address);
+        match (language, self.attempts) {
+            (Language::English, 0) => format!("I took back the message to {name}."),
+            (Language::English, _) => format!(
+                "I took back the message to {name}; an earlier attempt may still have reached them."
+            ),
+            (Language::Japanese, 0) => format!("{name}へのメッセージを取り消しました。"),
+            (Language::Japanese, _) => format!(
+                "{name}へのメッセージを取り消しましたが、すでに届いている可能性があります。"
+            ),
+        }
+    }
 }

@@ -16,7 +16,7 @@ use crate::{
     bounds::{self, LONGEST_KEY},
     cards::CardLines,
     errors,
-    model::{address::Platform, when::rfc3339_millis},
+    model::{address::Platform, moment::rfc3339_millis},
     outbox,
     recipients::{self, Recipient},
     state::CounterState,

@@ -11,16 +11,17 @@ use kit::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ADDS_OUTSIDE, ID_LENGTH, OK, arguments, calendar_create::zone_name};
+use super::{ADDS_OUTSIDE, ID_LENGTH, OK, arguments};
 use crate::{
     answers::{NEXT, RepeatView, timestamp},
     bounds::{self, LONGEST_KEY, LONGEST_TIME},
     cards::CardLines,
     errors,
     model::{
-        phrases::{self, Repeat},
+        moment::{self, Moment, rfc3339_millis},
         repeat::{self, Steps},
-        when::{self, Moment, rfc3339_millis},
+        repeat_words::{self, Repeat},
+        spoken,
     },
     resources,
     state::CounterState,
@@ -146,7 +147,7 @@ impl Plan {
     pub fn apply(&self, reminder: &mut Reminder) {
         reminder.starts_local = self.start.civil().to_string();
         reminder.starts_at = self.start.millis();
-        reminder.zone = zone_name(&self.start);
+        reminder.zone = self.start.zone_name();
         reminder.rule.clone_from(&self.rule);
         reminder.next_fire_at = Some(self.first);
     }
@@ -162,7 +163,7 @@ pub fn plan(
     let start = state.moment("time", time)?;
     let repeat = match repeat {
         None => Repeat::Once,
-        Some(text) => phrases::read(text, start.civil())
+        Some(text) => repeat_words::read(text, start.civil())
             .map_err(|why| errors::invalid_repeat(text, Some(&why)))?
             .ok_or_else(|| errors::invalid_repeat(text, None))?,
     };
@@ -174,7 +175,7 @@ pub fn plan(
         next_fire_at: None,
         starts_local: start.civil().to_string(),
         starts_at: start.millis(),
-        zone: zone_name(&start),
+        zone: start.zone_name(),
         rule: None,
         created_at: 0,
         version: 0,
@@ -184,10 +185,10 @@ pub fn plan(
     if let Repeat::Rule(rule) = repeat {
         probe.rule = Some(rule);
     } else if start.millis() < earliest {
-        let spoken = when::spoken(start.at, &start.zone, &state.zone, now, language);
+        let said = spoken::time(start.at, &start.zone, &state.zone, now, language);
         return Err(errors::time_passed(
-            &spoken,
-            &when::rfc3339(now, &state.zone),
+            &said,
+            &moment::rfc3339(now, &state.zone),
         ));
     }
     // A series may have begun in the past; its next time must not have passed.
@@ -214,7 +215,7 @@ fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input
     let language = context.language;
     let now = state.now(context);
     let plan = plan(state, &input.time, input.repeat.as_deref(), now, language)?;
-    let when = when::in_full(timestamp(plan.first), &plan.start.zone);
+    let when = spoken::in_full(timestamp(plan.first), &plan.start.zone);
     let mut lines = CardLines::new(language);
     lines.fact(("Note", "内容"), &input.note);
     lines.fact(("When", "日時"), &when);

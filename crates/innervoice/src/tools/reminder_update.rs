@@ -17,10 +17,7 @@ use crate::{
     bounds::{LONGEST_ID, LONGEST_TIME, STEPS_OF_A_CALL},
     cards::CardLines,
     errors,
-    model::{
-        repeat::Steps,
-        when::{self, rfc3339_millis},
-    },
+    model::{moment::rfc3339_millis, repeat::Steps, spoken},
     resources,
     state::CounterState,
     store::reminders::{self, Reminder},
@@ -77,6 +74,10 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         .card(describe(state, card))
 }
 
+pub fn find(sql: &mut dyn Sql, id: &str) -> Result<Reminder> {
+    reminders::find(sql, id)?.ok_or_else(|| errors::not_found("reminder", id, "reminder_list"))
+}
+
 /// A reminder before and after a call.
 struct Update {
     before: Reminder,
@@ -95,8 +96,7 @@ impl Update {
         sql: &mut dyn Sql,
         input: Input,
     ) -> Result<Self> {
-        let before = reminders::find(sql, &input.id)?
-            .ok_or_else(|| errors::not_found("reminder", &input.id, "reminder_list"))?;
+        let before = find(sql, &input.id)?;
         if input.time.is_none() && input.note.is_none() && input.repeat.is_none() {
             return Err(errors::nothing_to_change());
         }
@@ -165,7 +165,7 @@ fn handle(
 fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
     let update = Update::of(state, context, sql, input)?;
     let mut lines = CardLines::new(context.language);
-    add_lines(&mut lines, &update.before, &update.after, context.language);
+    add_lines(&mut lines, &update.before, &update.after);
     let note = &update.before.note;
     Ok(Card {
         summary: match context.language {
@@ -180,10 +180,11 @@ fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input
 }
 
 /// Adds the fields of a reminder, before and after where they differ.
-pub fn add_lines(lines: &mut CardLines, before: &Reminder, after: &Reminder, language: Language) {
+pub fn add_lines(lines: &mut CardLines, before: &Reminder, after: &Reminder) {
+    let language = lines.language;
     let when = |reminder: &Reminder| {
         let at = reminder.next_fire_at.unwrap_or(reminder.starts_at);
-        when::in_full(timestamp(at), &reminder.zone())
+        spoken::in_full(timestamp(at), &reminder.zone())
     };
     let repeats =
         |reminder: &Reminder| reminder_create::repetition(reminder.rule.as_deref(), language);

@@ -45,6 +45,19 @@ fn frame() -> Value {
     })
 }
 
+fn call(tool: &str, arguments: &Value) -> Value {
+    let params = json!({ "name": tool, "arguments": arguments });
+    plain(5, "tools/call", params)
+}
+
+/// Imports one contact.
+fn import(place: &Place, name: &str, address: &str) {
+    let vcf = format!("BEGIN:VCARD\nUID:1\nFN:{name}\nEMAIL:{address}\nEND:VCARD\n");
+    let file = place.file("contacts.vcf", &vcf);
+    let file = file.to_str().unwrap();
+    place.run(&["import", "innervoice", file]).ok();
+}
+
 /// Waits for the one pending approval and approves it.
 async fn approve(place: &Place) -> Value {
     for _ in 0..400 {
@@ -160,18 +173,12 @@ async fn the_network_always_needs_a_key() {
 async fn a_hundred_requests_pass_in_a_minute() {
     let desk = Desk::setup().own_port(FLAG).start().await;
     let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
-    let list = |id| {
-        plain(
-            id,
-            "tools/call",
-            json!({"name": "calendar.list", "arguments": {}}),
-        )
-    };
-    for id in 0..100 {
-        let answer = socket.request(&list(id)).await;
-        assert_eq!(result(&answer)["status"], "ok", "{id}");
+    let list = call("calendar.list", &json!({}));
+    for number in 0..100 {
+        let answer = socket.request(&list).await;
+        assert_eq!(result(&answer)["status"], "ok", "{number}");
     }
-    let answer = socket.request(&list(100)).await;
+    let answer = socket.request(&list).await;
     assert_eq!(answer["error"]["code"], 429);
     assert_eq!(answer["error"]["message"], "Rate limit exceeded");
     let wait = answer["error"]["data"]["retry_after_ms"].as_u64().unwrap();
@@ -273,8 +280,8 @@ async fn a_retry_with_its_key_creates_nothing_new() {
     let first = socket.request(&call).await;
     let again = socket.request(&call).await;
     assert_eq!(result(&first)["id"], result(&again)["id"]);
-    let range = json!({ "name": "calendar.list", "arguments": { "from": "2025-09-19" } });
-    let list = socket.request(&plain(9, "tools/call", range)).await;
+    let list = call("calendar.list", &json!({ "from": "2025-09-19" }));
+    let list = socket.request(&list).await;
     assert_eq!(result(&list)["events"].as_array().unwrap().len(), 1);
 }
 
@@ -282,13 +289,7 @@ async fn a_retry_with_its_key_creates_nothing_new() {
 #[tokio::test]
 async fn a_retry_with_its_key_is_answered_although_its_recipient_is_gone() {
     let desk = Desk::setup().config(ALLOWS).own_port(FLAG).start().await;
-    let import = |name: &str| {
-        let vcf = format!("BEGIN:VCARD\nUID:1\nFN:{name}\nEMAIL:taro@example.com\nEND:VCARD\n");
-        let file = desk.place.file("contacts.vcf", &vcf);
-        let file = file.to_str().unwrap();
-        desk.place.run(&["import", "innervoice", file]).ok();
-    };
-    import("Taro");
+    import(&desk.place, "Taro", "taro@example.com");
     let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
     let mut call = frame();
     call["params"] = json!({
@@ -296,7 +297,7 @@ async fn a_retry_with_its_key_is_answered_although_its_recipient_is_gone() {
         "arguments": { "to": "Taro", "text": "hello", "idempotency_key": "k1" }
     });
     let first = socket.request(&call).await;
-    import("Somebody else");
+    import(&desk.place, "Somebody else", "taro@example.com");
     let again = socket.request(&call).await;
     assert_eq!(result(&first)["id"], result(&again)["id"]);
     call["params"]["arguments"]["idempotency_key"] = "k2".into();
@@ -331,11 +332,7 @@ async fn an_address_book_is_imported_and_the_recipient_shown() {
         .ok();
     let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
     let arguments = json!({ "to": "田中さん", "text": "今から帰ります" });
-    let call = plain(
-        5,
-        "tools/call",
-        json!({ "name": "message.send", "arguments": arguments }),
-    );
+    let call = call("message.send", &arguments);
     socket.send(&call).await;
     let asked = approve(&desk.place).await;
     let shown = asked.to_string();
@@ -352,27 +349,17 @@ async fn an_address_book_is_imported_and_the_recipient_shown() {
 async fn a_name_with_a_new_address_is_asked_about_again() {
     let config = "[approval]\nhold_seconds = 0\n";
     let desk = Desk::setup().config(config).own_port(FLAG).start().await;
-    let import = |address: &str| {
-        let vcf = format!("BEGIN:VCARD\nVERSION:4.0\nUID:1\nFN:Taro\nEMAIL:{address}\nEND:VCARD\n");
-        let file = desk.place.file("contacts.vcf", &vcf);
-        let file = file.to_str().unwrap();
-        desk.place.run(&["import", "innervoice", file]).ok();
-    };
-    import("taro@example.com");
+    import(&desk.place, "Taro", "taro@example.com");
     let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
     let arguments = json!({ "to": "Taro", "text": "the code is 1234" });
-    let call = plain(
-        5,
-        "tools/call",
-        json!({ "name": "message.send", "arguments": arguments }),
-    );
+    let call = call("message.send", &arguments);
     let answer = socket.request(&call).await;
     assert_eq!(answer["result"]["code"], "APPROVAL_REQUIRED");
     approve(&desk.place).await;
-    import("stranger@example.com");
+    import(&desk.place, "Taro", "stranger@example.com");
     let answer = socket.request(&call).await;
     assert_eq!(answer["result"]["code"], "APPROVAL_REQUIRED", "{answer}");
-    import("taro@example.com");
+    import(&desk.place, "Taro", "taro@example.com");
     let answer = socket.request(&call).await;
     assert_eq!(result(&answer)["recipient"], "Taro <taro@example.com>");
 }

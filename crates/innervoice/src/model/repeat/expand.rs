@@ -15,7 +15,7 @@ use super::{
     rule::{Freq, Rule, Start},
     steps::{Steps, TooCostly},
 };
-use crate::model::when;
+use crate::model::moment;
 
 /// How far ahead the next time is searched.
 const HORIZON_YEARS: i16 = 60;
@@ -48,7 +48,7 @@ impl Rule {
         civil(self, start, after, steps)
             .map_while(move |found| {
                 let at = match found {
-                    CivilTime::Local(local) => when::instant(local, &start.zone)?,
+                    CivilTime::Local(local) => moment::instant(local, &start.zone)?,
                     CivilTime::At(at) => at,
                 };
                 (!self.is_over(start, at)).then_some(at)
@@ -121,7 +121,7 @@ fn hours<'a>(
     after: Timestamp,
     steps: &'a Steps,
 ) -> impl Iterator<Item = CivilTime> + 'a {
-    let first = when::instant(start.local, &start.zone);
+    let first = moment::instant(start.local, &start.zone);
     let step = i64::from(rule.interval) * 3_600;
     let passed = first.map_or(0, |first| {
         ((after.as_second() - first.as_second()) / step).max(0)

@@ -7,7 +7,7 @@ use jiff::{
 use kit::Language::{self, English, Japanese};
 
 use super::rule::{Freq, Rule, Until};
-use crate::model::when::weekday_names;
+use crate::model::spoken::weekday_names;
 
 /// An RRULE in words. A rule that words can't say becomes "by a rule of its own".
 pub fn say(rule: &str, language: Language) -> String {

@@ -1,12 +1,11 @@
-//! Times as voice models send them, and how they are said.
+//! Times as voice models write them: ISO 8601, read tolerantly.
 
 use jiff::{
-    Timestamp, ToSpan, Zoned,
-    civil::{Date, DateTime, Time, Weekday},
+    Timestamp, ToSpan as _, Zoned,
+    civil::{Date, DateTime, Time},
     fmt::temporal::Pieces,
     tz::TimeZone,
 };
-use kit::context::Language;
 
 /// An instant, and the zone it was given in.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,9 +34,13 @@ impl Moment {
         self.at.as_millisecond()
     }
 
-    /// RFC 3339 with the zone's offset.
-    pub fn rfc3339(&self) -> String {
-        rfc3339(self.at, &self.zone)
+    pub fn zone_name(&self) -> String {
+        self.zone.iana_name().unwrap_or("UTC").to_owned()
+    }
+
+    pub fn plus_minutes(&self, minutes: i64) -> Option<Self> {
+        let at = self.at.checked_add(minutes.minutes()).ok()?;
+        Some(Self::new(at, &self.zone))
     }
 }
 
@@ -181,145 +184,6 @@ pub fn rfc3339_millis(at: i64, zone: &TimeZone) -> String {
     Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| rfc3339(at, zone))
 }
 
-/// The full time with its zone, for a person who has to decide.
-pub fn in_full(at: Timestamp, zone: &TimeZone) -> String {
-    let name = zone.iana_name().unwrap_or("UTC");
-    let weekday = at.to_zoned(zone.clone()).weekday();
-    let (_, english) = weekday_names(weekday);
-    format!("{} {english} ({name})", rfc3339(at, zone))
-}
-
-/// As a voice would say it, near times shorter: `tomorrow at 7:00`. The zone is
-/// named if its clocks differ from those at home.
-pub fn spoken(
-    at: Timestamp,
-    zone: &TimeZone,
-    home: &TimeZone,
-    now: Timestamp,
-    language: Language,
-) -> String {
-    if zone.to_offset(at) == home.to_offset(at) {
-        return spoken_at(at, zone, Some(now), language);
-    }
-    let (text, name) = (spoken_at(at, zone, None, language), zone.iana_name());
-    let place = name.and_then(|name| name.rsplit('/').next());
-    let place = place.unwrap_or("UTC").replace('_', " ");
-    match language {
-        Language::English => format!("{text} {place} time"),
-        Language::Japanese => format!("{text}({place}時間)"),
-    }
-}
-
-/// Without `now` the day is named in full.
-fn spoken_at(at: Timestamp, zone: &TimeZone, now: Option<Timestamp>, language: Language) -> String {
-    let then = at.to_zoned(zone.clone());
-    let today = now.map(|now| now.to_zoned(zone.clone()).date());
-    let (japanese, english) = weekday_names(then.weekday());
-    let (hour, minute) = (then.hour(), then.minute());
-    let away = today.and_then(|today| today.until(then.date()).ok());
-    let away = away.map_or(i32::MAX, |span| span.get_days());
-    let this_year = today.is_some_and(|today| today.year() == then.year());
-    match language {
-        Language::English => {
-            let day = match away {
-                0 => "today".to_owned(),
-                1 => "tomorrow".to_owned(),
-                _ if this_year => {
-                    format!("{english}, {}", then.strftime("%B %-d"))
-                }
-                _ => format!("{english}, {}", then.strftime("%B %-d, %Y")),
-            };
-            format!("{day} at {hour}:{minute:02}")
-        }
-        Language::Japanese => {
-            let day = match away {
-                0 => "今日".to_owned(),
-                1 => "明日".to_owned(),
-                _ if this_year => {
-                    format!("{}月{}日({japanese})", then.month(), then.day())
-                }
-                _ => format!(
-                    "{}年{}月{}日({japanese})",
-                    then.year(),
-                    then.month(),
-                    then.day()
-                ),
-            };
-            match minute {
-                0 => format!("{day}{hour}時"),
-                _ => format!("{day}{hour}時{minute}分"),
-            }
-        }
-    }
-}
-
-pub fn weekday_names(weekday: Weekday) -> (&'static str, &'static str) {
-    match weekday {
-        Weekday::Monday => ("月", "Monday"),
-        Weekday::Tuesday => ("火", "Tuesday"),
-        Weekday::Wednesday => ("水", "Wednesday"),
-        Weekday::Thursday => ("木", "Thursday"),
-        Weekday::Friday => ("金", "Friday"),
-        Weekday::Saturday => ("土", "Saturday"),
-        Weekday::Sunday => ("日", "Sunday"),
-    }
-}
-
-/// Minutes: `30`, `"３０"`, `"30分"`, `"1時間半"`, `"1h 30m"`, `"PT45M"`.
-pub fn read_minutes(text: &str) -> Option<f64> {
-    let text = kit::text::narrow(text).to_lowercase();
-    if let Ok(number) = text.parse::<f64>() {
-        return number.is_finite().then_some(number);
-    }
-    let text = text.strip_prefix("pt").unwrap_or(&text);
-    let mut total = 0.0;
-    let mut rest = text.trim();
-    let mut units = 0;
-    while !rest.is_empty() {
-        let digits = rest
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(rest.len());
-        let (number, after) = rest.split_at(digits);
-        let number: f64 = number.parse().ok()?;
-        let after = after.trim_start();
-        let (minutes, unit) = UNITS
-            .iter()
-            .find_map(|(unit, minutes)| after.starts_with(unit).then_some((*minutes, *unit)))?;
-        total += number * minutes;
-        units += 1;
-        rest = after.get(unit.len()..)?.trim_start();
-        if let Some(half) = rest.strip_prefix('半') {
-            total += minutes / 2.0;
-            rest = half.trim_start();
-        }
-    }
-    (units > 0).then_some(total)
-}
-
-/// Longer spellings first.
-const UNITS: [(&str, f64); 15] = [
-    ("minutes", 1.0),
-    ("minute", 1.0),
-    ("mins", 1.0),
-    ("min", 1.0),
-    ("分間", 1.0),
-    ("分", 1.0),
-    ("hours", 60.0),
-    ("hour", 60.0),
-    ("hrs", 60.0),
-    ("hr", 60.0),
-    ("時間", 60.0),
-    ("h", 60.0),
-    ("days", 1440.0),
-    ("日", 1440.0),
-    ("m", 1.0),
-];
-
-/// The end of an event of so many minutes.
-pub fn plus_minutes(at: Timestamp, minutes: i64) -> Option<Timestamp> {
-    at.checked_add(minutes.minutes()).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -378,67 +242,5 @@ mod tests {
         let at = |text| read(text, &new_york).unwrap().at.to_string();
         assert_eq!(at("2026-03-08T02:30"), "2026-03-08T07:30:00Z");
         assert_eq!(at("2026-11-01T01:30"), "2026-11-01T05:30:00Z");
-    }
-
-    #[test]
-    fn minutes_in_words() {
-        for (text, minutes) in [
-            ("30", 30.0),
-            ("３０", 30.0),
-            ("30分", 30.0),
-            ("1時間", 60.0),
-            ("1時間半", 90.0),
-            ("1時間30分", 90.0),
-            ("1h30m", 90.0),
-            ("1h 30m", 90.0),
-            ("PT45M", 45.0),
-            ("90 min", 90.0),
-            ("1.5 hours", 90.0),
-        ] {
-            assert_eq!(read_minutes(text), Some(minutes), "{text}");
-        }
-        for text in ["", "soon", "half", "30 parsecs", "NaN", "inf"] {
-            assert_eq!(read_minutes(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn times_are_said_shortly_when_near() {
-        let now: Timestamp = "2026-11-15T01:00:00Z".parse().unwrap();
-        let say =
-            |text: &str, language| spoken(text.parse().unwrap(), &tokyo(), &tokyo(), now, language);
-        assert_eq!(
-            say("2026-11-15T22:00:00Z", Language::English),
-            "tomorrow at 7:00"
-        );
-        assert_eq!(
-            say("2026-11-15T22:30:00Z", Language::Japanese),
-            "明日7時30分"
-        );
-        assert_eq!(say("2026-11-15T03:00:00Z", Language::Japanese), "今日12時");
-        assert_eq!(
-            say("2026-12-24T09:00:00Z", Language::English),
-            "Thursday, December 24 at 18:00"
-        );
-        assert_eq!(
-            say("2027-01-01T00:00:00Z", Language::Japanese),
-            "2027年1月1日(金)9時"
-        );
-        // Another zone is named, and its dates differ from those at home.
-        let there = TimeZone::get("America/New_York").unwrap();
-        let at = "2026-11-15T22:00:00Z".parse().unwrap();
-        assert_eq!(
-            spoken(at, &there, &tokyo(), now, Language::English),
-            "Sunday, November 15, 2026 at 17:00 New York time"
-        );
-        assert_eq!(
-            spoken(at, &there, &tokyo(), now, Language::Japanese),
-            "2026年11月15日(日)17時(New York時間)"
-        );
-        let seoul = TimeZone::get("Asia/Seoul").unwrap();
-        assert_eq!(
-            spoken(at, &seoul, &tokyo(), now, Language::English),
-            "tomorrow at 7:00"
-        );
     }
 }

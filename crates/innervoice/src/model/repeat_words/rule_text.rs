@@ -1,4 +1,4 @@
-//! Writes the rules that phrases stand for.
+//! Writes the rules that words stand for.
 
 use jiff::civil::DateTime;
 
