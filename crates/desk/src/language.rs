@@ -1,7 +1,53 @@
 //! In which language to answer: the requested one, else the one of the arguments.
 
-use kit::context::Language;
+use std::sync::{Mutex, PoisonError};
+
+use kit::{context::Language, counter::AnswerLanguage};
 use serde_json::{Map, Value};
+
+/// The language that a counter's person used last.
+#[derive(Default)]
+pub struct LastLanguage(Mutex<Option<Language>>);
+
+impl LastLanguage {
+    /// The language of the answer to a call with these arguments.
+    pub fn choose(
+        &self,
+        rule: AnswerLanguage,
+        requested: Option<Language>,
+        arguments: &Map<String, Value>,
+    ) -> Language {
+        match rule {
+            AnswerLanguage::Always(language) => language,
+            AnswerLanguage::OfTheCall => requested.unwrap_or_else(|| of_arguments(arguments)),
+            AnswerLanguage::OfThePerson { spoken, otherwise } => {
+                let words = spoken
+                    .iter()
+                    .filter_map(|name| arguments.get(*name)?.as_str());
+                let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                *last = requested.or_else(|| of_words(words)).or(*last);
+                last.unwrap_or(otherwise)
+            }
+        }
+    }
+}
+
+/// The language of somebody's words; `None` if it can't be told, as from a number.
+fn of_words<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<Language> {
+    words.find_map(|text| match is_japanese(text) && !is_other_sentence(text) {
+        true => Some(Language::Japanese),
+        false => is_english(text).then_some(Language::English),
+    })
+}
+
+/// `tomorrow`, `every week`, but neither a time such as `2026-11-15T10:00:00Z` nor a
+/// rule such as `FREQ=DAILY`.
+fn is_english(text: &str) -> bool {
+    let text = text.split('[').next().unwrap_or_default();
+    let mut words = text.split(|c: char| !c.is_alphabetic());
+    is_other_sentence(text)
+        || (text.is_ascii() && !text.contains('=') && words.any(|word| word.len() >= 3))
+}
 
 /// From the locale of the user who started the process.
 pub fn of_environment() -> Option<Language> {
@@ -72,6 +118,57 @@ mod tests {
         ] {
             assert_eq!(of_tag(tag), language, "{tag}");
         }
+    }
+
+    #[test]
+    fn a_person_is_answered_in_the_language_they_speak() {
+        let rule = AnswerLanguage::OfThePerson {
+            spoken: &["start", "note"],
+            otherwise: Language::English,
+        };
+        let last = LastLanguage::default();
+        for (requested, arguments, expected) in [
+            (None, json!({"title": "企画会議"}), Language::English),
+            (
+                None,
+                json!({"title": "Run", "start": "明日15時"}),
+                Language::Japanese,
+            ),
+            (None, json!({"id": "evt_1"}), Language::Japanese),
+            (
+                None,
+                json!({"start": "2026-11-16T07:00:00Z"}),
+                Language::Japanese,
+            ),
+            (
+                None,
+                json!({"start": "2026-11-16T07:00[Asia/Tokyo]"}),
+                Language::Japanese,
+            ),
+            (
+                None,
+                json!({"title": "企画会議", "start": "tomorrow"}),
+                Language::English,
+            ),
+            (None, json!({"title": "企画会議"}), Language::English),
+            (
+                Some(Language::Japanese),
+                json!({"note": "Buy milk"}),
+                Language::Japanese,
+            ),
+            (
+                None,
+                json!({"note": "Call 田中 about lunch"}),
+                Language::English,
+            ),
+        ] {
+            let arguments = arguments.as_object().unwrap();
+            let chosen = last.choose(rule, requested, arguments);
+            assert_eq!(chosen, expected, "{arguments:?}");
+        }
+        let always = AnswerLanguage::Always(Language::Japanese);
+        let chosen = last.choose(always, Some(Language::English), &Map::new());
+        assert_eq!(chosen, Language::Japanese);
     }
 
     #[test]

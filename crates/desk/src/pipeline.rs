@@ -25,7 +25,6 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     approvals::ApprovalInUse,
     desk::Desk,
-    language,
     methods::{self, Method},
     panics,
     stations::{
@@ -239,9 +238,11 @@ impl Desk {
 
         let mut context = Context::new(who.caller.clone(), self.clock.clone(), call.client);
         context.cancel = call.cancel;
-        context.language = call
-            .language
-            .unwrap_or_else(|| language::of_arguments(&call.arguments));
+        context.language = window.last_language.choose(
+            window.counter.about.conventions.language,
+            call.language,
+            &call.arguments,
+        );
         context.zone = window.counter.time_zone.clone();
 
         // resolve tool

@@ -13,6 +13,7 @@ use tokio::sync::broadcast;
 
 use crate::{
     events::Event,
+    language::LastLanguage,
     metrics::{Metrics, ToolMetrics},
     nearest_tool,
     settings::{Policy, Settings, Tools},
@@ -32,6 +33,7 @@ pub struct Window {
     /// How lists and answers are shown.
     pub listing: Tools,
     pub events: broadcast::Sender<Event>,
+    pub last_language: LastLanguage,
 }
 
 pub struct PreparedTool {
@@ -80,6 +82,7 @@ impl Window {
             hidden,
             listing: settings.tools.clone(),
             events: broadcast::Sender::new(EVENT_BACKLOG),
+            last_language: LastLanguage::default(),
         })
     }
 

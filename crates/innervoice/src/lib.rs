@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use kit::{
     About, Conventions, Counter, Result, Store,
-    counter::{ErrorShape, Migrations},
+    counter::{AnswerLanguage, ErrorShape, Migrations},
     sql::Migration,
 };
 
@@ -81,6 +81,7 @@ const ABOUT: About = About {
         error_shape: ErrorShape::Flat,
         always_needs_key: true,
         requests_per_minute: Some(100),
+        language: AnswerLanguage::OfTheCall,
     },
 };
 

@@ -24,6 +24,10 @@ pub struct Card {
     /// approval is for this version alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
+    /// When the user was asked, in milliseconds, if the arguments have words such as
+    /// "tomorrow": they count from then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<i64>,
     /// No approval is needed: the caller undoes its own work, or nothing would
     /// change. If the operator set `ask` for the tool, it is asked anyway.
     #[serde(skip)]

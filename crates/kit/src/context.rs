@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use jiff::{civil::Date, tz::TimeZone};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -75,6 +75,15 @@ impl Context {
             Some(card) => card.check(recipient, state),
             None => Ok(()),
         }
+    }
+
+    /// When words such as "tomorrow" in the arguments were said: when the user was
+    /// asked about them, else now. So the call does what the card showed.
+    pub fn asked_at(&self) -> Timestamp {
+        let asked_at = self.card.as_ref().and_then(|card| card.asked_at);
+        asked_at
+            .and_then(|at| Timestamp::from_millisecond(at).ok())
+            .unwrap_or_else(|| self.clock.now())
     }
 
     /// For work of the program itself, without a client.

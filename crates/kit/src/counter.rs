@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::{
     context::{Change, Context},
     error::{Error, Result},
+    language::Language,
     prompt::Prompt,
     resource::Resources,
     sql::Store,
@@ -46,6 +47,24 @@ pub struct Conventions {
     pub always_needs_key: bool,
     /// Requests per minute for each caller, unless the configuration sets a limit.
     pub requests_per_minute: Option<u32>,
+    pub language: AnswerLanguage,
+}
+
+/// In which language a counter answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerLanguage {
+    Always(Language),
+    /// The one that the client requests, else the one of the arguments.
+    OfTheCall,
+    /// For a counter that serves one person: the one that the client requests, else
+    /// the one of the arguments in `spoken`, else the one found last, else
+    /// `otherwise`. Other arguments do not count: a person may give an event a name
+    /// in another language.
+    OfThePerson {
+        /// Arguments that repeat the person's own words.
+        spoken: &'static [&'static str],
+        otherwise: Language,
+    },
 }
 
 impl Conventions {
@@ -54,6 +73,7 @@ impl Conventions {
         error_shape: ErrorShape::Nested,
         always_needs_key: false,
         requests_per_minute: None,
+        language: AnswerLanguage::OfTheCall,
     };
 }
 

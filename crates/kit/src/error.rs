@@ -49,6 +49,9 @@ pub struct Error {
     pub next: Option<String>,
     /// Both sentences in Japanese, if there is a translation.
     pub japanese: Option<String>,
+    /// What happened, to be read out to a person, in English and in Japanese; `None`:
+    /// `message`.
+    pub spoken: Option<[String; 2]>,
     /// Machine-readable details.
     pub details: Option<Value>,
     /// For the log only: never shown to a caller.
@@ -62,6 +65,7 @@ impl Error {
             message: message.into(),
             next: None,
             japanese: None,
+            spoken: None,
             details: None,
             cause: None,
         }
@@ -108,6 +112,13 @@ impl Error {
         self
     }
 
+    /// What a voice says to the person: no names of arguments, tools or commands.
+    #[must_use]
+    pub fn spoken(mut self, english: impl Into<String>, japanese: impl Into<String>) -> Self {
+        self.spoken = Some([english.into(), japanese.into()]);
+        self
+    }
+
     /// Switches to the Japanese text if the caller uses Japanese.
     #[must_use]
     pub fn in_language(mut self, language: Language) -> Self {
@@ -117,7 +128,20 @@ impl Error {
             self.message = sentences;
             self.next = None;
         }
+        if language == Language::Japanese
+            && let Some([english, japanese]) = &mut self.spoken
+        {
+            std::mem::swap(english, japanese);
+        }
         self
+    }
+
+    /// The sentences to read out, in the language of the text.
+    fn read_out(&self) -> String {
+        match &self.spoken {
+            Some([said, _]) => said.clone(),
+            None => self.message.replace('`', ""),
+        }
     }
 
     /// Cuts an error to 1,500 characters. Many errors quote an argument, and a client
@@ -189,7 +213,7 @@ impl Error {
             ErrorShape::Flat => {
                 let mut flat = json!({
                     "status": "error", "error": self.sentences(), "code": self.code,
-                    "message": self.sentences(),
+                    "message": self.read_out(),
                 });
                 if let (Some(details), Some(object)) = (&self.details, flat.as_object_mut()) {
                     object.insert("details".into(), details.clone());

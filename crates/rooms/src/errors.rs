@@ -411,6 +411,7 @@ pub fn again(error: &Error) -> Error {
         message: error.message.clone(),
         next: error.next.clone(),
         japanese: error.japanese.clone(),
+        spoken: error.spoken.clone(),
         details: error.details.clone(),
         cause: None,
     }

@@ -51,6 +51,7 @@ pub fn text(answer: Result<&Reply, &Error>) -> Result<String> {
                 message: error.message.clone(),
                 next: error.next.clone(),
                 japanese: error.japanese.clone(),
+                spoken: error.spoken.clone(),
                 details: error.details.clone(),
             };
             let kept = serde_json::to_string(&kept).map_err(Error::internal)?;
@@ -68,6 +69,7 @@ pub fn answer(text: String) -> Result<Reply> {
             let mut error = Error::new(kept.code, kept.message);
             error.next = kept.next;
             error.japanese = kept.japanese;
+            error.spoken = kept.spoken;
             error.details = kept.details;
             Err(error)
         }
@@ -82,5 +84,7 @@ struct KeptError {
     message: String,
     next: Option<String>,
     japanese: Option<String>,
+    #[serde(default)]
+    spoken: Option<[String; 2]>,
     details: Option<Value>,
 }

@@ -33,7 +33,15 @@ pub fn settled(approval: &Approval) -> Result<Option<ApprovalOutcome>> {
             "APPROVAL_EXPIRED",
             "Nobody decided in time, so this was denied.",
         )
-        .next("Nothing was done. Ask the user; the same call asks again.")),
+        .next("Nothing was done. Ask the user; the same call asks again.")
+        .japanese(
+            "時間内に回答がなかったため、承認の依頼は期限切れになりました。何も行っていません。\
+             ユーザーに確認してください。同じ呼び出しで改めて承認を求めます。",
+        )
+        .spoken(
+            "The request for your approval expired, so I did nothing.",
+            "承認の期限が切れたため、何も行っていません。",
+        )),
         Status::Used => Err(used()),
     }
 }
@@ -49,6 +57,10 @@ pub fn denied(approval: &Approval) -> Error {
     };
     Error::new("APPROVAL_DENIED", message)
         .next("Nothing was done. Do not retry; ask the user what they want instead.")
+        .spoken(
+            "You did not approve this, so I did nothing.",
+            "承認されなかったため、何も行っていません。",
+        )
         .japanese(format!(
             "{japanese}何も行っていません。繰り返さずに、どうしたいかをユーザーに確認してください。"
         ))

@@ -36,7 +36,11 @@ impl<'a> Reader<'a> {
         let client = Arc::new(RemoteClient::new(request, log_level, BTreeMap::new(), None));
         let mut context = Context::new(who.caller.clone(), desk.clock.clone(), client);
         context.cancel = request.ct.clone();
-        context.language = language_of(request).unwrap_or(Language::English);
+        context.language = window.last_language.choose(
+            window.counter.about.conventions.language,
+            language_of(request),
+            &serde_json::Map::new(),
+        );
         context.zone = window.counter.time_zone.clone();
         Ok(Self {
             desk,
