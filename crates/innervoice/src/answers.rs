@@ -2,9 +2,11 @@
 
 pub mod sync;
 
+use std::{borrow::Cow, ops::Not};
+
 use jiff::{Timestamp, tz::TimeZone};
 use kit::{Language, Result, Sql};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 use crate::{
@@ -29,54 +31,91 @@ pub struct Done {
     pub message: String,
 }
 
+/// The schema of an object that calendar_list describes.
+pub struct AsListed;
+
+impl JsonSchema for AsListed {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "AsListed".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object" })
+    }
+}
+
 #[derive(Serialize, JsonSchema)]
 pub struct EventView {
     pub id: String,
     pub title: String,
-    /// With the offset of its zone.
+    /// With the offset of its zone; of an all-day event its first day
     pub start: String,
+    /// Of an all-day event its last day
     pub end: String,
     pub duration_min: i64,
     pub time_zone: String,
+    #[serde(skip_serializing_if = "Not::not")]
+    #[schemars(with = "Option<bool>")]
+    pub all_day: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<RepeatView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
 }
 
-impl From<&Event> for EventView {
-    fn from(event: &Event) -> Self {
-        let zone = event.zone();
+impl EventView {
+    pub fn of(event: &Event, language: Language) -> Self {
+        let (start, end) = start_and_end(event);
         Self {
             id: event.id.clone(),
             title: event.title.clone(),
-            start: rfc3339_millis(event.starts_at, &zone),
-            end: rfc3339_millis(event.ends_at, &zone),
+            start,
+            end,
             duration_min: event.minutes(),
             time_zone: event.zone.clone(),
+            all_day: event.all_day,
+            repeat: RepeatView::of(event.rule.as_deref(), language),
             description: given(&event.description),
             location: given(&event.location),
         }
     }
 }
 
+/// Times, or the days of an all-day event.
+pub fn start_and_end(event: &Event) -> (String, String) {
+    let zone = event.zone();
+    match event.all_day {
+        true => (event.day().to_string(), event.last_day().to_string()),
+        false => (
+            rfc3339_millis(event.starts_at, &zone),
+            rfc3339_millis(event.ends_at, &zone),
+        ),
+    }
+}
+
 /// An event at the same time as another.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 pub struct Conflict {
-    pub id: String,
-    pub title: String,
-    pub start: String,
-    pub end: String,
+    id: String,
+    title: String,
+    start: String,
+    end: String,
 }
 
 impl From<&Event> for Conflict {
     fn from(event: &Event) -> Self {
-        let zone = event.zone();
+        let (start, end) = start_and_end(event);
         Self {
             id: event.id.clone(),
             title: event.title.clone(),
-            start: rfc3339_millis(event.starts_at, &zone),
-            end: rfc3339_millis(event.ends_at, &zone),
+            start,
+            end,
         }
     }
 }
@@ -88,22 +127,23 @@ fn given(text: &str) -> Option<String> {
 #[derive(Serialize, JsonSchema)]
 pub struct MessageView {
     pub id: String,
-    /// The name, if it is a contact's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recipient: Option<String>,
     pub platform: String,
     pub address: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[schemars(with = "Option<String>")]
+    pub subject: String,
     pub text: String,
     /// unknown: a text that may have gone out
     pub status: String,
-    /// Why a queued message stays where it is.
+    /// Why a queued message stays
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<String>,
     pub attempts: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
     pub created_at: String,
-    /// When it is tried next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_attempt_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,6 +158,10 @@ impl MessageView {
             recipient: item.recipient_name.clone(),
             platform: item.channel.clone(),
             address: item.address.clone(),
+            subject: match item.channel.as_str() {
+                "email" => item.subject.clone(),
+                _ => String::new(),
+            },
             text: item.body.clone(),
             status: item.status.clone(),
             held: held.then(|| "not_configured".into()),
@@ -135,16 +179,15 @@ impl MessageView {
 
 #[derive(Serialize, JsonSchema)]
 pub struct RepeatView {
-    /// RFC 5545, without `RRULE:`.
+    /// RFC 5545
     pub rule: String,
-    /// The rule in words.
     pub text: String,
 }
 
 impl RepeatView {
-    pub fn of(reminder: &Reminder, language: Language) -> Option<Self> {
-        reminder.rule.as_ref().map(|rule| Self {
-            rule: rule.clone(),
+    pub fn of(rule: Option<&str>, language: Language) -> Option<Self> {
+        rule.map(|rule| Self {
+            rule: rule.to_owned(),
             text: repeat::say(rule, language),
         })
     }
@@ -159,7 +202,7 @@ pub struct ReminderView {
     pub time_zone: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<RepeatView>,
-    /// The next times, at most three.
+    /// At most three times
     pub next: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_fired: Option<FiringView>,
@@ -169,9 +212,9 @@ pub struct ReminderView {
 pub struct FiringView {
     pub due_at: String,
     pub fired_at: String,
-    /// on_time, late, or missed (noticed too late to tell anybody)
+    /// on_time, late or missed
     pub outcome: String,
-    /// Earlier times it stands for as well.
+    /// Earlier times it includes
     pub coalesced: i64,
 }
 
@@ -201,7 +244,7 @@ impl ReminderView {
             note: reminder.note.clone(),
             status: reminder.status.clone(),
             time_zone: reminder.zone.clone(),
-            repeat: RepeatView::of(reminder, language),
+            repeat: RepeatView::of(reminder.rule.as_deref(), language),
             next: next.iter().map(|at| rfc3339_millis(*at, &zone)).collect(),
             last_fired: last.map(|(due_at, fired_at, outcome, coalesced)| FiringView {
                 due_at: rfc3339_millis(due_at, &zone),

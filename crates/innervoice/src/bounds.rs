@@ -27,6 +27,13 @@ pub const STEPS_OF_A_LIST: u32 = 100_000;
 /// than every day from 1970 to 2260.
 pub const STEPS_OF_A_FIRING: u32 = 200_000;
 
+/// How many overlapping events are listed.
+pub const MOST_CONFLICTS: usize = 10;
+/// Occurrences of one series that were moved or skipped.
+pub const MOST_EXCEPTIONS: usize = 200;
+/// Recipients of one message.
+pub const MOST_RECIPIENTS: usize = 20;
+
 /// Characters of a time, an id or an idempotency key.
 pub const LONGEST_TIME: usize = 100;
 pub const LONGEST_ID: usize = 200;
@@ -54,10 +61,11 @@ pub fn check_reminders(sql: &mut dyn Sql, caller: &str) -> Result<()> {
     within(has, MOST_REMINDERS, "reminder", "reminder_cancel")
 }
 
-/// An error if the caller has too many unsent messages.
-pub fn check_messages(sql: &mut dyn Sql, caller: &str) -> Result<()> {
+/// An error if the caller would have too many unsent messages with so many more.
+pub fn check_messages(sql: &mut dyn Sql, caller: &str, more: usize) -> Result<()> {
     let has = outbox::waiting_of(sql, caller, MOST_MESSAGES)?;
-    within(has, MOST_MESSAGES, "message", "message_cancel")
+    let more = i64::try_from(more).unwrap_or(MOST_MESSAGES);
+    within(has + more - 1, MOST_MESSAGES, "message", "message_cancel")
 }
 
 fn within(has: i64, most: i64, what: &str, cancel: &str) -> Result<()> {

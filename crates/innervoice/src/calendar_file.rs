@@ -45,5 +45,8 @@ fn entry<'a>(event: &'a Event, zone: &'a TimeZone) -> IcsEvent<'a> {
         is_cancelled: event.cancelled_at.is_some(),
         created_at: timestamp(event.created_at),
         updated_at: timestamp(event.updated_at),
+        rule: event.rule.as_deref(),
+        all_day: event.all_day,
+        exceptions: &event.exceptions,
     }
 }

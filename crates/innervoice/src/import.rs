@@ -251,6 +251,12 @@ fn card(line: u64, country_code: &str, texts: &dyn Fn(&[&str]) -> Vec<String>) -
         other_names: texts(&OTHER),
         ..Card::default()
     };
+    let readings: Vec<String> = card
+        .other_names
+        .iter()
+        .flat_map(|name| names::parts(name))
+        .collect();
+    card.other_names.extend(readings);
     card.other_names.extend(names::parts(&name));
     card.name = name;
     for text in texts(&EMAIL) {

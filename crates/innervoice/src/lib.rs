@@ -59,6 +59,11 @@ pub const MIGRATIONS: Migrations = Migrations {
             name: "who changed what, and the copy in a conflict",
             sql: include_str!("../migrations/0003.sql"),
         },
+        Migration {
+            version: 4,
+            name: "events that repeat, or last all day",
+            sql: include_str!("../migrations/0004.sql"),
+        },
     ],
 };
 
@@ -88,14 +93,17 @@ const ABOUT: About = About {
 /// The counter, ready to be served on `store`.
 pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Result<Counter> {
     let state = Arc::new(state::CounterState::new(settings, &store)?);
+    let mut about = ABOUT;
+    about.conventions.language = state.settings.language();
     Ok(Counter {
-        about: ABOUT,
+        about,
         time_zone: state.zone.clone(),
         tools: vec![
             Arc::new(tools::calendar_create::tool(&state)),
             Arc::new(tools::message_send::tool(&state)),
             Arc::new(tools::reminder_create::tool(&state)),
             Arc::new(tools::calendar_list::tool(&state)),
+            Arc::new(tools::free_slots::tool(&state)),
             Arc::new(tools::calendar_update::tool(&state)),
             Arc::new(tools::calendar_cancel::tool(&state)),
             Arc::new(tools::message_list::tool(&state)),

@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod duration;
+pub mod exceptions;
 pub mod ics;
 pub mod ics_read;
 pub mod moment;
@@ -10,5 +11,8 @@ pub mod names;
 mod properties;
 pub mod repeat;
 pub mod repeat_words;
+pub mod romaji;
+pub mod series;
 pub mod spoken;
+pub mod time_words;
 pub mod vcard;

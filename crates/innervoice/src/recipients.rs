@@ -4,11 +4,12 @@
 use kit::{Result, Sql, text::similarity};
 
 use crate::{
-    bounds::LONGEST_COMPARED,
+    bounds::{LONGEST_COMPARED, MOST_RECIPIENTS},
     errors::{self, Candidate},
     model::{
         address::{self, Platform},
         names::fold,
+        romaji,
     },
     state::CounterState,
     store::contacts::{self, Contact},
@@ -20,6 +21,8 @@ pub struct Recipient {
     pub name: Option<String>,
     pub platform: Platform,
     pub address: String,
+    /// Other addresses of the same contact.
+    pub others: Vec<String>,
 }
 
 impl Recipient {
@@ -54,17 +57,47 @@ const HONORIFICS: [&str; 9] = [
     "氏",
 ];
 
-pub fn resolve(
+/// All recipients: one, or several with commas between them.
+pub fn resolve_all(
+    state: &CounterState,
+    sql: &mut dyn Sql,
+    to: &str,
+    platform: Option<Platform>,
+) -> Result<Vec<Recipient>> {
+    let parts = to.split([',', '，', '、', ';', '；', '\n']);
+    let mut parts: Vec<&str> = parts
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect();
+    // A name may have a comma: "Lee, Ann".
+    let is_one = parts.len() < 2 || contacts::named(sql, &fold(to), CANDIDATES)?.len() == 1;
+    if is_one {
+        parts = vec![to];
+    }
+    if parts.len() > MOST_RECIPIENTS {
+        return Err(errors::too_many_recipients(MOST_RECIPIENTS));
+    }
+    let mut all: Vec<Recipient> = Vec::new();
+    for part in parts {
+        let one = resolve(state, sql, part, platform)?;
+        if all.iter().all(|other| other.address != one.address) {
+            all.push(one);
+        }
+    }
+    Ok(all)
+}
+
+fn resolve(
     state: &CounterState,
     sql: &mut dyn Sql,
     to: &str,
     platform: Option<Platform>,
 ) -> Result<Recipient> {
     if let Some(address) = address::email(to) {
-        return direct(Platform::Email, address, platform);
+        return direct(sql, Platform::Email, address, platform);
     }
     if let Some(number) = address::phone(to, &state.settings.country_code) {
-        return direct(Platform::Sms, number, platform);
+        return direct(sql, Platform::Sms, number, platform);
     }
     let contact = contact(sql, to)?;
     let chosen = platform.unwrap_or_else(|| {
@@ -77,25 +110,42 @@ pub fn resolve(
     let Some(address) = contact.address(chosen) else {
         return Err(errors::no_address(&contact.name, chosen.as_str()));
     };
-    Ok(Recipient {
-        platform: chosen,
-        address: address.to_owned(),
-        contact_id: Some(contact.id),
-        name: Some(contact.name),
-    })
+    Ok(of_contact(chosen, address.to_owned(), &contact))
 }
 
-fn direct(of: Platform, address: String, wanted: Option<Platform>) -> Result<Recipient> {
+fn of_contact(platform: Platform, address: String, contact: &Contact) -> Recipient {
+    let all = contact.addresses.iter().map(|(_, other)| other);
+    Recipient {
+        platform,
+        others: all.filter(|other| **other != address).cloned().collect(),
+        address,
+        contact_id: Some(contact.id.clone()),
+        name: Some(contact.name.clone()),
+    }
+}
+
+/// An address that was given. If it is one contact's, the contact is named.
+fn direct(
+    sql: &mut dyn Sql,
+    of: Platform,
+    address: String,
+    wanted: Option<Platform>,
+) -> Result<Recipient> {
     if let Some(wanted) = wanted
         && wanted != of
     {
         return Err(errors::wrong_platform(&address, wanted.as_str()));
     }
-    Ok(Recipient {
-        contact_id: None,
-        name: None,
-        platform: of,
-        address,
+    let known = contacts::with_address(sql, &address, 2)?;
+    Ok(match known.as_slice() {
+        [contact] => of_contact(of, address, contact),
+        _ => Recipient {
+            contact_id: None,
+            name: None,
+            platform: of,
+            address,
+            others: Vec::new(),
+        },
     })
 }
 
@@ -105,11 +155,12 @@ fn contact(sql: &mut dyn Sql, to: &str) -> Result<Contact> {
         return Ok(contact);
     }
     let folded = fold(to);
-    let mut found = contacts::named(sql, &folded, CANDIDATES)?;
     let bare = without_honorific(&folded);
+    let mut found = contacts::named(sql, &folded, CANDIDATES)?;
     if found.is_empty() && bare != folded {
         found = contacts::named(sql, &bare, CANDIDATES)?;
     }
+    add_by_reading(sql, &bare, &mut found, |name, reading| name == reading)?;
     if found.len() > 1 {
         return Err(errors::recipient_ambiguous(to, &candidates(&found)));
     }
@@ -120,6 +171,35 @@ fn contact(sql: &mut dyn Sql, to: &str) -> Result<Contact> {
             Err(errors::recipient_not_found(to, &candidates(&near)))
         }
     }
+}
+
+/// Adds the contacts whose name has this reading, in kana, Latin letters or kanji.
+fn add_by_reading(
+    sql: &mut dyn Sql,
+    folded: &str,
+    found: &mut Vec<Contact>,
+    is_meant: fn(&str, &str) -> bool,
+) -> Result<()> {
+    let Some(reading) = romaji::reading(folded) else {
+        return Ok(());
+    };
+    let mut ids: Vec<String> = Vec::new();
+    for (id, name) in contacts::all_names(sql, LOOKED_THROUGH)? {
+        let known = romaji::reading(&name);
+        let is_read = match known {
+            Some(known) => is_meant(&known, &reading),
+            None => romaji::is_read(&name, &reading),
+        };
+        let is_new = !ids.contains(&id) && found.iter().all(|contact| contact.id != id);
+        if is_read && is_new {
+            ids.push(id);
+        }
+    }
+    ids.truncate(usize::try_from(CANDIDATES).unwrap_or_default());
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    found.extend(contacts::by_ids(sql, &ids)?);
+    found.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
+    Ok(())
 }
 
 fn without_honorific(folded: &str) -> String {
@@ -165,6 +245,10 @@ pub fn search(sql: &mut dyn Sql, query: &str, most: i64) -> Result<Vec<Contact>>
         return contacts::like(sql, "", most);
     }
     let mut found = contacts::like(sql, &bare, most)?;
+    add_by_reading(sql, &bare, &mut found, |name, reading| {
+        name.contains(reading)
+    })?;
+    found.truncate(usize::try_from(most).unwrap_or(usize::MAX));
     if found.is_empty() {
         found = near(sql, &bare)?;
     }

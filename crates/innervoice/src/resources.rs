@@ -68,10 +68,8 @@ impl CounterResources {
     async fn coming(&self, context: &Context, most: usize) -> Result<Vec<Event>> {
         let now = self.state.now(context).as_millisecond();
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        self.query(context, move |sql| {
-            events::between(sql, now, i64::MAX, most)
-        })
-        .await
+        self.query(context, move |sql| events::coming(sql, now, most))
+            .await
     }
 }
 

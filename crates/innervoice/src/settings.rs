@@ -1,6 +1,7 @@
 //! What an operator can set for this counter.
 
 use jiff::tz::TimeZone;
+use kit::{Language, counter::AnswerLanguage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
@@ -10,6 +11,9 @@ pub struct Settings {
     /// The IANA time zone its user lives in: what a time without a zone means.
     #[serde(deserialize_with = "known_zone")]
     pub time_zone: String,
+    /// The language the user is answered in: ja or en. Empty: the one the client asks for, else the one the user speaks.
+    #[serde(deserialize_with = "known_language")]
+    pub language: String,
     /// The country calling code of numbers that begin with 0.
     pub country_code: String,
     /// How many seconds a message waits before it is sent, and can be taken back.
@@ -48,6 +52,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             time_zone: "Asia/Tokyo".into(),
+            language: String::new(),
             country_code: "81".into(),
             undo_seconds: 10,
             smtp_url: String::new(),
@@ -69,6 +74,20 @@ impl Default for Settings {
 }
 
 impl Settings {
+    pub(crate) fn language(&self) -> AnswerLanguage {
+        match self.language.as_str() {
+            "ja" => AnswerLanguage::Always(Language::Japanese),
+            "en" => AnswerLanguage::Always(Language::English),
+            _ => AnswerLanguage::OfThePerson {
+                spoken: &["start", "time", "date", "from", "repeat", "note"],
+                otherwise: match self.time_zone.as_str() {
+                    "Asia/Tokyo" => Language::Japanese,
+                    _ => Language::English,
+                },
+            },
+        }
+    }
+
     /// A configuration with an unknown zone is refused when it is read, so the
     /// fallback only applies to settings made in code.
     pub(crate) fn zone(&self) -> TimeZone {
@@ -82,6 +101,14 @@ impl std::fmt::Debug for Settings {
         f.debug_struct("Settings")
             .field("time_zone", &self.time_zone)
             .finish_non_exhaustive()
+    }
+}
+
+fn known_language<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    match name.as_str() {
+        "" | "ja" | "en" => Ok(name),
+        _ => Err(D::Error::custom(format!("`{name}` is not ja or en"))),
     }
 }
 
@@ -106,6 +133,7 @@ mod tests {
         assert_eq!(defaults.time_zone, "Asia/Tokyo");
         assert_eq!(defaults.undo_seconds, 10);
         assert!(read(r#"{"time_zone": "Asia/Tokio"}"#).is_err());
+        assert!(read(r#"{"language": "fr"}"#).is_err());
         assert!(read(r#"{"smtp": "x"}"#).is_err());
     }
 

@@ -8,15 +8,19 @@ use kit::{Context, Result, Store};
 use crate::{
     answers::timestamp,
     caldav::Server,
-    errors,
-    model::{
-        address::Platform,
-        moment::{self, Moment},
-        spoken,
-    },
+    model::{address::Platform, moment::Here, spoken},
     outbox::Channels,
     settings::Settings,
 };
+
+/// Where and when a caller speaks of times.
+pub fn here(context: &Context) -> Here {
+    Here {
+        zone: context.zone.clone(),
+        now: context.asked_at(),
+        day: None,
+    }
+}
 
 pub struct CounterState {
     pub settings: Settings,
@@ -39,11 +43,6 @@ impl CounterState {
 
     pub fn now(&self, context: &Context) -> Timestamp {
         context.clock.now()
-    }
-
-    /// Reads the time in an argument.
-    pub fn moment(&self, field: &str, text: &str) -> Result<Moment> {
-        moment::read(text, &self.zone).map_err(|why| errors::invalid_time(field, text, why))
     }
 
     /// A time as a voice would say it to this person.

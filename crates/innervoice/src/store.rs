@@ -16,7 +16,6 @@ fn is_of(caller: &str, made_by: &str, changed_by: Option<&str>) -> bool {
 /// Whether there are no rows of this kind.
 pub fn is_empty(sql: &mut dyn Sql, kind: RowKind) -> Result<bool> {
     let table = match kind {
-        RowKind::Event => "innervoice_events",
         RowKind::Message => "innervoice_outbox",
         RowKind::Reminder => "innervoice_reminders",
         RowKind::Contact => "innervoice_contacts",
@@ -27,7 +26,6 @@ pub fn is_empty(sql: &mut dyn Sql, kind: RowKind) -> Result<bool> {
 
 #[derive(Debug, Clone, Copy)]
 pub enum RowKind {
-    Event,
     Message,
     Reminder,
     Contact,
@@ -40,16 +38,19 @@ fn count(sql: &mut dyn Sql, rows: &str, params: &[Param<'_>]) -> Result<i64> {
         .map_or(Ok(0), |row| row.int(0))
 }
 
-/// A `LIKE` pattern for texts that contain `folded`, with its wildcards escaped.
+/// A `LIKE` pattern for texts that contain `folded`.
 pub fn containing(folded: &str) -> String {
-    let mut pattern = String::with_capacity(folded.len() + 2);
-    pattern.push('%');
-    for letter in folded.chars() {
+    format!("%{}%", escaped(folded))
+}
+
+/// A text for a `LIKE` pattern with `ESCAPE '!'`.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
         if matches!(letter, '%' | '_' | '!') {
-            pattern.push('!');
+            escaped.push('!');
         }
-        pattern.push(letter);
+        escaped.push(letter);
     }
-    pattern.push('%');
-    pattern
+    escaped
 }

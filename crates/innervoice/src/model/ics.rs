@@ -2,6 +2,11 @@
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
+use super::{
+    exceptions::{Exceptions, Occurrence},
+    repeat::Rule,
+};
+
 /// An event as a calendar file shows it.
 #[derive(Debug, Clone)]
 pub struct IcsEvent<'a> {
@@ -16,11 +21,27 @@ pub struct IcsEvent<'a> {
     pub is_cancelled: bool,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+    /// An RRULE.
+    pub rule: Option<&'a str>,
+    pub all_day: bool,
+    pub exceptions: &'a Exceptions,
+}
+
+impl IcsEvent<'_> {
+    /// The last time that its zone must cover.
+    fn last(&self) -> Timestamp {
+        let later = self.rule.map(|_| SERIES);
+        later
+            .and_then(|later| self.ends_at.checked_add(later).ok())
+            .unwrap_or(self.ends_at)
+    }
 }
 
 const MOST_OCTETS: usize = 75;
 /// How long before and after the events clock changes are listed.
 const AROUND: SignedDuration = SignedDuration::from_hours(24 * 366);
+/// For how long clock changes of a series are listed.
+const SERIES: SignedDuration = SignedDuration::from_hours(24 * 366 * 10);
 
 /// The whole file, to subscribe to.
 pub fn calendar(name: &str, entries: &[IcsEvent<'_>]) -> String {
@@ -51,27 +72,54 @@ fn file(more: &[(&str, &str)], entries: &[IcsEvent<'_>]) -> String {
     for zone in zones {
         let of_it = || entries.iter().filter(|entry| entry.zone == zone);
         let first = of_it().map(|entry| entry.starts_at).min();
-        let last = of_it().map(|entry| entry.ends_at).max();
+        let last = of_it().map(IcsEvent::last).max();
         if let (Some(first), Some(last)) = (first, last) {
             time_zone(&mut lines, zone, first, last);
         }
     }
     for entry in entries {
-        event(&mut lines, entry);
+        event(&mut lines, entry, None);
+        for moved in entry.exceptions.moved() {
+            event(&mut lines, entry, Some(&moved));
+        }
     }
     lines.put("END", "VCALENDAR");
     lines.text
 }
 
-fn event(lines: &mut FoldedLines, entry: &IcsEvent<'_>) {
+/// The event, or one occurrence of it that was moved.
+fn event(lines: &mut FoldedLines, entry: &IcsEvent<'_>, moved: Option<&Occurrence>) {
+    let at = |millis| Timestamp::from_millisecond(millis).unwrap_or(entry.starts_at);
     lines.put("BEGIN", "VEVENT");
     lines.put("UID", &format!("{}@madoguchi", entry.id));
     lines.put("DTSTAMP", &utc(entry.updated_at));
     lines.put("CREATED", &utc(entry.created_at));
     lines.put("LAST-MODIFIED", &utc(entry.updated_at));
     lines.put("SEQUENCE", &entry.sequence.to_string());
-    local(lines, "DTSTART", entry.starts_at, entry.zone);
-    local(lines, "DTEND", entry.ends_at, entry.zone);
+    let mut put_time = |name: &str, at: Timestamp| match entry.all_day {
+        true => {
+            let day = at.to_zoned(entry.zone.clone()).strftime("%Y%m%d");
+            lines.put(&format!("{name};VALUE=DATE"), &day.to_string());
+        }
+        false => local(lines, name, at, entry.zone),
+    };
+    match moved {
+        Some(moved) => {
+            put_time("RECURRENCE-ID", at(moved.original));
+            put_time("DTSTART", at(moved.start));
+            put_time("DTEND", moved.end.map_or(entry.ends_at, at));
+        }
+        None => {
+            put_time("DTSTART", entry.starts_at);
+            put_time("DTEND", entry.ends_at);
+            for skipped in entry.exceptions.skipped() {
+                put_time("EXDATE", at(skipped));
+            }
+            if let Some(rule) = entry.rule {
+                lines.put("RRULE", &exported(rule, entry));
+            }
+        }
+    }
     lines.put("SUMMARY", &escape(entry.title));
     if !entry.description.is_empty() {
         lines.put("DESCRIPTION", &escape(entry.description));
@@ -86,6 +134,28 @@ fn event(lines: &mut FoldedLines, entry: &IcsEvent<'_>) {
     };
     lines.put("STATUS", status);
     lines.put("END", "VEVENT");
+}
+
+/// A rule whose UNTIL is what RFC 5545 demands: a day for an all-day event, else an
+/// instant in UTC.
+fn exported(rule: &str, entry: &IcsEvent<'_>) -> String {
+    let until = Rule::parse(rule)
+        .ok()
+        .and_then(|rule| rule.until_in(entry.zone));
+    let Some((at, day)) = until else {
+        return rule.to_owned();
+    };
+    let until = match entry.all_day {
+        true => day.strftime("%Y%m%d").to_string(),
+        false => utc(at),
+    };
+    let parts = rule
+        .split(';')
+        .map(|part| match part.starts_with("UNTIL=") {
+            true => format!("UNTIL={until}"),
+            false => part.to_owned(),
+        });
+    parts.collect::<Vec<_>>().join(";")
 }
 
 fn local(lines: &mut FoldedLines, name: &str, at: Timestamp, zone: &TimeZone) {
@@ -210,6 +280,8 @@ impl FoldedLines {
 mod tests {
     use super::*;
 
+    static NONE: std::sync::LazyLock<Exceptions> = std::sync::LazyLock::new(Exceptions::default);
+
     fn entry<'a>(zone: &'a TimeZone, title: &'a str) -> IcsEvent<'a> {
         IcsEvent {
             id: "evt_1",
@@ -223,6 +295,9 @@ mod tests {
             is_cancelled: false,
             created_at: "2026-06-01T00:00:00Z".parse().unwrap(),
             updated_at: "2026-06-02T00:00:00Z".parse().unwrap(),
+            rule: None,
+            all_day: false,
+            exceptions: &NONE,
         }
     }
 
@@ -245,6 +320,36 @@ mod tests {
             assert!(text.contains(&format!("{line}\r\n")), "{line} in\n{text}");
         }
         assert!(!text.contains("LOCATION"));
+    }
+
+    #[test]
+    fn a_series_has_its_rule_and_its_exceptions() {
+        let new_york = kit::time::zone("America/New_York").unwrap();
+        let millis = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond();
+        let mut exceptions = Exceptions::default();
+        exceptions.skip(millis("2026-07-08T13:00:00Z"));
+        let moved = millis("2026-07-15T14:00:00Z");
+        exceptions.move_to(millis("2026-07-15T13:00:00Z"), moved, moved + 1_800_000);
+        let mut series = entry(&new_york, "Run");
+        series.rule = Some("FREQ=WEEKLY;UNTIL=20260731");
+        series.exceptions = &exceptions;
+        let text = calendar("InnerVoice", &[series.clone()]);
+        for line in [
+            "RRULE:FREQ=WEEKLY;UNTIL=20260801T035959Z",
+            "EXDATE;TZID=America/New_York:20260708T090000",
+            "RECURRENCE-ID;TZID=America/New_York:20260715T090000",
+            "DTSTART;TZID=America/New_York:20260715T100000",
+        ] {
+            assert!(text.contains(&format!("{line}\r\n")), "{line} in\n{text}");
+        }
+        series.all_day = true;
+        let text = calendar("InnerVoice", &[series]);
+        for line in [
+            "DTSTART;VALUE=DATE:20260701",
+            "RRULE:FREQ=WEEKLY;UNTIL=20260731",
+        ] {
+            assert!(text.contains(&format!("{line}\r\n")), "{line} in\n{text}");
+        }
     }
 
     #[test]

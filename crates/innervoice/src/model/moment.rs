@@ -1,4 +1,4 @@
-//! Times as voice models write them: ISO 8601, read tolerantly.
+//! Times as people and voice models write or say them.
 
 use jiff::{
     Timestamp, ToSpan as _, Zoned,
@@ -6,6 +6,8 @@ use jiff::{
     fmt::temporal::Pieces,
     tz::TimeZone,
 };
+
+use super::time_words::{self, SaidTime, Unclear};
 
 /// An instant, and the zone it was given in.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,80 +52,124 @@ pub enum Unreadable {
     Time,
     /// A day without a time of day.
     NoTimeOfDay,
+    /// A time of day where a day is needed.
+    NoDay,
+    /// `at 3`, which is in the morning or in the afternoon.
+    HalfOfDay,
     /// An unknown zone.
     Zone,
     /// Before 1970 or after 2200.
     Range,
 }
 
+impl From<Unclear> for Unreadable {
+    fn from(why: Unclear) -> Self {
+        match why {
+            Unclear::NotUnderstood => Self::Time,
+            Unclear::HalfOfDay => Self::HalfOfDay,
+        }
+    }
+}
+
 /// No zone is farther from UTC than 18 hours.
 const FARTHEST_OFFSET: i32 = 18 * 60 * 60;
 
-/// Reads ISO 8601 as people and models write it. Without an offset or a zone it
-/// is read in `zone`; a time that clocks skip becomes the one an hour later.
-pub fn read(text: &str, zone: &TimeZone) -> Result<Moment, Unreadable> {
-    let text = tidy(text);
-    let pieces = Pieces::parse(&text).map_err(|_| Unreadable::Time)?;
-    let time = pieces.time().ok_or(Unreadable::NoTimeOfDay)?;
-    let local = pieces.date().to_datetime(time);
-    let named = match pieces.time_zone_annotation() {
-        None => None,
-        Some(annotation) => {
-            let name = match annotation.kind() {
-                jiff::fmt::temporal::TimeZoneAnnotationKind::Named(name) => name.as_str(),
-                _ => return Err(Unreadable::Zone),
-            };
-            Some(kit::time::zone(name).ok_or(Unreadable::Zone)?)
+/// Where and when a time is said.
+#[derive(Debug, Clone)]
+pub struct Here {
+    pub zone: TimeZone,
+    pub now: Timestamp,
+    /// The day of a time without one; `None`: the next such time.
+    pub day: Option<Date>,
+}
+
+impl Here {
+    /// Reads ISO 8601 as people and models write it, or words such as `tomorrow at
+    /// 3pm`. A time that clocks skip becomes the one an hour later.
+    pub fn moment(&self, text: &str) -> Result<Moment, Unreadable> {
+        let (said, zone) = self.said(text)?;
+        let at = match said {
+            SaidTime::Days(..) => return Err(Unreadable::NoTimeOfDay),
+            SaidTime::Local(local) => instant(local, &zone).ok_or(Unreadable::Range)?,
+            SaidTime::At(at) => at,
+        };
+        let year = at.to_zoned(TimeZone::UTC).year();
+        if !(1970..=2200).contains(&year) {
+            return Err(Unreadable::Range);
         }
-    };
-    let zone = named.as_ref().unwrap_or(zone);
-    let at = match pieces.to_numeric_offset() {
-        Some(offset) if offset.seconds().abs() > FARTHEST_OFFSET => return Err(Unreadable::Time),
-        Some(offset) => offset.to_timestamp(local).map_err(|_| Unreadable::Range)?,
-        None => instant(local, zone).ok_or(Unreadable::Range)?,
-    };
-    let year = at.to_zoned(TimeZone::UTC).year();
-    if !(1970..=2200).contains(&year) {
-        return Err(Unreadable::Range);
+        let whole = Timestamp::from_second(at.as_second()).map_err(|_| Unreadable::Range)?;
+        Ok(Moment::new(whole, &zone))
     }
-    let whole = Timestamp::from_second(at.as_second()).map_err(|_| Unreadable::Range)?;
-    Ok(Moment::new(whole, zone))
+
+    /// The first day that is named.
+    pub fn day(&self, text: &str) -> Result<Date, Unreadable> {
+        match self.said(text)? {
+            (SaidTime::Days(first, _), _) if (1970..=2200).contains(&first.year()) => Ok(first),
+            (SaidTime::Days(..), _) => Err(Unreadable::Range),
+            _ => Err(Unreadable::NoDay),
+        }
+    }
+
+    /// One end of a range: a moment, the beginning of the first day, or the end of the
+    /// last one.
+    pub fn bound(&self, text: &str, is_end: bool) -> Result<Timestamp, Unreadable> {
+        let (first, last) = match self.said(text)?.0 {
+            SaidTime::Days(first, last) => (first, last),
+            _ => return self.moment(text).map(|moment| moment.at),
+        };
+        let day = match is_end {
+            // No day follows the last one.
+            true => last.tomorrow().unwrap_or(last),
+            false => first,
+        };
+        instant(day.to_datetime(Time::midnight()), &self.zone).ok_or(Unreadable::Range)
+    }
+
+    /// What was said, and the zone it was said in.
+    pub fn said(&self, text: &str) -> Result<(SaidTime, TimeZone), Unreadable> {
+        let text = kit::text::narrow(text);
+        let (words, zone) = match text.split_once('[') {
+            None => (text.as_str(), self.zone.clone()),
+            Some((words, name)) => {
+                let name = name.trim_end_matches([']', ' ']);
+                (words, kit::time::zone(name).ok_or(Unreadable::Zone)?)
+            }
+        };
+        if let Some(said) = iso(words)? {
+            return Ok((said, zone));
+        }
+        if matches!(words.to_lowercase().as_str(), "now" | "今" | "いま") {
+            return Ok((SaidTime::At(self.now), zone));
+        }
+        let now = self.now.to_zoned(zone.clone());
+        Ok((time_words::read(words, &now, self.day)?, zone))
+    }
+}
+
+/// `None` if it is not ISO 8601, as people and models write it.
+fn iso(text: &str) -> Result<Option<SaidTime>, Unreadable> {
+    let text = tidy(text);
+    let Ok(pieces) = Pieces::parse(&text) else {
+        return Ok(None);
+    };
+    let Some(time) = pieces.time() else {
+        return Ok(Some(SaidTime::Days(pieces.date(), pieces.date())));
+    };
+    let local = pieces.date().to_datetime(time);
+    Ok(Some(match pieces.to_numeric_offset() {
+        Some(offset) if offset.seconds().abs() > FARTHEST_OFFSET => return Err(Unreadable::Time),
+        Some(offset) => {
+            let at = offset.to_timestamp(local).map_err(|_| Unreadable::Range)?;
+            SaidTime::At(at)
+        }
+        None => SaidTime::Local(local),
+    }))
 }
 
 /// The instant of a civil time in a zone. A time that clocks skip comes an hour
 /// later; of a repeated time it is the first.
 pub fn instant(local: DateTime, zone: &TimeZone) -> Option<Timestamp> {
     zone.to_zoned(local).ok().map(|zoned| zoned.timestamp())
-}
-
-/// A whole day or a moment, for the ends of a list.
-pub fn read_bound(text: &str, zone: &TimeZone, today: Date, is_end: bool) -> Option<Timestamp> {
-    let folded = kit::text::narrow(text).to_lowercase();
-    let day = match folded.as_str() {
-        "today" | "今日" | "本日" => Some(today),
-        "tomorrow" | "明日" => today.tomorrow().ok(),
-        "yesterday" | "昨日" => today.yesterday().ok(),
-        "now" | "今" => return None,
-        _ => tidy(text)
-            .parse::<Date>()
-            .ok()
-            .filter(|_| !has_time(&folded)),
-    };
-    match day {
-        Some(day) => {
-            // No day follows the last one.
-            let day = match is_end {
-                true => day.tomorrow().unwrap_or(day),
-                false => day,
-            };
-            instant(day.to_datetime(Time::midnight()), zone)
-        }
-        None => read(text, zone).ok().map(|moment| moment.at),
-    }
-}
-
-fn has_time(text: &str) -> bool {
-    text.contains(':') || text.contains('t')
 }
 
 /// Full-width digits and signs, slashes in dates, a space for the `T`, `24:00`,
@@ -137,11 +183,7 @@ fn tidy(text: &str) -> String {
             text.push_str("00");
         }
     }
-    // Zone names are the only part in which case matters.
-    let zone_at = text.find('[').unwrap_or(text.len());
-    let zone = text.get(zone_at..).filter(|zone| !zone.is_empty());
-    let zone = zone.map(zone_case).unwrap_or_default();
-    let moment = text.get(..zone_at).unwrap_or_default().trim();
+    let moment = text.trim();
     let (date, rest) = match moment.find(['T', ' ']) {
         Some(at) => moment.split_at(at),
         None => (moment, ""),
@@ -149,15 +191,9 @@ fn tidy(text: &str) -> String {
     let date = pad_date(&date.replace(['/', '.'], "-"));
     let rest = rest.trim_start_matches(['T', ' ']).replace(' ', "");
     if rest.is_empty() {
-        return date + &zone;
+        return date;
     }
-    format!("{date}T{}{zone}", pad_time(&rest))
-}
-
-fn zone_case(annotation: &str) -> String {
-    let name = annotation.trim_matches(['[', ']', ' ']);
-    let known = kit::time::zone(name).and_then(|zone| zone.iana_name().map(str::to_owned));
-    format!("[{}]", known.unwrap_or_else(|| name.to_owned()))
+    format!("{date}T{}", pad_time(&rest))
 }
 
 fn pad_date(date: &str) -> String {
@@ -188,8 +224,13 @@ pub fn rfc3339_millis(at: i64, zone: &TimeZone) -> String {
 mod tests {
     use super::*;
 
-    fn tokyo() -> TimeZone {
-        kit::time::zone("Asia/Tokyo").unwrap()
+    fn read(text: &str, zone: &str) -> Result<Moment, Unreadable> {
+        let here = Here {
+            zone: kit::time::zone(zone).unwrap(),
+            now: "2026-11-18T10:00:00+09:00".parse().unwrap(),
+            day: None,
+        };
+        here.moment(text)
     }
 
     #[test]
@@ -214,7 +255,7 @@ mod tests {
             "2025年9月19日 7時00分",
             " 2025-09-19T07:00:00 ",
         ] {
-            let read = read(text, &tokyo()).unwrap_or_else(|why| panic!("{text}: {why:?}"));
+            let read = read(text, "Asia/Tokyo").unwrap_or_else(|why| panic!("{text}: {why:?}"));
             assert_eq!(read.at.to_string(), "2025-09-18T22:00:00Z", "{text}");
         }
     }
@@ -223,7 +264,10 @@ mod tests {
     fn what_is_no_time() {
         for (text, why) in [
             ("", Unreadable::Time),
-            ("tomorrow", Unreadable::Time),
+            ("soon", Unreadable::Time),
+            ("tomorrow", Unreadable::NoTimeOfDay),
+            ("tomorrow at 3", Unreadable::HalfOfDay),
+            ("tomorrow at 15:00[Mars/Base]", Unreadable::Zone),
             ("2025-13-01T00:00", Unreadable::Time),
             ("2025-02-29T00:00", Unreadable::Time),
             ("2025-09-19T25:00", Unreadable::Time),
@@ -232,14 +276,13 @@ mod tests {
             ("1812-01-01T00:00:00Z", Unreadable::Range),
             ("9998-01-01T00:00:00Z", Unreadable::Range),
         ] {
-            assert_eq!(read(text, &tokyo()), Err(why), "{text}");
+            assert_eq!(read(text, "Asia/Tokyo"), Err(why), "{text}");
         }
     }
 
     #[test]
     fn a_skipped_hour_comes_later_and_a_repeated_one_first() {
-        let new_york = kit::time::zone("America/New_York").unwrap();
-        let at = |text| read(text, &new_york).unwrap().at.to_string();
+        let at = |text| read(text, "America/New_York").unwrap().at.to_string();
         assert_eq!(at("2026-03-08T02:30"), "2026-03-08T07:30:00Z");
         assert_eq!(at("2026-11-01T01:30"), "2026-11-01T05:30:00Z");
     }

@@ -5,15 +5,20 @@ use proptest::prelude::*;
 
 use super::{
     address, duration,
+    exceptions::Exceptions,
     ics::{self, IcsEvent},
-    moment,
+    moment::{self, Here},
     repeat::{Rule, Start, Steps},
-    repeat_words, vcard,
+    repeat_words, romaji, vcard,
 };
 
 fn times(rule: &Rule, start: &Start, after: Timestamp, count: usize) -> Vec<Timestamp> {
     let steps = Steps::new(1_000_000);
     rule.next_times(start, after, count, &steps).unwrap()
+}
+
+fn now() -> jiff::Zoned {
+    "2026-12-31T23:30[Asia/Tokyo]".parse().unwrap()
 }
 
 fn zones() -> impl Strategy<Value = &'static str> {
@@ -94,7 +99,7 @@ proptest! {
     fn monthly_in_words_comes_every_month(zone in zones(), local in locals()) {
         let zone = kit::time::zone(zone).unwrap();
         for text in ["monthly", "毎月"] {
-            let Ok(Some(repeat_words::Repeat::Rule(rule))) = repeat_words::read(text, local) else {
+            let Ok(Some(repeat_words::Repeat::Rule(rule))) = repeat_words::read(text, local, &now()) else {
                 panic!("{text}")
             };
             let rule = Rule::parse(&rule).unwrap();
@@ -114,12 +119,17 @@ proptest! {
 
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC{0,60}", lines in "(?s).{0,200}") {
-        let zone = kit::time::zone("Asia/Tokyo").unwrap();
-        let today = "2026-12-31".parse().unwrap();
-        let _ = moment::read(&text, &zone);
-        let _ = moment::read_bound(&text, &zone, today, true);
+        let here = Here {
+            zone: kit::time::zone("Asia/Tokyo").unwrap(),
+            now: now().timestamp(),
+            day: None,
+        };
+        let _ = here.moment(&text);
+        let _ = here.bound(&text, true);
+        let _ = here.day(&format!("{}年{text}", text.len()));
         let _ = duration::read_minutes(&text);
-        let _ = repeat_words::read(&text, "2026-12-31T08:00".parse().unwrap());
+        let _ = repeat_words::read(&text, "2026-12-31T08:00".parse().unwrap(), &now());
+        let _ = romaji::reading(&text);
         let _ = Rule::parse(&text);
         let _ = address::email(&text);
         let _ = address::phone(&text, "81");
@@ -143,6 +153,9 @@ proptest! {
             is_cancelled: false,
             created_at: at,
             updated_at: at,
+            rule: None,
+            all_day: false,
+            exceptions: &Exceptions::default(),
         }]);
         for line in file.split("\r\n") {
             prop_assert!(line.len() <= 75);

@@ -10,7 +10,7 @@ mod rule;
 mod say;
 mod steps;
 
-pub use rule::{Rule, Start};
+pub use rule::{Rule, Start, moved};
 pub use say::say;
 pub use steps::{Steps, TooCostly};
 

@@ -4,11 +4,12 @@
 //! month, and 29 February becomes the 28th in other years. A rule given as an
 //! RRULE keeps RFC 5545's meaning, which skips such days.
 
+mod end;
 mod english;
 mod japanese;
 mod rule_text;
 
-use jiff::civil::DateTime;
+use jiff::{Zoned, civil::DateTime};
 
 use super::repeat::Rule;
 
@@ -21,7 +22,7 @@ pub enum Repeat {
 }
 
 /// `None` when the text is not understood. `Err` says what is wrong with an RRULE.
-pub fn read(text: &str, start: DateTime) -> Result<Option<Repeat>, String> {
+pub fn read(text: &str, start: DateTime, now: &Zoned) -> Result<Option<Repeat>, String> {
     let text = kit::text::narrow(text);
     let upper: String = text.to_uppercase().split_whitespace().collect();
     if upper.contains("FREQ=") {
@@ -33,12 +34,20 @@ pub fn read(text: &str, start: DateTime) -> Result<Option<Repeat>, String> {
     if is_once(&lower) {
         return Ok(Some(Repeat::Once));
     }
-    let rule = if lower.is_ascii() {
-        english::read(&lower, start)
-    } else {
-        japanese::read(&lower, start)
-    };
-    Ok(rule.map(Repeat::Rule))
+    if let Some(rule) = endless(&lower, start) {
+        return Ok(Some(Repeat::Rule(rule)));
+    }
+    let ended = end::splits(&lower, start, now)
+        .into_iter()
+        .find_map(|(repetition, end)| Some(format!("{};{end}", endless(&repetition, start)?)));
+    Ok(ended.map(Repeat::Rule))
+}
+
+fn endless(text: &str, start: DateTime) -> Option<String> {
+    match text.is_ascii() {
+        true => english::read(text, start),
+        false => japanese::read(text, start),
+    }
 }
 
 fn is_once(text: &str) -> bool {
@@ -68,8 +77,13 @@ mod tests {
     /// A Thursday, the last day of a long month.
     const START: &str = "2026-12-31T08:00";
 
+    fn read_now(text: &str) -> Result<Option<Repeat>, String> {
+        let now = "2026-11-18T10:00[Asia/Tokyo]".parse().unwrap();
+        read(text, START.parse().unwrap(), &now)
+    }
+
     fn rule(text: &str) -> String {
-        match read(text, START.parse().unwrap()) {
+        match read_now(text) {
             Ok(Some(Repeat::Rule(rule))) => {
                 Rule::parse(&rule).unwrap_or_else(|why| panic!("{text} → {rule}: {why}"));
                 rule
@@ -154,6 +168,20 @@ mod tests {
              RRULE: FREQ=DAILY; COUNT=3",
             "FREQ=DAILY;COUNT=3",
         ),
+        (
+            "every monday until the end of january | 毎週月曜、1月末まで | 1月末まで毎週月曜日 | \
+             mondays till 2027-01-31 | every monday until january 31",
+            "FREQ=WEEKLY;BYDAY=MO;UNTIL=20270131",
+        ),
+        (
+            "daily until the end of the year | 年末まで毎日 | 毎日 年末まで",
+            "FREQ=DAILY;UNTIL=20261231",
+        ),
+        ("daily for 2 weeks | 毎日2週間", "FREQ=DAILY;UNTIL=20270113"),
+        (
+            "daily, 5 times | every day for 5 times | 毎日5回 | 毎日、計5回",
+            "FREQ=DAILY;COUNT=5",
+        ),
     ];
 
     #[test]
@@ -167,21 +195,21 @@ mod tests {
 
     #[test]
     fn once_and_nonsense() {
-        let start = START.parse().unwrap();
         for text in ["", "none", "once", "なし"] {
-            assert_eq!(read(text, start), Ok(Some(Repeat::Once)), "{text}");
+            assert_eq!(read_now(text), Ok(Some(Repeat::Once)), "{text}");
         }
         let nonsense = "sometimes | when it rains | ときどき | every | 毎 | every 0 days | 毎月32日 | \
             mon to | to fri | 月から | 〜金";
         for text in nonsense.split(" | ") {
-            assert_eq!(read(text, start), Ok(None), "{text}");
+            assert_eq!(read_now(text), Ok(None), "{text}");
         }
-        assert!(read("FREQ=NEVER", start).is_err());
+        assert!(read_now("FREQ=NEVER").is_err());
     }
 
     #[test]
     fn a_leap_day_is_the_28th_of_other_years() {
-        let leap = read("yearly", "2028-02-29T08:00".parse().unwrap()).unwrap();
+        let now = "2026-11-18T10:00[Asia/Tokyo]".parse().unwrap();
+        let leap = read("yearly", "2028-02-29T08:00".parse().unwrap(), &now).unwrap();
         let expected = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=28,29;BYSETPOS=-1";
         assert_eq!(leap, Some(Repeat::Rule(expected.into())));
     }

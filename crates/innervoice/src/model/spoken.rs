@@ -1,6 +1,10 @@
 //! How times are said and shown to people.
 
-use jiff::{Timestamp, civil::Weekday, tz::TimeZone};
+use jiff::{
+    Timestamp,
+    civil::{Time, Weekday},
+    tz::TimeZone,
+};
 use kit::context::Language;
 
 use super::moment::rfc3339;
@@ -36,44 +40,45 @@ pub fn time(
 
 /// Without `now` the day is named in full.
 fn time_at(at: Timestamp, zone: &TimeZone, now: Option<Timestamp>, language: Language) -> String {
+    let day = day_at(at, zone, now, language);
+    let then = at.to_zoned(zone.clone());
+    match language {
+        Language::English => format!("{day} at {}", clock(then.time(), language)),
+        Language::Japanese => format!("{day}{}", clock(then.time(), language)),
+    }
+}
+
+pub fn clock(time: Time, language: Language) -> String {
+    let (hour, minute) = (time.hour(), time.minute());
+    match (language, minute) {
+        (Language::English, _) => format!("{hour}:{minute:02}"),
+        (Language::Japanese, 0) => format!("{hour}時"),
+        (Language::Japanese, _) => format!("{hour}時{minute}分"),
+    }
+}
+
+/// The day: `tomorrow`, `Thursday, December 24`.
+pub fn day(at: Timestamp, zone: &TimeZone, now: Timestamp, language: Language) -> String {
+    day_at(at, zone, Some(now), language)
+}
+
+fn day_at(at: Timestamp, zone: &TimeZone, now: Option<Timestamp>, language: Language) -> String {
     let then = at.to_zoned(zone.clone());
     let today = now.map(|now| now.to_zoned(zone.clone()).date());
     let (japanese, english) = weekday_names(then.weekday());
-    let (hour, minute) = (then.hour(), then.minute());
     let away = today.and_then(|today| today.until(then.date()).ok());
     let away = away.map_or(i32::MAX, |span| span.get_days());
     let this_year = today.is_some_and(|today| today.year() == then.year());
-    match language {
-        Language::English => {
-            let day = match away {
-                0 => "today".to_owned(),
-                1 => "tomorrow".to_owned(),
-                _ if this_year => {
-                    format!("{english}, {}", then.strftime("%B %-d"))
-                }
-                _ => format!("{english}, {}", then.strftime("%B %-d, %Y")),
-            };
-            format!("{day} at {hour}:{minute:02}")
-        }
-        Language::Japanese => {
-            let day = match away {
-                0 => "今日".to_owned(),
-                1 => "明日".to_owned(),
-                _ if this_year => {
-                    format!("{}月{}日({japanese})", then.month(), then.day())
-                }
-                _ => format!(
-                    "{}年{}月{}日({japanese})",
-                    then.year(),
-                    then.month(),
-                    then.day()
-                ),
-            };
-            match minute {
-                0 => format!("{day}{hour}時"),
-                _ => format!("{day}{hour}時{minute}分"),
-            }
-        }
+    let (year, month, day) = (then.year(), then.month(), then.day());
+    match (language, away) {
+        (Language::English, 0) => "today".into(),
+        (Language::English, 1) => "tomorrow".into(),
+        (Language::English, _) if this_year => format!("{english}, {}", then.strftime("%B %-d")),
+        (Language::English, _) => format!("{english}, {}", then.strftime("%B %-d, %Y")),
+        (Language::Japanese, 0) => "今日".into(),
+        (Language::Japanese, 1) => "明日".into(),
+        (Language::Japanese, _) if this_year => format!("{month}月{day}日({japanese})"),
+        (Language::Japanese, _) => format!("{year}年{month}月{day}日({japanese})"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use kit::{Param, Result, Sql};
 
-use super::events::{COLUMNS, Event};
+use super::events::{self, COLUMNS, Event, WIDTH};
 
 /// An event that is not on the server yet, in its newest version.
 pub struct Due {
@@ -79,9 +79,10 @@ pub fn left_there(sql: &mut dyn Sql, from: i64, to: i64, most: i64) -> Result<Ve
         &format!(
             "SELECT {} FROM innervoice_events e \
              JOIN innervoice_caldav c ON c.event_id = e.id AND c.outcome = 'conflict' \
-             WHERE e.starts_at < $2 AND e.ends_at > $1 AND e.cancelled_at IS NOT NULL \
+             WHERE e.starts_at < $2 AND {} AND e.cancelled_at IS NOT NULL \
              AND c.sequence >= e.sequence ORDER BY e.starts_at, e.id LIMIT $3",
-            columns()
+            columns(),
+            events::not_over("$1")
         ),
         &[Param::Int(from), Param::Int(to), Param::Int(most)],
     )?;
@@ -132,19 +133,20 @@ pub fn due(sql: &mut dyn Sql, now: i64, since: i64, most: i64) -> Result<Vec<Due
             "SELECT {}, c.etag, COALESCE(c.attempts, 0), COALESCE(c.outcome, '') \
              FROM innervoice_events e \
              LEFT JOIN innervoice_caldav c ON c.event_id = e.id \
-             WHERE e.ends_at >= $2 AND e.sequence > COALESCE(c.sequence, -1) \
+             WHERE {} AND e.sequence > COALESCE(c.sequence, -1) \
              AND (c.next_attempt_at IS NULL OR c.next_attempt_at <= $1) \
              ORDER BY e.updated_at, e.id LIMIT $3",
-            columns()
+            columns(),
+            events::not_over("$2")
         ),
         &[Param::Int(now), Param::Int(since), Param::Int(most)],
     )?;
     let read = |row: &kit::Row| {
         Ok(Due {
             event: Event::of(row)?,
-            etag: row.opt_text(13)?,
-            attempts: row.int(14)?,
-            overwrites: row.text(15)? == "overwrite",
+            etag: row.opt_text(WIDTH)?,
+            attempts: row.int(WIDTH + 1)?,
+            overwrites: row.text(WIDTH + 2)? == "overwrite",
         })
     };
     rows.iter().map(read).collect()

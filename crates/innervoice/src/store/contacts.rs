@@ -1,5 +1,7 @@
 //! The address book.
 
+use std::cmp::Reverse;
+
 use kit::{Param, Result, Row, Sql, sql::values};
 
 use crate::{
@@ -11,6 +13,8 @@ use crate::{
 pub struct Contact {
     pub id: String,
     pub name: String,
+    /// In katakana.
+    pub reading: Option<String>,
     /// In order of preference.
     pub addresses: Vec<(Platform, String)>,
 }
@@ -27,6 +31,7 @@ impl Contact {
         Candidate {
             contact_id: self.id.clone(),
             name: self.name.clone(),
+            reading: self.reading.clone(),
             email: self.address(Platform::Email).map(str::to_owned),
             phone: self.address(Platform::Sms).map(str::to_owned),
         }
@@ -37,9 +42,15 @@ impl Contact {
 pub fn save(sql: &mut dyn Sql, id: &str, card: &Card, now: i64) -> Result<()> {
     let name = names::one_line(&card.name);
     sql.execute(
-        "INSERT INTO innervoice_contacts (id, name, updated_at) VALUES ($1, $2, $3) \
-         ON CONFLICT (id) DO UPDATE SET name = excluded.name, updated_at = excluded.updated_at",
-        &[Param::Text(id), Param::Text(&name), Param::Int(now)],
+        "INSERT INTO innervoice_contacts (id, name, updated_at, reading) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (id) DO UPDATE SET name = excluded.name, updated_at = excluded.updated_at, \
+         reading = excluded.reading",
+        &[
+            Param::Text(id),
+            Param::Text(&name),
+            Param::Int(now),
+            reading(card).as_deref().into(),
+        ],
     )?;
     for table in ["innervoice_contact_names", "innervoice_contact_addresses"] {
         sql.execute(
@@ -82,9 +93,18 @@ pub fn save(sql: &mut dyn Sql, id: &str, card: &Card, now: i64) -> Result<()> {
     Ok(())
 }
 
+/// The reading of the whole name: the longest of the names in kana, of which the
+/// first has the order of the name.
+fn reading(card: &Card) -> Option<String> {
+    let is_kana = |name: &String| name.chars().all(|c| matches!(c, 'ァ'..='ヺ'));
+    let names = card.other_names.iter().map(|name| names::fold(name));
+    let readings = names.filter(|name| is_kana(name) && !name.is_empty());
+    readings.min_by_key(|reading| Reverse(reading.chars().count()))
+}
+
 pub fn find(sql: &mut dyn Sql, id: &str) -> Result<Option<Contact>> {
     let rows = sql.query(
-        "SELECT id, name FROM innervoice_contacts WHERE id = $1",
+        "SELECT id, name, reading FROM innervoice_contacts WHERE id = $1",
         &[Param::Text(id)],
     )?;
     Ok(with_addresses(sql, &rows)?.into_iter().next())
@@ -93,7 +113,7 @@ pub fn find(sql: &mut dyn Sql, id: &str) -> Result<Option<Contact>> {
 /// Contacts with exactly this name.
 pub fn named(sql: &mut dyn Sql, folded: &str, most: i64) -> Result<Vec<Contact>> {
     let rows = sql.query(
-        "SELECT DISTINCT c.id, c.name FROM innervoice_contacts c \
+        "SELECT DISTINCT c.id, c.name, c.reading FROM innervoice_contacts c \
          JOIN innervoice_contact_names n ON n.contact_id = c.id \
          WHERE n.folded = $1 ORDER BY c.name, c.id LIMIT $2",
         &[Param::Text(folded), Param::Int(most)],
@@ -105,13 +125,24 @@ pub fn named(sql: &mut dyn Sql, folded: &str, most: i64) -> Result<Vec<Contact>>
 pub fn like(sql: &mut dyn Sql, folded: &str, most: i64) -> Result<Vec<Contact>> {
     let pattern = super::containing(folded);
     let rows = sql.query(
-        "SELECT c.id, c.name FROM innervoice_contacts c WHERE \
+        "SELECT c.id, c.name, c.reading FROM innervoice_contacts c WHERE \
          EXISTS (SELECT 1 FROM innervoice_contact_names n \
                  WHERE n.contact_id = c.id AND n.folded LIKE $1 ESCAPE '!') \
          OR EXISTS (SELECT 1 FROM innervoice_contact_addresses a \
                  WHERE a.contact_id = c.id AND LOWER(a.address) LIKE $1 ESCAPE '!') \
          ORDER BY c.name, c.id LIMIT $2",
         &[Param::Text(&pattern), Param::Int(most)],
+    )?;
+    with_addresses(sql, &rows)
+}
+
+/// The contacts that have this address.
+pub fn with_address(sql: &mut dyn Sql, address: &str, most: i64) -> Result<Vec<Contact>> {
+    let rows = sql.query(
+        "SELECT DISTINCT c.id, c.name, c.reading FROM innervoice_contacts c \
+         JOIN innervoice_contact_addresses a ON a.contact_id = c.id \
+         WHERE a.address = $1 ORDER BY c.name, c.id LIMIT $2",
+        &[Param::Text(address), Param::Int(most)],
     )?;
     with_addresses(sql, &rows)
 }
@@ -152,6 +183,7 @@ fn with_addresses(sql: &mut dyn Sql, rows: &[Row]) -> Result<Vec<Contact>> {
             Ok((platform, row.text(1)?))
         });
         contacts.push(Contact {
+            reading: row.opt_text(2)?,
             addresses: addresses.collect::<Result<_>>()?,
             id,
             name: row.text(1)?,

@@ -1,7 +1,19 @@
-//! Events of the calendar.
+//! Events of the calendar. An occurrence of a series is the event with its own
+//! start and end.
 
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::{
+    Timestamp, ToSpan as _,
+    civil::{Date, Time},
+    tz::TimeZone,
+};
 use kit::{Param, Result, Row, Sql};
+
+use crate::model::{
+    exceptions::{Exceptions, Occurrence},
+    moment::instant,
+    repeat::{Rule, Start, Steps},
+    series::Series,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
@@ -20,10 +32,20 @@ pub struct Event {
     pub caller: String,
     /// Who changed it last, if anybody did.
     pub changed_by: Option<String>,
+    pub rule: Option<String>,
+    /// When the last occurrence ends; `None` without an end.
+    pub over_at: Option<i64>,
+    /// From midnight to midnight.
+    pub all_day: bool,
+    pub exceptions: Exceptions,
 }
 
 pub const COLUMNS: &str = "id, title, description, location, starts_at, ends_at, zone, sequence, \
-    cancelled_at, created_at, updated_at, caller, changed_by";
+    cancelled_at, created_at, updated_at, caller, changed_by, rule, over_at, all_day, exceptions";
+/// How many columns those are.
+pub const WIDTH: usize = 17;
+
+const DAY_MS: i64 = 24 * 60 * 60_000;
 
 impl Event {
     pub fn of(row: &Row) -> Result<Self> {
@@ -41,6 +63,10 @@ impl Event {
             updated_at: row.int(10)?,
             caller: row.text(11)?,
             changed_by: row.opt_text(12)?,
+            rule: row.opt_text(13)?,
+            over_at: row.opt_int(14)?,
+            all_day: row.int(15)? != 0,
+            exceptions: Exceptions::read(row.opt_text(16)?.as_deref()),
         })
     }
 
@@ -52,6 +78,17 @@ impl Event {
         Timestamp::from_millisecond(self.starts_at).unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
+    /// The day on which it starts, where it takes place.
+    pub fn day(&self) -> Date {
+        self.start().to_zoned(self.zone()).date()
+    }
+
+    /// The last day of an all-day event.
+    pub fn last_day(&self) -> Date {
+        let end = Timestamp::from_millisecond(self.ends_at - 1);
+        end.map_or_else(|_| self.day(), |end| end.to_zoned(self.zone()).date())
+    }
+
     pub fn minutes(&self) -> i64 {
         (self.ends_at - self.starts_at) / 60_000
     }
@@ -60,46 +97,127 @@ impl Event {
     pub fn is_of(&self, caller: &str) -> bool {
         super::is_of(caller, &self.caller, self.changed_by.as_deref())
     }
+
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.starts_at < other.ends_at && other.starts_at < self.ends_at
+    }
+
+    pub fn series(&self) -> Series<'_> {
+        Series {
+            first: self.starts_at,
+            start: Start::new(self.start(), &self.zone()),
+            rule: self.rule.as_deref().and_then(|rule| Rule::parse(rule).ok()),
+            exceptions: &self.exceptions,
+        }
+    }
+
+    /// One occurrence, as an event.
+    pub fn at(&self, occurrence: &Occurrence) -> Self {
+        Self {
+            starts_at: occurrence.start,
+            ends_at: occurrence
+                .end
+                .unwrap_or_else(|| self.end_after(occurrence.start)),
+            ..self.clone()
+        }
+    }
+
+    /// The end of an occurrence that starts then.
+    fn end_after(&self, start: i64) -> i64 {
+        let length = self.ends_at - self.starts_at;
+        if !self.all_day {
+            return start + length;
+        }
+        // A day has 23 or 25 hours when clocks change.
+        let zone = self.zone();
+        let days = (length + DAY_MS / 2) / DAY_MS;
+        let first = Timestamp::from_millisecond(start).ok();
+        let end = first
+            .map(|at| at.to_zoned(zone.clone()).date())
+            .and_then(|day| day.checked_add(days.days()).ok())
+            .and_then(|day| instant(day.to_datetime(Time::midnight()), &zone));
+        end.map_or(start + length, Timestamp::as_millisecond)
+    }
+
+    /// The occurrences that overlap the range, as events, at most `most`.
+    pub fn occurrences(&self, from: i64, to: i64, most: usize, steps: &Steps) -> Vec<Self> {
+        let longest = self.ends_at - self.starts_at + DAY_MS;
+        let after = from.saturating_sub(longest);
+        let moved = self.exceptions.moved().filter(|one| one.start <= after);
+        let found = self.series().between(after, to, usize::MAX, steps);
+        let found = found.into_iter().chain(moved);
+        let found = found.map(|one| self.at(&one));
+        found.filter(|one| one.ends_at > from).take(most).collect()
+    }
+
+    /// The occurrences that start on a day.
+    pub fn occurrences_on(&self, day: Date, steps: &Steps) -> Vec<Occurrence> {
+        on_day(&self.series(), day, &self.zone(), steps)
+    }
+
+    /// Finds out when a series is over.
+    pub fn find_end(&mut self, steps: &Steps) {
+        let series = self.series();
+        let last = series
+            .rule
+            .as_ref()
+            .and_then(|rule| rule.last_time(&series.start, steps));
+        let moved = self.exceptions.moved().filter_map(|one| one.end).max();
+        let last = last.map(|last| self.end_after(last.as_millisecond()));
+        self.over_at = last.map(|last| moved.map_or(last, |moved| moved.max(last)));
+    }
+}
+
+/// The occurrences of a series that start on a day in its zone.
+pub fn on_day(series: &Series<'_>, day: Date, zone: &TimeZone, steps: &Steps) -> Vec<Occurrence> {
+    let midnight = |day: Date| instant(day.to_datetime(Time::midnight()), zone);
+    let (Some(from), Some(to)) = (midnight(day), day.tomorrow().ok().and_then(midnight)) else {
+        return Vec::new();
+    };
+    let (from, to) = (from.as_millisecond(), to.as_millisecond());
+    series.between(from - 1, to, usize::MAX, steps)
+}
+
+/// The parameters `$1` to `$11` of what can be changed.
+fn parameters<'a>(event: &'a Event, exceptions: Option<&'a str>) -> Vec<Param<'a>> {
+    vec![
+        Param::Text(&event.id),
+        Param::Text(&event.title),
+        Param::Text(&event.description),
+        Param::Text(&event.location),
+        Param::Int(event.starts_at),
+        Param::Int(event.ends_at),
+        Param::Text(&event.zone),
+        event.rule.as_deref().into(),
+        event.over_at.into(),
+        Param::Int(event.all_day.into()),
+        exceptions.into(),
+    ]
 }
 
 pub fn insert(sql: &mut dyn Sql, event: &Event) -> Result<()> {
+    let mut all = parameters(event, None);
+    all.extend([Param::Text(&event.caller), Param::Int(event.created_at)]);
     sql.execute(
         "INSERT INTO innervoice_events (id, title, description, location, starts_at, ends_at, \
-         zone, sequence, caller, created_at, updated_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $9)",
-        &[
-            Param::Text(&event.id),
-            Param::Text(&event.title),
-            Param::Text(&event.description),
-            Param::Text(&event.location),
-            Param::Int(event.starts_at),
-            Param::Int(event.ends_at),
-            Param::Text(&event.zone),
-            Param::Text(&event.caller),
-            Param::Int(event.created_at),
-        ],
+         zone, rule, over_at, all_day, exceptions, sequence, caller, created_at, updated_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, $12, $13, $13)",
+        &all,
     )?;
     Ok(())
 }
 
 /// Changes it if nobody else did meanwhile; `false` if somebody did.
 pub fn update(sql: &mut dyn Sql, event: &Event, by: &str, now: i64) -> Result<bool> {
+    let exceptions = event.exceptions.text();
+    let mut all = parameters(event, exceptions.as_deref());
+    all.extend([Param::Int(now), Param::Text(by), Param::Int(event.sequence)]);
     let changed = sql.execute(
         "UPDATE innervoice_events SET title = $2, description = $3, location = $4, \
-         starts_at = $5, ends_at = $6, zone = $7, sequence = sequence + 1, updated_at = $8, \
-         changed_by = $9 WHERE id = $1 AND sequence = $10 AND cancelled_at IS NULL",
-        &[
-            Param::Text(&event.id),
-            Param::Text(&event.title),
-            Param::Text(&event.description),
-            Param::Text(&event.location),
-            Param::Int(event.starts_at),
-            Param::Int(event.ends_at),
-            Param::Text(&event.zone),
-            Param::Int(now),
-            Param::Text(by),
-            Param::Int(event.sequence),
-        ],
+         starts_at = $5, ends_at = $6, zone = $7, rule = $8, over_at = $9, all_day = $10, \
+         exceptions = $11, sequence = sequence + 1, updated_at = $12, changed_by = $13 \
+         WHERE id = $1 AND sequence = $14 AND cancelled_at IS NULL",
+        &all,
     )?;
     Ok(changed == 1)
 }
@@ -126,43 +244,94 @@ pub fn find(sql: &mut dyn Sql, id: &str) -> Result<Option<Event>> {
     row.as_ref().map(Event::of).transpose()
 }
 
+/// A condition for events that are not over at a time.
+pub fn not_over(at: &str) -> String {
+    format!(
+        "((rule IS NULL AND ends_at > {at}) \
+         OR (rule IS NOT NULL AND (over_at IS NULL OR over_at > {at})))"
+    )
+}
+
 /// How many of a caller's events are not over, counted up to `most`.
 pub fn coming_of(sql: &mut dyn Sql, caller: &str, now: i64, most: i64) -> Result<i64> {
+    let rows = format!(
+        "SELECT 1 FROM innervoice_events \
+         WHERE caller = $1 AND {} AND cancelled_at IS NULL",
+        not_over("$3")
+    );
     super::count(
         sql,
-        "SELECT 1 FROM innervoice_events \
-         WHERE caller = $1 AND ends_at > $3 AND cancelled_at IS NULL",
+        &rows,
         &[Param::Text(caller), Param::Int(most), Param::Int(now)],
     )
 }
 
-/// The longest duration of an event.
-const LONGEST_MS: i64 = crate::errors::LONGEST_MINUTES * 60_000;
-
-/// Events that are not cancelled and overlap the range.
-pub fn between(sql: &mut dyn Sql, from: i64, to: i64, most: i64) -> Result<Vec<Event>> {
+/// Events that are not over, each series once.
+pub fn coming(sql: &mut dyn Sql, now: i64, most: i64) -> Result<Vec<Event>> {
     let rows = sql.query(
         &format!(
-            "SELECT {COLUMNS} FROM innervoice_events \
-             WHERE starts_at >= $3 AND starts_at < $2 AND ends_at > $1 AND cancelled_at IS NULL \
+            "SELECT {COLUMNS} FROM innervoice_events WHERE {} AND cancelled_at IS NULL \
+             ORDER BY starts_at, id LIMIT $2",
+            not_over("$1")
+        ),
+        &[Param::Int(now), Param::Int(most)],
+    )?;
+    rows.iter().map(Event::of).collect()
+}
+
+/// The longest duration of an event.
+const LONGEST_MS: i64 = crate::errors::LONGEST_MINUTES * 60_000;
+/// How many series are expanded.
+const MOST_SERIES: i64 = 5_000;
+
+/// Events that are not cancelled and overlap the range, in order, with each
+/// occurrence of a series, at most `most`.
+pub fn between(
+    sql: &mut dyn Sql,
+    from: i64,
+    to: i64,
+    most: usize,
+    steps: &Steps,
+) -> Result<Vec<Event>> {
+    let rows = sql.query(
+        &format!(
+            "SELECT {COLUMNS} FROM innervoice_events WHERE rule IS NULL \
+             AND starts_at >= $3 AND starts_at < $2 AND ends_at > $1 AND cancelled_at IS NULL \
              ORDER BY starts_at, id LIMIT $4"
         ),
         &[
             Param::Int(from),
             Param::Int(to),
             Param::Int(from.saturating_sub(LONGEST_MS)),
-            Param::Int(most),
+            Param::Int(i64::try_from(most).unwrap_or(i64::MAX)),
         ],
     )?;
-    rows.iter().map(Event::of).collect()
+    let mut found = rows.iter().map(Event::of).collect::<Result<Vec<_>>>()?;
+    // An occurrence can be moved to a time before the series.
+    let rows = sql.query(
+        &format!(
+            "SELECT {COLUMNS} FROM innervoice_events WHERE rule IS NOT NULL \
+             AND (starts_at < $2 OR exceptions IS NOT NULL) \
+             AND (over_at IS NULL OR over_at > $1) AND cancelled_at IS NULL \
+             ORDER BY starts_at, id LIMIT $3"
+        ),
+        &[Param::Int(from), Param::Int(to), Param::Int(MOST_SERIES)],
+    )?;
+    for row in &rows {
+        found.extend(Event::of(row)?.occurrences(from, to, most, steps));
+    }
+    found.sort_by(|a, b| (a.starts_at, &a.id).cmp(&(b.starts_at, &b.id)));
+    found.truncate(most);
+    Ok(found)
 }
 
 /// For a feed: cancelled events too, so that subscribers remove them.
 pub fn for_feed(sql: &mut dyn Sql, from: i64, most: i64) -> Result<Vec<Event>> {
     let rows = sql.query(
         &format!(
-            "SELECT {COLUMNS} FROM innervoice_events WHERE starts_at >= $1 \
-             ORDER BY starts_at, id LIMIT $2"
+            "SELECT {COLUMNS} FROM innervoice_events WHERE starts_at >= $1 OR {} \
+             ORDER BY starts_at, id LIMIT $2",
+            not_over("$1")
         ),
         &[Param::Int(from), Param::Int(most)],
     )?;

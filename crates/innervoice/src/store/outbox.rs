@@ -97,12 +97,20 @@ pub fn insert(sql: &mut dyn Sql, new: &NewItem<'_>) -> Result<()> {
     Ok(())
 }
 
-pub fn message(sql: &mut dyn Sql, id: &str) -> Result<Option<OutboxItem>> {
-    let row = sql.query_one(
-        &format!("SELECT {COLUMNS} FROM innervoice_outbox WHERE id = $1 AND origin = 'message'"),
-        &[Param::Text(id)],
+/// The message of that id, and those to the other recipients of the same call: if
+/// it is `msg_x`, theirs are `msg_x-2`, `msg_x-3`, …
+pub fn group(sql: &mut dyn Sql, id: &str) -> Result<Vec<OutboxItem>> {
+    let rows = sql.query(
+        &format!(
+            "SELECT {COLUMNS} FROM innervoice_outbox \
+             WHERE (id = $1 OR id LIKE $2 ESCAPE '!') AND origin = 'message' ORDER BY id"
+        ),
+        &[
+            Param::Text(id),
+            Param::Text(&format!("{}-%", super::escaped(id))),
+        ],
     )?;
-    row.as_ref().map(OutboxItem::of).transpose()
+    rows.iter().map(OutboxItem::of).collect()
 }
 
 /// Newest first, with one status or all.
@@ -117,14 +125,19 @@ pub fn messages(sql: &mut dyn Sql, status: Option<&str>, most: i64) -> Result<Ve
     rows.iter().map(OutboxItem::of).collect()
 }
 
-/// The caller's newest message.
+/// The caller's newest message, the first if it went to several people.
 pub fn newest(sql: &mut dyn Sql, caller: &str) -> Result<Option<String>> {
     let row = sql.query_one(
         "SELECT id FROM innervoice_outbox WHERE origin = 'message' AND caller = $1 \
          ORDER BY created_at DESC, id DESC LIMIT 1",
         &[Param::Text(caller)],
     )?;
-    row.map(|row| row.text(0)).transpose()
+    let id = row.map(|row| row.text(0)).transpose()?;
+    let first = |id: String| match id.split_once('-') {
+        Some((first, _)) => first.to_owned(),
+        None => id,
+    };
+    Ok(id.map(first))
 }
 
 /// How many messages of a caller are not sent yet, counted up to `most`.

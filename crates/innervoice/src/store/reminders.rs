@@ -3,7 +3,11 @@
 use jiff::{Timestamp, tz::TimeZone};
 use kit::{Param, Result, Row, Sql};
 
-use crate::model::repeat::{Rule, Start, Steps, TooCostly};
+use crate::model::{
+    exceptions::Exceptions,
+    repeat::{Rule, Start, Steps, TooCostly},
+    series::Series,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reminder {
@@ -22,10 +26,11 @@ pub struct Reminder {
     pub caller: String,
     /// Who changed it last, if anybody did.
     pub changed_by: Option<String>,
+    pub exceptions: Exceptions,
 }
 
 const COLUMNS: &str = "id, note, starts_local, starts_at, zone, rule, status, next_fire_at, \
-    created_at, version, caller, changed_by";
+    created_at, version, caller, changed_by, exceptions";
 
 impl Reminder {
     fn of(row: &Row) -> Result<Self> {
@@ -42,6 +47,7 @@ impl Reminder {
             version: row.int(9)?,
             caller: row.text(10)?,
             changed_by: row.opt_text(11)?,
+            exceptions: Exceptions::read(row.opt_text(12)?.as_deref()),
         })
     }
 
@@ -53,10 +59,7 @@ impl Reminder {
         let zone = self.zone();
         match self.starts_local.parse() {
             Ok(local) => Start { local, zone },
-            Err(_) => Start::new(
-                Timestamp::from_millisecond(self.starts_at).unwrap_or(Timestamp::UNIX_EPOCH),
-                &zone,
-            ),
+            Err(_) => Start::new(timestamp(self.starts_at), &zone),
         }
     }
 
@@ -72,14 +75,28 @@ impl Reminder {
         count: usize,
         steps: &Steps,
     ) -> Result<Vec<i64>, TooCostly> {
-        let Some(rule) = self.rule.as_deref().and_then(|rule| Rule::parse(rule).ok()) else {
-            let once = Some(self.starts_at).filter(|at| *at > after);
-            return Ok(once.into_iter().take(count).collect());
-        };
-        let after = Timestamp::from_millisecond(after).unwrap_or(Timestamp::UNIX_EPOCH);
-        let times = rule.next_times(&self.start(), after, count, steps)?;
-        Ok(times.into_iter().map(Timestamp::as_millisecond).collect())
+        let times = self.series().between(after, i64::MAX, count, steps);
+        let times: Vec<i64> = times.into_iter().map(|one| one.start).collect();
+        match times.len() < count && steps.ran_out() {
+            true => Err(TooCostly {
+                found: times.into_iter().map(timestamp).collect(),
+            }),
+            false => Ok(times),
+        }
     }
+
+    pub fn series(&self) -> Series<'_> {
+        Series {
+            first: self.starts_at,
+            start: self.start(),
+            rule: self.rule.as_deref().and_then(|rule| Rule::parse(rule).ok()),
+            exceptions: &self.exceptions,
+        }
+    }
+}
+
+fn timestamp(millis: i64) -> Timestamp {
+    Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 pub fn insert(sql: &mut dyn Sql, reminder: &Reminder) -> Result<()> {
@@ -111,9 +128,11 @@ pub fn update(
     by: &str,
     now: i64,
 ) -> Result<bool> {
+    let exceptions = after.exceptions.text();
     let changed = sql.execute(
         "UPDATE innervoice_reminders SET note = $2, starts_local = $3, starts_at = $4, zone = $5, \
-         rule = $6, next_fire_at = $7, updated_at = $8, changed_by = $9, version = version + 1 \
+         rule = $6, next_fire_at = $7, updated_at = $8, changed_by = $9, exceptions = $12, \
+         version = version + 1 \
          WHERE id = $1 AND version = $10 AND next_fire_at = $11 AND status = 'active'",
         &[
             Param::Text(&before.id),
@@ -127,6 +146,7 @@ pub fn update(
             Param::Text(by),
             Param::Int(before.version),
             before.next_fire_at.into(),
+            exceptions.as_deref().into(),
         ],
     )?;
     Ok(changed == 1)

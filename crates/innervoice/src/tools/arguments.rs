@@ -29,6 +29,15 @@ pub fn minutes(arguments: &mut Arguments, name: &str) {
     });
 }
 
+/// A list of names becomes one text with commas.
+pub fn joined(arguments: &mut Arguments, name: &str) {
+    change(arguments, name, |value| {
+        let items = value.as_array()?.iter().map(Value::as_str);
+        let items: Vec<&str> = items.collect::<Option<_>>()?;
+        Some(items.join(", ").into())
+    });
+}
+
 /// `メール` for email.
 pub fn platform(arguments: &mut Arguments, name: &str) {
     text(arguments, name);
@@ -60,6 +69,7 @@ mod tests {
         assert_eq!(after(minutes, json!("soon")), json!("soon"));
         assert_eq!(after(platform, json!("メール")), json!("email"));
         assert_eq!(after(platform, json!("fax")), json!("fax"));
+        assert_eq!(after(joined, json!(["Ann", "Bob"])), json!("Ann, Bob"));
         assert_eq!(after(narrow, json!(" ｅｖｔ＿１ ")), json!("evt_1"));
         assert_eq!(after(integer, json!("２０")), json!(20));
     }

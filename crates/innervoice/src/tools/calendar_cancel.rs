@@ -1,79 +1,161 @@
-//! `calendar.cancel`: cancels an event.
+//! `calendar.cancel`: cancels an event, or one occurrence of it.
 
 use std::sync::Arc;
 
+use jiff::civil::Date;
 use kit::{Context, Language, Result, Sql, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{cancel::Cancel, event};
 use crate::{
-    bounds::LONGEST_ID,
+    bounds::{LONGEST_ID, LONGEST_TIME, MOST_EXCEPTIONS},
     cards::CardLines,
+    errors,
+    model::exceptions::Occurrence,
     state::CounterState,
     store::events::{self, Event},
 };
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// The event's id, evt_…
+    /// evt_…
     #[schemars(length(max = LONGEST_ID))]
     id: String,
+    /// Only the occurrence of this day; the series goes on
+    #[schemars(length(max = LONGEST_TIME))]
+    date: Option<String>,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
-    super::cancel::tool::<Event>(
+    super::cancel::tool::<CancelledEvent>(
         state,
         "calendar.cancel",
         &["calendar_cancel"],
         "Cancel an event",
-        "Take an event out of the calendar; asks the user unless it is your own.",
+        "Cancel an event with all its repetitions, or one of them with date; asks the user unless it is your own.",
     )
 }
 
-impl Cancel for Event {
+struct CancelledEvent {
+    event: Event,
+    /// The occurrences of one day of a series.
+    skips: Option<Skipped>,
+}
+
+/// The occurrences of a day. Empty if they are skipped already.
+struct Skipped {
+    day: Date,
+    occurrences: Vec<Occurrence>,
+}
+
+impl CancelledEvent {
+    /// What is cancelled: the event, or its first occurrence of that day.
+    fn shown(&self) -> Event {
+        let skipped = self
+            .skips
+            .as_ref()
+            .and_then(|skips| skips.occurrences.first());
+        skipped.map_or_else(|| self.event.clone(), |one| self.event.at(one))
+    }
+}
+
+impl Cancel for CancelledEvent {
     type Input = Input;
 
-    fn find(_: &Context, sql: &mut dyn Sql, input: Input) -> Result<Self> {
-        event::find(sql, &input.id)
+    fn find(context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Self> {
+        let event = event::find(sql, &input.id)?;
+        let Some(date) = input.date else {
+            return Ok(Self { event, skips: None });
+        };
+        let (day, occurrences) = event::named(context, &event, &date)?;
+        let zone = event.zone();
+        let was_skipped = || event.exceptions.is_skipped_on(day, &zone);
+        if occurrences.is_empty() && !was_skipped() {
+            let near = event::near(&event, day);
+            return Err(event::no_occurrence(&event.title, day, &near, &zone));
+        }
+        let skips = event.rule.as_ref().map(|_| Skipped { day, occurrences });
+        Ok(Self { event, skips })
     }
 
     fn id(&self) -> &str {
-        &self.id
+        &self.event.id
     }
 
     fn version(&self) -> String {
-        self.sequence.to_string()
+        self.event.sequence.to_string()
     }
 
     fn is_of(&self, caller: &str) -> bool {
-        self.is_of(caller)
+        self.event.is_of(caller)
     }
 
     fn is_cancelled(&self) -> bool {
-        self.cancelled_at.is_some()
+        let is_skipped = |skips: &Skipped| skips.occurrences.is_empty();
+        self.event.cancelled_at.is_some() || self.skips.as_ref().is_some_and(is_skipped)
     }
 
     fn cancel(&self, context: &Context, sql: &mut dyn Sql) -> Result<bool> {
-        event::changed(context, self);
-        events::cancel(sql, self, context.clock.now().as_millisecond())
+        event::changed(context, &self.event);
+        let now = context.clock.now().as_millisecond();
+        let Some(skips) = &self.skips else {
+            return events::cancel(sql, &self.event, now);
+        };
+        let mut after = self.event.clone();
+        for one in &skips.occurrences {
+            after.exceptions.skip(one.original);
+        }
+        if after.exceptions.len() > MOST_EXCEPTIONS {
+            return Err(errors::too_many_exceptions(MOST_EXCEPTIONS));
+        }
+        events::update(sql, &after, &context.caller.id, now)
     }
 
     fn question(&self, language: Language) -> String {
-        match language {
-            Language::English => format!("Cancel \"{}\" in the calendar", self.title),
-            Language::Japanese => format!("予定「{}」を取り消す", self.title),
+        let title = &self.event.title;
+        match (language, &self.skips) {
+            (Language::English, None) => format!("Cancel \"{title}\" in the calendar"),
+            (Language::English, Some(Skipped { day, .. })) => {
+                format!("Cancel \"{title}\" on {day} only")
+            }
+            (Language::Japanese, None) => format!("予定「{title}」を取り消す"),
+            (Language::Japanese, Some(Skipped { day, .. })) => {
+                format!("予定「{title}」の{day}の回だけを取り消す")
+            }
         }
     }
 
     fn add_lines(&self, lines: &mut CardLines) {
-        event::add_lines(lines, self, self);
+        let shown = self.shown();
+        event::add_lines(lines, &shown, &shown);
     }
 
-    fn message(&self, language: Language) -> String {
-        match language {
-            Language::English => format!("I cancelled {}.", self.title),
-            Language::Japanese => format!("「{}」の予定を取り消しました。", self.title),
+    fn message(&self, state: &CounterState, context: &Context) -> String {
+        let event = &self.event;
+        let when = event::when(state, context, &self.shown());
+        let (language, title) = (context.language, &event.title);
+        match (language, &self.skips) {
+            (Language::English, None) if event.rule.is_some() => {
+                format!("I cancelled {title} with all its repetitions.")
+            }
+            (Language::English, None) => format!("I cancelled {title}, {when}."),
+            (Language::English, Some(skips)) if skips.occurrences.is_empty() => {
+                format!("{title} was already cancelled on {}.", skips.day)
+            }
+            (Language::English, Some(_)) => {
+                format!("I cancelled {title}, {when}; the other times stay.")
+            }
+            (Language::Japanese, None) if event.rule.is_some() => {
+                format!("「{title}」の予定を繰り返しごと取り消しました。")
+            }
+            (Language::Japanese, None) => format!("{when}の「{title}」の予定を取り消しました。"),
+            (Language::Japanese, Some(skips)) if skips.occurrences.is_empty() => {
+                format!("「{title}」の{}の回はすでに取り消されています。", skips.day)
+            }
+            (Language::Japanese, Some(_)) => {
+                format!("{when}の「{title}」だけを取り消しました。ほかの回はそのままです。")
+            }
         }
     }
 }

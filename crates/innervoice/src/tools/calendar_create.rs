@@ -1,11 +1,10 @@
-//! `calendar.create`: adds an event and reports overlaps.
+//! `calendar.create`: adds an event, once or repeatedly, and reports overlaps.
 
 use std::sync::Arc;
 
 use kit::{
-    Context, Definition, Effect, Handler, Result, Sql, Tool,
+    Context, Definition, Effect, Handler, Language, Result, Sql, Tool,
     approval::{Card, describe},
-    context::Language,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,29 +16,36 @@ use super::{
 use crate::{
     bounds::{self, LONGEST_KEY, LONGEST_TIME},
     cards::CardLines,
-    errors::{self, LONGEST_MINUTES},
-    state::CounterState,
+    errors::LONGEST_MINUTES,
+    model::{exceptions::Exceptions, repeat},
+    state::{CounterState, here},
     store::events::{self, Event},
 };
 
 #[derive(Deserialize, JsonSchema)]
+#[schemars(extend("examples" = [{"title": "Dentist", "start": "tomorrow at 3pm", "duration_min": 30}]))]
 pub struct Input {
-    /// Title of the event
+    /// 予定タイトル
     #[schemars(length(min = 1, max = 500))]
     title: String,
-    /// Start, ISO 8601; without an offset in the user's time zone
+    /// ISO 8601 or words (tomorrow at 3pm, 明日15時, +30m), in the user's time zone; a day if all_day (開始時刻)
     #[schemars(length(max = LONGEST_TIME))]
     start: String,
-    /// Duration in minutes; "1h" and "90分" work too
+    /// Minutes (所要時間); "1h" and "90分" work too
     #[schemars(with = "f64", range(min = 1, max = LONGEST_MINUTES))]
     duration_min: i64,
-    /// Description
+    /// 説明
     #[schemars(length(max = 10_000))]
     description: Option<String>,
-    /// Place
+    /// 場所
     #[schemars(length(max = 500))]
     location: Option<String>,
-    /// Give the same key when you retry, and nothing is created twice
+    /// As in reminder_create
+    #[schemars(length(max = 500))]
+    repeat: Option<String>,
+    /// 1440 minutes a day, or no duration
+    all_day: Option<bool>,
+    /// The same key on a retry creates nothing twice
     #[serde(rename = "idempotency_key")]
     #[schemars(length(max = LONGEST_KEY))]
     _idempotency_key: Option<String>,
@@ -50,12 +56,11 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "calendar.create",
             title: "Create an event",
-            description: "Create a calendar event; the user is asked first. Events at the same time \
-                are reported as conflicts.",
+            description: "Create a calendar event, once or repeating; the user is asked first. 予定を作成します。",
             hints: ADDS_OUTSIDE,
             effect: Effect::Outside,
         },
-        Handler::transaction(state, handle),
+        Handler::prepared(state, prepare, handle),
     );
     event::with_fields(tool)
         .aliases(&["calendar_create"])
@@ -63,53 +68,58 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         .card(describe(state, card))
 }
 
-fn handle(
+/// The event that the call would add. The rule is expanded here, before the
+/// transaction.
+fn prepare(
     state: &CounterState,
     context: &Context,
-    sql: &mut dyn Sql,
-    input: Input,
-) -> Result<Output> {
-    let event = planned(state, context, sql, input)?;
-    let conflicts = event::conflicts(sql, &event)?;
-    events::insert(sql, &event)?;
-    event::changed(context, &event);
-    let message = message(state, context, &event, &conflicts);
-    Ok(Output::new(&event, &conflicts, message))
-}
-
-/// The event that the call would add.
-fn planned(
-    state: &CounterState,
-    context: &Context,
-    sql: &mut dyn Sql,
+    _: &mut dyn Sql,
     input: Input,
 ) -> Result<Event> {
-    let start = state.moment("start", &input.start)?;
-    let end = start
-        .plus_minutes(input.duration_min)
-        .ok_or_else(errors::invalid_duration)?;
     let now = state.now(context).as_millisecond();
-    bounds::check_events(sql, &context.caller.id, now)?;
-    Ok(Event {
+    let mut event = Event {
         id: kit::ids::random("evt_", ID_LENGTH),
         title: input.title,
         description: input.description.unwrap_or_default(),
         location: input.location.unwrap_or_default(),
-        starts_at: start.millis(),
-        ends_at: end.millis(),
-        zone: start.zone_name(),
+        starts_at: 0,
+        ends_at: 0,
+        zone: String::new(),
         sequence: 0,
         cancelled_at: None,
         created_at: now,
         updated_at: now,
         caller: (*context.caller.id).to_owned(),
         changed_by: None,
-    })
+        rule: None,
+        over_at: None,
+        all_day: input.all_day == Some(true),
+        exceptions: Exceptions::default(),
+    };
+    let here = here(context);
+    event::set_times(&mut event, &here, &input.start, input.duration_min)?;
+    event::set_repeat(&mut event, &here, input.repeat.as_deref())?;
+    Ok(event)
+}
+
+fn handle(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    event: &Event,
+) -> Result<Output> {
+    bounds::check_events(sql, &context.caller.id, event.created_at)?;
+    let conflicts = event::conflicts(sql, event)?;
+    events::insert(sql, event)?;
+    event::changed(context, event);
+    let message = message(state, context, event, &conflicts);
+    Ok(Output::new(context, event, &conflicts, message))
 }
 
 /// For the person who is asked: what, when exactly, where.
 fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
-    let event = planned(state, context, sql, input)?;
+    let event = prepare(state, context, sql, input)?;
+    bounds::check_events(sql, &context.caller.id, event.created_at)?;
     let mut lines = CardLines::new(context.language);
     event::add_lines(&mut lines, &event, &event);
     lines.overlaps(&event::conflicts(sql, &event)?);
@@ -119,23 +129,33 @@ fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input
             Language::Japanese => format!("予定「{}」を追加する", event.title),
         },
         lines: lines.done(),
+        asked_at: Some(here(context).now.as_millisecond()),
         ..Card::default()
     })
 }
 
 fn message(state: &CounterState, context: &Context, event: &Event, conflicts: &[Event]) -> String {
-    let spoken = state.spoken(context, event.starts_at, &event.zone());
+    let language = context.language;
+    let spoken = event::when(state, context, event);
     let title = &event.title;
-    match (context.language, conflicts) {
-        (Language::English, []) => format!("I added {title} to your calendar for {spoken}."),
-        (Language::English, [other, ..]) => format!(
-            "I added {title} to your calendar for {spoken}, which overlaps with {}.",
-            other.title
-        ),
-        (Language::Japanese, []) => format!("{spoken}に「{title}」の予定を入れました。"),
-        (Language::Japanese, [other, ..]) => format!(
-            "{spoken}に「{title}」の予定を入れましたが、「{}」と重なっています。",
-            other.title
-        ),
+    let repeat = event.rule.as_ref().map(|rule| repeat::say(rule, language));
+    let overlaps = match (language, conflicts) {
+        (_, []) => String::new(),
+        (Language::English, [other, ..]) => format!(", which overlaps with {}", other.title),
+        (Language::Japanese, [other, ..]) => format!("が、「{}」と重なっています", other.title),
+    };
+    match (language, repeat) {
+        (Language::English, None) => {
+            format!("I added {title} to your calendar for {spoken}{overlaps}.")
+        }
+        (Language::English, Some(repeat)) => {
+            format!("I added {title} to your calendar {repeat}, first {spoken}{overlaps}.")
+        }
+        (Language::Japanese, None) => {
+            format!("{spoken}に「{title}」の予定を入れました{overlaps}。")
+        }
+        (Language::Japanese, Some(repeat)) => {
+            format!("{repeat}、初回は{spoken}で「{title}」の予定を入れました{overlaps}。")
+        }
     }
 }

@@ -1,22 +1,23 @@
-//! `calendar.list`: lists events.
+//! `calendar.list`: lists and searches events.
 
 use std::sync::Arc;
 
-use jiff::ToSpan;
-use kit::{Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Tool};
+use kit::{
+    Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Today, Tool, Warning,
+    shortlist, text::similarity,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
-use super::{OK, arguments, first_step};
+use super::{OK, arguments, event, range::Range};
 use crate::{
-    answers::{EventView, sync},
-    bounds::LONGEST_TIME,
+    answers::{Conflict, EventView, sync},
+    bounds::{LONGEST_TIME, STEPS_OF_A_LIST},
     calendar_file::PAST_MS,
-    errors,
-    model::moment,
+    model::{names::fold, repeat::Steps},
     state::CounterState,
     store::{
-        RowKind,
         caldav::{self, SyncStatus},
         events::{self, Event},
     },
@@ -24,13 +25,15 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// A day or a time, ISO 8601, or today or tomorrow; now unless given
+    /// A day or a time, ISO 8601 or words (tomorrow, 来週); now unless given
     #[schemars(length(max = LONGEST_TIME))]
     from: Option<String>,
-    /// A day (which is included) or a time; a week after from unless given
+    /// The last day, or a time; a week after from unless given, a year with query
     #[schemars(length(max = LONGEST_TIME))]
     to: Option<String>,
-    /// At most so many events
+    /// Part of a title, place or description
+    #[schemars(length(max = 200))]
+    query: Option<String>,
     #[schemars(range(min = 1, max = 200))]
     limit: Option<i64>,
 }
@@ -42,31 +45,44 @@ pub struct Output {
     message: String,
     events: Vec<Listed>,
     has_more: bool,
-    /// What was cancelled here and stays on the calendar server.
+    /// Cancelled here, still on the calendar server
     #[serde(skip_serializing_if = "Option::is_none")]
     left_on_server: Option<Vec<String>>,
+    /// Why it is empty, and what would not be
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    warnings: Vec<Warning>,
+    #[serde(flatten)]
+    today: Today,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Listed {
     #[serde(flatten)]
     event: EventView,
-    /// On the calendar server: done, waiting or conflict.
+    /// Ids of events at the same time
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
+    overlaps: Vec<String>,
+    /// On the calendar server: done, waiting or conflict
     #[serde(skip_serializing_if = "Option::is_none")]
     sync: Option<&'static str>,
-    /// Why it is not done, and what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     sync_note: Option<String>,
 }
 
 const LIMIT: i64 = 50;
+const WEEK: i32 = 7;
+const YEAR: i32 = 366;
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     Tool::new(
         Definition {
             name: "calendar.list",
             title: "List events",
-            description: "List the events of the coming week, or of another time.",
+            description: "List or search events, with each occurrence of a series and what overlaps.",
             hints: Hints::READS,
             effect: Effect::Read,
         },
@@ -77,8 +93,10 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         for name in ["from", "to"] {
             arguments::narrow(arguments, name);
         }
+        arguments::text(arguments, "query");
         arguments::integer(arguments, "limit");
     })
+    .personal(&["query"])
 }
 
 fn handle(
@@ -87,59 +105,56 @@ fn handle(
     sql: &mut dyn Sql,
     input: Input,
 ) -> Result<Output> {
-    let now = state.now(context);
-    let today = now.to_zoned(state.zone.clone()).date();
-    let bound = |field: &str, text: &str, is_end| {
-        moment::read_bound(text, &state.zone, today, is_end)
-            .ok_or_else(|| errors::invalid_time(field, text, moment::Unreadable::Time))
+    let query = input.query.as_deref().map(fold).unwrap_or_default();
+    let days = if query.is_empty() { WEEK } else { YEAR };
+    let range = Range::of(context, input.from.as_deref(), input.to.as_deref(), days)?;
+    let (from, to) = range.millis();
+    let steps = Steps::new(STEPS_OF_A_LIST);
+    let limit = usize::try_from(input.limit.unwrap_or(LIMIT)).unwrap_or(usize::MAX);
+    let most = if query.is_empty() {
+        limit + 1
+    } else {
+        usize::MAX
     };
-    let from = match input.from.as_deref() {
-        None | Some("now" | "今") => now,
-        Some(text) => bound("from", text, false)?,
-    };
-    let to = match (input.to.as_deref(), input.from.as_deref()) {
-        (Some(text), _) => bound("to", text, true)?,
-        (None, Some("today" | "tomorrow" | "今日" | "明日")) => {
-            bound("from", input.from.as_deref().unwrap_or_default(), true)?
-        }
-        (None, _) => from
-            .to_zoned(state.zone.clone())
-            .checked_add(7.days())
-            .map_or(from, |zoned| zoned.timestamp()),
-    };
-    if to <= from {
-        return Err(errors::empty_range());
-    }
-    let limit = input.limit.unwrap_or(LIMIT);
-    let mut found = events::between(sql, from.as_millisecond(), to.as_millisecond(), limit + 1)?;
-    let has_more = super::cut_to(&mut found, limit);
+    let mut found = events::between(sql, from, to, most, &steps)?;
+    let all = found.clone();
+    found.retain(|event| matches(event, &query));
+    let has_more = found.len() > limit;
+    found.truncate(limit);
     let language = context.language;
-    let mut left = Vec::new();
-    if state.caldav.is_some() {
-        left = caldav::left_there(sql, from.as_millisecond(), to.as_millisecond(), limit)?;
-    }
+    let left = match state.caldav {
+        Some(_) => caldav::left_there(sql, from, to, input.limit.unwrap_or(LIMIT))?,
+        None => Vec::new(),
+    };
     let mut differ = left.len();
     let mut listed = Vec::with_capacity(found.len());
     for event in &found {
         let standing = match state.caldav {
             // Events that ended long ago are not written to the server.
-            Some(_) if event.ends_at >= now.as_millisecond() - PAST_MS => {
+            Some(_) if event.ends_at >= state.now(context).as_millisecond() - PAST_MS => {
                 Some(caldav::standing(sql, event)?)
             }
             _ => None,
         };
         differ += usize::from(matches!(standing, Some(SyncStatus::Conflict(_))));
         listed.push(Listed {
-            event: EventView::from(event),
+            event: EventView::of(event, language),
+            overlaps: overlapping(event, &all)
+                .map(|other| other.id.clone())
+                .collect(),
             sync: standing.as_ref().map(sync::state),
             sync_note: standing.and_then(|standing| sync::note(&standing, language)),
         });
     }
-    let mut message = message(state, context, &found, has_more);
+    let (mut message, details) = match found.is_empty() {
+        true => {
+            let (message, details) =
+                empty(state, context, sql, &range, input.query.as_deref(), &all)?;
+            (message, Some(details))
+        }
+        false => (message(state, context, &found, &all, has_more), None),
+    };
     message.push_str(&sync::summary(differ, language));
-    if found.is_empty() {
-        message.push_str(first_step::after(sql, RowKind::Event, language)?);
-    }
     let left = left.iter().map(|event| sync::left_there(event, language));
     let left: Vec<String> = left.collect();
     Ok(Output {
@@ -148,36 +163,159 @@ fn handle(
         events: listed,
         has_more,
         left_on_server: (!left.is_empty()).then_some(left),
+        details,
+        warnings: incomplete(&steps, language),
+        today: Today::of(context),
     })
 }
 
-fn message(state: &CounterState, context: &Context, found: &[Event], has_more: bool) -> String {
-    let spoken = |event: &Event| state.spoken(context, event.starts_at, &event.zone());
-    let count = found.len();
-    match (context.language, found) {
-        (Language::English, []) => "Nothing is planned.".into(),
-        (Language::English, [one]) if !has_more => {
-            format!("There is one event: {}, {}.", one.title, spoken(one))
+/// A warning if some series could not be expanded.
+pub fn incomplete(steps: &Steps, language: Language) -> Vec<Warning> {
+    let message = match language {
+        Language::English => "Some series take too long to expand; occurrences may be missing.",
+        Language::Japanese => {
+            "計算に時間がかかりすぎる繰り返しがあり、一部の予定が抜けている可能性があります。"
         }
-        (Language::English, [first, ..]) => format!(
-            "There are {} events; the first is {}, {}.",
-            if has_more {
-                format!("more than {count}")
-            } else {
-                count.to_string()
-            },
-            first.title,
-            spoken(first)
-        ),
-        (Language::Japanese, []) => "予定はありません。".into(),
-        (Language::Japanese, [one]) if !has_more => {
-            format!("予定は1件です。{}に「{}」です。", spoken(one), one.title)
-        }
-        (Language::Japanese, [first, ..]) => format!(
-            "予定は{count}件{}です。最初は{}の「{}」です。",
-            if has_more { "以上" } else { "" },
-            spoken(first),
-            first.title
-        ),
+    };
+    match steps.ran_out() {
+        true => vec![Warning::new("LIST_INCOMPLETE", message)],
+        false => Vec::new(),
     }
+}
+
+fn matches(event: &Event, query: &str) -> bool {
+    let fields = [&event.title, &event.location, &event.description];
+    query.is_empty() || fields.iter().any(|text| fold(text).contains(query))
+}
+
+/// Other events at the same time.
+fn overlapping<'a>(event: &'a Event, all: &'a [Event]) -> impl Iterator<Item = &'a Event> {
+    all.iter().filter(|other| {
+        let is_other = other.id != event.id;
+        is_other && !event.all_day && !other.all_day && other.overlaps(event)
+    })
+}
+
+/// How many events are read out.
+const READ_OUT: usize = 5;
+
+fn message(
+    state: &CounterState,
+    context: &Context,
+    found: &[Event],
+    all: &[Event],
+    has_more: bool,
+) -> String {
+    let language = context.language;
+    let said: Vec<String> = found
+        .iter()
+        .take(READ_OUT)
+        .map(|event| {
+            let when = event::when(state, context, event);
+            match language {
+                Language::English => format!("{}, {when}", event.title),
+                Language::Japanese => format!("{when}に「{}」", event.title),
+            }
+        })
+        .collect();
+    let count = found.len();
+    let is_cut = has_more || count > READ_OUT;
+    let overlap = found
+        .iter()
+        .find_map(|event| Some((event, overlapping(event, all).next()?)));
+    match language {
+        Language::English => {
+            let count = match (count, has_more) {
+                (1, false) => "There is one event".to_owned(),
+                (_, false) => format!("There are {count} events"),
+                (_, true) => format!("There are more than {count} events"),
+            };
+            let rest = if is_cut { "; and so on" } else { "" };
+            let overlap = overlap.map_or(String::new(), |(one, other)| {
+                format!(" {} and {} overlap.", one.title, other.title)
+            });
+            format!("{count}: {}{rest}.{overlap}", said.join("; "))
+        }
+        Language::Japanese => {
+            let more = if has_more { "以上" } else { "" };
+            let rest = if is_cut { "など" } else { "" };
+            let overlap = overlap.map_or(String::new(), |(one, other)| {
+                format!("「{}」と「{}」が重なっています。", one.title, other.title)
+            });
+            format!(
+                "予定は{count}件{more}です。{}{rest}です。{overlap}",
+                said.join("、")
+            )
+        }
+    }
+}
+
+/// Says why nothing was found, and what would have been.
+fn empty(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    range: &Range,
+    query: Option<&str>,
+    all: &[Event],
+) -> Result<(String, Map<String, Value>)> {
+    let language = context.language;
+    let (from, to) = range.rfc3339(context);
+    let mut details = Map::from_iter([("from".into(), json!(from)), ("to".into(), json!(to))]);
+    let when = range.spoken(context);
+    let mut message = match (language, query) {
+        (Language::English, None) => format!("Nothing is planned {when}."),
+        (Language::English, Some(query)) => format!("No event {when} matches {query}."),
+        (Language::Japanese, None) => format!("{when}の予定はありません。"),
+        (Language::Japanese, Some(query)) => {
+            format!("{when}で「{query}」に当てはまる予定はありません。")
+        }
+    };
+    if let Some(query) = query {
+        let query = fold(query);
+        let mut near: Vec<(f64, &str)> = all
+            .iter()
+            .map(|event| {
+                (
+                    similarity(&query, &fold(&event.title)),
+                    event.title.as_str(),
+                )
+            })
+            .collect();
+        near.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.cmp(y)));
+        near.dedup_by_key(|(_, title)| *title);
+        let titles = shortlist(near.into_iter().map(|(_, title)| title));
+        details.insert("titles".into(), json!(titles.shown));
+        if !titles.shown.is_empty() {
+            message.push_str(&match language {
+                Language::English => format!(" Other events then: {}.", titles.sentence()),
+                Language::Japanese => format!("その間のほかの予定は{}です。", titles.japanese()),
+            });
+        }
+        return Ok((message, details));
+    }
+    let (_, from) = range.millis();
+    let later = from.saturating_add(i64::from(YEAR) * 24 * 60 * 60_000);
+    let steps = Steps::new(STEPS_OF_A_LIST);
+    let next = events::between(sql, from, later, 1, &steps)?
+        .into_iter()
+        .next();
+    details.insert("next".into(), json!(next.as_ref().map(Conflict::from)));
+    if let Some(next) = next {
+        let when = event::when(state, context, &next);
+        message.push_str(&match language {
+            Language::English => format!(" The next event is {}, {when}.", next.title),
+            Language::Japanese => format!("次の予定は{when}の「{}」です。", next.title),
+        });
+    } else if events::coming(sql, 0, 1)?.is_empty() {
+        message.push_str(match language {
+            Language::English => " The calendar is empty.",
+            Language::Japanese => "カレンダーは空です。",
+        });
+        details.insert(
+            "hint".into(),
+            json!("calendar_create adds the first event."),
+        );
+    }
+    Ok((message, details))
 }

@@ -1,12 +1,11 @@
-//! `calendar.update`: changes the fields that are given. The user sees each field
-//! before and after.
+//! `calendar.update`: changes the fields that are given, of an event or of one
+//! occurrence. The user sees each field before and after.
 
 use std::sync::Arc;
 
 use kit::{
-    Context, Definition, Effect, Handler, Result, Sql, Tool,
+    Context, Definition, Effect, Handler, Language, Result, Sql, Tool, Warning,
     approval::{self, Card, describe},
-    context::Language,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,13 +13,18 @@ use serde::Deserialize;
 use super::{
     OVERWRITES,
     event::{self, Output},
+    event_changes,
 };
 use crate::{
-    bounds::{LONGEST_ID, LONGEST_TIME},
+    bounds::{LONGEST_ID, LONGEST_TIME, MOST_EXCEPTIONS, STEPS_OF_A_CALL},
     cards::CardLines,
     errors::{self, LONGEST_MINUTES},
-    model::ics_read,
-    state::CounterState,
+    model::{
+        ics_read,
+        moment::Here,
+        repeat::{self, Steps},
+    },
+    state::{CounterState, here},
     store::{
         caldav::{self, ServerCopy},
         events::{self, Event},
@@ -29,25 +33,28 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// The event's id, evt_…
+    /// evt_…
     #[schemars(length(max = LONGEST_ID))]
     id: String,
-    /// New title
     #[schemars(length(min = 1, max = 500))]
     title: Option<String>,
-    /// New start, ISO 8601; the duration stays unless given
+    /// As in calendar_create; a time without a day keeps the day
     #[schemars(length(max = LONGEST_TIME))]
     start: Option<String>,
-    /// New duration, as in calendar_create
     #[schemars(with = "Option<f64>", range(min = 1, max = LONGEST_MINUTES))]
     duration_min: Option<i64>,
-    /// New description
     #[schemars(length(max = 10_000))]
     description: Option<String>,
-    /// New place
     #[schemars(length(max = 500))]
     location: Option<String>,
-    /// Fields to empty; "" counts as not given
+    /// As in reminder_create; none to stop repeating
+    #[schemars(length(max = 500))]
+    repeat: Option<String>,
+    all_day: Option<bool>,
+    /// Only the occurrence of this day: give its new start
+    #[schemars(length(max = LONGEST_TIME))]
+    date: Option<String>,
+    /// Fields to empty
     #[serde(default)]
     clear: Vec<Clearable>,
     /// After a conflict: replace the copy on the calendar server, which the user is shown
@@ -66,12 +73,12 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "calendar.update",
             title: "Change an event",
-            description: "Change an event's title, time, place or description; what is not given \
-                stays. The user is asked first.",
+            description: "Change an event, or move one occurrence of a series with date; what is not \
+                given stays. The user is asked first.",
             hints: OVERWRITES,
             effect: Effect::Outside,
         },
-        Handler::transaction(state, handle),
+        Handler::prepared(state, Update::of, handle),
     );
     event::with_fields(tool)
         .aliases(&["calendar_update"])
@@ -82,56 +89,44 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 struct Update {
     before: Event,
     after: Event,
+    /// What the user sees and hears: the event, or the occurrence that is moved.
+    shown: (Event, Event),
     /// The copy on the server that is replaced; `Some(None)` if it was deleted.
     replaces: Option<Option<ServerCopy>>,
 }
 
 impl Update {
-    fn of(state: &CounterState, sql: &mut dyn Sql, input: Input) -> Result<Self> {
+    /// Rules are expanded here, before the transaction.
+    fn of(
+        state: &CounterState,
+        context: &Context,
+        sql: &mut dyn Sql,
+        input: Input,
+    ) -> Result<Self> {
         let before = event::find(sql, &input.id)?;
         let overwrites = input.overwrite == Some(true) && state.caldav.is_some();
-        let is_named = overwrites
-            || input.title.is_some()
-            || input.start.is_some()
-            || input.duration_min.is_some()
-            || input.description.is_some()
-            || input.location.is_some()
-            || !input.clear.is_empty();
-        if !is_named {
+        if !overwrites && !input.names_a_change() {
             return Err(errors::nothing_to_change());
         }
         if before.cancelled_at.is_some() {
             return Err(errors::already_over("event", &before.id, "cancelled"));
         }
-        let mut after = before.clone();
-        if let Some(start) = &input.start {
-            let start = state.moment("start", start)?;
-            after.starts_at = start.millis();
-            after.zone = start.zone_name();
-        }
-        let minutes = input.duration_min.unwrap_or_else(|| before.minutes());
-        after.ends_at = after.starts_at + minutes * 60_000;
-        after.title = input.title.unwrap_or(after.title);
-        let clears = |field| input.clear.contains(&field);
-        after.description = new_text(
-            "description",
-            input.description,
-            clears(Clearable::Description),
-            after.description,
-        )?;
-        after.location = new_text(
-            "location",
-            input.location,
-            clears(Clearable::Location),
-            after.location,
-        )?;
         let replaces = match overwrites {
             true => caldav::in_conflict(sql, &before)?,
             false => None,
         };
+        let (after, shown) = match &input.date {
+            Some(date) => one_occurrence(context, &before, date, &input)?,
+            None => {
+                let after = whole(context, &before, input)?;
+                let shown = (before.clone(), after.clone());
+                (after, shown)
+            }
+        };
         Ok(Self {
             before,
             after,
+            shown,
             replaces,
         })
     }
@@ -148,6 +143,142 @@ impl Update {
         });
         format!("{}/{}", self.before.sequence, copy.unwrap_or_default())
     }
+
+    fn warnings(&self, language: Language) -> Vec<Warning> {
+        let dropped = self.before.exceptions.len();
+        if dropped == 0 || !self.after.exceptions.is_empty() {
+            return Vec::new();
+        }
+        let message = match language {
+            Language::English => "Occurrences that were moved or skipped follow the series again.",
+            Language::Japanese => "個別に変更・取り消しした回も、新しい繰り返しに従います。",
+        };
+        vec![Warning::new("EXCEPTIONS_DROPPED", message).detail("count", dropped)]
+    }
+}
+
+impl Input {
+    fn names_a_change(&self) -> bool {
+        self.start.is_some() || self.duration_min.is_some() || self.names_more_than_time().is_some()
+    }
+
+    /// A field that only a whole event has.
+    fn names_more_than_time(&self) -> Option<&'static str> {
+        let fields = [
+            ("title", self.title.is_some()),
+            ("description", self.description.is_some()),
+            ("location", self.location.is_some()),
+            ("repeat", self.repeat.is_some()),
+            ("all_day", self.all_day.is_some()),
+            ("clear", !self.clear.is_empty()),
+        ];
+        fields
+            .iter()
+            .find_map(|(name, is_given)| is_given.then_some(*name))
+    }
+}
+
+/// Moves one occurrence.
+fn one_occurrence(
+    context: &Context,
+    before: &Event,
+    date: &str,
+    input: &Input,
+) -> Result<(Event, (Event, Event))> {
+    if let Some(field) = input.names_more_than_time() {
+        return Err(errors::only_its_time(field));
+    }
+    let (day, found) = event::named(context, before, date)?;
+    let occurrence = match found.as_slice() {
+        [one] => *one,
+        [] => {
+            let near = event::near(before, day);
+            return Err(event::no_occurrence(
+                &before.title,
+                day,
+                &near,
+                &before.zone(),
+            ));
+        }
+        several => {
+            let times = event::times(several, &before.zone());
+            return Err(errors::several_that_day(&before.title, &times));
+        }
+    };
+    let was = before.at(&occurrence);
+    let mut moved = was.clone();
+    set_times(context, &mut moved, input)?;
+    let mut after = before.clone();
+    if before.rule.is_none() {
+        (after.starts_at, after.ends_at) = (moved.starts_at, moved.ends_at);
+        return Ok((after, (was, moved)));
+    }
+    if (was.starts_at, was.ends_at) != (moved.starts_at, moved.ends_at) {
+        let (start, end) = (moved.starts_at, moved.ends_at);
+        after.exceptions.move_to(occurrence.original, start, end);
+        if after.exceptions.len() > MOST_EXCEPTIONS {
+            return Err(errors::too_many_exceptions(MOST_EXCEPTIONS));
+        }
+        after.find_end(&Steps::new(STEPS_OF_A_CALL));
+    }
+    Ok((after, (was, moved)))
+}
+
+/// A time without a day is on the day of the event.
+fn set_times(context: &Context, event: &mut Event, input: &Input) -> Result<()> {
+    let minutes = input.duration_min.unwrap_or_else(|| event.minutes());
+    match &input.start {
+        None => event::set_end(event, minutes),
+        Some(start) => {
+            let here = Here {
+                day: Some(event.day()),
+                ..here(context)
+            };
+            event::set_times(event, &here, start, minutes)
+        }
+    }
+}
+
+/// Changes the event with all its occurrences.
+fn whole(context: &Context, before: &Event, input: Input) -> Result<Event> {
+    let mut after = before.clone();
+    if let Some(all_day) = input.all_day
+        && all_day != before.all_day
+    {
+        after.all_day = all_day;
+        if input.start.is_none() {
+            let day = before.day().to_string();
+            let minutes = input.duration_min.unwrap_or_else(|| before.minutes());
+            event::set_times(&mut after, &here(context), &day, minutes)?;
+        }
+    }
+    set_times(context, &mut after, &input)?;
+    let times = |event: &Event| (event.starts_at, event.zone.clone(), event.all_day);
+    let is_moved = times(&after) != times(before);
+    if is_moved || input.repeat.is_some() {
+        let kept = before.rule.as_deref();
+        let kept = kept.map(|rule| repeat::moved(rule, before.day(), after.day()));
+        let repeat = input.repeat.as_deref().or(kept.as_deref());
+        event::set_repeat(&mut after, &here(context), repeat)?;
+        if times(&after) != times(before) || after.rule != before.rule {
+            after.exceptions.clear();
+        }
+    }
+    after.title = input.title.unwrap_or(after.title);
+    let clears = |field| input.clear.contains(&field);
+    after.description = new_text(
+        "description",
+        input.description,
+        clears(Clearable::Description),
+        after.description,
+    )?;
+    after.location = new_text(
+        "location",
+        input.location,
+        clears(Clearable::Location),
+        after.location,
+    )?;
+    Ok(after)
 }
 
 /// The new value of a text that can be given or cleared.
@@ -169,9 +300,8 @@ fn handle(
     state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
-    input: Input,
+    update: &Update,
 ) -> Result<Output> {
-    let update = Update::of(state, sql, input)?;
     context.check_card(None, Some(&update.state()))?;
     let event = &update.after;
     if update.changes_anything() {
@@ -186,22 +316,33 @@ fn handle(
         }
         event::changed(context, event);
     }
-    let conflicts = event::conflicts(sql, event)?;
-    Ok(Output::new(
-        event,
-        &conflicts,
-        message(state, context, event),
-    ))
+    let (was, is) = &update.shown;
+    let conflicts = event::conflicts(
+        sql,
+        &Event {
+            rule: None,
+            ..is.clone()
+        },
+    )?;
+    let changed = event_changes::fields(was, is);
+    let message = event_changes::message(state, context, was, is, &changed);
+    let output = Output::new(context, is, &conflicts, message);
+    Ok(output.changed(changed, update.warnings(context.language)))
 }
 
 /// For the person who is asked: the event, and each field before and after.
 fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
-    let update = Update::of(state, sql, input)?;
-    let (before, after) = (&update.before, &update.after);
+    let is_one = input.date.is_some();
+    let update = Update::of(state, context, sql, input)?;
+    let (before, after) = (&update.shown.0, &update.shown.1);
     let mut lines = CardLines::new(context.language);
     event::add_lines(&mut lines, before, after);
     if (before.starts_at, before.ends_at) != (after.starts_at, after.ends_at) {
         lines.overlaps(&event::conflicts(sql, after)?);
+    }
+    if is_one && before.rule.is_some() {
+        let only = lines.pick(("this occurrence", "この回だけ"));
+        lines.fact(("Changes only", "変更の対象"), only);
     }
     if let Some(copy) = &update.replaces {
         on_the_server(&mut lines, copy.as_ref(), state);
@@ -222,6 +363,7 @@ fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input
         lines: lines.done(),
         state: Some(update.state()),
         exempt: !update.changes_anything(),
+        asked_at: Some(here(context).now.as_millisecond()),
         ..Card::default()
     })
 }
@@ -256,13 +398,5 @@ fn on_the_server(lines: &mut CardLines, copy: Option<&ServerCopy>, state: &Count
     let more = fields.len().saturating_sub(MOST_SHOWN);
     if more > 0 {
         lines.fact(("More fields", "その他の項目数"), &more.to_string());
-    }
-}
-
-fn message(state: &CounterState, context: &Context, event: &Event) -> String {
-    let spoken = state.spoken(context, event.starts_at, &event.zone());
-    match context.language {
-        Language::English => format!("{} is now {spoken}.", event.title),
-        Language::Japanese => format!("「{}」を{spoken}に変更しました。", event.title),
     }
 }

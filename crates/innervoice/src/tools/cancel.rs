@@ -10,7 +10,11 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::{OK, arguments};
-use crate::{answers::Done, cards::CardLines, state::CounterState};
+use crate::{
+    answers::Done,
+    cards::CardLines,
+    state::{CounterState, here},
+};
 
 /// Something that can be cancelled.
 pub trait Cancel: Sized + 'static {
@@ -30,7 +34,7 @@ pub trait Cancel: Sized + 'static {
     fn question(&self, language: Language) -> String;
     fn add_lines(&self, lines: &mut CardLines);
     /// Says that it is cancelled.
-    fn message(&self, language: Language) -> String;
+    fn message(&self, state: &CounterState, context: &Context) -> String;
 }
 
 pub fn tool<C: Cancel>(
@@ -49,12 +53,15 @@ pub fn tool<C: Cancel>(
     };
     Tool::new(definition, Handler::transaction(state, handle::<C>))
         .aliases(aliases)
-        .normalise(|_, arguments| arguments::narrow(arguments, "id"))
+        .normalise(|_, arguments| {
+            arguments::narrow(arguments, "id");
+            arguments::narrow(arguments, "date");
+        })
         .card(describe(state, card::<C>))
 }
 
 fn handle<C: Cancel>(
-    _: &CounterState,
+    state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
     input: C::Input,
@@ -68,7 +75,7 @@ fn handle<C: Cancel>(
     Ok(Done {
         status: OK,
         id: found.id().to_owned(),
-        message: found.message(context.language),
+        message: found.message(state, context),
     })
 }
 
@@ -92,6 +99,7 @@ fn card<C: Cancel>(
         lines: lines.done(),
         state: Some(found.version()),
         exempt: is_own || found.is_cancelled(),
+        asked_at: Some(here(context).now.as_millisecond()),
         ..Card::default()
     })
 }

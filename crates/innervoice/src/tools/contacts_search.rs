@@ -5,21 +5,21 @@ use std::sync::Arc;
 use kit::{Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{OK, arguments, first_step};
 use crate::{
     model::address::Platform,
     recipients,
     state::CounterState,
-    store::{RowKind, contacts::Contact},
+    store::{self, RowKind, contacts::Contact},
 };
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// Part of a name, a reading or an e-mail address; everybody unless given
+    /// Part of a name, of its reading (Tanaka finds 田中) or of an address; everybody unless given
     #[schemars(length(max = 320))]
     query: Option<String>,
-    /// At most so many contacts
     #[schemars(range(min = 1, max = 100))]
     limit: Option<i64>,
 }
@@ -30,13 +30,17 @@ pub struct Output {
     // One sentence to read out; the instructions say so.
     message: String,
     contacts: Vec<View>,
+    /// Why it is empty
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Map<String, Value>>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct View {
-    /// What message_send takes as `to`.
     contact_id: String,
     name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reading: Option<String>,
     emails: Vec<String>,
     phones: Vec<String>,
 }
@@ -48,8 +52,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "contacts.search",
             title: "Search the address book",
-            description: "Find people in the address book by a part of their name, its reading, or \
-            their address.",
+            description: "Find people in the address book; contact_id goes into `to` of message_send.",
             hints: Hints::READS,
             effect: Effect::Read,
         },
@@ -67,12 +70,20 @@ fn handle(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) 
     let query = input.query.unwrap_or_default();
     let found = recipients::search(sql, &query, input.limit.unwrap_or(LIMIT))?;
     let mut message = message(context.language, &found);
+    let mut details = None;
     if found.is_empty() {
-        message.push_str(first_step::after(sql, RowKind::Contact, context.language)?);
+        if store::is_empty(sql, RowKind::Contact)? {
+            message = match context.language {
+                Language::English => "The address book is empty.".into(),
+                Language::Japanese => "アドレス帳は空です。".into(),
+            };
+        }
+        details = Some(first_step::details(sql, RowKind::Contact)?);
     }
     Ok(Output {
         status: OK,
         message,
+        details,
         contacts: found.iter().map(view).collect(),
     })
 }
@@ -85,6 +96,7 @@ fn view(contact: &Contact) -> View {
     View {
         contact_id: contact.id.clone(),
         name: contact.name.clone(),
+        reading: contact.reading.clone(),
         emails: of(Platform::Email),
         phones: of(Platform::Sms),
     }

@@ -1,45 +1,75 @@
 //! What the tools that create, change and cancel an event have in common.
 
-use kit::{Context, Result, Sql, Tool, context::Change};
+use jiff::{
+    ToSpan as _,
+    civil::{Date, Time},
+};
+use kit::{Context, Language, Result, Sql, Today, Tool, Warning, context::Change};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{OK, arguments};
 use crate::{
-    answers::{Conflict, EventView, timestamp},
+    answers::{AsListed, Conflict, EventView, timestamp},
+    bounds::{MOST_CONFLICTS, STEPS_OF_A_CALL, STEPS_OF_A_LIST},
     cards::CardLines,
     errors,
-    model::spoken,
+    model::{
+        exceptions::Occurrence,
+        moment::{Here, Moment, instant, rfc3339_millis},
+        repeat::{self, Steps},
+        repeat_words::{self, Repeat},
+        spoken,
+        time_words::SaidTime,
+    },
     resources,
+    state::{CounterState, here},
     store::events::{self, Event},
 };
 
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     status: &'static str,
-    /// The event's id.
     id: String,
     // One sentence to read out; the instructions say so.
     message: String,
+    #[schemars(with = "AsListed")]
     event: EventView,
-    /// Events at the same time.
+    /// Events at the same time
+    #[schemars(with = "Vec<AsListed>")]
     conflicts: Vec<Conflict>,
+    /// The fields that an update changed
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed: Option<Vec<&'static str>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    warnings: Vec<Warning>,
+    #[serde(flatten)]
+    today: Today,
 }
 
 impl Output {
-    pub fn new(event: &Event, conflicts: &[Event], message: String) -> Self {
+    pub fn new(context: &Context, event: &Event, conflicts: &[Event], message: String) -> Self {
         Self {
             status: OK,
             id: event.id.clone(),
             message,
-            event: EventView::from(event),
+            event: EventView::of(event, context.language),
             conflicts: conflicts.iter().map(Conflict::from).collect(),
+            changed: None,
+            warnings: Vec::new(),
+            today: Today::of(context),
+        }
+    }
+
+    pub fn changed(self, changed: Vec<&'static str>, warnings: Vec<Warning>) -> Self {
+        Self {
+            changed: Some(changed),
+            warnings,
+            ..self
         }
     }
 }
-
-/// How many overlapping events are listed.
-const MOST_CONFLICTS: usize = 10;
 
 /// The rules and the normalisation of an event's fields.
 pub fn with_fields(tool: Tool) -> Tool {
@@ -50,25 +80,127 @@ pub fn with_fields(tool: Tool) -> Tool {
         errors::DURATION_MAX,
     ])
     .normalise(|_, arguments| {
-        arguments::narrow(arguments, "id");
-        arguments::narrow(arguments, "start");
+        for name in ["id", "start", "date"] {
+            arguments::narrow(arguments, name);
+        }
         arguments::minutes(arguments, "duration_min");
-        for name in ["title", "description", "location"] {
+        for name in ["title", "description", "location", "repeat"] {
             arguments::text(arguments, name);
+        }
+        // A new event of a whole day needs no duration.
+        let is_all_day = arguments.get("all_day") == Some(&true.into());
+        if is_all_day && !arguments.contains_key("id") {
+            arguments
+                .entry("duration_min")
+                .or_insert_with(|| MINUTES_A_DAY.into());
         }
     })
     .personal(&["title", "description", "location"])
 }
 
+const MINUTES_A_DAY: i64 = 24 * 60;
+
 pub fn find(sql: &mut dyn Sql, id: &str) -> Result<Event> {
     events::find(sql, id)?.ok_or_else(|| errors::not_found("event", id, "calendar_list"))
 }
 
-/// Other events at the same time.
+/// Sets the start and the end.
+pub fn set_times(event: &mut Event, here: &Here, start: &str, minutes: i64) -> Result<()> {
+    let wrong = |why| errors::invalid_time("start", start, why, here);
+    let start = match event.all_day {
+        false => here.moment(start).map_err(wrong)?,
+        true => {
+            let (said, zone) = here.said(start).map_err(wrong)?;
+            let day = match said {
+                SaidTime::Days(first, _) => first,
+                SaidTime::Local(local) => local.date(),
+                SaidTime::At(at) => at.to_zoned(zone.clone()).date(),
+            };
+            let midnight = instant(day.to_datetime(Time::midnight()), &zone);
+            let midnight = midnight.ok_or_else(errors::invalid_duration)?;
+            Moment::new(midnight, &zone)
+        }
+    };
+    event.starts_at = start.millis();
+    event.zone = start.zone_name();
+    set_end(event, minutes)
+}
+
+/// Sets the end by the duration. An all-day event lasts whole days.
+pub fn set_end(event: &mut Event, minutes: i64) -> Result<()> {
+    let start = Moment::new(event.start(), &event.zone());
+    let end = match event.all_day {
+        false => start.plus_minutes(minutes).map(|end| end.millis()),
+        true => {
+            // A day has 23 or 25 hours when clocks change.
+            let days = ((minutes + MINUTES_A_DAY / 2) / MINUTES_A_DAY).max(1);
+            let day = start.civil().date().checked_add(days.days()).ok();
+            let end = day.and_then(|day| instant(day.to_datetime(Time::midnight()), &start.zone));
+            end.map(|end| end.as_millisecond())
+        }
+    };
+    event.ends_at = end.ok_or_else(errors::invalid_duration)?;
+    Ok(())
+}
+
+/// Sets the rule; the event moves to the first time of the rule.
+pub fn set_repeat(event: &mut Event, here: &Here, repeat: Option<&str>) -> Result<()> {
+    event.rule = match repeat {
+        None => None,
+        Some(text) => {
+            let start = event.start().to_zoned(event.zone()).datetime();
+            let now = here.now.to_zoned(event.zone());
+            match repeat_words::read(text, start, &now) {
+                Ok(Some(Repeat::Rule(rule))) => Some(rule),
+                Ok(Some(Repeat::Once)) => None,
+                Ok(None) => return Err(errors::invalid_repeat(text, None)),
+                Err(why) => return Err(errors::invalid_repeat(text, Some(&why))),
+            }
+        }
+    };
+    event.over_at = None;
+    if event.rule.is_none() {
+        return Ok(());
+    }
+    let steps = Steps::new(STEPS_OF_A_CALL);
+    let first = event
+        .series()
+        .between(event.starts_at - 1, i64::MAX, 1, &steps);
+    match first.first() {
+        Some(first) => {
+            let at = event.at(first);
+            (event.starts_at, event.ends_at) = (at.starts_at, at.ends_at);
+        }
+        None if steps.ran_out() => return Err(errors::rule_too_costly()),
+        None => return Err(errors::never_fires()),
+    }
+    event.find_end(&steps);
+    Ok(())
+}
+
+/// For how long the occurrences of a series are compared with other events.
+const COMPARED_MS: i64 = 62 * 24 * 60 * 60_000;
+
+/// Other events at the same time. All-day events are at no time.
 pub fn conflicts(sql: &mut dyn Sql, event: &Event) -> Result<Vec<Event>> {
-    let most = i64::try_from(MOST_CONFLICTS + 1).unwrap_or(i64::MAX);
-    let mut others = events::between(sql, event.starts_at, event.ends_at, most)?;
-    others.retain(|other| other.id != event.id);
+    if event.all_day {
+        return Ok(Vec::new());
+    }
+    let steps = Steps::new(STEPS_OF_A_LIST);
+    let own = match event.rule {
+        None => vec![event.clone()],
+        Some(_) => {
+            let until = event.starts_at + COMPARED_MS;
+            event.occurrences(event.starts_at, until, usize::MAX, &steps)
+        }
+    };
+    let (Some(first), Some(last)) = (own.first(), own.iter().map(|one| one.ends_at).max()) else {
+        return Ok(Vec::new());
+    };
+    let mut others = events::between(sql, first.starts_at, last, usize::MAX, &steps)?;
+    others.retain(|other| {
+        other.id != event.id && !other.all_day && own.iter().any(|one| one.overlaps(other))
+    });
     others.truncate(MOST_CONFLICTS);
     Ok(others)
 }
@@ -79,14 +211,109 @@ pub fn changed(context: &Context, event: &Event) {
     context.changed(Change::Resource(resources::event_uri(&event.id)));
 }
 
+/// The occurrences that `date` names, a day or a time, and its day.
+pub fn named(context: &Context, event: &Event, date: &str) -> Result<(Date, Vec<Occurrence>)> {
+    let here = Here {
+        zone: event.zone(),
+        ..here(context)
+    };
+    let wrong = |why| errors::invalid_time("date", date, why, &here);
+    let steps = Steps::new(STEPS_OF_A_CALL);
+    let (said, zone) = here.said(date).map_err(wrong)?;
+    let (day, at) = match said {
+        SaidTime::Days(day, _) => (day, None),
+        SaidTime::Local(_) | SaidTime::At(_) => {
+            let moment = here.moment(date).map_err(wrong)?;
+            let local = moment.at.to_zoned(zone);
+            (local.date(), Some(moment.millis()))
+        }
+    };
+    let mut found = event.occurrences_on(day, &steps);
+    found.retain(|one| at.is_none_or(|at| at == one.start));
+    Ok((day, found))
+}
+
+/// The error for a day without any occurrence.
+pub fn no_occurrence(
+    name: &str,
+    day: Date,
+    starts: &[i64],
+    zone: &jiff::tz::TimeZone,
+) -> kit::Error {
+    let days = starts
+        .iter()
+        .map(|at| timestamp(*at).to_zoned(zone.clone()).date().to_string());
+    let mut days: Vec<String> = days.collect();
+    days.dedup();
+    errors::no_occurrence(name, day, &days)
+}
+
+/// Days around `day` on which the event comes.
+pub fn near(event: &Event, day: Date) -> Vec<i64> {
+    let steps = Steps::new(STEPS_OF_A_CALL);
+    let from = instant(day.to_datetime(Time::midnight()), &event.zone());
+    let from = from.map_or(0, |at| at.as_millisecond()) - NEAR_MS;
+    let found = event.series().between(from, i64::MAX, 4, &steps);
+    found.iter().map(|one| one.start).collect()
+}
+
+/// A little more than a week.
+const NEAR_MS: i64 = 8 * 24 * 60 * 60_000;
+
+/// The times of occurrences, for an error.
+pub fn times(found: &[Occurrence], zone: &jiff::tz::TimeZone) -> Vec<String> {
+    found
+        .iter()
+        .map(|one| rfc3339_millis(one.start, zone))
+        .collect()
+}
+
+/// When an event is, as a voice says it.
+pub fn when(state: &CounterState, context: &Context, event: &Event) -> String {
+    let language = context.language;
+    let zone = event.zone();
+    if !event.all_day {
+        return state.spoken(context, event.starts_at, &zone);
+    }
+    let now = state.now(context);
+    let first = spoken::day(event.start(), &zone, now, language);
+    let last = spoken::day(timestamp(event.ends_at - 1), &zone, now, language);
+    match (language, first == last) {
+        (Language::English, true) => format!("{first}, all day"),
+        (Language::English, false) => format!("{first} to {last}"),
+        (Language::Japanese, true) => format!("{first}終日"),
+        (Language::Japanese, false) => format!("{first}から{last}まで"),
+    }
+}
+
+/// A rule in words and as an RRULE; empty without one.
+pub fn repetition(rule: Option<&str>, language: Language) -> String {
+    rule.map_or(String::new(), |rule| {
+        format!("{} ({rule})", repeat::say(rule, language))
+    })
+}
+
 /// Adds the fields of an event, before and after where they differ.
 pub fn add_lines(lines: &mut CardLines, before: &Event, after: &Event) {
+    let language = lines.language;
+    let day = |day: Date, event: &Event| {
+        let (_, name) = spoken::weekday_names(day.weekday());
+        format!("{day} {name} ({})", event.zone)
+    };
     let in_full = |at: i64, event: &Event| spoken::in_full(timestamp(at), &event.zone());
-    let start = |event: &Event| in_full(event.starts_at, event);
-    let end = |event: &Event| in_full(event.ends_at, event);
+    let start = |event: &Event| match event.all_day {
+        true => day(event.day(), event),
+        false => in_full(event.starts_at, event),
+    };
+    let end = |event: &Event| match event.all_day {
+        true => day(event.last_day(), event),
+        false => in_full(event.ends_at, event),
+    };
+    let repeats = |event: &Event| repetition(event.rule.as_deref(), language);
     lines.field(("Title", "件名"), &before.title, &after.title);
     lines.field(("Starts", "開始"), &start(before), &start(after));
     lines.field(("Ends", "終了"), &end(before), &end(after));
+    lines.field(("Repeats", "繰り返し"), &repeats(before), &repeats(after));
     lines.field(("Place", "場所"), &before.location, &after.location);
     lines.field(
         ("Description", "説明"),

@@ -17,13 +17,13 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// The message's id, msg_…; your last one unless given
+    /// msg_…; your last one unless given
     #[schemars(length(max = LONGEST_ID))]
     id: Option<String>,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
-    super::cancel::tool::<OutboxItem>(
+    super::cancel::tool::<SentMessage>(
         state,
         "message.cancel",
         &["message_cancel"],
@@ -32,7 +32,20 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     )
 }
 
-impl Cancel for OutboxItem {
+/// One message, or those of a call with several recipients. Never empty.
+struct SentMessage {
+    id: String,
+    items: Vec<OutboxItem>,
+}
+
+impl SentMessage {
+    fn recipients(&self) -> String {
+        let all: Vec<String> = self.items.iter().map(OutboxItem::recipient).collect();
+        all.join(", ")
+    }
+}
+
+impl Cancel for SentMessage {
     type Input = Input;
 
     fn find(context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Self> {
@@ -43,11 +56,16 @@ impl Cancel for OutboxItem {
                 outbox::newest(sql, &context.caller.id)?.ok_or_else(errors::nothing_to_cancel)?
             }
         };
-        let item = outbox::message(sql, &id)?
-            .ok_or_else(|| errors::not_found("message", &id, "message_list"))?;
-        match item.status.as_str() {
-            "queued" | "cancelled" => Ok(item),
-            status => Err(errors::too_late(&id, status)),
+        let mut items = outbox::group(sql, &id)?;
+        let Some(first) = items.first() else {
+            return Err(errors::not_found("message", &id, "message_list"));
+        };
+        // What can't be taken back does not keep the others.
+        let late = errors::too_late(&id, &first.status);
+        items.retain(|item| matches!(item.status.as_str(), "queued" | "cancelled"));
+        match items.is_empty() {
+            true => Err(late),
+            false => Ok(Self { id, items }),
         }
     }
 
@@ -61,15 +79,19 @@ impl Cancel for OutboxItem {
     }
 
     fn is_of(&self, caller: &str) -> bool {
-        self.caller == caller
+        self.items.iter().all(|item| item.caller == caller)
     }
 
     fn is_cancelled(&self) -> bool {
-        self.status == "cancelled"
+        self.items.iter().all(|item| item.status == "cancelled")
     }
 
     fn cancel(&self, context: &Context, sql: &mut dyn Sql) -> Result<bool> {
-        if !outbox::cancel(sql, &self.id)? {
+        let mut any = false;
+        for item in &self.items {
+            any |= outbox::cancel(sql, &item.id)?;
+        }
+        if !any {
             // It was claimed for sending or cancelled in this moment.
             let id = Some(self.id.clone());
             Self::find(context, sql, Input { id })?;
@@ -78,7 +100,7 @@ impl Cancel for OutboxItem {
     }
 
     fn question(&self, language: Language) -> String {
-        let to = self.recipient();
+        let to = self.recipients();
         match language {
             Language::English => format!("Take back the message to {to}"),
             Language::Japanese => format!("{to}へのメッセージを取り消す"),
@@ -86,20 +108,30 @@ impl Cancel for OutboxItem {
     }
 
     fn add_lines(&self, lines: &mut CardLines) {
-        lines.fact(("To", "宛先"), &self.recipient());
-        lines.fact(("Text", "本文"), &self.body);
+        lines.fact(("To", "宛先"), &self.recipients());
+        let text = self.items.first().map(|item| item.body.as_str());
+        lines.fact(("Text", "本文"), text.unwrap_or_default());
     }
 
-    fn message(&self, language: Language) -> String {
-        let name = self.recipient_name.as_deref().unwrap_or(&self.address);
-        match (language, self.attempts) {
-            (Language::English, 0) => format!("I took back the message to {name}."),
-            (Language::English, _) => format!(
-                "I took back the message to {name}; an earlier attempt may still have reached them."
+    fn message(&self, _: &CounterState, context: &Context) -> String {
+        let names = self.items.iter();
+        let names = names.map(|item| item.recipient_name.as_deref().unwrap_or(&item.address));
+        let names: Vec<&str> = names.collect();
+        let may_have_arrived = self.items.iter().any(|item| item.attempts > 0);
+        match (context.language, may_have_arrived) {
+            (Language::English, false) => {
+                format!("I took back the message to {}.", names.join(" and "))
+            }
+            (Language::English, true) => format!(
+                "I took back the message to {}; an earlier attempt may still have reached them.",
+                names.join(" and ")
             ),
-            (Language::Japanese, 0) => format!("{name}へのメッセージを取り消しました。"),
-            (Language::Japanese, _) => format!(
-                "{name}へのメッセージを取り消しましたが、すでに届いている可能性があります。"
+            (Language::Japanese, false) => {
+                format!("{}へのメッセージを取り消しました。", names.join("と"))
+            }
+            (Language::Japanese, true) => format!(
+                "{}へのメッセージを取り消しましたが、すでに届いている可能性があります。",
+                names.join("と")
             ),
         }
     }

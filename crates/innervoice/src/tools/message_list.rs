@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kit::{Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use super::{OK, arguments, first_step};
 use crate::{
@@ -22,7 +23,6 @@ pub struct Input {
     /// Only messages of this status
     #[schemars(extend("enum" = ["queued", "sending", "sent", "failed", "unknown", "cancelled"]))]
     status: Option<String>,
-    /// At most so many messages, the newest
     #[schemars(range(min = 1, max = 200))]
     limit: Option<i64>,
 }
@@ -34,6 +34,9 @@ pub struct Output {
     message: String,
     messages: Vec<MessageView>,
     has_more: bool,
+    /// Why it is empty
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Map<String, Value>>,
 }
 
 const LIMIT: i64 = 20;
@@ -70,15 +73,30 @@ fn handle(
         .map(|item| MessageView::of(item, is_configured(state, item), &state.zone))
         .collect();
     let held = views.iter().filter(|view| view.held.is_some()).count();
-    let mut message = message(context.language, &found, held, has_more);
+    let mut details = None;
     if found.is_empty() {
-        message.push_str(first_step::after(sql, RowKind::Message, context.language)?);
+        let mut why = first_step::details(sql, RowKind::Message)?;
+        if input.status.is_some() {
+            let newest = outbox::messages(sql, None, 1)?.into_iter().next();
+            why.insert(
+                "newest".into(),
+                json!(newest.map(|item| (item.id, item.status))),
+            );
+        }
+        details = Some(why);
     }
     Ok(Output {
         status: OK,
-        message,
+        message: message(
+            context.language,
+            &found,
+            held,
+            has_more,
+            input.status.as_deref(),
+        ),
         messages: views,
         has_more,
+        details,
     })
 }
 
@@ -86,7 +104,13 @@ fn is_configured(state: &CounterState, item: &OutboxItem) -> bool {
     Platform::read(&item.channel).is_some_and(|platform| state.sends(platform))
 }
 
-fn message(language: Language, found: &[OutboxItem], held: usize, has_more: bool) -> String {
+fn message(
+    language: Language,
+    found: &[OutboxItem],
+    held: usize,
+    has_more: bool,
+    status: Option<&str>,
+) -> String {
     let waiting = found.iter().filter(|item| item.status == "queued").count();
     let count = found.len();
     let english = match (count, has_more) {
@@ -100,10 +124,16 @@ fn message(language: Language, found: &[OutboxItem], held: usize, has_more: bool
         false => format!("メッセージは{count}件、うち"),
     };
     match (language, held) {
-        (Language::English, _) if count == 0 => format!("{english}."),
+        (Language::English, _) if count == 0 => match status {
+            Some(status) => format!("{english} are {status}."),
+            None => format!("{english}."),
+        },
         (Language::English, 0) => format!("{english}, {waiting} waiting to be sent."),
         (Language::English, _) => {
             format!("{english}, {held} kept in the outbox because sending is not configured.")
+        }
+        (Language::Japanese, _) if count == 0 && status.is_some() => {
+            "その状態のメッセージはありません。".into()
         }
         (Language::Japanese, _) if count == 0 => "メッセージはありません。".into(),
         (Language::Japanese, 0) => format!("{japanese}送信待ちは{waiting}件です。"),

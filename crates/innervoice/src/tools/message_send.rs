@@ -1,10 +1,10 @@
-//! `message.send`: puts a message into the outbox. It is sent when the time to take
-//! it back is over.
+//! `message.send`: puts a message into the outbox, for one or several people. It is
+//! sent when the time to take it back is over.
 
 use std::sync::Arc;
 
 use kit::{
-    Context, Definition, Effect, Handler, Result, Sql, Tool,
+    Context, Definition, Effect, Handler, Result, Sql, Tool, Warning,
     approval::{Card, describe},
     context::Language,
 };
@@ -24,16 +24,20 @@ use crate::{
 };
 
 #[derive(Deserialize, JsonSchema)]
+#[schemars(extend("examples" = [{"to": "Ann, 田中太郎", "text": "I am late."}]))]
 pub struct Input {
-    /// Name or id of a contact, an e-mail address or a phone number
-    #[schemars(length(min = 1, max = 320))]
+    /// Contact's name or id, e-mail address or phone number; several with commas (送信先)
+    #[schemars(length(min = 1, max = 2_000))]
     to: String,
-    /// The message
+    /// メッセージ本文
     #[schemars(length(min = 1, max = 20_000))]
     text: String,
-    /// Unless given, e-mail where there is an address; mail and メール mean email
+    /// Of an e-mail; its first line unless given
+    #[schemars(length(max = 200))]
+    subject: Option<String>,
+    /// E-mail unless given, where there is an address
     platform: Option<Platform>,
-    /// Give the same key when you retry, and nothing is sent twice
+    /// As in calendar_create
     #[serde(rename = "idempotency_key")]
     #[schemars(length(max = LONGEST_KEY))]
     _idempotency_key: Option<String>,
@@ -42,17 +46,23 @@ pub struct Input {
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
     status: &'static str,
-    /// The message's id.
     id: String,
     // One sentence to read out; the instructions say so.
     message: String,
-    /// To whom: the contact's name and the address.
+    /// Names and addresses
     recipient: String,
     platform: String,
     /// queued, or not_configured: it stays in the outbox
     delivery: &'static str,
-    /// Until then message_cancel takes it back for certain.
+    /// Until then message_cancel takes it back for certain
     undo_until: String,
+    /// Of the same contacts
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
+    other_addresses: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    warnings: Vec<Warning>,
 }
 
 /// The longest text that Twilio accepts.
@@ -63,101 +73,207 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "message.send",
             title: "Send a message",
-            description: "Send an e-mail or a text message; the user is asked first. For ten seconds \
-            message_cancel can take it back.",
+            description: "Send an e-mail or SMS; the user is asked first, and message_cancel takes it back for ten seconds. メッセージを送信します。",
             hints: ADDS_OUTSIDE,
             effect: Effect::Outside,
         },
         Handler::prepared(state, prepare, handle),
     )
     .aliases(&["message_send"])
-        .rules(&[errors::TO_EMPTY, errors::TEXT_EMPTY, errors::PLATFORM])
-        .normalise(|_, arguments| {
-            arguments::text(arguments, "to");
-            arguments::text(arguments, "text");
-            arguments::platform(arguments, "platform");
-        })
-        .idempotency_key("idempotency_key")
-        .personal(&["to", "text"])
-        .card(describe(state, card))
+    .rules(&[errors::TO_EMPTY, errors::TEXT_EMPTY, errors::PLATFORM])
+    .normalise(|_, arguments| {
+        arguments::joined(arguments, "to");
+        arguments::text(arguments, "to");
+        arguments::text(arguments, "text");
+        arguments::text(arguments, "subject");
+        arguments::platform(arguments, "platform");
+    })
+    .idempotency_key("idempotency_key")
+    .personal(&["to", "text", "subject"])
+    .card(describe(state, card))
 }
 
-/// Finds the recipient before the transaction, since that takes longer the more
+/// A message and whom it is for.
+struct Addressed {
+    text: String,
+    subject: Option<String>,
+    recipients: Vec<Recipient>,
+}
+
+impl Addressed {
+    fn of(state: &CounterState, sql: &mut dyn Sql, input: Input) -> Result<Self> {
+        let recipients = recipients::resolve_all(state, sql, &input.to, input.platform)?;
+        let is_long = input.text.chars().nth(LONGEST_SMS).is_some();
+        let is_sms = |one: &Recipient| one.platform == Platform::Sms;
+        if is_long && recipients.iter().any(is_sms) {
+            return Err(errors::text_too_long(LONGEST_SMS));
+        }
+        Ok(Self {
+            text: input.text,
+            subject: input.subject,
+            recipients,
+        })
+    }
+
+    fn subject(&self) -> String {
+        match &self.subject {
+            Some(subject) => subject.clone(),
+            None => outbox::subject_of(&self.text),
+        }
+    }
+
+    /// The recipients of a standing grant.
+    fn in_full(&self) -> String {
+        let all: Vec<String> = self.recipients.iter().map(Recipient::in_full).collect();
+        all.join(", ")
+    }
+
+    fn uses(&self, platform: Platform) -> bool {
+        self.recipients.iter().any(|one| one.platform == platform)
+    }
+
+    /// The platforms that are used, and cannot send.
+    fn held(&self, state: &CounterState) -> Vec<Platform> {
+        let all = [Platform::Email, Platform::Sms].into_iter();
+        all.filter(|one| self.uses(*one) && !state.sends(*one))
+            .collect()
+    }
+
+    fn other_addresses(&self) -> Vec<String> {
+        let others = self.recipients.iter().flat_map(|one| &one.others);
+        others.cloned().collect()
+    }
+}
+
+/// Finds the recipients before the transaction, since that takes longer the more
 /// contacts there are.
 fn prepare(
     state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
     input: Input,
-) -> Result<(Input, Recipient)> {
-    let recipient = recipient(state, sql, &input)?;
-    context.check_card(Some(&recipient.in_full()), None)?;
-    Ok((input, recipient))
+) -> Result<Addressed> {
+    let message = Addressed::of(state, sql, input)?;
+    context.check_card(Some(&message.in_full()), None)?;
+    Ok(message)
 }
 
 fn handle(
     state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
-    (input, recipient): &(Input, Recipient),
+    message: &Addressed,
 ) -> Result<Output> {
-    bounds::check_messages(sql, &context.caller.id)?;
+    bounds::check_messages(sql, &context.caller.id, message.recipients.len())?;
     let now = state.now(context).as_millisecond();
     let undo_until = now + i64::from(state.settings.undo_seconds) * 1_000;
     let id = kit::ids::random("msg_", ID_LENGTH);
-    store::outbox::insert(
-        sql,
-        &store::outbox::NewItem {
-            id: &id,
-            origin: "message",
-            firing_id: None,
-            channel: recipient.platform.as_str(),
-            contact_id: recipient.contact_id.as_deref(),
-            recipient_name: recipient.name.as_deref(),
-            address: &recipient.address,
-            subject: &outbox::subject_of(&input.text),
-            body: &input.text,
-            not_before: undo_until,
-            caller: &context.caller.id,
-            created_at: now,
-        },
-    )?;
-    let is_sent = state.sends(recipient.platform);
+    let subject = message.subject();
+    for (at, recipient) in message.recipients.iter().enumerate() {
+        // The first has the id itself; see `outbox::group`.
+        let own_id = match at {
+            0 => id.clone(),
+            _ => format!("{id}-{}", at + 1),
+        };
+        store::outbox::insert(
+            sql,
+            &store::outbox::NewItem {
+                id: &own_id,
+                origin: "message",
+                firing_id: None,
+                channel: recipient.platform.as_str(),
+                contact_id: recipient.contact_id.as_deref(),
+                recipient_name: recipient.name.as_deref(),
+                address: &recipient.address,
+                subject: &subject,
+                body: &message.text,
+                not_before: undo_until,
+                caller: &context.caller.id,
+                created_at: now,
+            },
+        )?;
+    }
+    let held = message.held(state);
+    let platforms = [Platform::Email, Platform::Sms].into_iter();
+    let platforms: Vec<&str> = platforms
+        .filter(|one| message.uses(*one))
+        .map(Platform::as_str)
+        .collect();
     Ok(Output {
         status: OK,
         id,
-        message: message(state, context.language, recipient, is_sent),
-        recipient: recipient.in_full(),
-        platform: recipient.platform.as_str().into(),
-        delivery: if is_sent { "queued" } else { "not_configured" },
+        message: spoken(state, context.language, message, &held),
+        recipient: message.in_full(),
+        platform: platforms.join(", "),
+        delivery: if held.is_empty() {
+            "queued"
+        } else {
+            "not_configured"
+        },
         undo_until: rfc3339_millis(undo_until, &state.zone),
+        other_addresses: message.other_addresses(),
+        warnings: warnings(message, &held, context.language),
     })
 }
 
-fn recipient(state: &CounterState, sql: &mut dyn Sql, input: &Input) -> Result<Recipient> {
-    let recipient = recipients::resolve(state, sql, &input.to, input.platform)?;
-    let is_long = input.text.chars().nth(LONGEST_SMS).is_some();
-    if recipient.platform == Platform::Sms && is_long {
-        return Err(errors::text_too_long(LONGEST_SMS));
+fn warnings(message: &Addressed, held: &[Platform], language: Language) -> Vec<Warning> {
+    let pick = |english: &'static str, japanese: &'static str| match language {
+        Language::English => english,
+        Language::Japanese => japanese,
+    };
+    let mut warnings = Vec::new();
+    for platform in held {
+        let text = pick(
+            "It is not sent until the operator sets up a server for it.",
+            "送信サーバーが設定されるまで送信されません。",
+        );
+        let (setting, name) = match platform {
+            Platform::Email => ("[innervoice] smtp_url, smtp_from", "email"),
+            Platform::Sms => ("[innervoice] sms_url, sms_from", "sms"),
+        };
+        let warning = Warning::new("NOT_CONFIGURED", text);
+        warnings.push(warning.detail("platform", name).detail("settings", setting));
     }
-    Ok(recipient)
+    if message.subject.is_some() && message.uses(Platform::Sms) {
+        let text = pick("An SMS has no subject.", "SMSに件名は付きません。");
+        warnings.push(Warning::new("SUBJECT_IGNORED", text));
+    }
+    warnings
 }
 
-/// For the person who is asked: the address and the whole text.
+/// For the person who is asked: the addresses and the whole text.
 fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
-    let recipient = recipient(state, sql, &input)?;
-    bounds::check_messages(sql, &context.caller.id)?;
-    let to = recipient.in_full();
-    let (by, summary) = match (context.language, recipient.platform) {
-        (Language::English, Platform::Email) => ("e-mail", format!("Send an e-mail to {to}")),
-        (Language::English, Platform::Sms) => ("SMS", format!("Send a text message to {to}")),
-        (Language::Japanese, Platform::Email) => ("メール", format!("{to}にメールを送る")),
-        (Language::Japanese, Platform::Sms) => ("SMS", format!("{to}にSMSを送る")),
+    let message = Addressed::of(state, sql, input)?;
+    bounds::check_messages(sql, &context.caller.id, message.recipients.len())?;
+    let to = message.in_full();
+    let is_mail = message.uses(Platform::Email);
+    let (by, summary) = match (context.language, is_mail, message.uses(Platform::Sms)) {
+        (Language::English, true, true) => ("e-mail, SMS", format!("Send a message to {to}")),
+        (Language::English, true, _) => ("e-mail", format!("Send an e-mail to {to}")),
+        (Language::English, false, _) => ("SMS", format!("Send a text message to {to}")),
+        (Language::Japanese, true, true) => ("メール、SMS", format!("{to}にメッセージを送る")),
+        (Language::Japanese, true, _) => ("メール", format!("{to}にメールを送る")),
+        (Language::Japanese, false, _) => ("SMS", format!("{to}にSMSを送る")),
     };
     let mut lines = CardLines::new(context.language);
     lines.fact(("To", "宛先"), &to);
     lines.fact(("By", "方法"), by);
-    lines.fact(("Text", "本文"), &input.text);
+    if is_mail {
+        lines.fact(("Subject", "件名"), &message.subject());
+    }
+    lines.fact(("Text", "本文"), &message.text);
+    let others = message.other_addresses().join(", ");
+    lines.fact(
+        ("Other addresses (not used)", "ほかの連絡先(使いません)"),
+        &others,
+    );
+    if !message.held(state).is_empty() {
+        let stays = lines.pick((
+            "stays in the outbox; no server is set up",
+            "送信箱に残ります(送信サーバーが未設定)",
+        ));
+        lines.fact(("Delivery", "送信"), stays);
+    }
     Ok(Card {
         summary,
         recipient: Some(to),
@@ -166,37 +282,69 @@ fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input
     })
 }
 
-fn message(state: &CounterState, language: Language, to: &Recipient, is_sent: bool) -> String {
-    let name = to.spoken();
-    let (soon, later) = match state.settings.undo_seconds {
-        0 => ("now".to_owned(), "今すぐ".to_owned()),
-        1 => ("in one second".to_owned(), "1秒後に".to_owned()),
-        seconds => (format!("in {seconds} seconds"), format!("{seconds}秒後に")),
+/// One sentence for each platform.
+fn spoken(
+    state: &CounterState,
+    language: Language,
+    message: &Addressed,
+    held: &[Platform],
+) -> String {
+    let mut sentences = String::new();
+    for platform in [Platform::Email, Platform::Sms] {
+        let of_it = message
+            .recipients
+            .iter()
+            .filter(|one| one.platform == platform);
+        let names: Vec<&str> = of_it.map(Recipient::spoken).collect();
+        if names.is_empty() {
+            continue;
+        }
+        if !sentences.is_empty() && language == Language::English {
+            sentences.push(' ');
+        }
+        let is_held = held.contains(&platform);
+        sentences.push_str(&match language {
+            Language::English => english(state, platform, &names, is_held),
+            Language::Japanese => japanese(state, platform, &names, is_held),
+        });
+    }
+    sentences
+}
+
+fn english(state: &CounterState, platform: Platform, names: &[&str], is_held: bool) -> String {
+    let names = match names {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
     };
-    match (language, to.platform, is_sent) {
-        (Language::English, Platform::Email, true) => {
-            format!("The e-mail to {name} goes out {soon}.")
-        }
-        (Language::English, Platform::Sms, true) => {
-            format!("The text to {name} goes out {soon}.")
-        }
-        (Language::English, Platform::Email, false) => format!(
-            "The e-mail to {name} is kept in the outbox, because no mail server is configured."
-        ),
-        (Language::English, Platform::Sms, false) => format!(
-            "The text to {name} is kept in the outbox, because no SMS gateway is configured."
-        ),
-        (Language::Japanese, Platform::Email, true) => {
-            format!("{name}へのメールを{later}送信します。")
-        }
-        (Language::Japanese, Platform::Sms, true) => {
-            format!("{name}へのSMSを{later}送信します。")
-        }
-        (Language::Japanese, Platform::Email, false) => format!(
-            "メールサーバーが設定されていないため、{name}へのメールは送信箱に残しています。"
-        ),
-        (Language::Japanese, Platform::Sms, false) => {
-            format!("SMSゲートウェイが設定されていないため、{name}へのSMSは送信箱に残しています。")
-        }
+    let (what, server) = match platform {
+        Platform::Email => ("e-mail", "mail server"),
+        Platform::Sms => ("text", "SMS gateway"),
+    };
+    if is_held {
+        return format!(
+            "The {what} to {names} is kept in the outbox, because no {server} is configured."
+        );
+    }
+    match state.settings.undo_seconds {
+        0 => format!("The {what} to {names} goes out now."),
+        1 => format!("The {what} to {names} goes out in one second."),
+        seconds => format!("The {what} to {names} goes out in {seconds} seconds."),
+    }
+}
+
+fn japanese(state: &CounterState, platform: Platform, names: &[&str], is_held: bool) -> String {
+    let names = names.join("と");
+    let (what, server) = match platform {
+        Platform::Email => ("メール", "メールサーバー"),
+        Platform::Sms => ("SMS", "SMSゲートウェイ"),
+    };
+    if is_held {
+        return format!(
+            "{server}が設定されていないため、{names}への{what}は送信箱に残しています。"
+        );
+    }
+    match state.settings.undo_seconds {
+        0 => format!("{names}への{what}を今すぐ送信します。"),
+        seconds => format!("{names}への{what}を{seconds}秒後に送信します。"),
     }
 }

@@ -1,7 +1,8 @@
-//! `reminder.cancel`: cancels a reminder.
+//! `reminder.cancel`: cancels a reminder, or one of its times.
 
 use std::sync::Arc;
 
+use jiff::civil::Date;
 use kit::{
     Context, Result, Sql, Tool,
     context::{Change, Language},
@@ -9,79 +10,135 @@ use kit::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{cancel::Cancel, reminder_update};
+use super::{cancel::Cancel, reminder};
 use crate::{
-    bounds::LONGEST_ID,
+    bounds::{LONGEST_ID, LONGEST_TIME},
     cards::CardLines,
-    errors, resources,
+    errors,
+    model::exceptions::Occurrence,
+    resources,
     state::CounterState,
     store::reminders::{self, Reminder},
 };
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// The reminder's id, rmd_…
+    /// rmd_…
     #[schemars(length(max = LONGEST_ID))]
     id: String,
+    /// Only this day; the series goes on
+    #[schemars(length(max = LONGEST_TIME))]
+    date: Option<String>,
 }
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
-    super::cancel::tool::<Reminder>(
+    super::cancel::tool::<CancelledReminder>(
         state,
         "reminder.cancel",
         &["reminder_cancel"],
         "Cancel a reminder",
-        "Cancel a reminder and all its repetitions; asks the user unless it is your own.",
+        "Cancel a reminder with all its repetitions, or one of them with date; asks the user unless it is your own.",
     )
 }
 
-impl Cancel for Reminder {
+struct CancelledReminder {
+    reminder: Reminder,
+    /// The times of one day of a series; none if they are skipped already.
+    skips: Option<(Date, Vec<Occurrence>)>,
+}
+
+impl Cancel for CancelledReminder {
     type Input = Input;
 
-    fn find(_: &Context, sql: &mut dyn Sql, input: Input) -> Result<Self> {
-        let reminder = reminder_update::find(sql, &input.id)?;
-        match reminder.status.as_str() {
-            "done" => Err(errors::already_over("reminder", &reminder.id, "done")),
-            _ => Ok(reminder),
+    fn find(context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Self> {
+        let reminder = reminder::find(sql, &input.id)?;
+        if reminder.status == "done" {
+            return Err(errors::already_over("reminder", &reminder.id, "done"));
         }
+        let skips = match (input.date, &reminder.rule) {
+            (None, _) => None,
+            (Some(date), rule) => {
+                let is_series = rule.is_some();
+                let named = reminder::named(context, &reminder, &date)?;
+                is_series.then_some(named)
+            }
+        };
+        Ok(Self { reminder, skips })
     }
 
     fn id(&self) -> &str {
-        &self.id
+        &self.reminder.id
     }
 
     fn version(&self) -> String {
-        self.version.to_string()
+        self.reminder.version.to_string()
     }
 
     fn is_of(&self, caller: &str) -> bool {
-        self.is_of(caller)
+        self.reminder.is_of(caller)
     }
 
     fn is_cancelled(&self) -> bool {
-        self.status != "active"
+        let is_skipped = |(_, times): &(Date, Vec<Occurrence>)| times.is_empty();
+        self.reminder.status != "active" || self.skips.as_ref().is_some_and(is_skipped)
     }
 
     fn cancel(&self, context: &Context, sql: &mut dyn Sql) -> Result<bool> {
         context.changed(Change::Resource(resources::REMINDERS.into()));
-        reminders::cancel(sql, self, context.clock.now().as_millisecond())
+        let now = context.clock.now().as_millisecond();
+        let Some((_, times)) = &self.skips else {
+            return reminders::cancel(sql, &self.reminder, now);
+        };
+        let mut after = self.reminder.clone();
+        for time in times {
+            after.exceptions.skip(time.original);
+        }
+        match reminder::find_next(&mut after)? {
+            true => reminders::update(sql, &self.reminder, &after, &context.caller.id, now),
+            // It was the last one.
+            false => reminders::cancel(sql, &self.reminder, now),
+        }
     }
 
     fn question(&self, language: Language) -> String {
-        match language {
-            Language::English => format!("Cancel the reminder: {}", self.note),
-            Language::Japanese => format!("リマインダーを取り消す: {}", self.note),
+        let note = &self.reminder.note;
+        match (language, &self.skips) {
+            (Language::English, None) => format!("Cancel the reminder: {note}"),
+            (Language::English, Some((day, _))) => {
+                format!("Cancel the reminder on {day} only: {note}")
+            }
+            (Language::Japanese, None) => format!("リマインダーを取り消す: {note}"),
+            (Language::Japanese, Some((day, _))) => {
+                format!("リマインダーの{day}の回だけを取り消す: {note}")
+            }
         }
     }
 
     fn add_lines(&self, lines: &mut CardLines) {
-        reminder_update::add_lines(lines, self, self);
+        reminder::add_lines(lines, &self.reminder, &self.reminder);
     }
 
-    fn message(&self, language: Language) -> String {
-        match language {
-            Language::English => format!("I cancelled the reminder: {}.", self.note),
-            Language::Japanese => format!("「{}」のリマインダーを取り消しました。", self.note),
+    fn message(&self, state: &CounterState, context: &Context) -> String {
+        let note = &self.reminder.note;
+        let at = self.skips.as_ref().and_then(|(_, times)| times.first());
+        let when = at.map(|at| state.spoken(context, at.start, &self.reminder.zone()));
+        match (context.language, &self.skips, when) {
+            (Language::English, None, _) => format!("I cancelled the reminder: {note}."),
+            (Language::English, Some(_), Some(when)) => {
+                format!("I will not remind you {when}: {note}. The other times stay.")
+            }
+            (Language::English, Some((day, _)), None) => {
+                format!("The reminder was already cancelled on {day}: {note}.")
+            }
+            (Language::Japanese, None, _) => {
+                format!("「{note}」のリマインダーを取り消しました。")
+            }
+            (Language::Japanese, Some(_), Some(when)) => {
+                format!("{when}の「{note}」はお知らせしません。ほかの回はそのままです。")
+            }
+            (Language::Japanese, Some((day, _)), None) => {
+                format!("「{note}」の{day}の回はすでに取り消されています。")
+            }
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use kit::{Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Tool};
+use kit::{Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Today, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{OK, arguments, first_step};
 use crate::{
@@ -20,7 +21,6 @@ use crate::{
 pub struct Input {
     /// Also those that are done or cancelled
     include_past: Option<bool>,
-    /// At most so many reminders
     #[schemars(range(min = 1, max = 200))]
     limit: Option<i64>,
 }
@@ -32,6 +32,11 @@ pub struct Output {
     message: String,
     reminders: Vec<ReminderView>,
     has_more: bool,
+    /// Why it is empty
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Map<String, Value>>,
+    #[serde(flatten)]
+    today: Today,
 }
 
 const LIMIT: i64 = 50;
@@ -48,9 +53,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Handler::query(state, handle),
     )
     .aliases(&["reminder_list"])
-        .normalise(|_, arguments| {
-            arguments::integer(arguments, "limit");
-        })
+    .normalise(|_, arguments| arguments::integer(arguments, "limit"))
 }
 
 fn handle(
@@ -62,15 +65,17 @@ fn handle(
     let limit = input.limit.unwrap_or(LIMIT);
     let mut found = reminders::list(sql, input.include_past == Some(true), limit + 1)?;
     let has_more = super::cut_to(&mut found, limit);
-    let mut message = message(state, context, &found, has_more);
-    if found.is_empty() {
-        message.push_str(first_step::after(sql, RowKind::Reminder, context.language)?);
-    }
+    let message = message(state, context, &found, has_more);
     Ok(Output {
         status: OK,
         message,
+        details: match found.is_empty() {
+            true => Some(first_step::details(sql, RowKind::Reminder)?),
+            false => None,
+        },
         reminders: ReminderView::all(sql, &found, context.language)?,
         has_more,
+        today: Today::of(context),
     })
 }
 

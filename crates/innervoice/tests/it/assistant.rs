@@ -7,7 +7,11 @@ use std::{
 };
 
 use innervoice::Settings;
-use kit::{Error, Store, counter::Imported, testing::Harness};
+use kit::{
+    Error, Store,
+    counter::{ErrorShape, Imported},
+    testing::Harness,
+};
 use serde_json::Value;
 use store::testing::Scratch;
 
@@ -82,6 +86,18 @@ impl Assistant {
         let file = folder.path().join(name);
         std::fs::write(&file, text).unwrap();
         self.harness.import(&file).await
+    }
+
+    /// The message of an answer or of a refusal, to be read out.
+    pub async fn says(&self, tool: &str, arguments: Value) -> String {
+        let message = match self.harness.call(tool, arguments).await {
+            Ok(answer) => answer["message"].clone(),
+            Err(error) => {
+                let error = error.in_language(self.harness.context.language);
+                error.shown(ErrorShape::Flat).1["message"].clone()
+            }
+        };
+        message.as_str().unwrap().to_owned()
     }
 
     pub async fn know_people(&self) {

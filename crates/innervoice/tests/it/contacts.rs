@@ -90,6 +90,63 @@ async fn an_unclear_recipient_is_never_guessed() {
     }
 }
 
+/// Readings in Latin letters find kana and kanji, also of contacts without a reading.
+#[tokio::test]
+async fn names_in_latin_letters() {
+    for assistant in both().await {
+        assistant.know_people().await;
+        let ken = r#"[{"name": "Ken Tanaka", "email": "ken@example.com"},
+            {"name": "大野 次郎", "reading": "おおの じろう", "email": "jiro@example.com"}]"#;
+        assistant.import("more.json", ken).await.unwrap();
+        let refused = assistant
+            .refused("message.send", json!({"to": "Tanaka", "text": "hi"}))
+            .await;
+        assert_eq!(refused.code, "RECIPIENT_AMBIGUOUS");
+        let names: Vec<Value> = refused.details.unwrap()["candidates"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["name"].clone())
+            .collect();
+        assert_eq!(names, ["Ken Tanaka", "田中 太郎", "田中 花子"]);
+        for (to, address) in [
+            ("Tanaka Tarō", "taro@example.com"),
+            ("taro", "taro@example.com"),
+            ("Ohno", "jiro@example.com"),
+            ("Ono Jiro", "jiro@example.com"),
+            ("Ken", "ken@example.com"),
+        ] {
+            let answer = assistant
+                .ok("message.send", json!({"to": to, "text": "hi"}))
+                .await;
+            let recipient = answer["recipient"].as_str().unwrap();
+            assert!(recipient.contains(address), "{to}: {recipient}");
+        }
+        let found = assistant
+            .ok("contacts.search", json!({"query": "tanaka"}))
+            .await;
+        assert_eq!(found["contacts"].as_array().unwrap().len(), 3);
+        assert_eq!(found["contacts"][1]["reading"], "タナカタロウ");
+    }
+}
+
+#[tokio::test]
+async fn a_known_address_is_named_and_others_are_mentioned() {
+    for assistant in both().await {
+        assistant.know_people().await;
+        let number = json!({"to": "090-1111-2222", "text": "hi"});
+        let card = assistant
+            .card("message.send", number.clone())
+            .await
+            .unwrap();
+        assert_eq!(card.recipient.as_deref(), Some("田中 太郎 <+819011112222>"));
+        let others = card.lines.iter().find(|line| line.label.contains("Other"));
+        assert_eq!(others.unwrap().text, "taro@example.com");
+        let answer = assistant.ok("message.send", number).await;
+        assert_eq!(answer["other_addresses"], json!(["taro@example.com"]));
+    }
+}
+
 #[tokio::test]
 async fn importing_again_updates_contacts_without_duplicates() {
     for assistant in both().await {

@@ -107,6 +107,49 @@ async fn a_message_is_cancelled_by_id_or_the_newest_one() {
     }
 }
 
+/// Each recipient gets a message of its own; the id of the call takes back all.
+#[tokio::test]
+async fn a_message_goes_to_several_people() {
+    for assistant in both().await {
+        assistant.know_people().await;
+        let to = json!(["太郎", "花子", "+15550100222", "hanako@example.com"]);
+        let arguments = json!({"to": to, "text": "hello", "subject": "Late"});
+        let card = assistant
+            .card("message.send", arguments.clone())
+            .await
+            .unwrap();
+        let everybody = "田中 太郎 <taro@example.com>, 田中 花子 <hanako@example.com>, \
+            Ann Lee <+15550100222>";
+        assert_eq!(card.recipient.as_deref(), Some(everybody));
+        assert_eq!(card.lines[2].text, "Late");
+        let sent = assistant.ok("message.send", arguments).await;
+        assert_eq!(sent["recipient"], everybody);
+        assert_eq!(sent["platform"], "email, sms");
+        let codes: Vec<_> = sent["warnings"].as_array().unwrap().iter().collect();
+        assert_eq!(codes.last().unwrap()["code"], "SUBJECT_IGNORED");
+        let list = assistant.ok("message.list", json!({})).await;
+        let messages = list["messages"].as_array().unwrap();
+        assert_eq!(messages.len(), 3);
+        let subjects = messages.iter().filter(|one| one["subject"] == "Late");
+        assert_eq!(subjects.count(), 2);
+        let cancelled = assistant.ok("message.cancel", json!({})).await;
+        assert_eq!(cancelled["id"], sent["id"]);
+        let queued = json!({"status": "queued"});
+        let queued = assistant.ok("message.list", queued).await;
+        assert_eq!(queued["messages"], json!([]));
+        assert_eq!(queued["details"]["reason"], "none_of_that_status");
+        let unknown = json!({"to": "太郎, 徳川家康", "text": "hello"});
+        let code = assistant.code("message.send", unknown).await;
+        assert_eq!(code, "RECIPIENT_NOT_FOUND");
+        let everyone = vec!["a@example.com"; 21].join(", ");
+        let code = assistant
+            .code("message.send", json!({"to": everyone, "text": "x"}))
+            .await;
+        assert_eq!(code, "TOO_MANY_RECIPIENTS");
+        assert_eq!(assistant.count("innervoice_outbox").await, 3);
+    }
+}
+
 #[tokio::test]
 async fn the_card_shows_the_recipient_and_the_whole_text() {
     let assistant = one().await;
@@ -118,7 +161,7 @@ async fn the_card_shows_the_recipient_and_the_whole_text() {
         card.recipient.as_deref(),
         Some("田中 太郎 <taro@example.com>")
     );
-    assert_eq!(card.lines[2].text, text.trim());
+    assert_eq!(card.lines[3].text, text.trim());
     let too_long = json!({"to": "太郎", "text": text, "platform": "sms"});
     assert_eq!(
         assistant.code("message.send", too_long).await,

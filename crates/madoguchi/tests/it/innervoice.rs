@@ -45,7 +45,7 @@ fn frame() -> Value {
     })
 }
 
-fn call(tool: &str, arguments: &Value) -> Value {
+fn tool_call(tool: &str, arguments: &Value) -> Value {
     let params = json!({ "name": tool, "arguments": arguments });
     plain(5, "tools/call", params)
 }
@@ -173,7 +173,7 @@ async fn the_network_always_needs_a_key() {
 async fn a_hundred_requests_pass_in_a_minute() {
     let desk = Desk::setup().own_port(FLAG).start().await;
     let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
-    let list = call("calendar.list", &json!({}));
+    let list = tool_call("calendar.list", &json!({}));
     for number in 0..100 {
         let answer = socket.request(&list).await;
         assert_eq!(result(&answer)["status"], "ok", "{number}");
@@ -280,7 +280,7 @@ async fn a_retry_with_its_key_creates_nothing_new() {
     let first = socket.request(&call).await;
     let again = socket.request(&call).await;
     assert_eq!(result(&first)["id"], result(&again)["id"]);
-    let list = call("calendar.list", &json!({ "from": "2025-09-19" }));
+    let list = tool_call("calendar.list", &json!({ "from": "2025-09-19" }));
     let list = socket.request(&list).await;
     assert_eq!(result(&list)["events"].as_array().unwrap().len(), 1);
 }
@@ -332,7 +332,7 @@ async fn an_address_book_is_imported_and_the_recipient_shown() {
         .ok();
     let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
     let arguments = json!({ "to": "田中さん", "text": "今から帰ります" });
-    let call = call("message.send", &arguments);
+    let call = tool_call("message.send", &arguments);
     socket.send(&call).await;
     let asked = approve(&desk.place).await;
     let shown = asked.to_string();
@@ -352,7 +352,7 @@ async fn a_name_with_a_new_address_is_asked_about_again() {
     import(&desk.place, "Taro", "taro@example.com");
     let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
     let arguments = json!({ "to": "Taro", "text": "the code is 1234" });
-    let call = call("message.send", &arguments);
+    let call = tool_call("message.send", &arguments);
     let answer = socket.request(&call).await;
     assert_eq!(answer["result"]["code"], "APPROVAL_REQUIRED");
     approve(&desk.place).await;

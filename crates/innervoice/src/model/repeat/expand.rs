@@ -30,11 +30,34 @@ impl Rule {
         count: usize,
         steps: &Steps,
     ) -> Result<Vec<Timestamp>, TooCostly> {
-        let found: Vec<Timestamp> = self.times(start, after, steps).take(count).collect();
+        self.times_before(start, after, Timestamp::MAX, count, steps)
+    }
+
+    /// The same, before `before`.
+    pub fn times_before(
+        &self,
+        start: &Start,
+        after: Timestamp,
+        before: Timestamp,
+        count: usize,
+        steps: &Steps,
+    ) -> Result<Vec<Timestamp>, TooCostly> {
+        let within = self.times(start, after, steps);
+        let within = within.take_while(|at| *at < before);
+        let found: Vec<Timestamp> = within.take(count).collect();
         match found.len() < count && steps.ran_out() {
             true => Err(TooCostly { found }),
             false => Ok(found),
         }
+    }
+
+    /// The last time; `None` without an end, or if it takes too many steps to find.
+    pub fn last_time(&self, start: &Start, steps: &Steps) -> Option<Timestamp> {
+        if self.count.is_none() && self.until.is_none() {
+            return None;
+        }
+        let last = self.times(start, Timestamp::MIN, steps).last();
+        last.filter(|_| !steps.ran_out())
     }
 
     /// All times after `after`, in order, each once, as far as the steps go.

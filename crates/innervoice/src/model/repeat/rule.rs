@@ -63,6 +63,16 @@ impl Rule {
         self.by_day.binary_search_by_key(&key, day_key).is_ok()
     }
 
+    /// The last instant that UNTIL allows, and the day if it is one.
+    pub fn until_in(&self, zone: &TimeZone) -> Option<(Timestamp, Date)> {
+        let instant = |local: DateTime| zone.to_zoned(local).ok().map(|at| at.timestamp());
+        Some(match self.until? {
+            Until::Date(date) => (instant(date.at(23, 59, 59, 0))?, date),
+            Until::Local(local) => (instant(local)?, local.date()),
+            Until::At(at) => (at, at.to_zoned(zone.clone()).date()),
+        })
+    }
+
     /// Whether UNTIL excludes this time.
     pub(super) fn is_over(&self, start: &Start, at: Timestamp) -> bool {
         let local = || at.to_zoned(start.zone.clone()).datetime();
@@ -78,4 +88,33 @@ impl Rule {
 /// The order of BYDAY.
 pub(super) fn day_key((number, weekday): &(Option<i8>, Weekday)) -> (i8, Option<i8>) {
     (weekday.to_monday_zero_offset(), *number)
+}
+
+/// A rule whose only day was that of `from`, for a series that begins on `to`:
+/// every Thursday becomes every Friday. Other rules stay.
+pub fn moved(rule: &str, from: Date, to: Date) -> String {
+    let parts = rule.split(';').map(|part| {
+        let day = |date: Date| format!("BYDAY={}", code(date.weekday()));
+        let month_day = |date: Date| format!("BYMONTHDAY={}", date.day());
+        let month = |date: Date| format!("BYMONTH={}", date.month());
+        for write in [&day as &dyn Fn(Date) -> String, &month_day, &month] {
+            if part == write(from) {
+                return write(to);
+            }
+        }
+        part.to_owned()
+    });
+    parts.collect::<Vec<_>>().join(";")
+}
+
+fn code(weekday: Weekday) -> &'static str {
+    match weekday {
+        Weekday::Monday => "MO",
+        Weekday::Tuesday => "TU",
+        Weekday::Wednesday => "WE",
+        Weekday::Thursday => "TH",
+        Weekday::Friday => "FR",
+        Weekday::Saturday => "SA",
+        Weekday::Sunday => "SU",
+    }
 }

@@ -55,7 +55,11 @@ const STARTS: [(&str, &str); 6] = [
 
 fn case(words: &str, zone: &str, start: &str) -> Value {
     let local: DateTime = start.parse().unwrap();
-    let rule = match repeat_words::read(words, local) {
+    let rule = match repeat_words::read(
+        words,
+        local,
+        &local.to_zoned(kit::time::zone(zone).unwrap()).unwrap(),
+    ) {
         Ok(Some(Repeat::Rule(rule))) => rule,
         other => panic!("{words}: {other:?}"),
     };

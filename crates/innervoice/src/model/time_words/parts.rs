@@ -1,0 +1,127 @@
+//! What is found in a text about a time, and what it means.
+
+use jiff::{
+    Timestamp, ToSpan as _, Zoned,
+    civil::{Date, DateTime, Time},
+};
+
+/// What somebody said about a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SaidTime {
+    /// The first and the last day: `tomorrow`, `next week`.
+    Days(Date, Date),
+    Local(DateTime),
+    At(Timestamp),
+}
+
+/// Why a time can't be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unclear {
+    NotUnderstood,
+    /// `at 3` without am or pm.
+    HalfOfDay,
+}
+
+pub type Reading<T> = Result<T, Unclear>;
+
+/// The parts that were found in a text.
+#[derive(Debug, Default)]
+pub struct Parts {
+    pub days: Option<(Date, Date)>,
+    /// The day was a weekday, and today is one.
+    pub may_be_next_week: bool,
+    pub time: Option<TimeOfDay>,
+    pub half: Option<Half>,
+    pub at: Option<Timestamp>,
+}
+
+/// An hour as it was said, and a minute.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeOfDay {
+    pub hour: i8,
+    pub minute: i8,
+}
+
+/// The part of the day that makes an hour clear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Half {
+    Morning,
+    /// From noon to the evening.
+    Afternoon,
+    Night,
+}
+
+impl Parts {
+    pub fn day(&mut self, day: Date) {
+        self.days = Some((day, day));
+    }
+
+    pub fn resolve(&self, now: &Zoned, day: Option<Date>) -> Option<SaidTime> {
+        if let Some(at) = self.at {
+            return (self.days.is_none() && self.time.is_none()).then_some(SaidTime::At(at));
+        }
+        let Some(said) = self.time else {
+            let (first, last) = self.days?;
+            return Some(SaidTime::Days(first, last));
+        };
+        let (later_days, time) = said.on_the_clock(self.half)?;
+        let local = |day: Date| Some(day.checked_add(later_days.days()).ok()?.to_datetime(time));
+        let passed = |at: DateTime| at <= now.datetime();
+        match self.days {
+            Some((day, last)) if day == last => {
+                let at = local(day)?;
+                let is_next_week = self.may_be_next_week && passed(at);
+                let weeks = i64::from(is_next_week);
+                at.checked_add(weeks.weeks()).ok().map(SaidTime::Local)
+            }
+            // A time in a week is no time.
+            Some(_) => None,
+            None => {
+                let at = local(day.unwrap_or_else(|| now.date()))?;
+                let days = i64::from(day.is_none() && passed(at));
+                at.checked_add(days.days()).ok().map(SaidTime::Local)
+            }
+        }
+    }
+}
+
+impl TimeOfDay {
+    /// The time, and by how many days it is later than the day that was said:
+    /// `夜12時` and `25時` are on the next day.
+    fn on_the_clock(self, half: Option<Half>) -> Option<(i32, Time)> {
+        let hour = match (half, self.hour) {
+            (Some(Half::Morning), 12) => 0,
+            (Some(Half::Afternoon | Half::Night), 1..=11) if !self.is_small_hour(half) => {
+                self.hour + 12
+            }
+            (Some(Half::Night), 12) => 24,
+            (_, hour) => hour,
+        };
+        let (later, hour) = match hour {
+            0..=23 => (0, hour),
+            24..=29 => (1, hour - 24),
+            _ => return None,
+        };
+        let time = Time::new(hour, self.minute, 0, 0).ok()?;
+        Some((later, time))
+    }
+
+    /// `1 at night` is after midnight.
+    fn is_small_hour(self, half: Option<Half>) -> bool {
+        half == Some(Half::Night) && self.hour <= 4
+    }
+}
+
+/// `15:00`, `7:05`.
+pub fn colon_time(text: &str) -> Option<TimeOfDay> {
+    let (hour, minute) = text.split_once(':')?;
+    let digits = |text: &str, most: usize| {
+        let fits = (1..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+        fits.then(|| text.parse().ok()).flatten()
+    };
+    let minute = (minute.len() == 2).then(|| digits(minute, 2)).flatten()?;
+    Some(TimeOfDay {
+        hour: digits(hour, 2)?,
+        minute,
+    })
+}

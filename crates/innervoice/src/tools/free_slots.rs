@@ -1,0 +1,275 @@
+//! `calendar.free_slots`: finds room between events before something is planned.
+
+use std::sync::Arc;
+
+use jiff::{
+    SignedDuration, Timestamp,
+    civil::{Date, Time},
+};
+use kit::{
+    Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Today, Tool, Warning,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{OK, arguments, calendar_list, range::Range};
+use crate::{
+    answers::timestamp,
+    bounds::{LONGEST_TIME, STEPS_OF_A_LIST},
+    errors::{self, LONGEST_MINUTES},
+    model::{
+        moment::{instant, rfc3339},
+        repeat::Steps,
+        spoken,
+    },
+    state::CounterState,
+    store::events::{self, Event},
+};
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// As in calendar_create
+    #[schemars(with = "f64", range(min = 1, max = LONGEST_MINUTES))]
+    duration_min: i64,
+    /// As in calendar_list
+    #[schemars(length(max = LONGEST_TIME))]
+    from: Option<String>,
+    #[schemars(length(max = LONGEST_TIME))]
+    to: Option<String>,
+    /// Earliest time of day, 09:00 unless given
+    #[schemars(length(max = 5), regex(pattern = r"^\d{1,2}:\d{2}$"))]
+    earliest: Option<String>,
+    /// Latest end, 18:00 unless given
+    #[schemars(length(max = 5), regex(pattern = r"^\d{1,2}:\d{2}$"))]
+    latest: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    status: &'static str,
+    // One sentence to read out; the instructions say so.
+    message: String,
+    /// Gaps of at least that duration, at most twenty
+    slots: Vec<Slot>,
+    /// Titles of all-day events, which leave the time free
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
+    all_day: Vec<String>,
+    /// Why it is empty
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    warnings: Vec<Warning>,
+    #[serde(flatten)]
+    today: Today,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Slot {
+    start: String,
+    end: String,
+}
+
+const WEEK: i32 = 7;
+const MOST_SLOTS: usize = 20;
+/// How many days are searched.
+const MOST_DAYS: usize = 366;
+/// Slots begin at full five minutes.
+const STEP: i64 = 5 * 60;
+
+pub fn tool(state: &Arc<CounterState>) -> Tool {
+    Tool::new(
+        Definition {
+            name: "calendar.free_slots",
+            title: "Find free time",
+            description: "Find free time between events, from 9:00 to 18:00 of each day unless given.",
+            hints: Hints::READS,
+            effect: Effect::Read,
+        },
+        Handler::query(state, handle),
+    )
+    .aliases(&["calendar_free_slots", "free_slots"])
+    .rules(&[
+        errors::DURATION_TYPE,
+        errors::DURATION_MIN,
+        errors::DURATION_MAX,
+    ])
+    .normalise(|_, arguments| {
+        for name in ["from", "to", "earliest", "latest"] {
+            arguments::narrow(arguments, name);
+        }
+        arguments::minutes(arguments, "duration_min");
+    })
+}
+
+fn handle(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
+    let range = Range::of(context, input.from.as_deref(), input.to.as_deref(), WEEK)?;
+    let earliest = time_of_day(input.earliest.as_deref(), 9)?;
+    let latest = time_of_day(input.latest.as_deref(), 18)?;
+    let (from, to) = range.millis();
+    let steps = Steps::new(STEPS_OF_A_LIST);
+    let found = events::between(sql, from, to, usize::MAX, &steps)?;
+    let (all_day, busy): (Vec<Event>, Vec<Event>) =
+        found.into_iter().partition(|event| event.all_day);
+    let mut gaps = Vec::new();
+    let zone = &context.zone;
+    let mut day = range.from.to_zoned(zone.clone()).date();
+    for _ in 0..MOST_DAYS {
+        gaps.extend(gaps_of_day(context, &range, day, earliest, latest, &busy));
+        match day.tomorrow() {
+            Ok(next) if instant(next.at(0, 0, 0, 0), zone).is_some_and(|at| at < range.to) => {
+                day = next;
+            }
+            _ => break,
+        }
+    }
+    let wanted = SignedDuration::from_mins(input.duration_min);
+    let longest = gaps.iter().map(Gap::length).max();
+    gaps.retain(|gap| gap.length() >= wanted);
+    gaps.truncate(MOST_SLOTS);
+    let mut all_day: Vec<String> = all_day.into_iter().map(|event| event.title).collect();
+    all_day.dedup();
+    let details = gaps.is_empty().then(|| {
+        let longest = longest.map_or(0, |gap| gap.as_mins());
+        let (from, to) = range.rfc3339(context);
+        Map::from_iter([
+            ("longest_gap_min".into(), json!(longest)),
+            ("from".into(), json!(from)),
+            ("to".into(), json!(to)),
+            (
+                "earliest".into(),
+                json!(earliest.strftime("%H:%M").to_string()),
+            ),
+            ("latest".into(), json!(latest.strftime("%H:%M").to_string())),
+        ])
+    });
+    Ok(Output {
+        status: OK,
+        message: message(context, &range, &gaps, input.duration_min, longest),
+        slots: gaps.iter().map(|gap| gap.slot(context)).collect(),
+        all_day,
+        details,
+        warnings: calendar_list::incomplete(&steps, context.language),
+        today: Today::of(context),
+    })
+}
+
+fn time_of_day(text: Option<&str>, hour: i8) -> Result<Time> {
+    let Some(text) = text else {
+        return Ok(Time::constant(hour, 0, 0, 0));
+    };
+    let parts = text.split_once(':');
+    let parts = parts.and_then(|(hour, minute)| Some((hour.parse().ok()?, minute.parse().ok()?)));
+    let time = parts.and_then(|(hour, minute)| match (hour, minute) {
+        (24, 0) => Time::new(23, 59, 59, 0).ok(),
+        _ => Time::new(hour, minute, 0, 0).ok(),
+    });
+    time.ok_or_else(|| errors::invalid_time_of_day(text))
+}
+
+/// Time without events.
+struct Gap {
+    start: Timestamp,
+    end: Timestamp,
+}
+
+impl Gap {
+    fn length(&self) -> SignedDuration {
+        self.end.duration_since(self.start)
+    }
+
+    fn slot(&self, context: &Context) -> Slot {
+        Slot {
+            start: rfc3339(self.start, &context.zone),
+            end: rfc3339(self.end, &context.zone),
+        }
+    }
+}
+
+/// The gaps of a day between two times of day. `busy` is in order.
+fn gaps_of_day(
+    context: &Context,
+    range: &Range,
+    day: Date,
+    earliest: Time,
+    latest: Time,
+    busy: &[Event],
+) -> Vec<Gap> {
+    let at = |time: Time| instant(day.to_datetime(time), &context.zone);
+    let (Some(first), Some(last)) = (at(earliest), at(latest)) else {
+        return Vec::new();
+    };
+    let mut free_from = rounded_up(first.max(range.from));
+    let end = last.min(range.to);
+    let mut gaps = Vec::new();
+    let mut add = |start: Timestamp, end: Timestamp| {
+        if start < end {
+            gaps.push(Gap { start, end });
+        }
+    };
+    for event in busy {
+        let (start, stop) = (event.start(), timestamp(event.ends_at));
+        if start >= end {
+            break;
+        }
+        if stop > free_from {
+            add(free_from, start.min(end));
+            free_from = rounded_up(stop);
+        }
+    }
+    add(free_from, end);
+    gaps
+}
+
+fn rounded_up(at: Timestamp) -> Timestamp {
+    let second = at.as_second() + i64::from(at.subsec_nanosecond() > 0);
+    let rest = second.rem_euclid(STEP);
+    let up = if rest == 0 {
+        second
+    } else {
+        second - rest + STEP
+    };
+    Timestamp::from_second(up).unwrap_or(at)
+}
+
+/// How many slots are read out.
+const READ_OUT: usize = 3;
+
+fn message(
+    context: &Context,
+    range: &Range,
+    gaps: &[Gap],
+    minutes: i64,
+    longest: Option<SignedDuration>,
+) -> String {
+    let language = context.language;
+    let (zone, now) = (&context.zone, context.clock.now());
+    let clock = |at: Timestamp| spoken::clock(at.to_zoned(zone.clone()).time(), language);
+    let said = gaps.iter().take(READ_OUT).map(|gap| {
+        let day = spoken::day(gap.start, zone, now, language);
+        let (start, end) = (clock(gap.start), clock(gap.end));
+        match language {
+            Language::English => format!("{day} from {start} to {end}"),
+            Language::Japanese => format!("{day}の{start}から{end}"),
+        }
+    });
+    let said: Vec<String> = said.collect();
+    let when = range.spoken(context);
+    let longest = longest.map_or(0, |gap| gap.as_mins());
+    match (language, gaps.len() > READ_OUT) {
+        (Language::English, _) if gaps.is_empty() => format!(
+            "You have no {minutes} minutes free {when}; the longest gap is {longest} minutes."
+        ),
+        (Language::English, false) => format!("You are free {}.", said.join(", and ")),
+        (Language::English, true) => {
+            format!("You are free {}, and at other times.", said.join(", "))
+        }
+        (Language::Japanese, _) if gaps.is_empty() => {
+            format!("{when}に{minutes}分の空きはありません。いちばん長い空きは{longest}分です。")
+        }
+        (Language::Japanese, false) => format!("{}が空いています。", said.join("と")),
+        (Language::Japanese, true) => format!("{}などが空いています。", said.join("、")),
+    }
+}
