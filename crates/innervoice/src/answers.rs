@@ -8,6 +8,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use kit::{Language, Result, Sql};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::{
     bounds::STEPS_OF_A_LIST,
@@ -31,7 +32,22 @@ pub struct Done {
     pub message: String,
 }
 
-/// The schema of an object that calendar_list describes.
+/// Replaces the fields of an object in an output schema by their names, in one
+/// description. Nobody needs their types, and every model reads the schemas.
+pub fn by_name(schema: &mut Schema) {
+    schema.remove("required");
+    let Some(Value::Object(properties)) = schema.remove("properties") else {
+        return;
+    };
+    let fields = properties.iter().map(|(name, field)| {
+        let about = field.get("description").and_then(Value::as_str);
+        about.map_or_else(|| name.clone(), |about| format!("{name} ({about})"))
+    });
+    let fields: Vec<String> = fields.collect();
+    schema.insert("description".into(), fields.join(", ").into());
+}
+
+/// The schema of an object that is described elsewhere, or by its names.
 pub struct AsListed;
 
 impl JsonSchema for AsListed {
@@ -52,15 +68,16 @@ impl JsonSchema for AsListed {
 pub struct EventView {
     pub id: String,
     pub title: String,
-    /// With the offset of its zone; of an all-day event its first day
+    /// a day if all_day
     pub start: String,
-    /// Of an all-day event its last day
+    /// the last day if all_day
     pub end: String,
     pub duration_min: i64,
     pub time_zone: String,
     #[serde(skip_serializing_if = "Not::not")]
     #[schemars(with = "Option<bool>")]
     pub all_day: bool,
+    /// {rule, text}
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<RepeatView>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,6 +142,7 @@ fn given(text: &str) -> Option<String> {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = by_name)]
 pub struct MessageView {
     pub id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,16 +153,17 @@ pub struct MessageView {
     #[schemars(with = "Option<String>")]
     pub subject: String,
     pub text: String,
-    /// unknown: a text that may have gone out
+    /// unknown: may have gone out
     pub status: String,
-    /// Why a queued message stays
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<String>,
+    #[schemars(skip)]
     pub attempts: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
     pub created_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub next_attempt_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_at: Option<String>,
@@ -178,6 +197,7 @@ impl MessageView {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = by_name)]
 pub struct RepeatView {
     /// RFC 5545
     pub rule: String,
@@ -194,6 +214,7 @@ impl RepeatView {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = by_name)]
 pub struct ReminderView {
     pub id: String,
     pub note: String,
@@ -202,13 +223,15 @@ pub struct ReminderView {
     pub time_zone: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<RepeatView>,
-    /// At most three times
+    /// at most three times
     pub next: Vec<String>,
+    /// {due_at, fired_at, outcome, coalesced}
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_fired: Option<FiringView>,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = by_name)]
 pub struct FiringView {
     pub due_at: String,
     pub fired_at: String,

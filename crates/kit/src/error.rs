@@ -51,7 +51,7 @@ pub struct Error {
     pub japanese: Option<String>,
     /// What happened, to be read out to a person, in English and in Japanese; `None`:
     /// `message`.
-    pub spoken: Option<[String; 2]>,
+    pub spoken: Option<Box<[String; 2]>>,
     /// Machine-readable details.
     pub details: Option<Value>,
     /// For the log only: never shown to a caller.
@@ -115,7 +115,7 @@ impl Error {
     /// What a voice says to the person: no names of arguments, tools or commands.
     #[must_use]
     pub fn spoken(mut self, english: impl Into<String>, japanese: impl Into<String>) -> Self {
-        self.spoken = Some([english.into(), japanese.into()]);
+        self.spoken = Some(Box::new([english.into(), japanese.into()]));
         self
     }
 
@@ -129,7 +129,7 @@ impl Error {
             self.next = None;
         }
         if language == Language::Japanese
-            && let Some([english, japanese]) = &mut self.spoken
+            && let Some([english, japanese]) = self.spoken.as_deref_mut()
         {
             std::mem::swap(english, japanese);
         }
@@ -138,7 +138,7 @@ impl Error {
 
     /// The sentences to read out, in the language of the text.
     fn read_out(&self) -> String {
-        match &self.spoken {
+        match self.spoken.as_deref() {
             Some([said, _]) => said.clone(),
             None => self.message.replace('`', ""),
         }

@@ -85,6 +85,6 @@ struct KeptError {
     next: Option<String>,
     japanese: Option<String>,
     #[serde(default)]
-    spoken: Option<[String; 2]>,
+    spoken: Option<Box<[String; 2]>>,
     details: Option<Value>,
 }

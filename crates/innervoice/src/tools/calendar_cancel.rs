@@ -19,10 +19,9 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// evt_…
     #[schemars(length(max = LONGEST_ID))]
     id: String,
-    /// Only the occurrence of this day; the series goes on
+    /// Only this day's occurrence; the series goes on
     #[schemars(length(max = LONGEST_TIME))]
     date: Option<String>,
 }
@@ -32,8 +31,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         state,
         "calendar.cancel",
         &["calendar_cancel"],
-        "Cancel an event",
-        "Cancel an event with all its repetitions, or one of them with date; asks the user unless it is your own.",
+        "Cancel event",
+        "Cancel an event, or one occurrence with date; asks the user unless it is your own.",
     )
 }
 

@@ -28,10 +28,10 @@ pub struct Input {
     /// 予定タイトル
     #[schemars(length(min = 1, max = 500))]
     title: String,
-    /// ISO 8601 or words (tomorrow at 3pm, 明日15時, +30m), in the user's time zone; a day if all_day (開始時刻)
+    /// 開始時刻: ISO 8601 or words (tomorrow at 3pm, 明日15時, +30m), in the user's zone; a day if all_day
     #[schemars(length(max = LONGEST_TIME))]
     start: String,
-    /// Minutes (所要時間); "1h" and "90分" work too
+    /// 所要時間（分）; "1h" works too
     #[schemars(with = "f64", range(min = 1, max = LONGEST_MINUTES))]
     duration_min: i64,
     /// 説明
@@ -43,9 +43,9 @@ pub struct Input {
     /// As in reminder_create
     #[schemars(length(max = 500))]
     repeat: Option<String>,
-    /// 1440 minutes a day, or no duration
+    /// Needs no duration
     all_day: Option<bool>,
-    /// The same key on a retry creates nothing twice
+    /// Same key on a retry: nothing happens twice
     #[serde(rename = "idempotency_key")]
     #[schemars(length(max = LONGEST_KEY))]
     _idempotency_key: Option<String>,
@@ -55,7 +55,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     let tool = Tool::new(
         Definition {
             name: "calendar.create",
-            title: "Create an event",
+            title: "Create event",
             description: "Create a calendar event, once or repeating; the user is asked first. 予定を作成します。",
             hints: ADDS_OUTSIDE,
             effect: Effect::Outside,

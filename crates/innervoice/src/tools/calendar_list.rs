@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::{OK, arguments, event, range::Range};
 use crate::{
-    answers::{Conflict, EventView, sync},
+    answers::{AsListed, Conflict, EventView, by_name, sync},
     bounds::{LONGEST_TIME, STEPS_OF_A_LIST},
     calendar_file::PAST_MS,
     model::{names::fold, repeat::Steps},
@@ -25,13 +25,13 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// A day or a time, ISO 8601 or words (tomorrow, 来週); now unless given
+    /// Day or time, also tomorrow or 来週; now unless given
     #[schemars(length(max = LONGEST_TIME))]
     from: Option<String>,
-    /// The last day, or a time; a week after from unless given, a year with query
+    /// Last day, or time; a week after from unless given, a year with query
     #[schemars(length(max = LONGEST_TIME))]
     to: Option<String>,
-    /// Part of a title, place or description
+    /// Part of its title, place or description
     #[schemars(length(max = 200))]
     query: Option<String>,
     #[schemars(range(min = 1, max = 200))]
@@ -45,11 +45,13 @@ pub struct Output {
     message: String,
     events: Vec<Listed>,
     has_more: bool,
-    /// Cancelled here, still on the calendar server
+    // Cancelled here, still on the calendar server. Rare, so the schema leaves it out.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     left_on_server: Option<Vec<String>>,
-    /// Why it is empty, and what would not be
+    // Why it is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AsListed>")]
     details: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
@@ -59,14 +61,15 @@ pub struct Output {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = by_name)]
 struct Listed {
     #[serde(flatten)]
     event: EventView,
-    /// Ids of events at the same time
+    /// ids
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     overlaps: Vec<String>,
-    /// On the calendar server: done, waiting or conflict
+    /// with the calendar server
     #[serde(skip_serializing_if = "Option::is_none")]
     sync: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +85,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "calendar.list",
             title: "List events",
-            description: "List or search events, with each occurrence of a series and what overlaps.",
+            description: "List or search events, each occurrence of a series, and what overlaps.",
             hints: Hints::READS,
             effect: Effect::Read,
         },

@@ -8,7 +8,7 @@ use kit::{
     approval::{self, Card, describe},
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     OVERWRITES,
@@ -33,12 +33,11 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// evt_…
     #[schemars(length(max = LONGEST_ID))]
     id: String,
     #[schemars(length(min = 1, max = 500))]
     title: Option<String>,
-    /// As in calendar_create; a time without a day keeps the day
+    /// As in calendar_create; without a day it keeps the day
     #[schemars(length(max = LONGEST_TIME))]
     start: Option<String>,
     #[schemars(with = "Option<f64>", range(min = 1, max = LONGEST_MINUTES))]
@@ -47,17 +46,17 @@ pub struct Input {
     description: Option<String>,
     #[schemars(length(max = 500))]
     location: Option<String>,
-    /// As in reminder_create; none to stop repeating
+    /// none stops it
     #[schemars(length(max = 500))]
     repeat: Option<String>,
     all_day: Option<bool>,
-    /// Only the occurrence of this day: give its new start
+    /// Move only this day's occurrence
     #[schemars(length(max = LONGEST_TIME))]
     date: Option<String>,
     /// Fields to empty
     #[serde(default)]
     clear: Vec<Clearable>,
-    /// After a conflict: replace the copy on the calendar server, which the user is shown
+    /// Replace the calendar server's copy after a conflict
     overwrite: Option<bool>,
 }
 
@@ -68,13 +67,20 @@ enum Clearable {
     Location,
 }
 
+#[derive(Serialize, JsonSchema)]
+pub struct Changed {
+    #[serde(flatten)]
+    output: Output,
+    // The names of the fields.
+    changed: Vec<&'static str>,
+}
+
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     let tool = Tool::new(
         Definition {
             name: "calendar.update",
-            title: "Change an event",
-            description: "Change an event, or move one occurrence of a series with date; what is not \
-                given stays. The user is asked first.",
+            title: "Change event",
+            description: "Change an event, or one occurrence with date; the user is asked first.",
             hints: OVERWRITES,
             effect: Effect::Outside,
         },
@@ -301,7 +307,7 @@ fn handle(
     context: &Context,
     sql: &mut dyn Sql,
     update: &Update,
-) -> Result<Output> {
+) -> Result<Changed> {
     context.check_card(None, Some(&update.state()))?;
     let event = &update.after;
     if update.changes_anything() {
@@ -327,7 +333,10 @@ fn handle(
     let changed = event_changes::fields(was, is);
     let message = event_changes::message(state, context, was, is, &changed);
     let output = Output::new(context, is, &conflicts, message);
-    Ok(output.changed(changed, update.warnings(context.language)))
+    Ok(Changed {
+        output: output.warnings(update.warnings(context.language)),
+        changed,
+    })
 }
 
 /// For the person who is asked: the event, and each field before and after.

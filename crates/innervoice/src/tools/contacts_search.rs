@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{OK, arguments, first_step};
 use crate::{
+    answers::{AsListed, by_name},
     model::address::Platform,
     recipients,
     state::CounterState,
@@ -17,7 +18,7 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// Part of a name, of its reading (Tanaka finds 田中) or of an address; everybody unless given
+    /// Part of a name, reading (Tanaka finds 田中) or address; everybody unless given
     #[schemars(length(max = 320))]
     query: Option<String>,
     #[schemars(range(min = 1, max = 100))]
@@ -30,12 +31,14 @@ pub struct Output {
     // One sentence to read out; the instructions say so.
     message: String,
     contacts: Vec<View>,
-    /// Why it is empty
+    // Why it is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AsListed>")]
     details: Option<Map<String, Value>>,
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = by_name)]
 struct View {
     contact_id: String,
     name: String,
@@ -51,8 +54,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     Tool::new(
         Definition {
             name: "contacts.search",
-            title: "Search the address book",
-            description: "Find people in the address book; contact_id goes into `to` of message_send.",
+            title: "Find contacts",
+            description: "Find people in the address book; message_send takes contact_id as to.",
             hints: Hints::READS,
             effect: Effect::Read,
         },

@@ -35,12 +35,8 @@ pub struct Output {
     message: String,
     #[schemars(with = "AsListed")]
     event: EventView,
-    /// Events at the same time
     #[schemars(with = "Vec<AsListed>")]
     conflicts: Vec<Conflict>,
-    /// The fields that an update changed
-    #[serde(skip_serializing_if = "Option::is_none")]
-    changed: Option<Vec<&'static str>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     warnings: Vec<Warning>,
@@ -56,18 +52,13 @@ impl Output {
             message,
             event: EventView::of(event, context.language),
             conflicts: conflicts.iter().map(Conflict::from).collect(),
-            changed: None,
             warnings: Vec::new(),
             today: Today::of(context),
         }
     }
 
-    pub fn changed(self, changed: Vec<&'static str>, warnings: Vec<Warning>) -> Self {
-        Self {
-            changed: Some(changed),
-            warnings,
-            ..self
-        }
+    pub fn warnings(self, warnings: Vec<Warning>) -> Self {
+        Self { warnings, ..self }
     }
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::{OK, arguments, calendar_list, range::Range};
 use crate::{
-    answers::timestamp,
+    answers::{AsListed, by_name, timestamp},
     bounds::{LONGEST_TIME, STEPS_OF_A_LIST},
     errors::{self, LONGEST_MINUTES},
     model::{
@@ -29,19 +29,17 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// As in calendar_create
     #[schemars(with = "f64", range(min = 1, max = LONGEST_MINUTES))]
     duration_min: i64,
-    /// As in calendar_list
     #[schemars(length(max = LONGEST_TIME))]
     from: Option<String>,
     #[schemars(length(max = LONGEST_TIME))]
     to: Option<String>,
-    /// Earliest time of day, 09:00 unless given
-    #[schemars(length(max = 5), regex(pattern = r"^\d{1,2}:\d{2}$"))]
+    /// Time of day, 09:00 unless given
+    #[schemars(length(max = 5))]
     earliest: Option<String>,
-    /// Latest end, 18:00 unless given
-    #[schemars(length(max = 5), regex(pattern = r"^\d{1,2}:\d{2}$"))]
+    /// 18:00 unless given
+    #[schemars(length(max = 5))]
     latest: Option<String>,
 }
 
@@ -50,14 +48,14 @@ pub struct Output {
     status: &'static str,
     // One sentence to read out; the instructions say so.
     message: String,
-    /// Gaps of at least that duration, at most twenty
     slots: Vec<Slot>,
-    /// Titles of all-day events, which leave the time free
+    // Titles of all-day events, which leave the time free.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     all_day: Vec<String>,
-    /// Why it is empty
+    // Why it is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AsListed>")]
     details: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
@@ -67,6 +65,7 @@ pub struct Output {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[schemars(transform = by_name)]
 struct Slot {
     start: String,
     end: String,
@@ -84,7 +83,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "calendar.free_slots",
             title: "Find free time",
-            description: "Find free time between events, from 9:00 to 18:00 of each day unless given.",
+            description: "Find free time between events before you plan something.",
             hints: Hints::READS,
             effect: Effect::Read,
         },

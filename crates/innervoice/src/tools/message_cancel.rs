@@ -17,7 +17,7 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// msg_…; your last one unless given
+    /// Your last one unless given
     #[schemars(length(max = LONGEST_ID))]
     id: Option<String>,
 }
@@ -27,8 +27,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         state,
         "message.cancel",
         &["message_cancel"],
-        "Take back a message",
-        "Take back a message that has not been sent; asks the user unless it is your own.",
+        "Take back message",
+        "Take back an unsent message; asks the user unless it is your own.",
     )
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::{OK, arguments, first_step};
 use crate::{
-    answers::MessageView,
+    answers::{AsListed, MessageView},
     model::address::Platform,
     state::CounterState,
     store::{
@@ -20,7 +20,6 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// Only messages of this status
     #[schemars(extend("enum" = ["queued", "sending", "sent", "failed", "unknown", "cancelled"]))]
     status: Option<String>,
     #[schemars(range(min = 1, max = 200))]
@@ -34,8 +33,9 @@ pub struct Output {
     message: String,
     messages: Vec<MessageView>,
     has_more: bool,
-    /// Why it is empty
+    // Why it is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AsListed>")]
     details: Option<Map<String, Value>>,
 }
 

@@ -26,18 +26,17 @@ use crate::{
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("examples" = [{"to": "Ann, 田中太郎", "text": "I am late."}]))]
 pub struct Input {
-    /// Contact's name or id, e-mail address or phone number; several with commas (送信先)
+    /// 送信先: name or id of a contact, e-mail address, phone number; several with commas
     #[schemars(length(min = 1, max = 2_000))]
     to: String,
     /// メッセージ本文
     #[schemars(length(min = 1, max = 20_000))]
     text: String,
-    /// Of an e-mail; its first line unless given
+    /// Of an e-mail; the first line unless given
     #[schemars(length(max = 200))]
     subject: Option<String>,
-    /// E-mail unless given, where there is an address
+    /// E-mail unless given, if there is an address
     platform: Option<Platform>,
-    /// As in calendar_create
     #[serde(rename = "idempotency_key")]
     #[schemars(length(max = LONGEST_KEY))]
     _idempotency_key: Option<String>,
@@ -49,14 +48,11 @@ pub struct Output {
     id: String,
     // One sentence to read out; the instructions say so.
     message: String,
-    /// Names and addresses
     recipient: String,
     platform: String,
-    /// queued, or not_configured: it stays in the outbox
+    /// queued or not_configured (stays in the outbox)
     delivery: &'static str,
-    /// Until then message_cancel takes it back for certain
     undo_until: String,
-    /// Of the same contacts
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     other_addresses: Vec<String>,
@@ -72,7 +68,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     Tool::new(
         Definition {
             name: "message.send",
-            title: "Send a message",
+            title: "Send message",
             description: "Send an e-mail or SMS; the user is asked first, and message_cancel takes it back for ten seconds. メッセージを送信します。",
             hints: ADDS_OUTSIDE,
             effect: Effect::Outside,

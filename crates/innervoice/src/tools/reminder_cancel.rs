@@ -23,10 +23,9 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// rmd_…
     #[schemars(length(max = LONGEST_ID))]
     id: String,
-    /// Only this day; the series goes on
+    /// Only this day's; the series goes on
     #[schemars(length(max = LONGEST_TIME))]
     date: Option<String>,
 }
@@ -36,8 +35,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         state,
         "reminder.cancel",
         &["reminder_cancel"],
-        "Cancel a reminder",
-        "Cancel a reminder with all its repetitions, or one of them with date; asks the user unless it is your own.",
+        "Cancel reminder",
+        "Cancel a reminder, or one occurrence with date; asks the user unless it is your own.",
     )
 }
 

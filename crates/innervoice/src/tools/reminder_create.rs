@@ -27,13 +27,12 @@ pub struct Input {
     /// As start in calendar_create (通知時刻)
     #[schemars(length(max = LONGEST_TIME))]
     time: String,
-    /// What of (リマインダーの内容)
+    /// リマインダーの内容
     #[schemars(length(min = 1, max = 2_000))]
     note: String,
-    /// daily, weekdays, every monday, biweekly, first monday of every month, 毎日, 平日, 毎週月水金, 毎月末 …, with an end if wanted (until the end of the year, 5 times, 年末まで), or an RRULE (繰り返し設定)
+    /// daily, weekdays, every monday, first monday of every month, 毎日, 毎週月水金 …, with an end if wanted (until the end of the year, 5 times, 年末まで), or an RRULE (繰り返し設定)
     #[schemars(length(max = 500))]
     repeat: Option<String>,
-    /// As in calendar_create
     #[serde(rename = "idempotency_key")]
     #[schemars(length(max = LONGEST_KEY))]
     _idempotency_key: Option<String>,
@@ -47,7 +46,6 @@ pub struct Output {
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     repeat: Option<RepeatView>,
-    /// At most the next three times
     next: Vec<String>,
     #[serde(flatten)]
     today: Today,
@@ -57,7 +55,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     Tool::new(
         Definition {
             name: "reminder.create",
-            title: "Create a reminder",
+            title: "Create reminder",
             description: "Remind the user, once or repeatedly; the user is asked first. リマインダーを作成します。",
             hints: ADDS_OUTSIDE,
             effect: Effect::Outside,

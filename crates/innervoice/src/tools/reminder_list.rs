@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{OK, arguments, first_step};
 use crate::{
-    answers::ReminderView,
+    answers::{AsListed, ReminderView},
     state::CounterState,
     store::{
         RowKind,
@@ -19,7 +19,7 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// Also those that are done or cancelled
+    /// Also done and cancelled ones
     include_past: Option<bool>,
     #[schemars(range(min = 1, max = 200))]
     limit: Option<i64>,
@@ -32,8 +32,9 @@ pub struct Output {
     message: String,
     reminders: Vec<ReminderView>,
     has_more: bool,
-    /// Why it is empty
+    // Why it is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AsListed>")]
     details: Option<Map<String, Value>>,
     #[serde(flatten)]
     today: Today,
@@ -46,7 +47,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "reminder.list",
             title: "List reminders",
-            description: "List reminders in the order in which they come, with when they last fired.",
+            description: "List reminders in the order in which they come.",
             hints: Hints::READS,
             effect: Effect::Read,
         },

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{OK, OVERWRITES, arguments, reminder};
 use crate::{
-    answers::{RepeatView, next_times, timestamp},
+    answers::{AsListed, RepeatView, next_times, timestamp},
     bounds::{LONGEST_ID, LONGEST_TIME, STEPS_OF_A_CALL},
     cards::CardLines,
     errors,
@@ -29,18 +29,17 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// rmd_…
     #[schemars(length(max = LONGEST_ID))]
     id: String,
-    /// As in reminder_create; a time without a day keeps the day
+    /// As in reminder_create; without a day it keeps the day
     #[schemars(length(max = LONGEST_TIME))]
     time: Option<String>,
     #[schemars(length(min = 1, max = 2_000))]
     note: Option<String>,
-    /// As in reminder_create; none to stop repeating
+    /// none stops it
     #[schemars(length(max = 500))]
     repeat: Option<String>,
-    /// Only this day: give its new time
+    /// Move only this day's
     #[schemars(length(max = LONGEST_TIME))]
     date: Option<String>,
 }
@@ -52,10 +51,9 @@ pub struct Output {
     // One sentence to read out; the instructions say so.
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<crate::answers::AsListed>")]
+    #[schemars(with = "Option<AsListed>")]
     repeat: Option<RepeatView>,
     next: Vec<String>,
-    /// The fields that changed
     changed: Vec<&'static str>,
     #[serde(flatten)]
     today: Today,
@@ -65,9 +63,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     Tool::new(
         Definition {
             name: "reminder.update",
-            title: "Change a reminder",
-            description: "Change a reminder, or move one of its times with date; what is not given \
-                stays. The user is asked first.",
+            title: "Change reminder",
+            description: "Change a reminder, or one occurrence with date; the user is asked first.",
             hints: OVERWRITES,
             effect: Effect::Outside,
         },
