@@ -17,6 +17,7 @@ pub fn secretary() -> Prompt {
         ],
         tools: &[
             "calendar_list",
+            "calendar_free_slots",
             "reminder_list",
             "contacts_search",
             "calendar_create",
@@ -45,8 +46,8 @@ fn english(today: &str, request: Option<&str>) -> String {
 
 {begin}
 
-1. Look before you plan: calendar_list for the time in question, reminder_list for what is set \
-already. If something overlaps, say so.
+1. Look before you plan: calendar_list for the time in question, calendar_free_slots for room, \
+reminder_list for what is set already. If something overlaps, say so.
 2. Settle who is meant before you write to anybody: contacts_search. If several people fit, ask. \
 Never guess a name, an address or a number.
 3. Say what you are going to do, with the day, the time and the exact text, and ask when any of \
@@ -74,7 +75,7 @@ fn japanese(today: &str, request: Option<&str>) -> String {
 
 {begin}
 
-1. 決める前に確かめます。calendar_list でその時間の予定を、reminder_list で登録済みのリマインダーを見ます。重なりがあればお伝えします。
+1. 決める前に確かめます。calendar_list でその時間の予定を、calendar_free_slots で空き時間を、reminder_list で登録済みのリマインダーを見ます。重なりがあればお伝えします。
 2. 連絡の前に、相手を contacts_search で確定します。複数の方が当てはまるときは伺います。名前・アドレス・番号を推測しないでください。
 3. これからすることを、日にち・時刻・文面とともに復唱し、はっきりしない点は伺います。そのうえで calendar_create・message_send・reminder_create を、自分で決めた idempotency_key を付けて呼びます。
 4. どれもご本人の承認が要ります。APPROVAL_REQUIRED のときは、どこで承認を求められているかをお伝えし、承認されたら同じ引数・同じキーでもう一度呼びます。断られたら、そこでやめます。

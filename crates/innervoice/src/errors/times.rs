@@ -22,10 +22,6 @@ pub fn invalid_time(field: &str, text: &str, why: Unreadable, here: &Here) -> Er
             format!("{field} names a day, `{text}`, without a time of day."),
             format!("{field}の「{text}」には時刻がありません。"),
         ),
-        Unreadable::NoDay => (
-            format!("`{text}` in {field} is not a day."),
-            format!("{field}の「{text}」は日付ではありません。"),
-        ),
         Unreadable::HalfOfDay => (
             format!("`{text}` in {field} may be in the morning or in the afternoon."),
             format!("{field}の「{text}」は午前か午後かわかりません。"),

@@ -52,8 +52,6 @@ pub enum Unreadable {
     Time,
     /// A day without a time of day.
     NoTimeOfDay,
-    /// A time of day where a day is needed.
-    NoDay,
     /// `at 3`, which is in the morning or in the afternoon.
     HalfOfDay,
     /// An unknown zone.
@@ -101,12 +99,14 @@ impl Here {
         Ok(Moment::new(whole, &zone))
     }
 
-    /// The first day that is named.
-    pub fn day(&self, text: &str) -> Result<Date, Unreadable> {
+    /// The day that is named, and the instant if it is a time.
+    pub fn day_or_time(&self, text: &str) -> Result<(Date, Option<Timestamp>), Unreadable> {
         match self.said(text)? {
-            (SaidTime::Days(first, _), _) if (1970..=2200).contains(&first.year()) => Ok(first),
-            (SaidTime::Days(..), _) => Err(Unreadable::Range),
-            _ => Err(Unreadable::NoDay),
+            (SaidTime::Days(day, _), _) => Ok((day, None)),
+            _ => {
+                let at = self.moment(text)?.at;
+                Ok((at.to_zoned(self.zone.clone()).date(), Some(at)))
+            }
         }
     }
 

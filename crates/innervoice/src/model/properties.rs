@@ -126,7 +126,7 @@ proptest! {
         };
         let _ = here.moment(&text);
         let _ = here.bound(&text, true);
-        let _ = here.day(&format!("{}年{text}", text.len()));
+        let _ = here.day_or_time(&format!("{}年{text}", text.len()));
         let _ = duration::read_minutes(&text);
         let _ = repeat_words::read(&text, "2026-12-31T08:00".parse().unwrap(), &now());
         let _ = romaji::reading(&text);

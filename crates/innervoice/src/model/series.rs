@@ -1,9 +1,13 @@
 //! The times of something that comes once or repeatedly, with its exceptions.
 
-use jiff::Timestamp;
+use jiff::{
+    Timestamp,
+    civil::{Date, Time},
+};
 
 use super::{
     exceptions::{Exceptions, Occurrence},
+    moment::instant,
     repeat::{Rule, Start, Steps, TooCostly},
 };
 
@@ -43,6 +47,18 @@ impl Series<'_> {
         found.sort_unstable_by_key(|one| one.start);
         found.truncate(count);
         found
+    }
+
+    /// The occurrences that start on a day.
+    pub fn on_day(&self, day: Date, steps: &Steps) -> Vec<Occurrence> {
+        let midnight = |day: Date| instant(day.to_datetime(Time::midnight()), &self.start.zone);
+        match (midnight(day), day.tomorrow().ok().and_then(midnight)) {
+            (Some(from), Some(to)) => {
+                let after = from.as_millisecond() - 1;
+                self.between(after, to.as_millisecond(), usize::MAX, steps)
+            }
+            _ => Vec::new(),
+        }
     }
 }
 

@@ -150,11 +150,6 @@ impl Event {
         found.filter(|one| one.ends_at > from).take(most).collect()
     }
 
-    /// The occurrences that start on a day.
-    pub fn occurrences_on(&self, day: Date, steps: &Steps) -> Vec<Occurrence> {
-        on_day(&self.series(), day, &self.zone(), steps)
-    }
-
     /// Finds out when a series is over.
     pub fn find_end(&mut self, steps: &Steps) {
         let series = self.series();
@@ -166,16 +161,6 @@ impl Event {
         let last = last.map(|last| self.end_after(last.as_millisecond()));
         self.over_at = last.map(|last| moved.map_or(last, |moved| moved.max(last)));
     }
-}
-
-/// The occurrences of a series that start on a day in its zone.
-pub fn on_day(series: &Series<'_>, day: Date, zone: &TimeZone, steps: &Steps) -> Vec<Occurrence> {
-    let midnight = |day: Date| instant(day.to_datetime(Time::midnight()), zone);
-    let (Some(from), Some(to)) = (midnight(day), day.tomorrow().ok().and_then(midnight)) else {
-        return Vec::new();
-    };
-    let (from, to) = (from.as_millisecond(), to.as_millisecond());
-    series.between(from - 1, to, usize::MAX, steps)
 }
 
 /// The parameters `$1` to `$11` of what can be changed.

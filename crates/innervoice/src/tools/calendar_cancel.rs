@@ -67,12 +67,12 @@ impl Cancel for CancelledEvent {
         let Some(date) = input.date else {
             return Ok(Self { event, skips: None });
         };
-        let (day, occurrences) = event::named(context, &event, &date)?;
+        let (day, occurrences) = event::named(context, &event.series(), &date)?;
         let zone = event.zone();
         let was_skipped = || event.exceptions.is_skipped_on(day, &zone);
         if occurrences.is_empty() && !was_skipped() {
-            let near = event::near(&event, day);
-            return Err(event::no_occurrence(&event.title, day, &near, &zone));
+            let series = event.series();
+            return Err(event::no_occurrence(&event.title, &series, day, i64::MIN));
         }
         let skips = event.rule.as_ref().map(|_| Skipped { day, occurrences });
         Ok(Self { event, skips })

@@ -194,17 +194,12 @@ fn one_occurrence(
     if let Some(field) = input.names_more_than_time() {
         return Err(errors::only_its_time(field));
     }
-    let (day, found) = event::named(context, before, date)?;
+    let (day, found) = event::named(context, &before.series(), date)?;
     let occurrence = match found.as_slice() {
         [one] => *one,
         [] => {
-            let near = event::near(before, day);
-            return Err(event::no_occurrence(
-                &before.title,
-                day,
-                &near,
-                &before.zone(),
-            ));
+            let series = before.series();
+            return Err(event::no_occurrence(&before.title, &series, day, i64::MIN));
         }
         several => {
             let times = event::times(several, &before.zone());

@@ -19,6 +19,7 @@ use crate::{
         moment::{Here, Moment, instant, rfc3339_millis},
         repeat::{self, Steps},
         repeat_words::{self, Repeat},
+        series::Series,
         spoken,
         time_words::SaidTime,
     },
@@ -202,50 +203,40 @@ pub fn changed(context: &Context, event: &Event) {
     context.changed(Change::Resource(resources::event_uri(&event.id)));
 }
 
-/// The occurrences that `date` names, a day or a time, and its day.
-pub fn named(context: &Context, event: &Event, date: &str) -> Result<(Date, Vec<Occurrence>)> {
+/// The day that `date` names, and the occurrences of a series then. A time names one.
+pub fn named(
+    context: &Context,
+    series: &Series<'_>,
+    date: &str,
+) -> Result<(Date, Vec<Occurrence>)> {
     let here = Here {
-        zone: event.zone(),
+        zone: series.start.zone.clone(),
         ..here(context)
     };
-    let wrong = |why| errors::invalid_time("date", date, why, &here);
-    let steps = Steps::new(STEPS_OF_A_CALL);
-    let (said, zone) = here.said(date).map_err(wrong)?;
-    let (day, at) = match said {
-        SaidTime::Days(day, _) => (day, None),
-        SaidTime::Local(_) | SaidTime::At(_) => {
-            let moment = here.moment(date).map_err(wrong)?;
-            let local = moment.at.to_zoned(zone);
-            (local.date(), Some(moment.millis()))
-        }
-    };
-    let mut found = event.occurrences_on(day, &steps);
-    found.retain(|one| at.is_none_or(|at| at == one.start));
+    let (day, at) = here
+        .day_or_time(date)
+        .map_err(|why| errors::invalid_time("date", date, why, &here))?;
+    let mut found = series.on_day(day, &Steps::new(STEPS_OF_A_CALL));
+    found.retain(|one| at.is_none_or(|at| at.as_millisecond() == one.start));
     Ok((day, found))
 }
 
-/// The error for a day without any occurrence.
-pub fn no_occurrence(
-    name: &str,
-    day: Date,
-    starts: &[i64],
-    zone: &jiff::tz::TimeZone,
-) -> kit::Error {
-    let days = starts
-        .iter()
-        .map(|at| timestamp(*at).to_zoned(zone.clone()).date().to_string());
+/// The error for a day without any occurrence, with days around it.
+pub fn no_occurrence(name: &str, series: &Series<'_>, day: Date, earliest: i64) -> kit::Error {
+    let zone = &series.start.zone;
+    let from = instant(day.to_datetime(Time::midnight()), zone);
+    let from = from.map_or(0, |at| at.as_millisecond()) - NEAR_MS;
+    let steps = Steps::new(STEPS_OF_A_CALL);
+    let near = series.between(from.max(earliest), i64::MAX, 4, &steps);
+    let days = near.iter().map(|one| {
+        timestamp(one.start)
+            .to_zoned(zone.clone())
+            .date()
+            .to_string()
+    });
     let mut days: Vec<String> = days.collect();
     days.dedup();
     errors::no_occurrence(name, day, &days)
-}
-
-/// Days around `day` on which the event comes.
-pub fn near(event: &Event, day: Date) -> Vec<i64> {
-    let steps = Steps::new(STEPS_OF_A_CALL);
-    let from = instant(day.to_datetime(Time::midnight()), &event.zone());
-    let from = from.map_or(0, |at| at.as_millisecond()) - NEAR_MS;
-    let found = event.series().between(from, i64::MAX, 4, &steps);
-    found.iter().map(|one| one.start).collect()
 }
 
 /// A little more than a week.

@@ -1,12 +1,9 @@
 //! What the tools about reminders have in common.
 
-use jiff::{
-    Timestamp,
-    civil::{Date, Time},
-};
+use jiff::civil::Date;
 use kit::{Context, Language, Result, Sql};
 
-use super::event::{no_occurrence, repetition};
+use super::event;
 use crate::{
     answers::{NEXT, timestamp},
     bounds::{MOST_EXCEPTIONS, STEPS_OF_A_CALL},
@@ -14,17 +11,13 @@ use crate::{
     errors,
     model::{
         exceptions::{Exceptions, Occurrence},
-        moment::{Here, Moment, instant, rfc3339},
+        moment::{Here, Moment, rfc3339},
         repeat::{self, Steps},
         repeat_words::{self, Repeat},
         spoken,
-        time_words::SaidTime,
     },
     state::{CounterState, here},
-    store::{
-        events::on_day,
-        reminders::{self, Reminder},
-    },
+    store::reminders::{self, Reminder},
 };
 
 /// A time that passed less than this ago is still accepted.
@@ -153,33 +146,13 @@ pub fn named(
     reminder: &Reminder,
     date: &str,
 ) -> Result<(Date, Vec<Occurrence>)> {
-    let zone = reminder.zone();
-    let here = Here {
-        zone: zone.clone(),
-        ..here(context)
-    };
-    let wrong = |why| errors::invalid_time("date", date, why, &here);
-    let steps = Steps::new(STEPS_OF_A_CALL);
-    let (day, at) = match here.said(date).map_err(wrong)?.0 {
-        SaidTime::Days(day, _) => (day, None),
-        SaidTime::Local(_) | SaidTime::At(_) => {
-            let moment = here.moment(date).map_err(wrong)?;
-            (
-                moment.at.to_zoned(zone.clone()).date(),
-                Some(moment.millis()),
-            )
-        }
-    };
-    let mut found = on_day(&reminder.series(), day, &zone, &steps);
-    found.retain(|one| at.is_none_or(|at| at == one.start));
+    let series = reminder.series();
+    let (day, mut found) = event::named(context, &series, date)?;
     let earliest = reminder.next_fire_at.unwrap_or(i64::MIN);
     found.retain(|one| one.start >= earliest);
-    if found.is_empty() && !reminder.exceptions.is_skipped_on(day, &zone) {
-        let midnight = instant(day.to_datetime(Time::midnight()), &zone);
-        let week_before = midnight.map_or(0, Timestamp::as_millisecond) - 8 * 24 * 60 * 60_000;
-        let after = week_before.max(earliest.saturating_sub(1));
-        let near = reminder.times_after(after, 4, &steps).unwrap_or_default();
-        return Err(no_occurrence(&reminder.note, day, &near, &zone));
+    if found.is_empty() && !reminder.exceptions.is_skipped_on(day, &reminder.zone()) {
+        let after = earliest.saturating_sub(1);
+        return Err(event::no_occurrence(&reminder.note, &series, day, after));
     }
     Ok((day, found))
 }
@@ -209,9 +182,12 @@ pub fn move_one(
     let zone = before.zone();
     let occurrence = match found.as_slice() {
         [one] => *one,
-        [] => return Err(no_occurrence(&before.note, day, &[], &zone)),
+        [] => {
+            let series = before.series();
+            return Err(event::no_occurrence(&before.note, &series, day, i64::MIN));
+        }
         several => {
-            let times = super::event::times(several, &zone);
+            let times = event::times(several, &zone);
             return Err(errors::several_that_day(&before.note, &times));
         }
     };
@@ -271,7 +247,7 @@ pub fn add_lines(lines: &mut CardLines, before: &Reminder, after: &Reminder) {
         let at = reminder.next_fire_at.unwrap_or(reminder.starts_at);
         spoken::in_full(timestamp(at), &reminder.zone())
     };
-    let repeats = |reminder: &Reminder| repetition(reminder.rule.as_deref(), language);
+    let repeats = |reminder: &Reminder| event::repetition(reminder.rule.as_deref(), language);
     lines.field(("Note", "内容"), &before.note, &after.note);
     lines.field(("When", "日時"), &when(before), &when(after));
     lines.field(("Repeats", "繰り返し"), &repeats(before), &repeats(after));

@@ -92,10 +92,10 @@ async fn the_documents_frame_is_approved_and_answered() {
     assert_eq!(result["content"][0]["text"], result["message"]);
 }
 
-/// The specification's client sets no header but its key, so the language of its
-/// arguments decides.
+/// The specification's client sets no header but its key, so the language in which
+/// the person speaks decides, and at first the zone.
 #[tokio::test]
-async fn callers_who_speak_japanese_get_japanese_answers() {
+async fn a_person_is_answered_in_the_language_they_speak() {
     let desk = Desk::setup().config(ALLOWS).own_port(FLAG).start().await;
     let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
     let answer = socket.request(&frame()).await;
@@ -114,11 +114,39 @@ async fn callers_who_speak_japanese_get_japanese_answers() {
         said.starts_with("「田中さん」という連絡先はありません。"),
         "{said}"
     );
+    // The script of a title says nothing; the words for a time do.
     let mut english = frame();
-    english["params"]["arguments"]["title"] = json!("Morning run with 田中");
-    let answer = socket.request(&english).await;
-    let said = result(&answer)["message"].as_str().unwrap();
-    assert!(said.starts_with("I added Morning run with 田中"), "{said}");
+    for (start, begins) in [
+        ("2025-09-19T07:00", "2025年9月19日(金)7時に「Morning run」"),
+        ("friday at 7am", "I added Morning run"),
+        ("2025-09-19T07:00", "I added Morning run"),
+    ] {
+        english["params"]["arguments"]["title"] = json!("Morning run");
+        english["params"]["arguments"]["start"] = json!(start);
+        let answer = socket.request(&english).await;
+        let said = result(&answer)["message"].as_str().unwrap();
+        assert!(said.starts_with(begins), "{start}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn the_setting_decides_the_language() {
+    let config = format!("{ALLOWS}[innervoice]\nlanguage = \"ja\"\n");
+    let desk = Desk::setup().config(&config).own_port(FLAG).start().await;
+    let mut socket = Socket::own_port(&desk, &key(&desk.place)).await;
+    let arguments =
+        json!({ "title": "企画会議の準備", "start": "tomorrow at 3pm", "duration_min": 30 });
+    let made = socket
+        .request(&tool_call("calendar.create", &arguments))
+        .await;
+    let cancel = tool_call("calendar.cancel", &json!({ "id": result(&made)["id"] }));
+    let cancelled = socket.request(&cancel).await;
+    let said = result(&cancelled)["message"].as_str().unwrap();
+    assert_eq!(said, "明日15時の「企画会議の準備」の予定を取り消しました。");
+    // A refusal by the desk itself, too.
+    let wrong = tool_call("calendar.list", &json!({ "limit": 1000 }));
+    let refused = socket.request(&wrong).await;
+    assert!(result(&refused)["message"].is_string(), "{refused}");
 }
 
 #[tokio::test]
@@ -256,10 +284,13 @@ async fn errors_have_the_documents_shape() {
     assert_eq!(result["status"], "error");
     assert_eq!(result["code"], "INVALID_TIME");
     let error = result["error"].as_str().unwrap();
-    assert!(error.contains("「soon」"), "{error}");
+    assert!(error.contains("`soon`"), "{error}");
+    assert_eq!(
+        result["message"],
+        "I did not understand when you mean by “soon”."
+    );
     assert_eq!(result["structuredContent"]["error"], error);
-    assert_eq!(result["content"][0]["text"], error);
-    assert_eq!(result["message"], error);
+    assert_eq!(result["content"][0]["text"], result["message"]);
     // The shape is the same, whichever station refuses.
     call["params"]["arguments"] = json!({ "title": "x" });
     let answer = socket.request(&call).await;

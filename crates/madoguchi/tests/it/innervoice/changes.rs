@@ -13,7 +13,7 @@ use crate::harness::{Desk, Output, Socket, plain, result};
 /// need one answer at once.
 const CREATES: &str = "[approval]\nhold_seconds = 0\ntools = { \
     \"innervoice.calendar_create\" = \"allow\", \"innervoice.message_send\" = \"allow\", \
-    \"innervoice.reminder_create\" = \"allow\" }\n";
+    \"innervoice.reminder_create\" = \"allow\" }\n[innervoice]\nlanguage = \"en\"\n";
 
 /// A desk, and the person at its command line.
 struct Home {
@@ -156,6 +156,25 @@ async fn a_changed_reminder_is_asked_about_with_before_and_after() {
         agent.ok("reminder.update", &change).await;
         assert_eq!(home.approvals().len(), 1);
     }
+}
+
+/// A time in words means what the card shows, however long the user takes.
+#[tokio::test]
+async fn words_for_a_time_count_from_when_the_user_was_asked() {
+    let config = CREATES.replace(
+        "\"innervoice.reminder_create\" = \"allow\"",
+        "\"innervoice.reminder_list\" = \"allow\"",
+    );
+    let home = Home::with(&config, None).await;
+    let mut agent = home.agent("phone").await;
+    let soon = json!({ "time": "+30m", "note": "bread" });
+    let asked = home.question(&agent.call("reminder.create", &soon).await);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    home.approve(&asked);
+    let made = agent.ok("reminder.create", &soon).await;
+    let shown = line(&asked, "When");
+    let next = made["next"][0].as_str().unwrap();
+    assert!(shown.starts_with(next), "{shown}: {next}");
 }
 
 #[tokio::test]

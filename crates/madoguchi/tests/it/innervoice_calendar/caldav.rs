@@ -75,7 +75,7 @@ impl Server {
     fn config(&self) -> String {
         format!(
             "{ALLOWED}\n[innervoice]\ncaldav_url = \"http://127.0.0.1:{}/me/work\"\n\
-             caldav_user = \"me\"\ncaldav_password = \"secret\"\n",
+             caldav_user = \"me\"\ncaldav_password = \"secret\"\nlanguage = \"en\"\n",
             self.port
         )
     }
