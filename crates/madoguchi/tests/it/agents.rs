@@ -21,7 +21,7 @@ use crate::harness::{Pipe, Place, modern, result};
 const TOLERANCE: f64 = 0.05;
 
 /// What a counter's list of tools may weigh.
-const LONGEST_LIST: usize = 20_000;
+const LONGEST_LIST: usize = 14_000;
 
 /// Something that a person asks for in one sentence.
 pub struct Task {

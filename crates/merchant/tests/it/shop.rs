@@ -118,10 +118,9 @@ impl Shop {
         let clock = self.context.clock.clone();
         let mut context = Context::new(Caller::local_user(), clock, client.clone());
         context.cancel = client.cancel.clone();
-        Harness {
-            counter: self.counter.clone(),
-            context,
-        }
+        let mut harness = self.for_caller(Caller::local_user());
+        harness.context = context;
+        harness
     }
 
     /// What a search for one keyword answers.
