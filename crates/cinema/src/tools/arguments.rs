@@ -23,6 +23,16 @@ pub fn time(arguments: &mut Arguments, name: &str) {
     });
 }
 
+/// The film by its id, where the schema has only a title: titles may be ids.
+pub fn movie(arguments: &mut Arguments) {
+    if !arguments.contains_key("movie_title")
+        && let Some(id) = arguments.remove("movie_id")
+    {
+        arguments.insert("movie_title".into(), id);
+    }
+    text(arguments, "movie_title");
+}
+
 /// Turns `"true"` and `"false"` into what they say.
 pub fn boolean(arguments: &mut Arguments, name: &str) {
     change(arguments, name, |value| {

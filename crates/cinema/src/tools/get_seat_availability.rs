@@ -101,7 +101,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     ])
     .normalise(|context, arguments| {
         arguments::narrow(arguments, "schedule_id");
-        arguments::text(arguments, "movie_title");
+        arguments::movie(arguments);
         arguments::date(context, arguments, "date");
         arguments::time(arguments, "start_time");
         arguments::boolean(arguments, "map");

@@ -101,7 +101,9 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
             Some(tidy_age_class(value.as_str()?)?.into())
         });
         // The schema requires movie_id; a title alone, or no film, is accepted as well.
-        let has_no_id = arguments.get("movie_id").is_none_or(|id| id == "");
+        let has_no_id = arguments
+            .get("movie_id")
+            .is_none_or(|id| ["", "*", "all"].iter().any(|any| id == any));
         if has_no_id {
             let title = arguments.get("movie_title").cloned();
             arguments.insert("movie_id".into(), title.unwrap_or_else(|| "".into()));

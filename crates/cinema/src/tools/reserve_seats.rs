@@ -83,7 +83,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     .normalise(|_, arguments| {
         arguments::narrow(arguments, "schedule_id");
         arguments::seats(arguments, "seat_ids");
-        arguments::text(arguments, "movie_title");
+        arguments::movie(arguments);
     })
     .card(card(state));
     say_limit(&mut tool, state.settings.max_seats_per_booking.get());

@@ -163,6 +163,7 @@ async fn a_screening_by_what_is_known_of_it() {
         for arguments in [
             json!({"movie_title": "霧の埠頭", "date": date, "start_time": time}),
             json!({"movie_title": "霧の埠頭", "date": "明日", "start_time": hour}),
+            json!({"movie_id": "M005", "date": date, "start_time": time}),
             json!({"schedule_id": id, "movie_title": "シャーロック", "date": date}),
         ] {
             let answer = cinema.ok("get_seat_availability", arguments.clone()).await;

@@ -26,6 +26,8 @@ async fn a_day_without_a_film_is_its_programme() {
         for no_film in [
             json!({}),
             json!({"movie_id": ""}),
+            json!({"movie_id": "all"}),
+            json!({"movie_id": "*"}),
             json!({"movie_title": ""}),
         ] {
             let answer = programme(&cinema, no_film.clone()).await;
