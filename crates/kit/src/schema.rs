@@ -171,7 +171,10 @@ fn shorten(schema: &mut Value) {
 fn drop_zero_minimum(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
-            object.retain(|keyword, value| keyword != "minimum" || value != 0);
+            // A score from 0 to 1 keeps its bound.
+            if object.get("type").is_some_and(|kind| kind == "integer") {
+                object.retain(|keyword, value| keyword != "minimum" || value != 0);
+            }
             object.values_mut().for_each(drop_zero_minimum);
         }
         Value::Array(items) => items.iter_mut().for_each(drop_zero_minimum),
