@@ -49,17 +49,12 @@ pub fn published(mut tool: Tool) -> Arc<Tool> {
     Arc::new(tool.personal(FREE_TEXT))
 }
 
-/// Drops from an output schema what the seed's schemas do not have: required
-/// fields, and bounds that only come from Rust's unsigned integers.
+/// Drops `required`, which the seed's output schemas do not have.
 fn loosen(schema: &mut Value) {
     let Some(schema) = schema.as_object_mut() else {
         return;
     };
     schema.remove("required");
-    if schema.get("type") == Some(&"integer".into()) && schema.get("minimum") == Some(&0.into()) {
-        schema.remove("minimum");
-        schema.remove("maximum");
-    }
     if let Some(items) = schema.get_mut("items") {
         loosen(items);
     }
