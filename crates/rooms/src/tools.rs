@@ -119,14 +119,14 @@ fn drop_defaults(input: &mut Value) {
     }
 }
 
-/// Removes what tells a reader of an answer nothing: that counts are not negative, which
-/// fields of an item are always there, that an object is open.
+/// Removes what tells a reader of an answer nothing: which fields of an item are always
+/// there, and that an object is open.
 fn shorten_output(schema: &mut Value) {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     let fields = properties.into_iter().flatten();
     for (_, field) in fields.filter(|(name, _)| *name != "warnings") {
         if let Some(field) = field.as_object_mut() {
-            field.retain(|keyword, _| keyword != "minimum" && keyword != "additionalProperties");
+            field.shift_remove("additionalProperties");
             if let Some(items) = field.get_mut("items").and_then(Value::as_object_mut) {
                 items.shift_remove("required");
                 items.shift_remove("additionalProperties");

@@ -1,5 +1,7 @@
 //! Clients and files of the original server.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{NAMES, meet, member, room, say, set_ups};
@@ -59,6 +61,12 @@ async fn files_that_were_left_empty_hide_nothing() {
         say(&agents[0], NAMES[0], "dev-team", "kept").await;
         let talk = place.path().join("talk");
         let presence = talk.join("rooms/dev-team/presence.json");
+        // The counts are written a moment after the message; a write of ours at the same
+        // moment would replace the empty file.
+        let counted = || std::fs::read_to_string(talk.join("rooms.json")).unwrap();
+        while !counted().contains("\"messageCount\": 1") {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
         std::fs::write(talk.join("rooms.json"), "").unwrap();
         std::fs::write(&presence, "").unwrap();
         for agent in &agents {
