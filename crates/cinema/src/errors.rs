@@ -42,11 +42,11 @@ const fn rule(
 }
 
 pub fn invalid_date() -> Error {
-    Error::new(INVALID_DATE, INVALID_DATE_MESSAGE)
+    Error::new(INVALID_DATE, INVALID_DATE_MESSAGE).details(json!({ "field": "date" }))
 }
 
-pub fn invalid_time() -> Error {
-    Error::new(INVALID_TIME, INVALID_TIME_MESSAGE)
+pub fn invalid_time(field: &str) -> Error {
+    Error::new(INVALID_TIME, INVALID_TIME_MESSAGE).details(json!({ "field": field }))
 }
 
 pub fn no_seats() -> Error {

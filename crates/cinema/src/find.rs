@@ -59,7 +59,7 @@ pub fn screening(
         .transpose()
         .map_err(|error| error.next(format!("Today is {}.", Today::of(context).sentence())))?;
     let time = given(query.start_time)
-        .map(|text| HouseTime::parse(text).ok_or_else(errors::invalid_time))
+        .map(|text| HouseTime::parse(text).ok_or_else(|| errors::invalid_time("start_time")))
         .transpose()?;
     let now = state.now(context);
     if let Some(id) = given(query.schedule_id) {

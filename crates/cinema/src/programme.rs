@@ -28,11 +28,11 @@ pub struct Filters<'a> {
 impl<'a> Filters<'a> {
     /// The times of a filter. An end before the start lies after midnight.
     pub fn times(from: Option<&str>, to: Option<&str>) -> Result<[Option<HouseTime>; 2]> {
-        let read = |text: Option<&str>| {
-            text.map(|text| HouseTime::parse(text).ok_or_else(errors::invalid_time))
+        let read = |text: Option<&str>, field| {
+            text.map(|text| HouseTime::parse(text).ok_or_else(|| errors::invalid_time(field)))
                 .transpose()
         };
-        let (from, to) = (read(from)?, read(to)?);
+        let (from, to) = (read(from, "from_time")?, read(to, "to_time")?);
         let is_past_midnight = from.zip(to).is_some_and(|(from, to)| to < from);
         let to = match is_past_midnight {
             true => to.map(|to| HouseTime::from_minutes(to.minutes() + DAY)),

@@ -68,7 +68,11 @@ async fn an_empty_store_says_what_to_do_first() {
             assert!(shown.contains(step), "{counter} {tool}: {said}");
         }
     }
-    // Refusals of tools that look for one thing say so, too.
+}
+
+#[tokio::test]
+async fn a_refusal_in_an_empty_store_says_what_to_do_first_and_that_helps() {
+    let place = Place::new();
     for (counter, tool, arguments) in [
         (
             "cinema",
