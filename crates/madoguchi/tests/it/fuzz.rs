@@ -111,7 +111,10 @@ async fn fuzz(desk: Desk, environment: &[(String, String)], share: usize) {
         let mut customer = Customer::new(&desk, environment, counter, Vec::new());
         let listed = customer.over_http("tools/list", json!({})).await;
         let listed = listed["result"]["tools"].as_array().unwrap().len();
-        let published = tools.iter().filter(|tool| tool["counter"] == counter);
+        // One tool is only listed to a key that names it.
+        let published = tools
+            .iter()
+            .filter(|tool| tool["counter"] == counter && tool["name"] != "update_inventory");
         assert_eq!(listed, published.count(), "{counter}");
     }
     assert_no_panic(&desk.log());

@@ -279,7 +279,7 @@ impl<'a> Judge<'a> {
                 self.model.now += LAPSES;
                 nothing_done(seen)?;
                 // The key may expire in the same moment.
-                let both: &[&str] = match self.model.is_admitted(call.who, identity.counter) {
+                let both: &[&str] = match self.model.refusal(call.who, identity.counter).is_none() {
                     true => &["APPROVAL_EXPIRED"],
                     false => &["APPROVAL_EXPIRED", "CANCELLED"],
                 };

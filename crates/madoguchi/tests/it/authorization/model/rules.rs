@@ -139,18 +139,23 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether the desk lets the caller in at this counter.
-    pub fn is_admitted(&self, who: Who, counter: &str) -> bool {
+    /// Why the desk does not let the caller in at this counter. A key that is not
+    /// valid learns nothing of its scope.
+    pub fn refusal(&self, who: Who, counter: &str) -> Option<&'static str> {
         match who {
-            Who::LocalUser | Who::Anonymous => true,
-            Who::NoKey | Who::WrongKey => false,
+            Who::LocalUser | Who::Anonymous => None,
+            Who::NoKey | Who::WrongKey => Some("INVALID_KEY"),
             Who::Key(index) | Who::LocalWithKey(index) => {
                 let key = &self.case.keys[index];
                 let expires = key.expires_minutes.map(|it| self.started + it * MINUTE);
                 let is_opened = key.counters.is_empty() || key.counters.contains(&counter);
-                !self.revoked.contains(&index)
-                    && expires.is_none_or(|at| self.now < at)
-                    && is_opened
+                let is_valid =
+                    !self.revoked.contains(&index) && expires.is_none_or(|at| self.now < at);
+                match (is_valid, is_opened) {
+                    (true, true) => None,
+                    (true, false) => Some("OUT_OF_SCOPE"),
+                    (false, _) => Some("INVALID_KEY"),
+                }
             }
         }
     }
@@ -200,7 +205,7 @@ impl<'a> Model<'a> {
     pub fn may_read(&self, who: Who, counter: usize, readable: &Readable) -> bool {
         let counter = COUNTERS[counter];
         let kinds = readable.tools.iter().map(|tool| named(tool).unwrap());
-        self.is_admitted(who, counter)
+        self.refusal(who, counter).is_none()
             && kinds.into_iter().all(|kind| {
                 let is_allowed = match self.policy(counter, kind) {
                     Policy::Allow => true,
@@ -214,8 +219,8 @@ impl<'a> Model<'a> {
 
     pub fn expected(&self, call: &Call, identity: &Identity) -> Expected {
         let refused = |code| Expected::Refused(vec![code]);
-        if !self.is_admitted(call.who, identity.counter) {
-            return refused("INVALID_KEY");
+        if let Some(code) = self.refusal(call.who, identity.counter) {
+            return refused(code);
         }
         let Some(kind) = call.kind() else {
             return refused("UNKNOWN_TOOL");

@@ -435,6 +435,7 @@ fn answered(answer: Result<Answer, Refusal>) -> Answered {
             },
         },
         Err(Refusal::InvalidKey) => refused(None, "INVALID_KEY"),
+        Err(Refusal::OutOfScope { .. }) => refused(None, "OUT_OF_SCOPE"),
         Err(Refusal::UnknownTool { call, .. }) => refused(Some(call.to_string()), "UNKNOWN_TOOL"),
         Err(other) => panic!("{other:?}"),
     }
