@@ -38,7 +38,7 @@ const fn duration(keyword: &'static str) -> Rule {
         field: "duration_min",
         keyword,
         code: INVALID_DURATION,
-        message: "duration_min is a number of minutes, from 1 to 44640 (31 days).",
+        message: "An event lasts from 1 to 44640 minutes (31 days).",
     }
 }
 

@@ -16,6 +16,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub const INTERNAL: &str = "INTERNAL_ERROR";
 /// A broken schema rule for which the tool has no code of its own.
 pub const INVALID_ARGUMENT: &str = "INVALID_ARGUMENT";
+/// An argument that the tool does not know.
+pub const UNKNOWN_ARGUMENT: &str = "UNKNOWN_ARGUMENT";
 /// The client lacks a capability that the tool needs. This is a protocol error, not
 /// a tool's. See [`Error::missing_capability`].
 pub const MISSING_CAPABILITY: &str = "MISSING_CLIENT_CAPABILITY";
@@ -127,6 +129,13 @@ impl Error {
         {
             self.message = sentences;
             self.next = None;
+        }
+        // Such an error is the agent's, and names arguments.
+        if self.spoken.is_none() && matches!(&*self.code, INVALID_ARGUMENT | UNKNOWN_ARGUMENT) {
+            self = self.spoken(
+                "Something in that request was wrong, so I did nothing.",
+                "依頼の内容に誤りがあったため、何も行っていません。",
+            );
         }
         if language == Language::Japanese
             && let Some([english, japanese]) = self.spoken.as_deref_mut()

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::window::PreparedTool;
 
-pub const UNKNOWN_ARGUMENT: &str = "UNKNOWN_ARGUMENT";
+pub use kit::error::UNKNOWN_ARGUMENT;
 
 /// How many unknown arguments an answer names, and with how many characters each.
 const NAMED: usize = 5;

@@ -92,6 +92,29 @@ async fn events_reminders_and_messages_of_a_caller_are_limited() {
 }
 
 #[tokio::test]
+async fn exceptions_of_a_series_are_limited() {
+    for assistant in both().await {
+        let event = json!({
+            "title": "x", "start": "2026-11-16T07:00", "duration_min": 5, "repeat": "daily"
+        });
+        let event = assistant.ok("calendar.create", event).await["id"].clone();
+        let reminder = json!({"time": "2026-11-16T07:00", "note": "x", "repeat": "daily"});
+        let reminder = assistant.ok("reminder.create", reminder).await["id"].clone();
+        let skipped: serde_json::Map<String, Value> =
+            (0..200).map(|at| (at.to_string(), Value::Null)).collect();
+        let skipped = Value::Object(skipped);
+        for table in ["innervoice_events", "innervoice_reminders"] {
+            let update = format!("UPDATE {table} SET exceptions = '{skipped}' RETURNING 1");
+            assistant.sql(&update).await;
+        }
+        for (tool, id) in [("calendar.cancel", event), ("reminder.cancel", reminder)] {
+            let one_more = json!({"id": id, "date": "2026-11-18"});
+            assert_eq!(assistant.code(tool, one_more).await, "TOO_MANY_EXCEPTIONS");
+        }
+    }
+}
+
+#[tokio::test]
 async fn every_text_argument_has_a_maximum_length() {
     let assistant = one().await;
     let mut checked = 0;
