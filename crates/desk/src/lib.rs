@@ -19,7 +19,7 @@ pub mod metrics;
 mod nearest_tool;
 mod panics;
 pub mod pipeline;
-pub mod private;
+pub mod private_files;
 pub mod settings;
 pub mod state;
 pub mod stations;

@@ -32,7 +32,7 @@ use crate::{
         audit::{CallRecord, OpenRecord, Outcome},
         authorize::{self, Target},
         identify::{Credentials, Identified, Unidentified},
-        inner, run, unknown, validate,
+        inner_calls, run, unknown_arguments, validate,
     },
     window::{FoundTool, PreparedTool, Window},
 };
@@ -338,12 +338,12 @@ impl Desk {
         tool.tool.normalised(context, &mut arguments);
 
         // validate
-        let unknown = unknown::take(tool, &mut arguments);
+        let unknown = unknown_arguments::take(tool, &mut arguments);
         if tool.tool.writes() {
-            unknown::refuse(tool, &unknown)?;
+            unknown_arguments::refuse(tool, &unknown)?;
         }
         let mut arguments = validate::input(tool, arguments)?;
-        let inner = inner::check(window, tool, who, context, &mut arguments, record)?;
+        let inner = inner_calls::check(window, tool, who, context, &mut arguments, record)?;
 
         // approve
         let request = ApprovalRequest {
@@ -367,7 +367,8 @@ impl Desk {
             }
             ApprovalOutcome::Replay { approval, answer } => {
                 record.set_approval(approval.as_ref().map(|approval| approval.id.clone()));
-                let answer = answer.and_then(|reply| unknown::warn(tool, &unknown, reply));
+                let answer =
+                    answer.and_then(|reply| unknown_arguments::warn(tool, &unknown, reply));
                 return Ok((answer, approval));
             }
             ApprovalOutcome::AskClient(reply) => return Ok((Ok(reply), None)),
@@ -382,7 +383,7 @@ impl Desk {
         let used = approval.as_ref().map(|approval| approval.id.as_str());
         let ran = run::run(self, window, tool, context, arguments, used).await;
         let result = ran.result.and_then(|reply| {
-            let reply = unknown::warn(tool, &unknown, reply)?;
+            let reply = unknown_arguments::warn(tool, &unknown, reply)?;
             validate::output(tool, &reply)?;
             Ok(reply)
         });

@@ -1,6 +1,6 @@
 //! Writes events to a calendar on a CalDAV server, when one is configured.
 
-mod server;
-mod sync;
+mod remote_calendar;
+mod rounds;
 
-pub use server::Server;
+pub use remote_calendar::Server;

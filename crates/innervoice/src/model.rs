@@ -8,7 +8,7 @@ pub mod ics_read;
 pub mod moment;
 pub mod names;
 #[cfg(test)]
-mod properties;
+mod property_tests;
 pub mod repeat;
 pub mod repeat_words;
 pub mod romaji;

@@ -19,7 +19,7 @@ pub mod handler;
 pub mod ids;
 pub mod language;
 pub mod lease;
-pub mod minute;
+pub mod minute_limit;
 pub mod page;
 pub mod presence;
 pub mod prompt;

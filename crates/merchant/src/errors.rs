@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use kit::{
-    Error, Result, Rule, Warning,
+    Error, Rule, Warning,
     text::{fold, similarity},
 };
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::{
         EMPTY_CART, INVALID_ADDRESS, INVALID_CART_PLAN, INVALID_PRODUCT_ID, INVALID_QUANTITY,
         PRODUCT_NOT_FOUND, TOO_MANY_ITEMS, list,
     },
-    store::{HeldProduct, OpenCart, Product, StoredCart},
+    store::{HeldProduct, OpenCart, Product},
 };
 
 pub use crate::model::errors::product_not_found;
@@ -114,15 +114,6 @@ pub fn not_found_warning(ids: &[i64], then: &str) -> Warning {
 pub fn which_product() -> Error {
     Error::new(kit::error::INVALID_ARGUMENT, "Which product?")
         .next("Give product_id, sku or product_ids.")
-}
-
-/// An error if the cart has ended.
-pub fn check_open(cart: &StoredCart, now: i64) -> Result<()> {
-    match cart {
-        _ if cart.expires_at <= now => Err(cart_expired()),
-        _ if cart.is_cancelled => Err(cart_cancelled()),
-        _ => Ok(()),
-    }
 }
 
 pub fn product_mismatch(product: &Product) -> Error {

@@ -2,7 +2,7 @@
 //! reachable, the embedded index otherwise.
 //!
 //! `finder` asks them; `candidates` is what they answer. `embedded` keeps our own
-//! index in step with the database, `outbox` does the same for Meilisearch.
+//! index in step with the database, `meilisearch_feed` does the same for Meilisearch.
 //! `remote` sends searches to Meilisearch through the client in `meilisearch`,
 //! and `breaker` spares callers a server that is down.
 
@@ -12,7 +12,7 @@ mod embedded;
 mod finder;
 mod index_work;
 mod meilisearch;
-mod outbox;
+mod meilisearch_feed;
 mod remote;
 mod sync_state;
 

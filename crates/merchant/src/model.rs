@@ -24,6 +24,6 @@ pub mod terms;
 pub mod wishes;
 
 #[cfg(test)]
-mod properties;
+mod property_tests;
 #[cfg(test)]
 mod testing;

@@ -1,4 +1,4 @@
-//! Open carts: who may cancel one, and how many goods one caller may hold in them.
+//! Open carts: when one has ended, who may cancel it, and how many goods one caller may hold in them.
 //!
 //! All callers without a key are one caller. `store::lock_caller` serialises the
 //! reservations of one caller, so the limits are exact under concurrent calls.
@@ -23,6 +23,15 @@ pub fn own_cart(sql: &mut dyn Sql, caller: &Caller, id: &str) -> Result<StoredCa
         return Err(errors::not_your_cart());
     }
     Ok(cart)
+}
+
+/// An error if the cart has ended.
+pub fn check_open(cart: &StoredCart, now: i64) -> Result<()> {
+    match cart {
+        _ if cart.expires_at <= now => Err(errors::cart_expired()),
+        _ if cart.is_cancelled => Err(errors::cart_cancelled()),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses another cart with a reservation if the caller has reached the limit.

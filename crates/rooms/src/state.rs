@@ -10,7 +10,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kit::{Result, minute::MinuteLimit};
+use kit::{Result, minute_limit::MinuteLimit};
 
 use tokio::sync::Semaphore;
 

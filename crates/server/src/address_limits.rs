@@ -12,7 +12,7 @@ use std::{
 };
 
 use desk::{metrics::Metrics, settings::Settings};
-use kit::minute::MinuteLimit;
+use kit::minute_limit::MinuteLimit;
 use prometheus_client::metrics::counter::Counter;
 
 /// How many addresses each limit remembers.

@@ -15,6 +15,7 @@
 //! - `subscriptions`: changes on their way to the client
 //! - `seal`: state that travels through the client and must come back unchanged
 
+pub mod accept_header;
 pub mod backlog;
 pub mod channel;
 pub mod client;
@@ -27,7 +28,6 @@ pub mod inbound;
 pub mod language;
 pub mod mistyped;
 pub mod plain;
-pub mod reads;
 pub mod seal;
 pub mod sessions;
 pub mod subscriptions;

@@ -155,6 +155,6 @@ pub fn one_line(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod corpus;
+mod corpus_tests;
 #[cfg(test)]
-mod properties;
+mod property_tests;

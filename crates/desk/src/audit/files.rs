@@ -32,7 +32,7 @@ use super::{
     record::{Head, Line, Record, StoredArguments, parse},
     store::{AuditStore, CHECKPOINTS, SegmentClaim, SegmentWriter, StoredSegment},
 };
-use crate::private;
+use crate::private_files;
 
 /// Longer than the number at the start of any line.
 const SEQ_BYTES: usize = 32;
@@ -233,7 +233,7 @@ impl AuditStore for Files {
         // Locked before it is visible: a segment without a lock counts as dead.
         let hidden = self.directory.path().join(format!(".{segment}.new"));
         let made = (|| {
-            let mut file = private::options()
+            let mut file = private_files::options()
                 .append(true)
                 .create_new(true)
                 .open(&hidden)?;
@@ -279,7 +279,7 @@ impl AuditStore for Files {
         let quarantine = self.directory.path().join("torn");
         make_directory(&quarantine)?;
         let quarantine = quarantine.join(segment);
-        let opened = private::options()
+        let opened = private_files::options()
             .write(true)
             .create(true)
             .truncate(true)

@@ -21,8 +21,8 @@ use crate::{
 };
 
 mod card;
+mod client_prompt;
 mod outcome;
-mod prompt;
 mod request;
 
 pub use outcome::{ApprovalOutcome, used};
@@ -80,7 +80,7 @@ impl ApprovalRequest<'_> {
         self.context.check_cancelled()?;
         let approval = approvals.ask(question).await?;
         if self.who.trusts_client_prompts()
-            && let Some(outcome) = prompt::ask(self, &approval).await?
+            && let Some(outcome) = client_prompt::ask(self, &approval).await?
         {
             self.check_card(&approval).await?;
             return Ok(outcome);

@@ -6,10 +6,10 @@
 //! and reloaded when they change: within a quarter of a second, or at once for an
 //! unknown key.
 
-mod configured;
+mod configured_keys;
 mod identified;
 mod keyring;
-mod stored;
+mod stored_keys;
 
 pub use identified::{Credentials, Identified, Key, Scope, Unidentified, allows};
 pub use keyring::Keyring;

@@ -326,7 +326,8 @@ fn handle(
         },
     )?;
     let changed = event_changes::fields(was, is);
-    let message = event_changes::message(state, context, was, is, &changed);
+    let mut message = event_changes::message(state, context, was, is, &changed);
+    message += &event_changes::overlap(context.language, &changed, &conflicts);
     let output = Output::new(context, is, &conflicts, message);
     Ok(Changed {
         output: output.warnings(update.warnings(context.language)),

@@ -49,6 +49,18 @@ pub fn message(
     }
 }
 
+/// A sentence about what the event overlaps with since it was moved; empty if it was
+/// not moved, or overlaps with nothing.
+pub fn overlap(language: Language, changed: &[&'static str], conflicts: &[Event]) -> String {
+    let is_moved = changed.contains(&"start") || changed.contains(&"duration_min");
+    match (language, conflicts) {
+        _ if !is_moved => String::new(),
+        (_, []) => String::new(),
+        (Language::English, [other, ..]) => format!(" It overlaps with {}.", other.title),
+        (Language::Japanese, [other, ..]) => format!("「{}」と重なっています。", other.title),
+    }
+}
+
 fn part(state: &CounterState, context: &Context, after: &Event, field: &str) -> String {
     let language = context.language;
     let (english, japanese) = match field {

@@ -86,6 +86,10 @@ async fn overlapping_events_are_reported_and_adjacent_ones_are_not() {
             over["message"],
             "I added dentist to your calendar for tomorrow at 9:30, which overlaps with standup."
         );
+        let later = json!({"id": over["id"], "start": "2026-11-16T10:30:00"});
+        let moved = assistant.ok("calendar.update", later).await;
+        let message = moved["message"].as_str().unwrap();
+        assert!(message.ends_with("It overlaps with review."), "{message}");
         assistant.context.language = Language::Japanese;
         let lunch = assistant
             .ok("calendar.create", create("昼食", "12:00"))

@@ -13,7 +13,7 @@ use std::{
 
 use desk::{
     audit::{self, AuditStore, ErasureScope, Filter, FoundRecord, Report},
-    private,
+    private_files,
 };
 use kit::{Error, Result, time::Clock};
 use serde_json::{Value, json};
@@ -202,7 +202,7 @@ fn to_file(path: &Path, found: &[FoundRecord]) -> io::Result<()> {
             write(&mut file)?;
             file.flush()
         }
-        _ => private::replace(path, write),
+        _ => private_files::replace(path, write),
     }
 }
 

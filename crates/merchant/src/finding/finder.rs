@@ -17,7 +17,7 @@ use super::{
     embedded::{EmbeddedIndex, IndexState},
     index_work::IndexWork,
     meilisearch::Meilisearch,
-    outbox::Outbox,
+    meilisearch_feed::MeilisearchFeed,
     remote::RemoteSearch,
 };
 use crate::settings::Settings;
@@ -147,13 +147,13 @@ impl Finder {
     pub fn start(&self, clock: &Clock) {
         self.embedded.start_for_long();
         if let Some(remote) = &self.remote {
-            let outbox = Outbox::new(
+            let feed = MeilisearchFeed::new(
                 Arc::clone(&remote.meilisearch),
                 Arc::clone(&self.store),
                 clock.clone(),
                 Arc::clone(&remote.sync_state),
             );
-            self.tasks.spawn(outbox.run(self.stop.clone()));
+            self.tasks.spawn(feed.run(self.stop.clone()));
         }
     }
 

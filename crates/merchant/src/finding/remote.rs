@@ -94,7 +94,7 @@ impl RemoteSearch {
         }
     }
 
-    /// Asks the database where no outbox runs: in a process that makes only one call.
+    /// Asks the database where no feed runs: in a process that makes only one call.
     async fn is_in_step(&self) -> bool {
         if let Some(known) = self.sync_state.known() {
             return known;

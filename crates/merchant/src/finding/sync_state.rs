@@ -1,4 +1,4 @@
-//! Whether Meilisearch is up to date, shared by searches and the outbox.
+//! Whether Meilisearch is up to date, shared by searches and the feed.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 pub struct SyncState {
     /// `None` before the first check.
     is_in: Mutex<Option<bool>>,
-    /// Wakes the outbox.
+    /// Wakes the feed.
     pub wake: Notify,
     is_index_missing: AtomicBool,
 }
@@ -27,7 +27,7 @@ impl SyncState {
         *self.is_in.lock().unwrap_or_else(PoisonError::into_inner) = Some(is_in);
     }
 
-    /// Only if nothing is known yet: the outbox knows better.
+    /// Only if nothing is known yet: the feed knows better.
     pub fn set_first(&self, is_in: bool) {
         let mut known = self.is_in.lock().unwrap_or_else(PoisonError::into_inner);
         known.get_or_insert(is_in);

@@ -10,6 +10,7 @@ use super::{arguments, cart_output::Output};
 use crate::{
     errors,
     model::{cart::Cart, formats::Format},
+    open_carts,
     state::CounterState,
     store,
 };
@@ -44,7 +45,7 @@ fn handle(
     input: Input,
 ) -> Result<Output> {
     let stored = store::cart(sql, &input.cart_id)?.ok_or_else(errors::cart_not_found)?;
-    errors::check_open(&stored, state.now(context))?;
+    open_carts::check_open(&stored, state.now(context))?;
     let cart: Cart = serde_json::from_str(&stored.cart).map_err(Error::internal)?;
     let format = match input.format {
         Some(format) => format,

@@ -84,7 +84,7 @@ fn handle(
     let now_ms = now.as_millisecond();
     store::lock_caller(sql, &context.caller.id)?;
     let stored = open_carts::own_cart(sql, &context.caller, &input.cart_id)?;
-    errors::check_open(&stored, now_ms)?;
+    open_carts::check_open(&stored, now_ms)?;
     let old: Cart = serde_json::from_str(&stored.cart).map_err(Error::internal)?;
     let format = serde_json::from_value(stored.format.into()).map_err(Error::internal)?;
     let address = match &input.shipping_address {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, io};
 
-use kit::{Result, minute::MINUTE_MS, text};
+use kit::{Result, minute_limit::MINUTE_MS, text};
 
 use super::{
     log::{

@@ -15,7 +15,7 @@ use super::{
     endpoint::Endpoint,
     guard::Guard,
 };
-use crate::wire::reads::Reads;
+use crate::wire::accept_header::Reads;
 use crate::wire::{
     errors::{Fault, error_message},
     inbound,

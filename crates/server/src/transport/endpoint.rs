@@ -21,12 +21,12 @@ use http_body_util::Full;
 use super::{answer, connections::OpenConnection, guard::Guard, json_only};
 use crate::wire::{
     STATELESS,
+    accept_header::Reads,
     definitions::PublishedCounter,
     direct::{self, Plain},
     errors::Fault,
     http_service::{HttpService, Mode},
     inbound::{self, Envelope},
-    reads::Reads,
     sessions::{SessionBook, SessionOwner},
     subscriptions,
 };

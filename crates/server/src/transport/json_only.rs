@@ -1,5 +1,5 @@
 //! Event streams for clients that read JSON alone: the one message that answers
-//! the request. What clients can read is in `wire/reads.rs`.
+//! the request. What clients can read is in `wire/accept_header.rs`.
 
 use axum::{
     body::Body,

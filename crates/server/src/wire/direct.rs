@@ -26,12 +26,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     STATELESS,
+    accept_header::Reads,
     client::PlainClient,
     definitions::{LIST_TTL_MS, PAGE, PublishedCounter},
     errors::{self, Fault},
     inbound::too_complex,
     language,
-    reads::Reads,
     tool_result::{self, Recipient},
 };
 

@@ -15,7 +15,7 @@ use crate::{
         record::{NOTHING, Record, parse},
         store::CHECKPOINTS,
     },
-    private,
+    private_files,
 };
 
 pub const ENDING: &str = ".jsonl";
@@ -44,7 +44,7 @@ impl Directory {
     fn locked_checkpoints(&self) -> Result<File> {
         make_directory(&self.0)?;
         let path = self.chain(CHECKPOINTS);
-        let file = private::options()
+        let file = private_files::options()
             .read(true)
             .append(true)
             .create(true)

@@ -9,7 +9,7 @@ use std::{
 
 use kit::{Error, Result};
 
-use crate::private;
+use crate::private_files;
 
 /// How much is read to find the last record. Longer than nearly all records.
 const LAST_BYTES: u64 = 64 * 1024;
@@ -31,7 +31,7 @@ pub fn broken(segment: &str, what: &str) -> Error {
 }
 
 pub fn make_directory(directory: &Path) -> Result<()> {
-    private::create_directory(directory).map_err(|error| unusable(directory, error))
+    private_files::create_directory(directory).map_err(|error| unusable(directory, error))
 }
 
 /// Makes a new or renamed file durable.

@@ -11,7 +11,7 @@ use crate::{
         record::{Line, Record},
         store::{Appended, SegmentWriter},
     },
-    private,
+    private_files,
 };
 
 pub struct FileSegmentWriter {
@@ -53,9 +53,12 @@ impl FileSegmentWriter {
                 none => {
                     let path = self.directory.arguments(&self.segment);
                     if let Some(parent) = path.parent() {
-                        private::create_directory(parent)?;
+                        private_files::create_directory(parent)?;
                     }
-                    let file = private::options().append(true).create(true).open(path)?;
+                    let file = private_files::options()
+                        .append(true)
+                        .create(true)
+                        .open(path)?;
                     none.insert((file, 0))
                 }
             };

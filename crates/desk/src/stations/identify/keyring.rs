@@ -8,9 +8,9 @@ use std::{
 use kit::{About, Caller, Result, sql::Budget, time::Clock};
 
 use super::{
-    configured::ConfiguredKeys,
+    configured_keys::ConfiguredKeys,
     identified::{Credentials, Identified, Key, Unidentified},
-    stored::StoredKeys,
+    stored_keys::StoredKeys,
 };
 use crate::{
     keys,

@@ -15,9 +15,9 @@ use std::{
     time::SystemTime,
 };
 
-use crate::private;
+use crate::private_files;
 
-pub const WINDOW_MS: i64 = kit::minute::MINUTE_MS;
+pub const WINDOW_MS: i64 = kit::minute_limit::MINUTE_MS;
 
 /// The first eight bytes of the file; another format gets another value.
 const MAGIC: u64 = u64::from_be_bytes(*b"mdglim01");
@@ -97,14 +97,14 @@ fn is_old(path: &Path) -> bool {
 /// `None`: another process has locked, replaced or removed it.
 fn lock(path: &Path) -> io::Result<Option<File>> {
     let open = || {
-        let mut options = private::options();
+        let mut options = private_files::options();
         options.read(true).write(true).create(true).truncate(false);
         options.open(path)
     };
     let file = match open() {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             if let Some(directory) = path.parent() {
-                private::create_directory(directory)?;
+                private_files::create_directory(directory)?;
             }
             open()?
         }
@@ -227,7 +227,7 @@ impl Ring {
         self.slots = (self.slots * 2).min(MOST_SLOTS);
         self.first = 0;
         let bytes = self.bytes(&times);
-        private::replace(path, |file| file.write_all(&bytes))
+        private_files::replace(path, |file| file.write_all(&bytes))
     }
 
     fn correct_future_times(&mut self, file: &mut File, now: i64) -> io::Result<()> {

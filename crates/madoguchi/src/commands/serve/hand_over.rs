@@ -10,7 +10,7 @@ use std::{
 use desk::{
     Desk,
     keys::{self, NewKey},
-    private,
+    private_files,
 };
 use kit::{Error, Result};
 use server::console;
@@ -47,7 +47,8 @@ impl HandOver {
         };
         // Before the key is created, so that it can be handed over.
         if let Self::Directory(directory) = self {
-            private::create_directory(directory).map_err(|error| unusable(directory, &error))?;
+            private_files::create_directory(directory)
+                .map_err(|error| unusable(directory, &error))?;
         }
         let wanted = NewKey {
             name: counter.into(),
@@ -110,8 +111,8 @@ impl HandOver {
 
 fn write(directory: &Path, name: &str, text: &str) -> Result<PathBuf> {
     let path = directory.join(name);
-    private::create_directory(directory)
-        .and_then(|()| private::replace(&path, |file| writeln!(file, "{text}")))
+    private_files::create_directory(directory)
+        .and_then(|()| private_files::replace(&path, |file| writeln!(file, "{text}")))
         .map_err(|error| unusable(&path, &error))?;
     Ok(path)
 }

@@ -4,7 +4,7 @@
 use std::io;
 
 use jiff::Timestamp;
-use kit::minute::MINUTE_MS;
+use kit::minute_limit::MINUTE_MS;
 
 use super::index::{Files, Index, Reader};
 

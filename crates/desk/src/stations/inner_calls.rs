@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kit::{Context, Error, Result, error::INVALID_ARGUMENT, tool::InnerCall};
 use serde_json::{Map, Value, json};
 
-use super::{audit::OpenRecord, authorize, identify::Identified, unknown, validate};
+use super::{audit::OpenRecord, authorize, identify::Identified, unknown_arguments, validate};
 use crate::window::{FoundTool, PreparedTool, Window};
 
 /// The tools that the arguments call, in order. Replaces aliases by the tools' own
@@ -58,7 +58,7 @@ fn one<'w>(
     authorize::check(who, tool)?;
     tool.tool.name.clone_into(call.tool);
     tool.tool.normalised(context, call.arguments);
-    unknown::refuse(tool, &unknown::take(tool, call.arguments))?;
+    unknown_arguments::refuse(tool, &unknown_arguments::take(tool, call.arguments))?;
     let arguments = std::mem::take(call.arguments);
     let valid = validate::input_except(tool, arguments, &call.filled_in_later)?;
     if let Value::Object(valid) = valid {
@@ -70,7 +70,7 @@ fn one<'w>(
 fn unknown_tool(window: &Window, name: &str) -> Error {
     let error = Error::new(
         INVALID_ARGUMENT,
-        format!("There is no tool {}.", unknown::name(name)),
+        format!("There is no tool {}.", unknown_arguments::name(name)),
     );
     match window.nearest_tool(name) {
         Some(nearest) => error.next(format!("Did you mean {nearest}?")),

@@ -30,7 +30,7 @@ const BATCH: i64 = 5_000;
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-pub struct Outbox {
+pub struct MeilisearchFeed {
     meilisearch: Arc<Meilisearch>,
     store: Arc<dyn Store>,
     clock: Clock,
@@ -77,7 +77,7 @@ struct Catalogue {
     synonyms_version: i64,
 }
 
-impl Outbox {
+impl MeilisearchFeed {
     pub fn new(
         meilisearch: Arc<Meilisearch>,
         store: Arc<dyn Store>,

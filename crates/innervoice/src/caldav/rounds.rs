@@ -2,7 +2,7 @@
 
 use kit::{Result, Sql, sql::Budget};
 
-use super::server::Server;
+use super::remote_calendar::Server;
 use crate::{
     calendar_file::PAST_MS,
     store::caldav::{self, Outcome},
