@@ -171,8 +171,9 @@ fn shorten(schema: &mut Value) {
 fn drop_zero_minimum(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
-            // A score from 0 to 1 keeps its bound.
-            if object.get("type").is_some_and(|kind| kind == "integer") {
+            // A score from 0 to 1 keeps its bounds.
+            let is_number = object.get("type").is_some_and(|kind| kind == "number");
+            if !(is_number && object.contains_key("maximum")) {
                 object.retain(|keyword, value| keyword != "minimum" || value != 0);
             }
             object.values_mut().for_each(drop_zero_minimum);
