@@ -3,7 +3,7 @@
 use std::{io, ops::Range};
 
 use jiff::civil::Date;
-use kit::{Error, Rule};
+use kit::{Error, Rule, tool::UNKNOWN};
 use serde_json::{Value, json};
 
 use crate::model::{
@@ -51,6 +51,11 @@ const DUE_MESSAGE: &str =
     "A due date has the form YYYY-MM-DD. update_task removes it with clear: [\"due\"].";
 const SUBTASKS_MESSAGE: &str = "A task has at most 20 sub-tasks of up to 100 characters each.";
 const LONG_MESSAGE: &str = "The text is too long.";
+// What to do instead of an argument that a tool does not have.
+const PRIORITY_MESSAGE: &str = "Priority is the position in the category; reorder_task changes it.";
+const DESCRIPTION_MESSAGE: &str = "A task's description is in its context: use update_context \
+    with the section Task Description.";
+const LINK_MESSAGE: &str = "Use link_tasks with the relation depends_on.";
 
 /// The errors of broken schema rules. A field means the same in every tool, so
 /// all tools share this list, except those with an ADR's status.
@@ -72,6 +77,10 @@ pub const RULES: &[Rule] = &[
     rule("content", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
     rule("section", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
     rule("query", "maxLength", CONTENT_TOO_LONG, LONG_MESSAGE),
+    rule("priority", UNKNOWN, "UNKNOWN_ARGUMENT", PRIORITY_MESSAGE),
+    rule("description", UNKNOWN, "UNKNOWN_ARGUMENT", DESCRIPTION_MESSAGE),
+    rule("depends_on", UNKNOWN, "UNKNOWN_ARGUMENT", LINK_MESSAGE),
+    rule("blocked_by", UNKNOWN, "UNKNOWN_ARGUMENT", LINK_MESSAGE),
 ];
 
 /// The same for tools with an ADR's status.

@@ -175,6 +175,10 @@ INVALID_POSITION reorder_task { "task_id": "T001", "position": "before" }
         };
         agent.refused(tool, serde_json::from_str(arguments).unwrap(), code);
     }
+    // An argument that agents expect is answered with the tool that does it.
+    let urgent = json!({ "task_id": "T001", "priority": "high" });
+    let error = agent.refused("update_task", urgent, "UNKNOWN_ARGUMENT");
+    assert!(error["message"].to_string().contains("reorder_task"));
 
     // An unreadable file is never overwritten.
     let broken: &[u8] = b"# Task\n\xff\xfe\n";
