@@ -1,6 +1,6 @@
 //! Which film a caller means: an id, a title in any spelling, or some words about it.
 
-use kit::text::{fold, narrow, similarity, sound};
+use kit::text::{cut, fold, narrow, similarity, sound};
 
 use super::{film::Film, words::Words};
 
@@ -11,6 +11,9 @@ const NEAR: f64 = 0.65;
 const WORTH_PROPOSING: f64 = 0.25;
 /// Fewer letters of romaji could be part of any title.
 const SHORTEST_SOUND: usize = 3;
+/// Characters of a text that are looked at. No title is longer, and comparing takes
+/// longer with every one.
+const LONGEST: usize = 500;
 
 #[derive(Debug, PartialEq)]
 pub enum TitleMatch<'a> {
@@ -99,6 +102,7 @@ struct Wanted {
 
 impl Wanted {
     fn new(text: &str) -> Self {
+        let (text, _) = cut(text, LONGEST);
         Self {
             id: narrow(text),
             folded: fold(text),
