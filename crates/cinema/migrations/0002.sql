@@ -2,6 +2,4 @@ ALTER TABLE cinema_films ADD COLUMN reading TEXT NOT NULL DEFAULT '';
 
 ALTER TABLE cinema_films ADD COLUMN english_title TEXT NOT NULL DEFAULT '';
 
-ALTER TABLE cinema_films ADD COLUMN english_description TEXT NOT NULL DEFAULT '';
-
-ALTER TABLE cinema_films DROP COLUMN title_folded
+ALTER TABLE cinema_films ADD COLUMN english_description TEXT NOT NULL DEFAULT ''

@@ -15,6 +15,7 @@ use kit::{
     context::Change,
     counter::Demo,
     sql::{Budget, values},
+    text::fold,
 };
 
 use crate::{
@@ -188,10 +189,13 @@ fn write_halls(sql: &mut dyn Sql) -> Result<()> {
 
 /// Writes the films, and what a later version of the demo knows about those it finds.
 fn write_films(sql: &mut dyn Sql) -> Result<()> {
-    let films = data::FILMS.iter().flat_map(|film| {
+    // A desk of the version before reads `title_folded` in the same database.
+    let folded: Vec<String> = data::FILMS.iter().map(|film| fold(film.title)).collect();
+    let films = data::FILMS.iter().zip(&folded).flat_map(|(film, folded)| {
         [
             Param::Text(film.id),
             Param::Text(film.title),
+            Param::Text(folded),
             Param::Text(film.reading),
             Param::Text(film.english_title),
             Param::Text(film.genre),
@@ -207,13 +211,13 @@ fn write_films(sql: &mut dyn Sql) -> Result<()> {
     });
     sql.execute(
         &format!(
-            "INSERT INTO cinema_films (id, title, reading, english_title, genre, \
+            "INSERT INTO cinema_films (id, title, title_folded, reading, english_title, genre, \
              duration_minutes, rating, age_class, popularity, description, english_description, \
              release_date, is_demo) VALUES {} ON CONFLICT (id) DO UPDATE SET \
              reading = excluded.reading, english_title = excluded.english_title, \
              english_description = excluded.english_description \
              WHERE cinema_films.is_demo = 1",
-            values(data::FILMS.len(), 13)
+            values(data::FILMS.len(), 14)
         ),
         &films.collect::<Vec<_>>(),
     )?;

@@ -47,9 +47,9 @@ async fn demo_data_is_loaded_and_removed() {
 /// Adds a film that is not of the demo.
 fn real_film(id: &str) -> String {
     format!(
-        "INSERT INTO cinema_films (id, title, genre, duration_minutes, rating, age_class, \
-         popularity, description, release_date, is_demo) VALUES \
-         ('{id}', '本物', 'ドラマ', 100, 3.0, 'G', 0, '', '2026-01-01', 0) RETURNING 1"
+        "INSERT INTO cinema_films (id, title, title_folded, genre, duration_minutes, rating, \
+         age_class, popularity, description, release_date, is_demo) VALUES \
+         ('{id}', '本物', '本物', 'ドラマ', 100, 3.0, 'G', 0, '', '2026-01-01', 0) RETURNING 1"
     )
 }
 
