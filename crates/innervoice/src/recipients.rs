@@ -183,6 +183,7 @@ fn add_by_reading(
     let Some(reading) = romaji::reading(folded) else {
         return Ok(());
     };
+    let most = usize::try_from(CANDIDATES).unwrap_or_default();
     let mut ids: Vec<String> = Vec::new();
     for (id, name) in contacts::all_names(sql, LOOKED_THROUGH)? {
         let known = romaji::reading(&name);
@@ -190,12 +191,14 @@ fn add_by_reading(
             Some(known) => is_meant(&known, &reading),
             None => romaji::is_read(&name, &reading),
         };
-        let is_new = !ids.contains(&id) && found.iter().all(|contact| contact.id != id);
-        if is_read && is_new {
+        let is_new = |id: &String| !ids.contains(id) && found.iter().all(|it| it.id != *id);
+        if is_read && is_new(&id) {
             ids.push(id);
         }
+        if ids.len() >= most {
+            break;
+        }
     }
-    ids.truncate(usize::try_from(CANDIDATES).unwrap_or_default());
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     found.extend(contacts::by_ids(sql, &ids)?);
     found.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));

@@ -296,6 +296,14 @@ pub fn subtask_not_found(task: &Task, title: &str) -> Error {
     }))
 }
 
+pub fn too_many_links(count: usize) -> Error {
+    Error::new(
+        kit::error::INVALID_ARGUMENT,
+        format!("Nothing was deleted: that would add {count} links between other tasks."),
+    )
+    .next("Finish the task instead, or remove some of its links with link_tasks first.")
+}
+
 /// Deleting a task would unblock those that wait for it.
 pub fn has_dependants(id: TaskId, dependants: &[(TaskId, String)]) -> Error {
     let names = kit::shortlist(dependants.iter().map(|(id, title)| format!("{id} {title}")));

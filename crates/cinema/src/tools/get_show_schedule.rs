@@ -128,7 +128,11 @@ fn handle(
         reason = Some(day.no_screening(film.as_ref().map(|film| film.title.as_str())));
     } else if film.is_none() {
         // The programme is what is still to come.
+        let is_over = day.nothing_to_book(&found, now);
         found.retain(|listing| !listing.show.has_begun(now));
+        if found.is_empty() {
+            reason = is_over;
+        }
     }
     if reason.is_none() {
         reason = filters.apply(state, context, sql, &mut found)?;

@@ -42,7 +42,12 @@ fn take_from_object(
         object.retain(|field, _| {
             let is_known = known.contains_key(field);
             if !is_known {
-                let nearest = text::nearest(field, known.keys().map(String::as_str));
+                // Only the first are named, and looking for the nearest takes time.
+                let names = known.keys().map(String::as_str);
+                let nearest = match unknown.len() < NAMED {
+                    true => text::nearest(field, names),
+                    false => None,
+                };
                 unknown.push(UnknownArgument {
                     field: format!("{path}{}", name(field)),
                     nearest: nearest.map(str::to_owned),

@@ -116,9 +116,13 @@ mod tests {
             "2026-11-20 3pm | 2026/11/20 15:00 | 11/20 15時",
             "2026-11-20 15:00",
         ),
-        ("今日の25時 | 今夜25時", "2026-11-19 01:00"),
         (
-            "midnight tomorrow | 明日0時 | midnight | 今夜12時",
+            "今日の25時 | 今夜25時 | 今夜1時 | tonight at 1am | 夜1時",
+            "2026-11-19 01:00",
+        ),
+        ("明日の深夜1時 | tomorrow night at 1am", "2026-11-20 01:00"),
+        (
+            "midnight tomorrow | 明日0時 | midnight | 今夜12時 | 今夜0時 | midnight tonight",
             "2026-11-19 00:00",
         ),
     ];
@@ -140,6 +144,17 @@ mod tests {
         let nonsense = "soon | later | そのうち | tomorrow never | at | 25:99 | friday monday | \
             3pm 4pm | 99日 | next | in | in minutes | 来週15時 | +m | 13pm";
         for text in nonsense.split(" | ") {
+            assert_eq!(said(text), "NotUnderstood", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_beyond_the_calendar_is_not_understood() {
+        for text in [
+            "999999か月後",
+            "999999日後",
+            "in 65535w 65535w 65535w 65535w",
+        ] {
             assert_eq!(said(text), "NotUnderstood", "{text}");
         }
     }

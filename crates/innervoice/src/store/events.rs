@@ -111,6 +111,13 @@ impl Event {
         }
     }
 
+    /// For comparing times.
+    pub fn without_description(&self) -> Self {
+        let mut event = self.clone();
+        event.description = String::new();
+        event
+    }
+
     /// One occurrence, as an event.
     pub fn at(&self, occurrence: &Occurrence) -> Self {
         Self {
@@ -278,6 +285,26 @@ pub fn between(
     most: usize,
     steps: &Steps,
 ) -> Result<Vec<Event>> {
+    occurrences_between(sql, from, to, most, steps, |_| {})
+}
+
+/// The same without descriptions. A series can have many occurrences, and each would
+/// have a copy of a long text.
+pub fn times_between(sql: &mut dyn Sql, from: i64, to: i64, steps: &Steps) -> Result<Vec<Event>> {
+    let all = usize::MAX;
+    occurrences_between(sql, from, to, all, steps, |event| {
+        event.description = String::new();
+    })
+}
+
+fn occurrences_between(
+    sql: &mut dyn Sql,
+    from: i64,
+    to: i64,
+    most: usize,
+    steps: &Steps,
+    shorten: fn(&mut Event),
+) -> Result<Vec<Event>> {
     let rows = sql.query(
         &format!(
             "SELECT {COLUMNS} FROM innervoice_events WHERE rule IS NULL \
@@ -302,12 +329,22 @@ pub fn between(
         ),
         &[Param::Int(from), Param::Int(to), Param::Int(MOST_SERIES)],
     )?;
+    found.iter_mut().for_each(shorten);
     for row in &rows {
-        found.extend(Event::of(row)?.occurrences(from, to, most, steps));
+        let mut series = Event::of(row)?;
+        shorten(&mut series);
+        found.extend(series.occurrences(from, to, most, steps));
+        if found.len() > most.saturating_mul(2) {
+            keep_first(&mut found, most);
+        }
     }
+    keep_first(&mut found, most);
+    Ok(found)
+}
+
+fn keep_first(found: &mut Vec<Event>, most: usize) {
     found.sort_by(|a, b| (a.starts_at, &a.id).cmp(&(b.starts_at, &b.id)));
     found.truncate(most);
-    Ok(found)
 }
 
 /// For a feed: cancelled events too, so that subscribers remove them.

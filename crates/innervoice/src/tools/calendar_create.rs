@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kit::{
-    Context, Definition, Effect, Handler, Language, Result, Sql, Tool,
+    Context, Definition, Effect, Handler, Language, Result, Sql, Tool, Warning,
     approval::{Card, describe},
 };
 use schemars::JsonSchema;
@@ -113,7 +113,18 @@ fn handle(
     events::insert(sql, event)?;
     event::changed(context, event);
     let message = message(state, context, event, &conflicts);
-    Ok(Output::new(context, event, &conflicts, message))
+    let output = Output::new(context, event, &conflicts, message);
+    Ok(output.warnings(passed(context, event).into_iter().collect()))
+}
+
+/// A warning if the event is over already, which is rarely meant.
+fn passed(context: &Context, event: &Event) -> Option<Warning> {
+    let is_over = event.ends_at <= here(context).now.as_millisecond();
+    let message = match context.language {
+        Language::English => "This event is in the past.",
+        Language::Japanese => "この予定は過去の日時です。",
+    };
+    (is_over && event.rule.is_none()).then(|| Warning::new("PAST", message))
 }
 
 /// For the person who is asked: what, when exactly, where.

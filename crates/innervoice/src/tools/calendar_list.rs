@@ -102,6 +102,9 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     .personal(&["query"])
 }
 
+/// How many occurrences a search looks through.
+const MOST_SEARCHED: usize = 2_000;
+
 fn handle(
     state: &CounterState,
     context: &Context,
@@ -117,10 +120,10 @@ fn handle(
     let most = if query.is_empty() {
         limit + 1
     } else {
-        usize::MAX
+        MOST_SEARCHED
     };
     let mut found = events::between(sql, from, to, most, &steps)?;
-    let all = found.clone();
+    let all: Vec<Event> = found.iter().map(Event::without_description).collect();
     found.retain(|event| matches(event, &query));
     let has_more = found.len() > limit;
     found.truncate(limit);

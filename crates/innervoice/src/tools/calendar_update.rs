@@ -265,6 +265,10 @@ fn whole(context: &Context, before: &Event, input: Input) -> Result<Event> {
             after.exceptions.clear();
         }
     }
+    if after.rule.is_some() {
+        // A longer duration or dropped exceptions move the end of the series too.
+        after.find_end(&Steps::new(STEPS_OF_A_CALL));
+    }
     after.title = input.title.unwrap_or(after.title);
     let clears = |field| input.clear.contains(&field);
     after.description = new_text(

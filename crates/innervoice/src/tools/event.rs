@@ -155,7 +155,12 @@ pub fn set_repeat(event: &mut Event, here: &Here, repeat: Option<&str>) -> Resul
         return Ok(());
     }
     let steps = Steps::new(STEPS_OF_A_CALL);
-    let first = event
+    // By the rule alone: an occurrence that was moved is not the start of the series.
+    let by_rule = Event {
+        exceptions: Default::default(),
+        ..event.clone()
+    };
+    let first = by_rule
         .series()
         .between(event.starts_at - 1, i64::MAX, 1, &steps);
     match first.first() {
@@ -172,6 +177,8 @@ pub fn set_repeat(event: &mut Event, here: &Here, repeat: Option<&str>) -> Resul
 
 /// For how long the occurrences of a series are compared with other events.
 const COMPARED_MS: i64 = 62 * 24 * 60 * 60_000;
+/// How many of them are compared.
+const MOST_COMPARED: usize = 1_000;
 
 /// Other events at the same time. All-day events are at no time.
 pub fn conflicts(sql: &mut dyn Sql, event: &Event) -> Result<Vec<Event>> {
@@ -183,13 +190,14 @@ pub fn conflicts(sql: &mut dyn Sql, event: &Event) -> Result<Vec<Event>> {
         None => vec![event.clone()],
         Some(_) => {
             let until = event.starts_at + COMPARED_MS;
-            event.occurrences(event.starts_at, until, usize::MAX, &steps)
+            let series = event.without_description();
+            series.occurrences(event.starts_at, until, MOST_COMPARED, &steps)
         }
     };
     let (Some(first), Some(last)) = (own.first(), own.iter().map(|one| one.ends_at).max()) else {
         return Ok(Vec::new());
     };
-    let mut others = events::between(sql, first.starts_at, last, usize::MAX, &steps)?;
+    let mut others = events::times_between(sql, first.starts_at, last, &steps)?;
     others.retain(|other| {
         other.id != event.id && !other.all_day && own.iter().any(|one| one.overlaps(other))
     });

@@ -104,12 +104,14 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 }
 
 fn handle(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Output> {
-    let range = Range::of(context, input.from.as_deref(), input.to.as_deref(), WEEK)?;
+    let mut range = Range::of(context, input.from.as_deref(), input.to.as_deref(), WEEK)?;
+    // What has passed is not free.
+    range.from = range.from.max(context.clock.now());
     let earliest = time_of_day(input.earliest.as_deref(), 9)?;
     let latest = time_of_day(input.latest.as_deref(), 18)?;
     let (from, to) = range.millis();
     let steps = Steps::new(STEPS_OF_A_LIST);
-    let found = events::between(sql, from, to, usize::MAX, &steps)?;
+    let found = events::times_between(sql, from, to, &steps)?;
     let (all_day, busy): (Vec<Event>, Vec<Event>) =
         found.into_iter().partition(|event| event.all_day);
     let mut gaps = Vec::new();

@@ -175,6 +175,9 @@ pub struct NewQuantities(Vec<PlanItem>);
 
 impl NewQuantities {
     pub fn parse(items: &[Value]) -> Result<Self> {
+        if items.len() > MAX_ITEMS {
+            return Err(errors::too_many_items(items.len(), MAX_ITEMS));
+        }
         let mut quantities: Vec<PlanItem> = Vec::new();
         for (index, item) in items.iter().enumerate() {
             let Some(product_id) = product_id(&item["product_id"]) else {

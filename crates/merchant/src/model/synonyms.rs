@@ -5,6 +5,9 @@ use std::collections::HashMap;
 
 /// The most texts to search for beside the given one.
 const MOST_ALTERNATIVES: usize = 10;
+/// Characters of a search that are compared with synonyms. People write fewer, and
+/// comparing takes longer with every one.
+const LONGEST_TEXT: usize = 300;
 
 /// Groups of words and phrases with one meaning.
 #[derive(Debug, Default)]
@@ -40,9 +43,10 @@ impl Synonyms {
     /// Texts that mean the same as `text`: each has one of its phrases replaced. Where
     /// phrases overlap, the first and longest counts.
     pub fn alternatives(&self, text: &str) -> Vec<String> {
+        let (text, _) = kit::text::cut(text, LONGEST_TEXT);
         let text: Vec<char> = plain(text).chars().collect();
         let (mut found, mut start) = (Vec::new(), 0);
-        while start < text.len() {
+        while start < text.len() && found.len() < MOST_ALTERNATIVES {
             let longest = text.len().min(start + self.longest);
             let mut ends = (start + 1..=longest).rev();
             start = match ends.find(|end| self.replace(&text, start, *end, &mut found)) {
@@ -65,11 +69,11 @@ impl Synonyms {
         if is_inside_a_word(before, phrase) || is_inside_a_word(phrase, after) {
             return false;
         }
-        let [before, phrase, after]: [String; 3] =
-            [before, phrase, after].map(|part| part.iter().collect());
+        let phrase: String = phrase.iter().collect();
         let Some(groups) = self.by_phrase.get(&phrase) else {
             return false;
         };
+        let [before, after]: [String; 2] = [before, after].map(|part| part.iter().collect());
         let words = groups.iter().filter_map(|group| self.groups.get(*group));
         for word in words.flatten().filter(|word| plain(word) != phrase) {
             let text = format!("{} {word} {}", before.trim(), after.trim());
@@ -123,6 +127,18 @@ mod tests {
             group(&["cup", "mug", "コップ"]),
             group(&["dress", "ワンピース"]),
         ])
+    }
+
+    #[test]
+    fn a_very_long_search_has_few_alternatives() {
+        let long = "靴 マグカップ ".repeat(20_000);
+        let found = synonyms().alternatives(&long);
+        assert!(found.len() <= MOST_ALTERNATIVES);
+        assert!(
+            found
+                .iter()
+                .all(|text| text.chars().count() < 2 * LONGEST_TEXT)
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::{address::snake_case, errors};
 #[rustfmt::skip]
 const UNSUPPORTED: &[(&[&str], &str)] = &[
     (&["coupon", "promo", "voucher", "discount", "クーポン", "割引"], "coupons or discounts"),
-    (&["wrap", "gift_message", "ラッピング", "のし"], "gift wrapping or gift messages"),
+    (&["wrap", "wrapping", "gift_message", "ラッピング", "のし"], "gift wrapping or gift messages"),
     (
         &["delivery_date", "delivery_time", "deliver_on", "arrive", "配達", "お届け"],
         "a choice of the delivery date or time",
@@ -63,8 +63,14 @@ pub fn is_unsupported(name: &str) -> bool {
 }
 
 fn wish(name: &str) -> Option<&'static str> {
-    let spellings = [name.to_lowercase(), snake_case(name)];
-    let is_asked = |part: &&str| spellings.iter().any(|name| name.contains(part));
+    // Latin words count whole: `discounted_price` and `expression` are no wishes.
+    let spellings = [name.to_lowercase(), snake_case(name)].map(|name| format!("_{name}_"));
+    let is_asked = |part: &&str| match part.is_ascii() {
+        true => [format!("_{part}_"), format!("_{part}s_")]
+            .iter()
+            .any(|word| spellings.iter().any(|name| name.contains(word))),
+        false => name.contains(part),
+    };
     let mut wishes = UNSUPPORTED.iter();
     wishes
         .find(|(parts, _)| parts.iter().any(is_asked))
@@ -139,6 +145,7 @@ mod tests {
         for note in [
             json!({ "name": "おすすめ", "total_price": 1, "discount": 0, "gift_wrap": false, "planId": 1 }),
             json!({ "items": [{ "product_id": 1, "quantity": 1, "unit_price_jpy": 1, "reason": "x" }] }),
+            json!({ "discounted_price": 1 }),
         ] {
             assert_eq!(check(&note).unwrap(), [], "{note}");
         }

@@ -100,6 +100,9 @@ fn check_dependants(txn: &mut Txn<'_>, id: TaskId) -> Result<()> {
     }
 }
 
+/// How many links a deletion may add. Each is an edit of the whole file.
+const MOST_NEW_LINKS: usize = 200;
+
 /// Lets the tasks that wait for this one wait for its own dependencies.
 fn relink(txn: &mut Txn<'_>, id: TaskId) -> Result<Vec<TaskId>> {
     let board = txn.board()?;
@@ -108,6 +111,9 @@ fn relink(txn: &mut Txn<'_>, id: TaskId) -> Result<Vec<TaskId>> {
     let exists = |other: &TaskId| board.tasks.iter().any(|task| task.id == Some(*other));
     let waiting: Vec<TaskId> = graph.waiting(id).filter(exists).collect();
     let first: Vec<TaskId> = graph.waits_for(id).filter(exists).collect();
+    if waiting.len() * first.len() > MOST_NEW_LINKS {
+        return Err(errors::too_many_links(waiting.len() * first.len()));
+    }
     for waiting in &waiting {
         link_tasks::set(txn, *waiting, Link::After, id.0, true)?;
         for first in &first {

@@ -66,17 +66,15 @@ fn implied_calls(
         let given = arguments.get("change_id").and_then(Value::as_str);
         let last = || locked(&state.undo).last(&context.caller.id);
         let id = given.map(str::to_owned).or_else(last);
+        // Pinned also if it is not found: what the handler undoes is what was checked.
+        let pinned = id.clone().unwrap_or_default();
+        arguments.insert("change_id".into(), pinned.into());
         let found = id.zip(state.files.folder().ok());
-        let found = found.and_then(|(id, folder)| {
-            let done = History::of(&folder).find(&id).ok()??;
-            Some((id, done))
-        });
+        let found = found.and_then(|(id, folder)| History::of(&folder).find(&id).ok()?);
         // The handler says why there is nothing to undo.
-        let Some((id, done)) = found else {
+        let Some(done) = found else {
             return Vec::new();
         };
-        // The checked change is the one to undo.
-        arguments.insert("change_id".into(), id.into());
         let calls = done.label.split(", ").filter_map(implied_call);
         arguments.insert(CALLS.into(), calls.collect());
         calls_in(arguments, CALLS, |value| value == AS_BEFORE)
@@ -121,6 +119,8 @@ fn implied_call(operation: &str) -> Option<Value> {
 fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Changed<Output>> {
     let last = || locked(&state.undo).last(&context.caller.id);
     let id = input.change_id.clone().or_else(last);
+    // Empty: there was nothing to undo when the call was checked.
+    let id = id.filter(|id| !id.is_empty());
     let id = id.ok_or_else(errors::nothing_to_undo)?;
     let history = History::of(&state.files.folder()?);
     let written = state.write(context, UndoScope::ByIdOnly, |txn| {

@@ -1,7 +1,7 @@
 //! Days of a calendar, counted from today.
 
 use jiff::{
-    ToSpan as _, Zoned,
+    Span, ToSpan as _, Zoned,
     civil::{Date, Weekday},
 };
 
@@ -38,7 +38,9 @@ pub fn coming(now: &Zoned, weekday: Weekday) -> Option<Date> {
 }
 
 pub fn later(now: &Zoned, days: i32) -> Option<Date> {
-    now.date().checked_add(days.days()).ok()
+    now.date()
+        .checked_add(Span::new().try_days(days).ok()?)
+        .ok()
 }
 
 pub fn month(now: &Zoned, months: i32) -> Option<Days> {

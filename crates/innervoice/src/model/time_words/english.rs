@@ -1,7 +1,7 @@
 //! Times in English.
 
 use jiff::{
-    SignedDuration, ToSpan as _, Zoned,
+    SignedDuration, Span, ToSpan as _, Zoned,
     civil::{Date, Weekday},
 };
 
@@ -97,7 +97,7 @@ fn relative(parts: &mut Parts, rest: &[&str], now: &Zoned) -> Option<usize> {
         parts.day(later(now, days)?);
         return Some(at);
     }
-    let later = now.checked_add(days.days()).ok()?;
+    let later = now.checked_add(Span::new().try_days(days).ok()?).ok()?;
     let later = later.checked_add(SignedDuration::from_secs(seconds)).ok()?;
     parts.at = Some(later.timestamp());
     Some(at)

@@ -1,7 +1,7 @@
 //! Times in Japanese.
 
 use jiff::{
-    SignedDuration, ToSpan as _, Zoned,
+    SignedDuration, Span, Zoned,
     civil::{Date, Weekday},
 };
 
@@ -207,8 +207,8 @@ fn days<'a>(parts: &mut Parts, rest: &'a str, now: &Zoned) -> Option<(Days, &'a 
         }
     }
     if let Some((number, rest)) = number_before(rest, "か月後") {
-        let months = i32::try_from(number).ok()?;
-        return Some((one(now.date().checked_add(months.months()).ok()?), rest));
+        let months = Span::new().try_months(number).ok()?;
+        return Some((one(now.date().checked_add(months).ok()?), rest));
     }
     let named = stripped(rest, "次 今度").unwrap_or(rest);
     if let Some((weekday, rest)) = weekday(named) {

@@ -78,6 +78,13 @@ impl Parts {
             Some(_) => None,
             None => {
                 let at = local(day.unwrap_or_else(|| now.date()))?;
+                // `夜1時`, said just after midnight, is in the same night.
+                let earlier = at.checked_sub(later_days.days()).ok()?;
+                let at = if day.is_none() && !passed(earlier) {
+                    earlier
+                } else {
+                    at
+                };
                 let days = i64::from(day.is_none() && passed(at));
                 at.checked_add(days.days()).ok().map(SaidTime::Local)
             }
@@ -87,13 +94,12 @@ impl Parts {
 
 impl TimeOfDay {
     /// The time, and by how many days it is later than the day that was said:
-    /// `夜12時` and `25時` are on the next day.
+    /// `夜12時`, `tonight at 1` and `25時` are on the next day.
     fn on_the_clock(self, half: Option<Half>) -> Option<(i32, Time)> {
         let hour = match (half, self.hour) {
             (Some(Half::Morning), 12) => 0,
-            (Some(Half::Afternoon | Half::Night), 1..=11) if !self.is_small_hour(half) => {
-                self.hour + 12
-            }
+            (Some(Half::Night), 0..=4) => self.hour + 24,
+            (Some(Half::Afternoon | Half::Night), 1..=11) => self.hour + 12,
             (Some(Half::Night), 12) => 24,
             (_, hour) => hour,
         };
@@ -104,11 +110,6 @@ impl TimeOfDay {
         };
         let time = Time::new(hour, self.minute, 0, 0).ok()?;
         Some((later, time))
-    }
-
-    /// `1 at night` is after midnight.
-    fn is_small_hour(self, half: Option<Half>) -> bool {
-        half == Some(Half::Night) && self.hour <= 4
     }
 }
 
