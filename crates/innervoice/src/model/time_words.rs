@@ -150,11 +150,7 @@ mod tests {
 
     #[test]
     fn a_time_beyond_the_calendar_is_not_understood() {
-        for text in [
-            "999999か月後",
-            "999999日後",
-            "in 65535w 65535w 65535w 65535w",
-        ] {
+        for text in ["999999か月後", "999999週間後"] {
             assert_eq!(said(text), "NotUnderstood", "{text}");
         }
     }
