@@ -158,6 +158,17 @@ pub fn nothing_to_cancel() -> Error {
 }
 
 /// What changes one occurrence can only be its time.
+pub fn time_of_all_day() -> Error {
+    Error::new(INVALID_ARGUMENT, "An all-day event has no time.")
+        .next("Nothing was changed. Give the day alone, or all_day: false with a duration.")
+        .japanese("終日の予定に時刻は指定できません。日付だけを指定するか、`all_day: false`と所要時間を指定してください。変更はしていません。")
+        .spoken(
+            "An all-day event has no time.",
+            "終日の予定には時刻がありません。",
+        )
+        .details(json!({ "field": "start" }))
+}
+
 pub fn only_its_time(field: &str) -> Error {
     Error::new(
         INVALID_ARGUMENT,

@@ -2,7 +2,7 @@
 
 use jiff::{
     ToSpan as _,
-    civil::{Date, Time},
+    civil::{Date, DateTime, Time},
 };
 use kit::{Context, Language, Result, Sql, Today, Tool, Warning, context::Change};
 use schemars::JsonSchema;
@@ -105,8 +105,8 @@ pub fn set_times(event: &mut Event, here: &Here, start: &str, minutes: i64) -> R
             let (said, zone) = here.said(start).map_err(wrong)?;
             let day = match said {
                 SaidTime::Days(first, _) => first,
-                SaidTime::Local(local) => local.date(),
-                SaidTime::At(at) => at.to_zoned(zone.clone()).date(),
+                SaidTime::Local(local) => day_alone(local)?,
+                SaidTime::At(at) => day_alone(at.to_zoned(zone.clone()).datetime())?,
             };
             let midnight = instant(day.to_datetime(Time::midnight()), &zone);
             let midnight = midnight.ok_or_else(errors::invalid_duration)?;
@@ -116,6 +116,14 @@ pub fn set_times(event: &mut Event, here: &Here, start: &str, minutes: i64) -> R
     event.starts_at = start.millis();
     event.zone = start.zone_name();
     set_end(event, minutes)
+}
+
+/// The day of an all-day event. Midnight is how programs write a day without a time.
+fn day_alone(start: DateTime) -> Result<Date> {
+    match start.time() == Time::midnight() {
+        true => Ok(start.date()),
+        false => Err(errors::time_of_all_day()),
+    }
 }
 
 /// Sets the end by the duration. An all-day event lasts whole days.

@@ -167,6 +167,13 @@ async fn an_event_lasts_all_day() {
         for line in ["DTSTART;VALUE=DATE:20261201", "DTEND;VALUE=DATE:20261204"] {
             assert!(feed.contains(&format!("{line}\r\n")), "{line} in\n{feed}");
         }
+        // A time is never dropped in silence.
+        let at_three = json!({"id": made["id"], "start": "15:00"});
+        let error = assistant.refused("calendar.update", at_three).await;
+        assert!(
+            error.text().contains("all-day event has no time"),
+            "{error}"
+        );
         let timed = json!({"id": made["id"], "all_day": false, "start": "9am", "duration_min": 30});
         let timed = assistant.ok("calendar.update", timed).await;
         assert_eq!(timed["event"]["start"], "2026-11-20T09:00:00+09:00");
