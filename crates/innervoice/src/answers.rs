@@ -5,7 +5,7 @@ pub mod sync;
 use std::{borrow::Cow, ops::Not};
 
 use jiff::{Timestamp, tz::TimeZone};
-use kit::{Language, Result, Sql};
+use kit::{Language, Result, Sql, Warning};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::{
     bounds::STEPS_OF_A_LIST,
     model::{
+        exceptions::Exceptions,
         moment::rfc3339_millis,
         repeat::{self, Steps},
     },
@@ -291,4 +292,21 @@ pub fn next_times(reminder: &Reminder, steps: &Steps) -> Vec<i64> {
 
 pub fn timestamp(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// A warning if a changed series no longer has the occurrences that were moved or
+/// skipped.
+pub fn exceptions_dropped(
+    before: &Exceptions,
+    after: &Exceptions,
+    language: Language,
+) -> Vec<Warning> {
+    if before.is_empty() || !after.is_empty() {
+        return Vec::new();
+    }
+    let message = match language {
+        Language::English => "Occurrences that were moved or skipped follow the series again.",
+        Language::Japanese => "個別に変更・取り消しした回も、新しい繰り返しに従います。",
+    };
+    vec![Warning::new("EXCEPTIONS_DROPPED", message).detail("count", before.len())]
 }

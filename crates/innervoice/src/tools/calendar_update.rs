@@ -16,6 +16,7 @@ use super::{
     event_changes,
 };
 use crate::{
+    answers::exceptions_dropped,
     bounds::{LONGEST_ID, LONGEST_TIME, MOST_EXCEPTIONS, STEPS_OF_A_CALL},
     cards::CardLines,
     errors::{self, LONGEST_MINUTES},
@@ -151,15 +152,7 @@ impl Update {
     }
 
     fn warnings(&self, language: Language) -> Vec<Warning> {
-        let dropped = self.before.exceptions.len();
-        if dropped == 0 || !self.after.exceptions.is_empty() {
-            return Vec::new();
-        }
-        let message = match language {
-            Language::English => "Occurrences that were moved or skipped follow the series again.",
-            Language::Japanese => "個別に変更・取り消しした回も、新しい繰り返しに従います。",
-        };
-        vec![Warning::new("EXCEPTIONS_DROPPED", message).detail("count", dropped)]
+        exceptions_dropped(&self.before.exceptions, &self.after.exceptions, language)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kit::{
-    Context, Definition, Effect, Handler, Result, Sql, Today, Tool,
+    Context, Definition, Effect, Handler, Result, Sql, Today, Tool, Warning,
     approval::{self, Card, describe},
     context::{Change, Language},
 };
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{OK, OVERWRITES, arguments, reminder};
 use crate::{
-    answers::{AsListed, RepeatView, next_times, timestamp},
+    answers::{AsListed, RepeatView, exceptions_dropped, next_times, timestamp},
     bounds::{LONGEST_ID, LONGEST_TIME, STEPS_OF_A_CALL},
     cards::CardLines,
     errors,
@@ -55,6 +55,9 @@ pub struct Output {
     repeat: Option<RepeatView>,
     next: Vec<String>,
     changed: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    warnings: Vec<Warning>,
     #[serde(flatten)]
     today: Today,
 }
@@ -252,6 +255,7 @@ fn handle(
         next: next.iter().map(|at| rfc3339_millis(*at, &zone)).collect(),
         id: after.id.clone(),
         changed: update.changed(),
+        warnings: exceptions_dropped(&before.exceptions, &after.exceptions, context.language),
         today: Today::of(context),
     })
 }

@@ -213,6 +213,10 @@ async fn one_day_of_a_reminder_is_skipped_or_moved() {
             .code("reminder.cancel", json!({"id": id, "date": "2026-11-10"}))
             .await;
         assert_eq!(code, "NO_OCCURRENCE");
+        // Another time for all of them is told to undo both.
+        let later = json!({"id": id, "time": "09:30"});
+        let changed = assistant.ok("reminder.update", later).await;
+        assert_eq!(changed["warnings"][0]["code"], "EXCEPTIONS_DROPPED");
         assistant.ok("reminder.cancel", json!({"id": id})).await;
         // A date that names the only time of a reminder cancels it.
         let once = json!({"time": "2026-11-16T08:00", "note": "once"});
