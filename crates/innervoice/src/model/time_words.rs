@@ -10,6 +10,7 @@ mod parts;
 
 use jiff::{Zoned, civil::Date};
 
+pub use english::weekday as english_weekday;
 pub use parts::{SaidTime, Unclear};
 
 /// `day` is the day of a time without one; `None`: the next such time.

@@ -2,7 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::assistant::{both, one};
+use crate::assistant::{Assistant, both, one};
+
+/// A message to somebody goes to this address.
+async fn is_sent_to(assistant: &Assistant, to: &str, address: &str) {
+    let message = json!({"to": to, "text": "hi"});
+    let answer = assistant.ok("message.send", message).await;
+    let recipient = answer["recipient"].as_str().unwrap();
+    assert!(recipient.contains(address), "{to}: {recipient}");
+}
 
 #[tokio::test]
 async fn names_in_every_spelling() {
@@ -116,11 +124,7 @@ async fn names_in_latin_letters() {
             ("Ono Jiro", "jiro@example.com"),
             ("Ken", "ken@example.com"),
         ] {
-            let answer = assistant
-                .ok("message.send", json!({"to": to, "text": "hi"}))
-                .await;
-            let recipient = answer["recipient"].as_str().unwrap();
-            assert!(recipient.contains(address), "{to}: {recipient}");
+            is_sent_to(&assistant, to, address).await;
         }
         let found = assistant
             .ok("contacts.search", json!({"query": "tanaka"}))
@@ -199,11 +203,7 @@ async fn old_character_forms_match_in_names() {
         ("渡辺", "megumi@example.com"),
         ("渡邊 恵", "megumi@example.com"),
     ] {
-        let answer = assistant
-            .ok("message.send", json!({"to": to, "text": "hi"}))
-            .await;
-        let recipient = answer["recipient"].as_str().unwrap();
-        assert!(recipient.contains(address), "{to}: {recipient}");
+        is_sent_to(&assistant, to, address).await;
     }
     let found = assistant
         .ok("contacts.search", json!({"query": "高"}))

@@ -5,6 +5,7 @@ use jiff::civil::DateTime;
 use super::rule_text::{
     CODES, WORKDAYS, days, days_through, every, monthly, nth_weekday, weekly, yearly,
 };
+use crate::model::time_words;
 
 pub fn read(text: &str, start: DateTime) -> Option<String> {
     let text = text.replace([',', '/', '&', '_'], " ");
@@ -114,24 +115,12 @@ fn english_days(words: &[&str]) -> Option<Vec<&'static str>> {
 }
 
 fn english_day(word: &str) -> Option<&'static str> {
-    let full = [
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-    ];
-    let word = word
-        .strip_suffix('s')
-        .filter(|word| full.contains(word))
-        .unwrap_or(word);
-    let (at, _) = full
-        .iter()
-        .enumerate()
-        .find(|(_, day)| word.len() >= 3 && day.starts_with(word))?;
-    CODES.get(at).copied()
+    // `mondays`, but not `mons`.
+    let singular = word.strip_suffix('s').filter(|day| day.ends_with("day"));
+    let day = time_words::english_weekday(singular.unwrap_or(word))?;
+    CODES
+        .get(usize::try_from(day.to_monday_zero_offset()).ok()?)
+        .copied()
 }
 
 fn ordinal(word: &str) -> Option<i8> {

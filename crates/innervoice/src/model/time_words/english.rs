@@ -271,7 +271,8 @@ fn clock(parts: &Parts, rest: &[&str]) -> Reading<Option<(TimeOfDay, usize)>> {
     }
 }
 
-fn weekday(word: &str) -> Option<Weekday> {
+/// `monday`, `mon`.
+pub fn weekday(word: &str) -> Option<Weekday> {
     let names = [
         "monday",
         "tuesday",
