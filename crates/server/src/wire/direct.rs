@@ -161,7 +161,6 @@ impl<'a> Plain<'a> {
         admitted: Admitted,
         headers: &HeaderMap,
     ) -> (u16, String) {
-        let who = admitted.who.clone();
         let options = CallOptions {
             admitted,
             language: language::of_headers(headers),
@@ -171,7 +170,7 @@ impl<'a> Plain<'a> {
         let id = self.0.id;
         match PlainCall::of(self.0) {
             Some(call) => call.serve(desk, window, options).await,
-            None => (200, list(window, &who, id.get())),
+            None => (200, list(window, &options.admitted.who, id.get())),
         }
     }
 }
