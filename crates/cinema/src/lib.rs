@@ -41,6 +41,11 @@ pub const MIGRATIONS: Migrations = Migrations {
             name: "readings and English titles",
             sql: include_str!("../migrations/0002.sql"),
         },
+        Migration {
+            version: 3,
+            name: "holds, exchanges and the waiting list",
+            sql: include_str!("../migrations/0003.sql"),
+        },
     ],
 };
 
