@@ -4,8 +4,6 @@ ALTER TABLE cinema_reservations ADD COLUMN held_since BIGINT;
 
 ALTER TABLE cinema_reservations ADD COLUMN changed_at BIGINT;
 
-ALTER TABLE cinema_reservations ADD COLUMN released_seats TEXT NOT NULL DEFAULT '';
-
 ALTER TABLE cinema_shows ADD COLUMN waiting BIGINT NOT NULL DEFAULT 0;
 
 CREATE TABLE cinema_waiting (
@@ -22,4 +20,6 @@ CREATE TABLE cinema_waiting (
 
 CREATE INDEX cinema_waiting_by_show ON cinema_waiting (show_id, turn) WHERE status = 'waiting';
 
-CREATE INDEX cinema_waiting_by_hold ON cinema_waiting (hold_id) WHERE hold_id IS NOT NULL
+CREATE INDEX cinema_waiting_by_hold ON cinema_waiting (hold_id) WHERE hold_id IS NOT NULL;
+
+CREATE INDEX cinema_shows_with_waiting ON cinema_shows (starts_at) WHERE waiting > 0

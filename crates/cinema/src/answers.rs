@@ -1,10 +1,16 @@
 //! Parts of answers that several tools share.
 
-use kit::{Warning, context::Language};
-use schemars::{JsonSchema, Schema};
+use std::borrow::Cow;
+
+use jiff::tz::TimeZone;
+use kit::{Context, Today, Warning, context::Language};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use crate::model::{Listing, Show};
+use crate::{
+    model::{Listing, Show, Status, seat::Seat, when::rfc3339},
+    store::StoredReservation,
+};
 
 /// A screening, as the answers about seats and reservations describe it. Its schema is
 /// published once, as [`Schedule`].
@@ -136,6 +142,67 @@ pub struct Reservation {
     pub status: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
+}
+
+impl Reservation {
+    pub fn of(stored: &StoredReservation, zone: &TimeZone) -> Self {
+        let held_until = stored.expires_at.filter(|_| stored.status == Status::Held);
+        Self {
+            reservation_id: stored.id.clone(),
+            schedule_id: stored.show.id.clone(),
+            seat_ids: seat_ids(&stored.seats),
+            reservation_time: rfc3339(stored.created_at, zone),
+            status: stored.status.as_str().into(),
+            expires_at: held_until.map(|at| rfc3339(at, zone)),
+        }
+    }
+}
+
+pub fn seat_ids(seats: &[Seat]) -> Vec<String> {
+    seats.iter().map(Seat::to_string).collect()
+}
+
+/// A reservation after something was done with it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(transform = without_required)]
+pub struct Booking {
+    pub reservation: Reservation,
+    /// As in get_show_schedule
+    #[schemars(with = "AnyObject")]
+    pub schedule_info: ScheduleInfo,
+    pub message: String,
+    #[serde(flatten)]
+    pub today: Today,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+}
+
+impl Booking {
+    pub fn new(context: &Context, stored: &StoredReservation, message: String) -> Self {
+        Self {
+            reservation: Reservation::of(stored, &context.zone),
+            schedule_info: ScheduleInfo::from(&stored.show),
+            message,
+            today: Today::of(context),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// A `T` whose fields the schema of another tool lists. Listing them for each tool
+/// would cost every caller thousands of characters.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct PublishedElsewhere<T>(pub T);
+
+impl<T> JsonSchema for PublishedElsewhere<T> {
+    fn schema_name() -> Cow<'static, str> {
+        "PublishedElsewhere".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        AnyObject::json_schema(generator)
+    }
 }
 
 /// What to tell people about a film that is not for everybody.

@@ -326,6 +326,7 @@ fn remove(sql: &mut dyn Sql) -> Result<i64> {
          (SELECT 1 FROM cinema_shows s WHERE s.theater_id = t.id)";
     for statement in [
         format!("DELETE FROM cinema_taken_seats WHERE {of_demo_shows}"),
+        format!("DELETE FROM cinema_waiting WHERE {of_demo_shows}"),
         format!("DELETE FROM cinema_reservations WHERE {of_demo_shows}"),
         "DELETE FROM cinema_shows WHERE is_demo = 1".to_owned(),
         format!("DELETE FROM cinema_seats WHERE theater_id IN ({unused_halls})"),

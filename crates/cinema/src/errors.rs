@@ -1,16 +1,18 @@
 //! Every error of the counter.
 
+use jiff::civil::Date;
 use kit::{Error, Rule, Shortlist};
 use serde_json::{Value, json};
 
 use crate::{
-    answers::Candidate,
+    answers::{Candidate, seat_ids},
     model::{
         Listing, Show,
         film::Film,
         hall::{Hall, SeatMap},
         seat::{Seat, join},
     },
+    store::StoredReservation,
 };
 
 const INVALID_DATE: &str = "INVALID_DATE";
@@ -131,15 +133,21 @@ pub fn schedule_mismatch(show: &Show) -> Error {
     .next("Find out which screening is meant and give only its schedule_id.")
 }
 
-pub fn show_started(show: &Show) -> Error {
-    Error::new(
-        "SHOW_STARTED",
-        format!(
-            "This screening began on {} at {}; seats are no longer sold.",
-            show.date, show.start
+/// `close_minutes`: how long before the start sales end.
+pub fn show_started(show: &Show, close_minutes: i16) -> Error {
+    let Show { date, start, .. } = show;
+    let message = match close_minutes {
+        0 => format!("This screening began on {date} at {start}; seats are no longer sold."),
+        1.. => format!(
+            "This screening begins on {date} at {start}; sales closed {close_minutes} minutes \
+             before."
         ),
-    )
-    .next("Offer a later screening from get_show_schedule.")
+        _ => format!(
+            "This screening began on {date} at {start}; sales closed {} minutes after.",
+            close_minutes.unsigned_abs()
+        ),
+    };
+    Error::new("SHOW_STARTED", message).next("Offer a later screening from get_show_schedule.")
 }
 
 pub fn invalid_seat_id(text: &str) -> Error {
@@ -166,7 +174,166 @@ pub fn too_many_seats(asked: usize, most: usize) -> Error {
         "TOO_MANY_SEATS",
         format!("{asked} seats were requested; one reservation may have at most {most}."),
     )
-    .next("Make several reservations.")
+    .next("Hold a larger group with hold_seats and book the hold with reserve_seats.")
+}
+
+/// `details`: `{held, requested, most}`.
+pub fn hold_limit_reached(held: usize, requested: usize, most: u32) -> Error {
+    Error::new(
+        "HOLD_LIMIT_REACHED",
+        format!(
+            "Nothing was held: you hold {held} seats now, and one caller may hold {most} at a time."
+        ),
+    )
+    .next("Book or cancel a hold first, or wait until one expires.")
+    .details(json!({ "held": held, "requested": requested, "most": most }))
+}
+
+pub fn hold_expired(seats: &[Seat]) -> Error {
+    Error::new(
+        "HOLD_EXPIRED",
+        format!("The hold of {} has expired.", join(seats)),
+    )
+    .next("Hold or reserve the seats again; others may have taken them.")
+    .details(json!({ "seat_ids": seat_ids(seats) }))
+}
+
+pub fn already_booked(reservation: &StoredReservation) -> Error {
+    Error::new(
+        "ALREADY_BOOKED",
+        format!(
+            "This hold is already booked as {}, with the seats {}.",
+            reservation.id,
+            join(&reservation.seats)
+        ),
+    )
+    .next("Use exchange_seats for other seats, or cancel_reservation.")
+    .details(json!({ "seat_ids": seat_ids(&reservation.seats) }))
+}
+
+pub fn reservation_cancelled() -> Error {
+    Error::new(
+        "RESERVATION_CANCELLED",
+        "This reservation was cancelled; its seats are free again.",
+    )
+    .next("Make a new one with reserve_seats.")
+}
+
+pub fn not_in_reservation(missing: &[Seat], reservation: &StoredReservation) -> Error {
+    let (noun, verb) = plural(missing, ("Seat", "is"), ("Seats", "are"));
+    Error::new(
+        "SEATS_NOT_IN_RESERVATION",
+        format!(
+            "{noun} {} {verb} not part of this reservation.",
+            join(missing)
+        ),
+    )
+    .next(format!("Its seats are {}.", join(&reservation.seats)))
+    .details(json!({ "missing": seat_ids(missing), "seat_ids": seat_ids(&reservation.seats) }))
+}
+
+pub fn seat_count_differs(new: usize, old: usize) -> Error {
+    Error::new(
+        "SEAT_COUNT_DIFFERS",
+        format!("Nothing was exchanged: {new} new seat(s) for {old}."),
+    )
+    .next(
+        "Name as many new seats as are exchanged (instead_of says which). cancel_reservation \
+         gives seats up, reserve_seats adds some.",
+    )
+}
+
+pub fn one_screening_each() -> Error {
+    Error::new(
+        "INSTEAD_OF_OTHER_SHOW",
+        "A reservation is for one screening, so all its seats move to another one together.",
+    )
+    .next("Leave instead_of out.")
+}
+
+pub fn group_too_large(party_size: usize, most: u8) -> Error {
+    Error::new(
+        "TOO_MANY_SEATS",
+        format!("A party of {party_size} is too large; a group may have {most} people."),
+    )
+    .next("Divide the group.")
+}
+
+pub fn days_swapped(first: Date, last: Date) -> Error {
+    Error::new(
+        INVALID_DATE,
+        format!("The last day, {last}, is before the first, {first}."),
+    )
+    .next("Swap date and to_date.")
+}
+
+pub fn too_many_days(most: i64) -> Error {
+    Error::new(
+        INVALID_DATE,
+        format!("The search covers more than {most} days."),
+    )
+    .next("Search a shorter time.")
+}
+
+pub fn no_block_left() -> Error {
+    Error::new(
+        "SEATS_TAKEN",
+        "Others took the last seats that fit while this call ran.",
+    )
+    .next("Nothing was held. Search again, with other days or together set to false.")
+}
+
+pub fn odd_couple_party() -> Error {
+    Error::new(
+        "ODD_COUPLE_PARTY",
+        "Seats for couples are for two; the party has an odd number of people.",
+    )
+    .next("Give an even party_size, or leave couple out.")
+}
+
+pub fn too_many_wheelchairs() -> Error {
+    Error::new(
+        "TOO_MANY_WHEELCHAIRS",
+        "There are more wheelchairs than people in the party.",
+    )
+    .next("party_size counts everybody, those in wheelchairs included.")
+}
+
+pub fn waiting_list_full(most: u32) -> Error {
+    Error::new(
+        "WAITING_LIST_FULL",
+        format!("{most} parties already wait for this screening, which is the limit."),
+    )
+    .next("Offer another screening from find_best_seats or get_show_schedule.")
+}
+
+pub fn waiting_not_found() -> Error {
+    Error::new(
+        "WAITING_NOT_FOUND",
+        "There is no such place on a waiting list.",
+    )
+    .next("Check the waiting_id that join_waiting_list returned.")
+}
+
+/// A party that no screening of this hall could ever seat.
+pub fn party_never_fits(show: &Show, party_size: usize) -> Error {
+    Error::new(
+        "PARTY_NEVER_FITS",
+        format!(
+            "{} has no place for this party of {party_size}, even when it is empty.",
+            show.theater_name
+        ),
+    )
+    .next("Set together to false, ask for less, or choose a screening in another hall.")
+}
+
+pub fn too_many_waiting(most: u32) -> Error {
+    Error::new(
+        "TOO_MANY_WAITING",
+        format!("{most} calls already wait for seats, which is the limit."),
+    )
+    .next("Call get_reservation_details without timeout from time to time.")
+    .details(json!({ "limit": most }))
 }
 
 pub fn seat_not_found(missing: &[Seat], show: &Show, hall: &Hall) -> Error {
@@ -180,10 +347,15 @@ pub fn seat_not_found(missing: &[Seat], show: &Show, hall: &Hall) -> Error {
         ),
     )
     .next(format!("Its rows are {}.", hall.rows_in_words()))
-    .details(json!({ "missing": names(missing) }))
+    .details(json!({ "missing": seat_ids(missing) }))
 }
 
-pub fn seats_taken(taken: &[Seat], wanted: &[Seat], map: &SeatMap<'_>) -> Error {
+pub fn seats_taken(
+    taken: &[Seat],
+    wanted: &[Seat],
+    map: &SeatMap<'_>,
+    other_shows: &[Listing],
+) -> Error {
     let (noun, verb) = plural(taken, ("Seat", "is"), ("Seats", "are"));
     let message = format!("{noun} {} {verb} already occupied.", join(taken));
     let block = map.nearest_block(wanted);
@@ -197,20 +369,27 @@ pub fn seats_taken(taken: &[Seat], wanted: &[Seat], map: &SeatMap<'_>) -> Error 
             join(block)
         ),
         (None, _) if map.free_count() == 0 => {
-            "Nothing was reserved. The screening is full; offer another from get_show_schedule."
-                .into()
+            let other = match other_shows.is_empty() {
+                true => "offer another from get_show_schedule",
+                false => "details.candidates are other screenings of the film",
+            };
+            format!("Nothing was reserved. The screening is full; {other}, or join_waiting_list.")
         }
         (None, count) => format!(
             "Nothing was reserved. No row has {count} suitable free seats side by side; choose \
              single seats from get_seat_availability or another screening."
         ),
     };
-    let mut details = json!({
-        "taken": names(taken),
-        "available_seats_count": map.free_count(),
-    });
-    if let (Some(block), Some(details)) = (&block, details.as_object_mut()) {
-        details.insert("nearest_free_block".into(), json!(names(block)));
+    let mut details = match other_shows.is_empty() {
+        true => json!({}),
+        false => screenings(other_shows),
+    };
+    if let Some(details) = details.as_object_mut() {
+        details.insert("taken".into(), json!(seat_ids(taken)));
+        details.insert("available_seats_count".into(), json!(map.free_count()));
+        if let Some(block) = &block {
+            details.insert("nearest_free_block".into(), json!(seat_ids(block)));
+        }
     }
     Error::new("SEATS_TAKEN", message)
         .next(next)
@@ -219,11 +398,7 @@ pub fn seats_taken(taken: &[Seat], wanted: &[Seat], map: &SeatMap<'_>) -> Error 
 
 pub fn reservation_not_found() -> Error {
     Error::new("RESERVATION_NOT_FOUND", "Reservation not found.")
-        .next("Check the reservation_id that reserve_seats returned.")
-}
-
-fn names(seats: &[Seat]) -> Vec<String> {
-    seats.iter().map(Seat::to_string).collect()
+        .next("Check the reservation_id that reserve_seats or hold_seats returned.")
 }
 
 /// The noun and the verb for one seat or for several.

@@ -7,9 +7,12 @@
 //! under `tools`.
 
 mod answers;
+mod background;
+mod booking;
 mod demo;
 mod errors;
 mod find;
+mod ids;
 mod model;
 mod programme;
 mod prompts;
@@ -20,6 +23,7 @@ mod state;
 mod store;
 mod tools;
 mod uris;
+mod waiting;
 
 use std::sync::Arc;
 
@@ -70,7 +74,7 @@ const ABOUT: About = About {
 
 /// The counter, ready to be served on `store`.
 pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Counter {
-    let state = Arc::new(state::CounterState::new(settings));
+    let state = Arc::new(state::CounterState::new(settings, &store));
     Counter {
         about: ABOUT,
         time_zone: state.zone.clone(),
@@ -80,13 +84,18 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Counter {
             Arc::new(tools::get_seat_availability::tool(&state)),
             Arc::new(tools::reserve_seats::tool(&state)),
             Arc::new(tools::get_reservation_details::tool(&state)),
+            Arc::new(tools::find_best_seats::tool(&state)),
+            Arc::new(tools::hold_seats::tool(&state)),
+            Arc::new(tools::cancel_reservation::tool(&state)),
+            Arc::new(tools::exchange_seats::tool(&state)),
+            Arc::new(tools::join_waiting_list::tool(&state)),
         ],
         prompts: vec![Arc::new(prompts::box_office_clerk(&state))],
         resources: Some(Arc::new(resources::CinemaResources::new(&state, &store))),
         files: None,
         demo: Some(Arc::new(demo::DemoData::new(&state, &store))),
         import: None,
-        background: None,
+        background: Some(Arc::new(background::BackgroundWork::new(&state))),
         store: Some(store),
     }
 }

@@ -1,8 +1,10 @@
 //! The nouns of a cinema and the rules about them, without any I/O: [`film`] (genres
 //! and age classes), [`titles`] and [`words`] (which film somebody means), [`seat`] (how
-//! a seat is written), [`hall`] (the seat plan and the free seats), [`party`] (seats
-//! that are booked together), [`when`] (dates and house times).
+//! a seat is written), [`hall`] (the seat plan and the free seats), [`best_seats`] (which
+//! free seats suit a party best), [`party`] (seats that are booked together), [`when`]
+//! (dates and house times).
 
+pub mod best_seats;
 pub mod film;
 pub mod hall;
 pub mod party;
@@ -66,6 +68,8 @@ pub struct Show {
     pub end: when::HouseTime,
     /// Milliseconds since 1970.
     pub starts_at: i64,
+    /// How many parties wait for seats.
+    pub waiting: i64,
 }
 
 impl Show {

@@ -16,7 +16,7 @@ use crate::{
     state::CounterState,
     store::{self, ListFrom},
     tools::{get_movie_list, get_seat_availability},
-    uris,
+    uris, waiting,
 };
 
 const JSON: &str = "application/json";
@@ -26,6 +26,8 @@ const SEAT_DATA: Shows = Shows {
     read: &["get_seat_availability"],
     listed: &["get_show_schedule"],
 };
+/// Never listed: its address holds an id that cannot be guessed.
+const WAITING_DATA: Shows = Shows::data_of(&["get_reservation_details"]);
 const PAGE: usize = 50;
 /// How many ids a completion looks through for its values.
 const LOOKED_THROUGH: usize = 2_000;
@@ -62,7 +64,8 @@ impl Resources for CinemaResources {
         if uri == uris::FILMS {
             return Some(FILM_DATA);
         }
-        uris::schedule_id(uri).map(|_| SEAT_DATA)
+        let seats = uris::schedule_id(uri).map(|_| SEAT_DATA);
+        seats.or_else(|| uris::waiting_id(uri).map(|_| WAITING_DATA))
     }
 
     fn list<'a>(
@@ -99,14 +102,24 @@ impl Resources for CinemaResources {
     }
 
     fn templates(&self) -> Vec<Template> {
-        vec![Template {
-            uri_template: uris::SEATS_TEMPLATE,
-            name: "seats",
-            title: "Seats of a screening",
-            description: "Free and taken seats, as get_seat_availability answers them with map: true.",
-            mime_type: JSON,
-            shows: SEAT_DATA,
-        }]
+        vec![
+            Template {
+                uri_template: uris::SEATS_TEMPLATE,
+                name: "seats",
+                title: "Seats of a screening",
+                description: "Free and taken seats, as get_seat_availability answers them with map: true.",
+                mime_type: JSON,
+                shows: SEAT_DATA,
+            },
+            Template {
+                uri_template: uris::WAITING_TEMPLATE,
+                name: "waiting",
+                title: "Place on a waiting list",
+                description: "waiting of get_reservation_details. Changes when seats are held for the party.",
+                mime_type: JSON,
+                shows: WAITING_DATA,
+            },
+        ]
     }
 
     fn read<'a>(
@@ -118,6 +131,16 @@ impl Resources for CinemaResources {
             if uri == uris::FILMS {
                 let films = self.query(context, get_movie_list::all).await?;
                 return json(&films).map(Some);
+            }
+            if let Some(id) = uris::waiting_id(uri) {
+                let look = move |state: &CounterState, context: &Context, sql: &mut dyn Sql| {
+                    match store::waiting_party(sql, &id)? {
+                        Some(_) => Ok(Some(waiting::state_of(state, context, sql, &id)?.0)),
+                        None => Ok(None),
+                    }
+                };
+                let found = self.query(context, look).await?;
+                return found.as_ref().map(json).transpose();
             }
             let Some(id) = uris::schedule_id(uri) else {
                 return Ok(None);

@@ -6,7 +6,8 @@ use std::{
 };
 
 use jiff::{ToSpan, civil::Date, tz::TimeZone};
-use kit::{Context, Result, Sql};
+use kit::{Context, Result, Sql, Store, Waits};
+use tokio::sync::Notify;
 
 use crate::{
     errors,
@@ -19,19 +20,34 @@ use crate::{
     store,
 };
 
+/// In milliseconds.
+pub const MINUTE: i64 = 60_000;
+
+/// How many calls wait for seats at once, for one caller and in all.
+const WAITS_PER_CALLER: u32 = 100;
+const WAITS: u32 = 1_000;
+
 pub struct CounterState {
     pub settings: Settings,
     pub zone: TimeZone,
+    pub store: Arc<dyn Store>,
+    /// Calls that wait for seats.
+    pub waits: Waits,
+    /// A party has joined a waiting list.
+    pub waiting_changed: Notify,
     /// Seat plans by hall. A plan rarely changes and every booking needs it; the
     /// digest that comes with each show says whether ours is still valid.
     plans: Mutex<HashMap<String, (i64, Arc<Hall>)>>,
 }
 
 impl CounterState {
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: Settings, store: &Arc<dyn Store>) -> Self {
         Self {
             zone: settings.zone(),
             settings,
+            store: Arc::clone(store),
+            waits: Waits::new(WAITS_PER_CALLER, WAITS),
+            waiting_changed: Notify::new(),
             plans: Mutex::default(),
         }
     }
@@ -53,6 +69,17 @@ impl CounterState {
 
     pub fn now(&self, context: &Context) -> i64 {
         context.clock.now().as_millisecond()
+    }
+
+    /// A screening is on sale while it has not begun at this time: now, or earlier or
+    /// later if the operator closes sales at another time than the start.
+    pub fn sales_time(&self, context: &Context) -> i64 {
+        self.now(context) + i64::from(self.settings.sales_close_minutes) * MINUTE
+    }
+
+    /// When the seats of a screening are no longer sold.
+    pub fn sales_close_at(&self, show: &Show) -> i64 {
+        show.starts_at - i64::from(self.settings.sales_close_minutes) * MINUTE
     }
 
     pub fn today(&self, context: &Context) -> Date {

@@ -1,17 +1,29 @@
 //! The rows: one SQL text for both engines, with as few statements as possible.
-//! `films` and `shows` read the programme, `bookings` reserves seats, `halls` keeps
-//! seat plans.
+//! `films` and `shows` read the programme, `bookings` keeps reservations, `seats` who
+//! owns a seat, `waiting` who waits for one, `halls` seat plans.
 
 mod bookings;
 mod films;
 mod halls;
 mod insert;
+mod seats;
 mod shows;
+mod waiting;
 
 pub use bookings::{
-    NewReservation, book, lock_show, reservation, seats_of_caller, taken_by_show, taken_seats,
+    NewReservation, Revision, StoredReservation, book, delete_expired_holds, held_by_caller,
+    lock_show, locked_reservation, remove, reservation, revise,
 };
 pub use films::{Showing, films, has_films};
 pub use halls::{hall, save_hall};
 pub use insert::insert_rows;
-pub use shows::{Filter, ListFrom, coming_days, coming_ids, listings, show, shows_from};
+pub use seats::{
+    held_count, keep_until, release, seats_of_caller, take, taken_by_show, taken_seats,
+};
+pub use shows::{
+    Filter, ListFrom, coming_days, coming_ids, listings, show, shows_from, shows_with_waiting,
+};
+pub use waiting::{
+    NewWaiting, WaitingParty, count_waiting, join_waiting, leave_waiting, offered, position,
+    waiting_parties, waiting_party,
+};

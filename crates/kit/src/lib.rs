@@ -34,6 +34,7 @@ pub mod time;
 mod today;
 pub mod tool;
 pub mod usage;
+mod waits;
 mod warning;
 
 pub use blocking::Blocking;
@@ -48,6 +49,7 @@ pub use shortlist::{SHORTLIST, Shortlist, shortlist};
 pub use sql::{Cell, Migration, Migrations, Param, Row, Sql, Store};
 pub use today::Today;
 pub use tool::{Definition, Effect, Hints, Rule, Tool};
+pub use waits::{WaitPlace, Waits};
 pub use warning::Warning;
 
 pub use futures::future::BoxFuture;

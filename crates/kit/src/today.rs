@@ -5,11 +5,15 @@ use serde::Serialize;
 
 use crate::context::Context;
 
-/// Two fields of every answer that speaks of days. Flatten it into the output.
+/// Two fields of every answer that speaks of days. Flatten it into the output. Output
+/// schemas do not list them: they would do so for most tools, and say nothing that the
+/// answer does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Today {
+    #[schemars(skip)]
     pub today: String,
     // The IANA name; left out if the zone has none.
+    #[schemars(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<String>,
 }

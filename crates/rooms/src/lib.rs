@@ -14,7 +14,6 @@ mod settings;
 mod state;
 mod store;
 mod tools;
-mod wait_limits;
 
 use std::sync::Arc;
 

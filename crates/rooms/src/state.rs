@@ -10,11 +10,11 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kit::{Result, minute_limit::MinuteLimit};
+use kit::{Result, Waits, minute_limit::MinuteLimit};
 
 use tokio::sync::Semaphore;
 
-use crate::{Settings, errors, store::Store, wait_limits::Waits};
+use crate::{Settings, errors, store::Store};
 
 /// How long after a change the counts are written, so that a burst is counted once,
 const COUNTS_LAG: Duration = Duration::from_millis(200);
@@ -42,7 +42,10 @@ impl CounterState {
     pub fn new(settings: Settings) -> Self {
         Self {
             store: Arc::new(Store::new(settings.clone())),
-            waits: Waits::new(&settings),
+            waits: Waits::new(
+                settings.max_waits_per_caller.get(),
+                settings.max_waits.get(),
+            ),
             searches: Semaphore::new(SEARCHES),
             sends: MinuteLimit::new(settings.sends_per_minute, MOST_SENDERS),
             settings,

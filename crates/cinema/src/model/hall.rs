@@ -8,6 +8,8 @@ use super::seat::{Seat, row_order, side_by_side};
 pub const GENERAL: &str = "一般";
 /// The type of a seat for two: each half is a seat of its own.
 pub const COUPLE: &str = "カップル";
+/// The type of a space for a wheelchair.
+pub const WHEELCHAIR: &str = "車椅子";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HallSeat {
@@ -35,6 +37,11 @@ impl Hall {
 
     pub fn seats(&self) -> impl Iterator<Item = &HallSeat> {
         self.rows.iter().flatten()
+    }
+
+    /// From the screen backwards; each row from the left.
+    pub(super) fn rows(&self) -> &[Vec<HallSeat>] {
+        &self.rows
     }
 
     pub fn seat_count(&self) -> usize {
@@ -97,6 +104,10 @@ impl<'a> SeatMap<'a> {
             hall,
             taken: taken.into_iter().collect(),
         }
+    }
+
+    pub(super) fn hall(&self) -> &'a Hall {
+        self.hall
     }
 
     pub fn is_free(&self, seat: &Seat) -> bool {
@@ -209,14 +220,14 @@ impl<'a> SeatMap<'a> {
     }
 }
 
-fn has_no_gap(block: &[HallSeat]) -> bool {
+pub(super) fn has_no_gap(block: &[HallSeat]) -> bool {
     block
         .iter()
         .zip(block.iter().skip(1))
         .all(|(left, right)| left.seat.number + 1 == right.seat.number)
 }
 
-fn as_i64(value: usize) -> i64 {
+pub(super) fn as_i64(value: usize) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 

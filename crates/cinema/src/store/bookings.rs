@@ -1,81 +1,57 @@
-//! Reservations, and the seats they own.
+//! Reservations: booked, held, cancelled. Their seats are in [`super::seats`].
 
-use std::collections::HashMap;
+use kit::{Error, Param, Result, Sql};
 
-use kit::{Error, Param, Result, Row, Sql};
-
-use super::shows;
+use super::{seats, shows};
 use crate::model::{
     Show, Status,
     seat::{Seat, join},
 };
 
-/// Far fewer than either engine allows.
-const SHOWS_PER_STATEMENT: usize = 200;
-
 pub struct NewReservation<'a> {
     pub id: &'a str,
     pub show_id: &'a str,
     pub seats: &'a [Seat],
-    pub status: Status,
     pub caller: &'a str,
     pub created_at: i64,
-    /// Until when the seats are held; `None`: without end.
+    /// Until when the seats are held; `None`: they are booked.
     pub expires_at: Option<i64>,
 }
 
 /// Writes the reservation and takes its seats. `false` when one of them has an
-/// owner: then the caller must let the transaction fail.
-///
-/// Nothing is checked beforehand: the seats' primary key decides who is first. A
-/// seat whose hold has expired gets its new owner in the same statement. The seats
-/// are sorted so that two transactions never wait for each other.
+/// owner: see [`seats::take`].
 pub fn book(sql: &mut dyn Sql, new: &NewReservation<'_>, now: i64) -> Result<bool> {
-    let mut seats: Vec<&Seat> = new.seats.iter().collect();
-    seats.sort();
     let names = join(new.seats);
+    let (status, held_since) = match new.expires_at {
+        Some(_) => (Status::Held, Some(new.created_at)),
+        None => (Status::Confirmed, None),
+    };
     sql.execute(
         "INSERT INTO cinema_reservations \
-         (id, show_id, seats, status, caller, created_at, expires_at, is_demo) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, 0)",
+         (id, show_id, seats, status, caller, created_at, expires_at, held_since, is_demo) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0)",
         &[
             Param::Text(new.id),
             Param::Text(new.show_id),
             Param::Text(&names),
-            Param::Text(new.status.as_str()),
+            Param::Text(status.as_str()),
             Param::Text(new.caller),
             Param::Int(new.created_at),
             Param::from(new.expires_at),
+            Param::from(held_since),
         ],
     )?;
-    let mut params = vec![
-        Param::Text(new.show_id),
-        Param::Text(new.id),
-        Param::from(new.expires_at),
-        Param::Int(now),
-    ];
-    let mut rows = Vec::with_capacity(seats.len());
-    for seat in &seats {
-        params.push(Param::Text(&seat.row));
-        params.push(Param::Int(i64::from(seat.number)));
-        rows.push(format!(
-            "($1, ${}, ${}, $2, $3)",
-            params.len() - 1,
-            params.len()
-        ));
-    }
-    let taken = sql.execute(
-        &format!(
-            "INSERT INTO cinema_taken_seats \
-             (show_id, seat_row, seat_number, reservation_id, expires_at) VALUES {} \
-             ON CONFLICT (show_id, seat_row, seat_number) DO UPDATE \
-             SET reservation_id = excluded.reservation_id, expires_at = excluded.expires_at \
-             WHERE cinema_taken_seats.expires_at <= $4",
-            rows.join(", ")
-        ),
-        &params,
+    seats::take(sql, new.show_id, new.id, new.seats, new.expires_at, now)
+}
+
+/// Removes a hold that could not get all its seats.
+pub fn remove(sql: &mut dyn Sql, new: &NewReservation<'_>) -> Result<()> {
+    seats::release(sql, new.show_id, new.id, new.seats)?;
+    sql.execute(
+        "DELETE FROM cinema_reservations WHERE id = $1",
+        &[Param::Text(new.id)],
     )?;
-    Ok(usize::try_from(taken).is_ok_and(|taken| taken == seats.len()))
+    Ok(())
 }
 
 /// Locks the screening, so that its seats can be counted reliably until the
@@ -88,86 +64,41 @@ pub fn lock_show(sql: &mut dyn Sql, show_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// How many seats of a screening the caller owns or holds now.
-pub fn seats_of_caller(sql: &mut dyn Sql, show_id: &str, caller: &str, now: i64) -> Result<i64> {
-    let count = sql.query_one(
-        "SELECT COUNT(*) FROM cinema_taken_seats t \
-         JOIN cinema_reservations r ON r.id = t.reservation_id \
-         WHERE t.show_id = $1 AND r.caller = $2 \
-         AND (t.expires_at IS NULL OR t.expires_at > $3)",
-        &[Param::Text(show_id), Param::Text(caller), Param::Int(now)],
+/// How many seats the caller holds now, over all screenings.
+pub fn held_by_caller(sql: &mut dyn Sql, caller: &str, now: i64) -> Result<usize> {
+    let holds = sql.query(
+        "SELECT seats FROM cinema_reservations \
+         WHERE expires_at IS NOT NULL AND expires_at > $1 AND caller = $2 AND status = 'held'",
+        &[Param::Int(now), Param::Text(caller)],
     )?;
-    count.map_or(Ok(0), |row| row.int(0))
-}
-
-/// The seats of a screening that are owned or held now, without those of one
-/// reservation.
-pub fn taken_seats(
-    sql: &mut dyn Sql,
-    show_id: &str,
-    now: i64,
-    except: Option<&str>,
-) -> Result<Vec<Seat>> {
-    sql.query(
-        "SELECT seat_row, seat_number FROM cinema_taken_seats WHERE show_id = $1 \
-         AND (expires_at IS NULL OR expires_at > $2) AND reservation_id <> $3",
-        &[
-            Param::Text(show_id),
-            Param::Int(now),
-            Param::Text(except.unwrap_or("")),
-        ],
-    )?
-    .iter()
-    .map(seat)
-    .collect()
-}
-
-/// The seats of several screenings that are owned or held now, by screening.
-pub fn taken_by_show(
-    sql: &mut dyn Sql,
-    shows: &[&str],
-    now: i64,
-) -> Result<HashMap<String, Vec<Seat>>> {
-    let mut taken: HashMap<String, Vec<Seat>> = HashMap::new();
-    for shows in shows.chunks(SHOWS_PER_STATEMENT) {
-        let mut params = vec![Param::Int(now)];
-        params.extend(shows.iter().map(|id| Param::Text(id)));
-        let marks: Vec<String> = (2..=params.len()).map(|n| format!("${n}")).collect();
-        let rows = sql.query(
-            &format!(
-                "SELECT seat_row, seat_number, show_id FROM cinema_taken_seats \
-                 WHERE show_id IN ({}) AND (expires_at IS NULL OR expires_at > $1)",
-                marks.join(", ")
-            ),
-            &params,
-        )?;
-        for row in &rows {
-            taken.entry(row.text(2)?).or_default().push(seat(row)?);
-        }
-    }
-    Ok(taken)
-}
-
-fn seat(row: &Row) -> Result<Seat> {
-    Ok(Seat {
-        row: row.text(0)?,
-        number: row.int(1)?.try_into().map_err(Error::internal)?,
-    })
+    let counts = holds.iter().map(|row| Ok(row.text(0)?.split(", ").count()));
+    counts.sum()
 }
 
 pub struct StoredReservation {
+    pub id: String,
     pub show: Show,
     pub seats: Vec<Seat>,
     pub status: Status,
     pub created_at: i64,
     pub expires_at: Option<i64>,
+    pub held_since: Option<i64>,
+    /// Increases with every exchange and every partial cancellation.
+    pub version: i64,
+}
+
+impl StoredReservation {
+    /// Whether it owns its seats now.
+    pub fn is_alive(&self) -> bool {
+        matches!(self.status, Status::Held | Status::Confirmed)
+    }
 }
 
 pub fn reservation(sql: &mut dyn Sql, id: &str, now: i64) -> Result<Option<StoredReservation>> {
     let found = sql.query_one(
         &format!(
-            "SELECT {}, r.seats, r.status, r.created_at, r.expires_at FROM {} \
-             JOIN cinema_reservations r ON r.show_id = s.id WHERE r.id = $1",
+            "SELECT {}, r.seats, r.status, r.created_at, r.expires_at, r.held_since, r.version \
+             FROM {} JOIN cinema_reservations r ON r.show_id = s.id WHERE r.id = $1",
             shows::COLUMNS,
             shows::TABLES,
         ),
@@ -181,11 +112,82 @@ pub fn reservation(sql: &mut dyn Sql, id: &str, now: i64) -> Result<Option<Store
     let stored = row.text(shows::WIDTH + 1)?;
     let expires_at = row.opt_int(shows::WIDTH + 3)?;
     Ok(Some(StoredReservation {
+        id: id.to_owned(),
         show: shows::read(&row)?,
         seats: seats.ok_or_else(|| Error::internal(format!("seats of {id}: {names}")))?,
         status: Status::read(&stored, expires_at, now)
             .ok_or_else(|| Error::internal(format!("status of {id}: {stored}")))?,
         created_at: row.int(shows::WIDTH + 2)?,
         expires_at,
+        held_since: row.opt_int(shows::WIDTH + 4)?,
+        version: row.int(shows::WIDTH + 5)?,
     }))
+}
+
+/// The reservation, locked until the transaction ends: nobody else changes it
+/// meanwhile.
+pub fn locked_reservation(
+    sql: &mut dyn Sql,
+    id: &str,
+    now: i64,
+) -> Result<Option<StoredReservation>> {
+    sql.execute(
+        "UPDATE cinema_reservations SET id = id WHERE id = $1",
+        &[Param::Text(id)],
+    )?;
+    reservation(sql, id, now)
+}
+
+/// What changes about a reservation. Its seats are changed by [`super::seats`].
+pub struct Revision<'a> {
+    pub show_id: &'a str,
+    pub seats: &'a [Seat],
+    pub status: Status,
+    pub expires_at: Option<i64>,
+    /// Whether tickets for it are no longer valid.
+    pub voids_tickets: bool,
+}
+
+pub fn revise(sql: &mut dyn Sql, id: &str, revision: &Revision<'_>, now: i64) -> Result<()> {
+    sql.execute(
+        "UPDATE cinema_reservations SET show_id = $2, seats = $3, status = $4, expires_at = $5, \
+         version = version + $6, changed_at = $7 WHERE id = $1",
+        &[
+            Param::Text(id),
+            Param::Text(revision.show_id),
+            Param::Text(&join(revision.seats)),
+            Param::Text(revision.status.as_str()),
+            Param::from(revision.expires_at),
+            Param::Int(i64::from(revision.voids_tickets)),
+            Param::Int(now),
+        ],
+    )?;
+    Ok(())
+}
+
+/// Deletes holds that expired before an instant, some at a time, and what is left of
+/// their seats. Returns how many.
+pub fn delete_expired_holds(sql: &mut dyn Sql, before: i64) -> Result<usize> {
+    let holds = sql.query(
+        "SELECT id, show_id FROM cinema_reservations WHERE expires_at IS NOT NULL \
+         AND expires_at < $1 AND status = 'held' ORDER BY expires_at LIMIT 500",
+        &[Param::Int(before)],
+    )?;
+    for hold in &holds {
+        let (id, show_id) = (hold.text(0)?, hold.text(1)?);
+        sql.execute(
+            "DELETE FROM cinema_taken_seats WHERE show_id = $1 AND reservation_id = $2",
+            &[Param::Text(&show_id), Param::Text(&id)],
+        )?;
+        sql.execute(
+            "DELETE FROM cinema_waiting WHERE hold_id = $1",
+            &[Param::Text(&id)],
+        )?;
+        sql.execute(
+            "DELETE FROM cinema_reservations WHERE id = $1 AND status = 'held' \
+             AND expires_at < $2",
+            &[Param::Text(&id), Param::Int(before)],
+        )?;
+    }
+    Ok(holds.len())
 }

@@ -7,8 +7,8 @@ use crate::model::{Listing, Show, when::HouseTime};
 /// The columns of [`read`], and the tables they come from.
 pub(super) const COLUMNS: &str = "s.id, s.film_id, f.title, s.theater_id, t.name, t.seat_count, \
      t.layout_digest, s.show_date, s.start_minute, s.end_minute, s.starts_at, f.english_title, \
-     f.genre, f.age_class";
-pub(super) const WIDTH: usize = 14;
+     f.genre, f.age_class, s.waiting";
+pub(super) const WIDTH: usize = 15;
 pub(super) const TABLES: &str = "cinema_shows s JOIN cinema_films f ON f.id = s.film_id \
      JOIN cinema_theaters t ON t.id = s.theater_id";
 
@@ -28,6 +28,7 @@ pub(super) fn read(row: &Row) -> Result<Show> {
         film_english_title: row.text(11)?,
         genre: row.text(12)?,
         age_class: row.text(13)?,
+        waiting: row.int(14)?,
     })
 }
 
@@ -177,6 +178,20 @@ pub fn coming_ids(sql: &mut dyn Sql, from: i64, limit: usize) -> Result<Vec<Stri
     )?
     .iter()
     .map(|row| row.text(0))
+    .collect()
+}
+
+/// Screenings after an instant for which somebody waits.
+pub fn shows_with_waiting(sql: &mut dyn Sql, after: i64) -> Result<Vec<Show>> {
+    sql.query(
+        &format!(
+            "SELECT {COLUMNS} FROM {TABLES} WHERE s.waiting > 0 AND s.starts_at > $1 \
+             ORDER BY s.starts_at, s.id"
+        ),
+        &[Param::Int(after)],
+    )?
+    .iter()
+    .map(read)
     .collect()
 }
 

@@ -25,12 +25,17 @@ pub fn time(arguments: &mut Arguments, name: &str) {
 
 /// The film by its id, where the schema has only a title: titles may be ids.
 pub fn movie(arguments: &mut Arguments) {
-    if !arguments.contains_key("movie_title")
-        && let Some(id) = arguments.remove("movie_id")
-    {
-        arguments.insert("movie_title".into(), id);
-    }
+    rename(arguments, "movie_id", "movie_title");
     text(arguments, "movie_title");
+}
+
+/// Moves an argument that goes by another name, unless both are given.
+pub fn rename(arguments: &mut Arguments, from: &str, to: &str) {
+    if !arguments.contains_key(to)
+        && let Some(value) = arguments.remove(from)
+    {
+        arguments.insert(to.into(), value);
+    }
 }
 
 /// Turns `"true"` and `"false"` into what they say.

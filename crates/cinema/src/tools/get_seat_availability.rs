@@ -49,6 +49,8 @@ pub struct Output {
     /// Sold or held
     occupied_seats: Vec<OccupiedRow>,
     available_seats_count: usize,
+    held_seats_count: usize,
+    sold_seats_count: usize,
     total_seats_count: usize,
     /// ○ free, × taken
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,8 +134,11 @@ pub fn seats_of(
     with_map: bool,
 ) -> Result<Output> {
     let hall = state.hall(sql, show)?;
-    let taken = store::taken_seats(sql, &show.id, state.now(context), None)?;
+    let now = state.now(context);
+    let taken = store::taken_seats(sql, &show.id, now, None)?;
+    let held_seats_count = store::held_count(sql, &show.id, now)?;
     let map = SeatMap::new(&hall, taken);
+    let (available_seats_count, total_seats_count) = (map.free_count(), hall.seat_count());
     let available_seats = map.rows(true).into_iter();
     let occupied_seats = map.rows(false).into_iter();
     Ok(Output {
@@ -150,12 +155,14 @@ pub fn seats_of(
                 occupied_numbers,
             })
             .collect(),
-        available_seats_count: map.free_count(),
-        total_seats_count: hall.seat_count(),
+        available_seats_count,
+        held_seats_count,
+        sold_seats_count: total_seats_count - available_seats_count - held_seats_count,
+        total_seats_count,
         seat_map: with_map.then(|| map.text()),
         special_seats: special_seats(&hall),
         today: Today::of(context),
-        warnings: warnings(show, state.now(context), context.language),
+        warnings: warnings(show, state.sales_time(context), context.language),
     })
 }
 
@@ -175,15 +182,15 @@ fn special_seats(hall: &Hall) -> Vec<SpecialSeats> {
     by_type
 }
 
-fn warnings(show: &Show, now: i64, language: Language) -> Vec<Warning> {
-    let begun = show.has_begun(now).then(|| {
+fn warnings(show: &Show, sales_time: i64, language: Language) -> Vec<Warning> {
+    let closed = show.has_begun(sales_time).then(|| {
         let message = match language {
-            Language::English => "This screening has begun; its seats are no longer sold.",
-            Language::Japanese => "この回はすでに始まっているため、販売を終了しました。",
+            Language::English => "Sales for this screening are closed.",
+            Language::Japanese => "この回の販売は終了しました。",
         };
         Warning::new("SHOW_STARTED", message)
     });
-    begun
+    closed
         .into_iter()
         .chain(age_warning(&show.age_class, language))
         .collect()

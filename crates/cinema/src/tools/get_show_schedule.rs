@@ -118,11 +118,11 @@ fn handle(
     input: Input,
 ) -> Result<Output> {
     let date = state.read_date(&input.date)?;
-    let now = state.now(context);
+    let now = state.sales_time(context);
     let film = film(sql, &input)?;
     let filters = filters(&input)?;
     let day = Day::new(state, context, sql, date)?;
-    let mut found = of_the_day(sql, film.as_ref(), date, now)?;
+    let mut found = of_the_day(sql, film.as_ref(), date, state.now(context))?;
     let mut reason = None;
     if found.is_empty() {
         reason = Some(day.no_screening(film.as_ref().map(|film| film.title.as_str())));
@@ -228,20 +228,21 @@ fn alternatives(
     filters: &Filters<'_>,
 ) -> Result<Vec<Listing>> {
     let now = state.now(context);
-    let from = state.start_of(date)?.max(now);
-    for from in [from, now] {
+    let on_sale = state.sales_time(context);
+    let from = state.start_of(date)?.max(on_sale);
+    for from in [from, on_sale] {
         let filter = Filter {
             films: film.iter().map(|film| film.id.as_str()).collect(),
             from: Some(from),
             ..Filter::default()
         };
         let mut next = store::listings(sql, &filter, now, LOOK_AHEAD)?;
-        next.retain(|listing| listing.can_be_booked(now));
+        next.retain(|listing| listing.can_be_booked(on_sale));
         filters.apply(state, context, sql, &mut next)?;
         // For somebody without any wish, one says when the programme goes on.
         let has_wishes = film.is_some() || *filters != Filters::default();
         next.truncate(if has_wishes { ALTERNATIVES } else { 1 });
-        if !next.is_empty() || from == now {
+        if !next.is_empty() || from == on_sale {
             return Ok(next);
         }
     }

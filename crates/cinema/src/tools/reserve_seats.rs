@@ -3,36 +3,35 @@
 use std::sync::Arc;
 
 use kit::{
-    Context, Definition, Effect, Handler, Hints, Result, Sql, Today, Tool, Warning,
+    Context, Definition, Effect, Handler, Hints, Result, Sql, Tool,
     approval::{Card, Describe, Line},
-    context::{Change, Language},
+    context::Language,
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::arguments;
 use crate::{
-    answers::{AnyObject, Reservation, ScheduleInfo, age_warning, without_required},
+    answers::Booking,
+    booking::{self, Order},
     errors,
-    find::{self, ScreeningQuery, given},
+    find::{ScreeningQuery, given},
     model::{
         Show, Status,
-        hall::{Hall, SeatMap},
-        party::half_couples,
-        seat::{Seat, SeatReference, join, side_by_side},
+        seat::{Seat, join},
         when::rfc3339,
     },
     state::CounterState,
-    store::{self, NewReservation},
-    uris,
+    store::{self, Revision, StoredReservation},
+    waiting,
 };
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// Schedule ID
     schedule_id: Option<String>,
-    /// List of seat IDs to reserve, such as A5; A列5番, "A5, A6" work too
+    /// List of seat IDs to reserve, such as A5; A列5番, "A5, A6" work too; "*" books all of hold_id
     #[schemars(length(min = 1))]
     seat_ids: Vec<String>,
     /// With date and start_time instead of schedule_id
@@ -41,27 +40,15 @@ pub struct Input {
     date: Option<String>,
     /// HH:MM
     start_time: Option<String>,
+    /// Books seats that hold_seats held
+    hold_id: Option<String>,
     /// A retry with the same text reserves nothing twice
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(transform = without_required)]
-pub struct Output {
-    reservation: Reservation,
-    /// As in get_show_schedule
-    #[schemars(with = "AnyObject")]
-    schedule_info: ScheduleInfo,
-    message: String,
-    #[serde(flatten)]
-    today: Today,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<Warning>,
-}
-
-/// 130 bits, so that ids cannot be guessed.
-const ID_LENGTH: usize = 26;
+/// In `seat_ids`: all seats of the hold.
+const ALL: &str = "*";
 
 pub fn tool(state: &Arc<CounterState>) -> Tool {
     let mut tool = Tool::new(
@@ -82,8 +69,14 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     ])
     .normalise(|_, arguments| {
         arguments::narrow(arguments, "schedule_id");
+        arguments::narrow(arguments, "hold_id");
         arguments::seats(arguments, "seat_ids");
         arguments::movie(arguments);
+        // The schema requires seat_ids; a hold alone is accepted as well.
+        let names_hold = arguments.get("hold_id").is_some_and(|id| id != "");
+        if names_hold && !arguments.contains_key("seat_ids") {
+            arguments.insert("seat_ids".into(), json!([ALL]));
+        }
     })
     .card(card(state));
     say_limit(&mut tool, state.settings.max_seats_per_booking.get());
@@ -103,78 +96,85 @@ fn handle(
     context: &Context,
     sql: &mut dyn Sql,
     input: Input,
-) -> Result<Output> {
-    let (seats, show) = named(state, context, sql, &input)?;
-    let now = state.now(context);
-    if show.has_begun(now) {
-        return Err(errors::show_started(&show));
-    }
-    let hall = state.hall(sql, &show)?;
-    let missing: Vec<Seat> = seats
-        .iter()
-        .filter(|seat| hall.seat(seat).is_none())
-        .cloned()
-        .collect();
-    if !missing.is_empty() {
-        return Err(errors::seat_not_found(&missing, &show, &hall));
-    }
-
-    check_limit(state, context, sql, &show, seats.len())?;
-    let id = kit::ids::random("rsv_", ID_LENGTH);
-    let new = NewReservation {
-        id: &id,
-        show_id: &show.id,
-        seats: &seats,
-        status: Status::Confirmed,
-        caller: &context.caller.id,
-        created_at: now,
-        expires_at: None,
+) -> Result<Booking> {
+    let reservation = match given(input.hold_id.as_deref()) {
+        Some(hold_id) => book_hold(state, context, sql, hold_id, &input)?,
+        None => {
+            let (seats, show) = named(state, context, sql, &input)?;
+            Order::new(state, context, sql, show, seats)?.take(state, context, sql, None)?
+        }
     };
-    if !store::book(sql, &new, now)? {
-        let occupied = store::taken_seats(sql, &show.id, now, Some(&id))?;
-        let map = SeatMap::new(&hall, occupied);
-        let taken: Vec<Seat> = seats
-            .iter()
-            .filter(|seat| !map.is_free(seat))
-            .cloned()
-            .collect();
-        return Err(errors::seats_taken(&taken, &seats, &map));
-    }
-    context.changed(Change::Resource(uris::seats(&show.id)));
-    Ok(Output {
-        message: message(context.language, &seats),
-        warnings: warnings(context.language, &show, &hall, &seats),
-        reservation: Reservation {
-            reservation_id: id,
-            schedule_id: show.id.clone(),
-            seat_ids: seats.iter().map(Seat::to_string).collect(),
-            reservation_time: rfc3339(now, &state.zone),
-            status: Status::Confirmed.as_str().into(),
-            expires_at: None,
-        },
-        schedule_info: ScheduleInfo::from(&show),
-        today: Today::of(context),
-    })
+    let hall = state.hall(sql, &reservation.show)?;
+    let (language, seats) = (context.language, &reservation.seats);
+    let mut answer = Booking::new(context, &reservation, message(language, seats));
+    answer.warnings = booking::warnings(language, &reservation.show, &hall, seats);
+    Ok(answer)
 }
 
-/// Refuses more seats of a screening than one caller may have.
-fn check_limit(
+/// Books the seats of a hold: all of them, or those that `seat_ids` names. Seats that it
+/// names besides are taken with them, or nothing is booked.
+fn book_hold(
     state: &CounterState,
     context: &Context,
     sql: &mut dyn Sql,
-    show: &Show,
-    requested: usize,
-) -> Result<()> {
-    let most = i64::from(state.settings.max_seats_per_caller);
-    if most == 0 {
-        return Ok(());
+    hold_id: &str,
+    input: &Input,
+) -> Result<StoredReservation> {
+    let mut hold = booking::changeable(state, context, sql, hold_id)?;
+    if given(input.schedule_id.as_deref()).is_some_and(|id| id != hold.show.id) {
+        return Err(errors::schedule_mismatch(&hold.show));
     }
-    store::lock_show(sql, &show.id)?;
-    let reserved = store::seats_of_caller(sql, &show.id, &context.caller.id, state.now(context))?;
-    if reserved.saturating_add_unsigned(requested as u64) > most {
-        return Err(errors::seat_limit_reached(reserved, requested, most));
+    let wanted = match input.seat_ids.as_slice() {
+        [all] if all == ALL => hold.seats.clone(),
+        named => booking::seats_of(&hold, named)?,
+    };
+    let of = |from: &[Seat], but: &[Seat]| -> Vec<Seat> {
+        let left = from.iter().filter(|seat| !but.contains(seat));
+        left.cloned().collect()
+    };
+    let (unwanted, extra) = (of(&hold.seats, &wanted), of(&wanted, &hold.seats));
+    match hold.status {
+        Status::Held => {}
+        // A retry.
+        Status::Confirmed if unwanted.is_empty() && extra.is_empty() => return Ok(hold),
+        Status::Confirmed => return Err(errors::already_booked(&hold)),
+        Status::Expired => return Err(errors::hold_expired(&hold.seats)),
+        Status::Cancelled => return Err(errors::reservation_cancelled()),
     }
-    Ok(())
+    let most = usize::from(state.settings.max_seats_per_booking.get());
+    if !extra.is_empty() && wanted.len() > most {
+        return Err(errors::too_many_seats(wanted.len(), most));
+    }
+
+    let now = state.now(context);
+    store::release(sql, &hold.show.id, &hold.id, &unwanted)?;
+    let kept = store::keep_until(sql, &hold.show.id, &hold.id, None)?;
+    if kept as usize != hold.seats.len() - unwanted.len() {
+        return Err(errors::hold_expired(&hold.seats));
+    }
+    let more = Order::new(state, context, sql, hold.show.clone(), extra)?;
+    if !more.seats.is_empty() {
+        more.check_limit(state, context, sql)?;
+        if !store::take(sql, &hold.show.id, &hold.id, &more.seats, None, now)? {
+            return Err(more.refusal(state, context, sql, &hold.id)?);
+        }
+    }
+    let revision = Revision {
+        show_id: &hold.show.id,
+        seats: &wanted,
+        status: Status::Confirmed,
+        expires_at: None,
+        voids_tickets: false,
+    };
+    store::revise(sql, &hold.id, &revision, now)?;
+    if !unwanted.is_empty() && hold.show.waiting > 0 {
+        waiting::offer_free_seats(state, context, sql, &hold.show)?;
+    }
+    more.announce(context);
+    hold.seats = wanted;
+    hold.status = Status::Confirmed;
+    hold.expires_at = None;
+    Ok(hold)
 }
 
 /// The seats and the screening that the arguments mean.
@@ -184,24 +184,33 @@ fn named(
     sql: &mut dyn Sql,
     input: &Input,
 ) -> Result<(Vec<Seat>, Show)> {
-    let (seats, carried) = read_seats(
-        &input.seat_ids,
-        state.settings.max_seats_per_booking.get().into(),
-    )?;
-    let schedule_id = given(input.schedule_id.as_deref());
-    if let (Some(one), Some(other)) = (schedule_id, carried.as_deref())
-        && one != other
-    {
-        return Err(several_screenings());
-    }
-    let wanted = ScreeningQuery {
-        schedule_id: schedule_id.or(carried.as_deref()),
+    let query = ScreeningQuery {
+        schedule_id: input.schedule_id.as_deref(),
         movie_title: input.movie_title.as_deref(),
         date: input.date.as_deref(),
         start_time: input.start_time.as_deref(),
     };
-    let show = find::screening(state, context, sql, &wanted)?;
-    Ok((seats, show))
+    let most = usize::from(state.settings.max_seats_per_booking.get());
+    booking::named(state, context, sql, &query, &input.seat_ids, most)
+}
+
+/// The seats and the screening for the card.
+fn described(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: &Input,
+) -> Result<(Vec<Seat>, Show)> {
+    let Some(hold_id) = given(input.hold_id.as_deref()) else {
+        return named(state, context, sql, input);
+    };
+    let hold = store::reservation(sql, hold_id, state.now(context))?
+        .ok_or_else(errors::reservation_not_found)?;
+    let seats = match input.seat_ids.as_slice() {
+        [all] if all == ALL => hold.seats,
+        named => booking::seats_of(&hold, named)?,
+    };
+    Ok((seats, hold.show))
 }
 
 /// What an approver sees: film, time, hall and seats.
@@ -209,7 +218,7 @@ fn card(state: &Arc<CounterState>) -> Describe {
     let state = Arc::clone(state);
     Arc::new(move |context, sql, arguments| {
         let input = kit::handler::typed(arguments.clone())?;
-        let (seats, show) = named(&state, context, sql, &input)?;
+        let (seats, show) = described(&state, context, sql, &input)?;
         let (count, names) = (seats.len(), join(&seats));
         let starts = rfc3339(show.starts_at, &state.zone);
         let starts = format!("{starts} ({})", state.zone.iana_name().unwrap_or("UTC"));
@@ -231,70 +240,6 @@ fn card(state: &Arc<CounterState>) -> Describe {
             ..Card::default()
         })
     })
-}
-
-/// The seats in the order in which they were named, each once, and the screening
-/// that they name, if any does.
-fn read_seats(seat_ids: &[String], most: usize) -> Result<(Vec<Seat>, Option<String>)> {
-    let mut seats: Vec<Seat> = Vec::with_capacity(seat_ids.len());
-    let mut carried: Option<String> = None;
-    for text in seat_ids {
-        let named = SeatReference::parse(text).ok_or_else(|| errors::invalid_seat_id(text))?;
-        match (&carried, named.schedule_id) {
-            (Some(one), Some(other)) if *one != other => return Err(several_screenings()),
-            (None, Some(schedule_id)) => carried = Some(schedule_id),
-            _ => {}
-        }
-        if !seats.contains(&named.seat) {
-            seats.push(named.seat);
-        }
-        if seats.len() > most {
-            return Err(errors::too_many_seats(seat_ids.len(), most));
-        }
-    }
-    if seats.is_empty() {
-        return Err(errors::no_seats());
-    }
-    Ok((seats, carried))
-}
-
-fn several_screenings() -> kit::Error {
-    errors::schedule_ambiguous("The arguments name more than one screening.", &[])
-}
-
-/// What the customer may not have meant.
-fn warnings(language: Language, show: &Show, hall: &Hall, seats: &[Seat]) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = age_warning(&show.age_class, language).into_iter().collect();
-    for (half, other) in half_couples(hall, seats) {
-        let message = match language {
-            Language::English => format!(
-                "{half} is half of a seat for two; the other half, {other}, is not in this \
-                 reservation."
-            ),
-            Language::Japanese => format!(
-                "{half}はカップルシートの片側です。もう片側の{other}はこの予約に含まれていません。"
-            ),
-        };
-        let warning = Warning::new("HALF_COUPLE_SEAT", message);
-        warnings.push(
-            warning
-                .detail("seat_id", half.to_string())
-                .detail("other_half", other.to_string()),
-        );
-    }
-    let groups: Vec<String> = side_by_side(seats)
-        .iter()
-        .map(|group| join(group))
-        .collect();
-    if groups.len() > 1 {
-        let list = groups.join(" / ");
-        let message = match language {
-            Language::English => format!("These seats are not all side by side: {list}."),
-            Language::Japanese => format!("座席が離れています: {list}。"),
-        };
-        warnings.push(Warning::new("SEATS_APART", message).detail("groups", groups));
-    }
-    warnings
 }
 
 fn message(language: Language, seats: &[Seat]) -> String {

@@ -61,7 +61,7 @@ async fn removing_demo_data_leaves_real_data() {
         cinema
             .sql(
                 "INSERT INTO cinema_shows VALUES \
-                 ('R1-1', 'R1', 'T2', '2026-11-20', 600, 700, 1795222800000, 0) RETURNING 1",
+                 ('R1-1', 'R1', 'T2', '2026-11-20', 600, 700, 1795222800000, 0, 0) RETURNING 1",
             )
             .await;
         cinema.reserve("R1-1", ["A3"]).await.unwrap();

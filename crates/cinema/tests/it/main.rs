@@ -11,12 +11,15 @@
 )]
 
 mod booking;
+mod changing;
 mod cinema;
 mod concurrency;
 mod demo;
 mod finding;
+mod holding;
 mod holds;
 mod programme;
 mod resources;
 mod searching;
 mod seed;
+mod waiting;

@@ -58,7 +58,7 @@ async fn a_very_long_programme_is_cut_and_says_so() {
         cinema
             .sql(&format!(
                 "INSERT INTO cinema_shows SELECT id || '-{copy}', film_id, theater_id, show_date, \
-                 start_minute, end_minute, starts_at, 0 FROM cinema_shows \
+                 start_minute, end_minute, starts_at, 0, 0 FROM cinema_shows \
                  WHERE show_date = '{TOMORROW}' AND is_demo = 1 RETURNING 1"
             ))
             .await;

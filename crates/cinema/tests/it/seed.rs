@@ -16,8 +16,8 @@ async fn tools_are_published_as_written() {
     let document = document();
     let names: Vec<&str> = counter.tools.iter().map(|tool| tool.name).collect();
     let wanted: Vec<&String> = document.as_object().unwrap().keys().collect();
-    assert_eq!(names, wanted);
-    for tool in &counter.tools {
+    assert_eq!(names[..wanted.len()], wanted, "before the others");
+    for tool in counter.tools.iter().take(wanted.len()) {
         let seed = &document[tool.name];
         assert_eq!(tool.description, seed["description"], "{}", tool.name);
         let seed = &seed["inputSchema"];
@@ -32,6 +32,8 @@ async fn tools_are_published_as_written() {
             }
             assert_eq!(&ours, property, "{}.{name}", tool.name);
         }
+    }
+    for tool in &counter.tools {
         assert_eq!(tool.hints.read_only, tool.effect == kit::Effect::Read);
         for schema in [Some(&tool.input), tool.output.as_ref()] {
             let schema = schema.unwrap();
@@ -177,6 +179,6 @@ async fn other_invalid_arguments_have_their_codes() {
     assert_eq!(
         error.text(),
         "RESERVATION_NOT_FOUND: Reservation not found. Check the reservation_id that \
-         reserve_seats returned."
+         reserve_seats or hold_seats returned."
     );
 }

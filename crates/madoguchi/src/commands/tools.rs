@@ -28,7 +28,7 @@ pub fn run(global: &Global, arguments: &ToolsArgs) -> Result<ExitCode> {
         for tool in tools {
             let name = tool.client_safe_name();
             if arguments.json {
-                let mut definition = tool_definition(counter, tool, name);
+                let mut definition = tool_definition(tool, name);
                 if let Some(object) = definition.as_object_mut() {
                     object.insert("counter".into(), counter.about.name.into());
                 }

@@ -112,7 +112,8 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
     let seconds = input.timeout.unwrap_or_else(|| DEFAULT_TIMEOUT.into());
     let timeout = Duration::from_secs_f64(seconds.clamp(1.0, MAX_TIMEOUT.into()));
 
-    let _place = state.waits.enter(&context.caller)?;
+    let place = state.waits.enter(&context.caller);
+    let _place = place.map_err(errors::too_many_waiting)?;
     let actor = Actor::of(&context);
     let (member, as_whom, now) = (agent.clone(), actor.clone(), context.clock.now());
     let (room, watched) = state

@@ -9,7 +9,7 @@ use desk::{
     stations::{authorize, identify::Identified},
 };
 use jiff::Zoned;
-use kit::{Counter, Tool, counter::ErrorShape, prompt::Prompt, resource::Shows};
+use kit::{Counter, Tool, prompt::Prompt, resource::Shows};
 use rmcp::model as mcp;
 use serde_json::{Value, json};
 
@@ -118,7 +118,7 @@ impl Definitions {
     pub fn new(window: &Window) -> Self {
         let counter = &window.counter;
         let definition = |prepared: &PreparedTool, name: &str| {
-            let mut definition = tool_definition(counter, &prepared.tool, name);
+            let mut definition = tool_definition(&prepared.tool, name);
             if let Some(fields) = definition.as_object_mut()
                 && !window.listing.output_schemas
             {
@@ -184,7 +184,7 @@ impl Definitions {
 }
 
 /// A tool as `tools/list` shows it.
-pub fn tool_definition(counter: &Counter, tool: &Tool, name: &str) -> Value {
+pub fn tool_definition(tool: &Tool, name: &str) -> Value {
     let mut definition = serde_json::Map::new();
     let mut put = |key: &str, value: Value| definition.insert(key.into(), value);
     put("name", name.into());
@@ -192,10 +192,7 @@ pub fn tool_definition(counter: &Counter, tool: &Tool, name: &str) -> Value {
     put("description", tool.description.into());
     put("inputSchema", tool.input.clone());
     if let Some(output) = &tool.output {
-        put(
-            "outputSchema",
-            published(output.clone(), counter.about.conventions.error_shape),
-        );
+        put("outputSchema", published(output.clone()));
     }
     let hints = json!({
         "readOnlyHint": tool.hints.read_only,
@@ -211,18 +208,11 @@ pub fn tool_definition(counter: &Counter, tool: &Tool, name: &str) -> Value {
 }
 
 /// The output schema for clients: true of refusals as well, because some clients
-/// hold `structuredContent` against it even when `isError` is set.
-fn published(mut schema: Value, shape: ErrorShape) -> Value {
+/// hold `structuredContent` against it even when `isError` is set. So no field is
+/// required, and fields that it does not list are allowed.
+fn published(mut schema: Value) -> Value {
     if let Some(object) = schema.as_object_mut() {
         object.remove("required");
-        if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
-            // Of a flat refusal only the part that says what happened.
-            let kind = match shape {
-                ErrorShape::Nested => "object",
-                ErrorShape::Flat => "string",
-            };
-            properties.insert("error".into(), json!({ "type": kind }));
-        }
     }
     schema
 }

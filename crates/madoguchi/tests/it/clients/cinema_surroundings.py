@@ -12,6 +12,7 @@ from mcp_types import PromptReference, ResourceTemplateReference
 from desk import client, day, equal, is_modern, ok
 
 TEMPLATE = "cinema://shows/{schedule_id}/seats"
+WAITING = "cinema://waiting/{waiting_id}"
 DATE = day(2)
 
 # The ways of the handshake era are what is tested here.
@@ -46,7 +47,7 @@ async def resources(desk):
     equal(found[0], "cinema://films")
     equal(len(found), len(set(found)))
     templates = (await desk.list_resource_templates()).resource_templates
-    equal([template.uri_template for template in templates], [TEMPLATE])
+    equal([template.uri_template for template in templates], [TEMPLATE, WAITING])
 
     async def read(uri):
         contents = (await desk.read_resource(uri)).contents

@@ -1,14 +1,12 @@
-//! Limits how many calls wait for messages at once, per caller and in all. Each
-//! takes memory and looks at the files now and then.
+//! Limits how many calls wait for something at once, per caller and in all. Each takes
+//! memory and looks now and then.
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use kit::{Caller, Result};
-
-use crate::{Settings, errors};
+use crate::context::Caller;
 
 pub struct Waits {
     most_each: u32,
@@ -24,21 +22,22 @@ pub struct WaitPlace {
 }
 
 impl Waits {
-    pub fn new(settings: &Settings) -> Self {
+    pub fn new(most_each: u32, most: u32) -> Self {
         Self {
-            most_each: settings.max_waits_per_caller.get(),
-            most: settings.max_waits.get(),
+            most_each,
+            most,
             now: Arc::default(),
         }
     }
 
-    pub fn enter(&self, caller: &Caller) -> Result<WaitPlace> {
+    /// The limit that was reached, if the caller may not wait.
+    pub fn enter(&self, caller: &Caller) -> Result<WaitPlace, u32> {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         if now.get(&caller.id).is_some_and(|n| *n >= self.most_each) {
-            return Err(errors::too_many_waiting(self.most_each));
+            return Err(self.most_each);
         }
         if now.values().sum::<u32>() >= self.most {
-            return Err(errors::too_many_waiting(self.most));
+            return Err(self.most);
         }
         *now.entry(Arc::clone(&caller.id)).or_default() += 1;
         Ok(WaitPlace {
@@ -62,23 +61,16 @@ impl Drop for WaitPlace {
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroU32;
-
     use super::*;
 
     #[test]
     fn waiting_calls_are_limited_per_caller_and_in_all() {
-        let number = |n| NonZeroU32::new(n).unwrap();
-        let waits = Waits::new(&Settings {
-            max_waits_per_caller: number(2),
-            max_waits: number(3),
-            ..Settings::default()
-        });
+        let waits = Waits::new(2, 3);
         let (a, b) = (Caller::with_key("a", "a"), Caller::with_key("b", "b"));
         let held = [waits.enter(&a).unwrap(), waits.enter(&a).unwrap()];
-        assert_eq!(waits.enter(&a).err().unwrap().code, "TOO_MANY_WAITING");
+        assert_eq!(waits.enter(&a).err(), Some(2));
         let third = waits.enter(&b).unwrap();
-        assert_eq!(waits.enter(&b).err().unwrap().code, "TOO_MANY_WAITING");
+        assert_eq!(waits.enter(&b).err(), Some(3));
         drop(held);
         drop(third);
         assert!(waits.now.lock().unwrap().is_empty());

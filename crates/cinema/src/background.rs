@@ -1,0 +1,114 @@
+//! Work beside the calls: offers seats of expired holds to those who wait for them, and
+//! deletes old holds.
+
+use std::{sync::Arc, time::Duration};
+
+use kit::{
+    BoxFuture, Context, Result,
+    counter::{Announce, Background},
+    sql::Budget,
+    time::Clock,
+};
+use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    state::{CounterState, MINUTE},
+    store, waiting,
+};
+
+/// How often seats are looked for while somebody waits.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often to look whether somebody waits. Parties that join through this process
+/// wake the work up.
+const IDLE: Duration = Duration::from_secs(15);
+const DELETE_EVERY: Duration = Duration::from_secs(600);
+/// How long an expired hold can be looked up.
+const REMEMBERED: i64 = 24 * 60 * MINUTE;
+
+pub struct BackgroundWork {
+    state: Arc<CounterState>,
+    stop: CancellationToken,
+}
+
+impl BackgroundWork {
+    pub fn new(state: &Arc<CounterState>) -> Self {
+        Self {
+            state: Arc::clone(state),
+            stop: CancellationToken::new(),
+        }
+    }
+}
+
+impl Background for BackgroundWork {
+    fn start(&self, announce: Announce) {
+        let (state, stop) = (Arc::clone(&self.state), self.stop.clone());
+        tokio::spawn(async move {
+            let work = run(&state, &announce);
+            tokio::select! {
+                () = work => {}
+                () = stop.cancelled() => {}
+            }
+        });
+    }
+
+    fn stop(&self) -> BoxFuture<'_, ()> {
+        self.stop.cancel();
+        Box::pin(std::future::ready(()))
+    }
+}
+
+async fn run(state: &Arc<CounterState>, announce: &Announce) {
+    let clock = Clock::system();
+    let mut next_deletion = Instant::now();
+    loop {
+        let pause = match serve_waiting(state, &clock, announce).await {
+            Ok(true) => LOOK_EVERY,
+            Ok(false) => IDLE,
+            Err(error) => {
+                tracing::warn!(%error, cause = ?error.cause, "the waiting lists could not be served");
+                IDLE
+            }
+        };
+        if Instant::now() >= next_deletion {
+            next_deletion = Instant::now() + DELETE_EVERY;
+            let before = clock.now().as_millisecond() - REMEMBERED;
+            let deletion = move |sql: &mut dyn kit::Sql| store::delete_expired_holds(sql, before);
+            if let Err(error) = state.store.transaction(Budget::default(), deletion).await {
+                tracing::warn!(%error, cause = ?error.cause, "expired holds could not be deleted");
+            }
+        }
+        tokio::select! {
+            () = sleep(pause) => {}
+            () = state.waiting_changed.notified() => {}
+        }
+    }
+}
+
+/// Offers free seats of every screening for which somebody waits. Returns whether
+/// anybody does.
+pub async fn serve_waiting(
+    state: &Arc<CounterState>,
+    clock: &Clock,
+    announce: &Announce,
+) -> Result<bool> {
+    let context = Context::of_the_desk(clock.clone());
+    let after = state.sales_time(&context);
+    let find = move |sql: &mut dyn kit::Sql| store::shows_with_waiting(sql, after);
+    let shows = state.store.query(Budget::default(), find).await?;
+    let any = !shows.is_empty();
+    for show in shows {
+        let (state, work) = (Arc::clone(state), context.clone());
+        let store = Arc::clone(&state.store);
+        let offer = move |sql: &mut dyn kit::Sql| {
+            work.take_changes();
+            waiting::offer_free_seats(&state, &work, sql, &show)
+        };
+        store.transaction(Budget::default(), offer).await?;
+        context
+            .take_changes()
+            .into_iter()
+            .for_each(|it| announce(it));
+    }
+    Ok(any)
+}
