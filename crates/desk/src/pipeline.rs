@@ -343,7 +343,7 @@ impl Desk {
             unknown_arguments::refuse(tool, &unknown)?;
         }
         let mut arguments = validate::input(tool, arguments)?;
-        let inner = inner_calls::check(window, tool, who, context, &mut arguments, record)?;
+        let others = inner_calls::check(window, tool, who, context, &mut arguments, record)?;
 
         // approve
         let request = ApprovalRequest {
@@ -353,7 +353,7 @@ impl Desk {
             who,
             context,
             arguments: &arguments,
-            inner: &inner,
+            others: &others,
         };
         let approval = match approve::check(&request).await? {
             ApprovalOutcome::NotRequired { grant, card } => {

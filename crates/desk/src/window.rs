@@ -102,7 +102,9 @@ impl Window {
         let FoundTool::Tool(tool) = self.find(name) else {
             return false;
         };
-        let may_ask = tool.policy == Policy::Ask || tool.tool.inner_calls.is_some();
+        let may_ask = tool.policy == Policy::Ask
+            || tool.tool.inner_calls.is_some()
+            || tool.tool.implied_tools.is_some();
         may_ask && !tool.tool.run.is_transaction()
     }
 

@@ -51,8 +51,14 @@ pub struct Tool {
     /// Finds calls of other tools of the counter in the arguments; `None` for a tool
     /// that runs no others.
     pub inner_calls: Option<InnerCalls>,
+    /// Names the other tools whose work a call does too; `None` for most tools.
+    pub implied_tools: Option<ImpliedTools>,
     pub run: Run,
 }
+
+/// Names the tools that a call with these arguments implies. The arguments are valid;
+/// those of a call inside another may still have values that are filled in later.
+pub type ImpliedTools = fn(&Map<String, Value>) -> &'static [&'static str];
 
 /// Finds the calls in a tool's arguments, or adds the calls that they amount to. The
 /// arguments are valid by the tool's own schema; the inner calls are not checked yet.
@@ -189,6 +195,7 @@ impl Tool {
             personal: &[],
             card: None,
             inner_calls: None,
+            implied_tools: None,
             run: handler.run,
         }
     }
@@ -237,17 +244,10 @@ impl Tool {
         }
     }
 
-    /// For a tool whose arguments hold the calls.
+    /// For a tool that runs others: `find` returns the calls in the arguments, or adds
+    /// them there. The desk checks each like a call of its own and lists them all on
+    /// the approval card. Such a tool can't be called inside another.
     pub fn inner_calls(
-        self,
-        find: for<'a> fn(&'a mut Map<String, Value>) -> Vec<InnerCall<'a>>,
-    ) -> Self {
-        self.implied_calls(move |_, arguments| find(arguments))
-    }
-
-    /// For a tool that does what other tools do. `find` adds those calls to the
-    /// arguments.
-    pub fn implied_calls(
         self,
         find: impl for<'a> Fn(&Context, &'a mut Map<String, Value>) -> Vec<InnerCall<'a>>
         + Send
@@ -256,6 +256,16 @@ impl Tool {
     ) -> Self {
         Self {
             inner_calls: Some(Arc::new(find)),
+            ..self
+        }
+    }
+
+    /// For a tool that, with some arguments, also does what other tools do. The caller
+    /// then needs the right to use those too, and the strictest policy applies. The
+    /// rest stays as it is: the tool keeps its card, and can be called in a batch.
+    pub fn implied_tools(self, name: ImpliedTools) -> Self {
+        Self {
+            implied_tools: Some(name),
             ..self
         }
     }

@@ -17,7 +17,7 @@ use crate::{
     digest,
     ledger::{self, LedgerEntry},
     settings::Policy,
-    stations::authorize,
+    stations::{authorize, inner_calls::OtherTools},
 };
 
 mod card;
@@ -37,12 +37,18 @@ const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
 /// Applies the strictest policy of all tools that the call runs.
 pub async fn check(request: &ApprovalRequest<'_>) -> Result<ApprovalOutcome> {
-    let inner = request.inner.iter().map(|tool| &***tool);
+    let OtherTools { inner, implied } = request.others;
+    let inner = inner.iter().map(|tool| &***tool);
     let mut tools = std::iter::once(request.tool).chain(inner);
     if let Some(denied) = tools.clone().find(|tool| tool.policy == Policy::Deny) {
         return Err(authorize::denied(denied));
     }
-    match tools.any(|tool| tool.policy == Policy::Ask) {
+    let mut others = implied.iter();
+    if let Some(denied) = others.find(|other| other.tool.policy == Policy::Deny) {
+        return Err(denied.explain(authorize::denied(denied.tool)));
+    }
+    let asks = tools.any(|tool| tool.policy == Policy::Ask);
+    match asks || !request.implied_that_ask().is_empty() {
         // Boxed: it is large, and most calls ask nobody.
         true => Box::pin(request.ask()).await,
         false => Ok(ApprovalOutcome::NotRequired {
@@ -62,7 +68,8 @@ impl ApprovalRequest<'_> {
         }
         let approvals = &self.desk.approvals;
         let (card, grant) = self.card_and_grant().await?;
-        if grant.is_some() || (card.exempt && !self.tool.policy_is_configured) {
+        let is_exempt = card.exempt && !self.tool.policy_is_configured;
+        if grant.is_some() || (is_exempt && self.implied_that_ask().is_empty()) {
             let card = Some(card);
             return Ok(ApprovalOutcome::NotRequired { grant, card });
         }
@@ -120,15 +127,26 @@ impl ApprovalRequest<'_> {
         }
     }
 
+    /// The names of the implied tools for which the user is asked.
+    fn implied_that_ask(&self) -> Vec<&'static str> {
+        let implied = self.others.implied.iter().map(|implied| implied.tool);
+        let asks = implied.filter(|tool| tool.policy == Policy::Ask);
+        asks.map(|tool| tool.listed_name).collect()
+    }
+
     /// The card of this call, and the standing grant that allows it. One query if
     /// both are in one store.
     async fn card_and_grant(&self) -> Result<(Card, Option<String>)> {
         if self.tool.tool.inner_calls.is_some() {
             // No grants: another call of this tool may run other tools.
             return Ok((
-                card::of_inner_calls(self.tool, self.context, self.arguments, self.inner),
+                card::of_inner_calls(self.tool, self.context, self.arguments, &self.others.inner),
                 None,
             ));
+        }
+        let implied = self.implied_that_ask();
+        if !implied.is_empty() {
+            return Ok((card::with_implied(self.card().await?, &implied), None));
         }
         let granted = GrantScope {
             caller: Arc::clone(&self.context.caller.id),

@@ -198,7 +198,8 @@ fn prompt(window: &Window, who: &Identified, name: &str) -> Result<()> {
     })
 }
 
-fn offered<'a>(window: &'a Window, who: &Identified, name: &str) -> Result<&'a PreparedTool> {
+/// A tool by its name, if this desk offers it and the caller may use it.
+pub fn offered<'a>(window: &'a Window, who: &Identified, name: &str) -> Result<&'a PreparedTool> {
     match window.find(name) {
         FoundTool::Tool(tool) => check(who, tool).map(|()| &**tool),
         FoundTool::Hidden { reason, .. } => Err(not_offered(name, reason)),

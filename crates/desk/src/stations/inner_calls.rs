@@ -1,6 +1,6 @@
-//! Calls inside the arguments of another call, as in a batch. Each passes the same
-//! stations as a separate call, before any of them runs. If one is refused, the whole
-//! call is.
+//! Calls inside the arguments of another call, as in a batch, and tools whose work a
+//! call does too. Each inner call passes the same stations as a separate call, before
+//! any of them runs. If one is refused, the whole call is.
 
 use std::sync::Arc;
 
@@ -10,8 +10,30 @@ use serde_json::{Map, Value, json};
 use super::{audit::OpenRecord, authorize, identify::Identified, unknown_arguments, validate};
 use crate::window::{FoundTool, PreparedTool, Window};
 
-/// The tools that the arguments call, in order. Replaces aliases by the tools' own
-/// names, and normalises arguments.
+/// The other tools that a call uses. The caller may use all of them.
+#[derive(Default)]
+pub struct OtherTools<'w> {
+    /// The tools that the arguments call, in order.
+    pub inner: Vec<&'w Arc<PreparedTool>>,
+    /// The tools whose work this call, or one inside, does too.
+    pub implied: Vec<ImpliedTool<'w>>,
+}
+
+pub struct ImpliedTool<'w> {
+    pub tool: &'w PreparedTool,
+    /// The name of the tool that does its work.
+    by: &'static str,
+}
+
+impl ImpliedTool<'_> {
+    /// Tells a caller why a tool is refused that they did not name.
+    pub fn explain(&self, error: Error) -> Error {
+        explain(error, self.by, self.tool.listed_name)
+    }
+}
+
+/// Finds and checks the other tools. Replaces aliases in inner calls by the tools' own
+/// names, and normalises their arguments.
 pub fn check<'w>(
     window: &'w Window,
     tool: &PreparedTool,
@@ -19,26 +41,59 @@ pub fn check<'w>(
     context: &Context,
     arguments: &mut Value,
     record: &mut OpenRecord<'_>,
-) -> Result<Vec<&'w Arc<PreparedTool>>> {
-    let (Some(inner_calls), Some(arguments)) = (&tool.tool.inner_calls, arguments.as_object_mut())
-    else {
-        return Ok(Vec::new());
+) -> Result<OtherTools<'w>> {
+    let mut others = OtherTools::default();
+    let Some(arguments) = arguments.as_object_mut() else {
+        return Ok(others);
+    };
+    others.implied = implied(window, who, tool, arguments)?;
+    let Some(inner_calls) = &tool.tool.inner_calls else {
+        return Ok(others);
     };
     let calls = inner_calls(context, arguments);
     let found: Vec<FoundTool<'_>> = calls.iter().map(|call| window.find(call.tool)).collect();
     record.set_inner_calls(found.iter().map(FoundTool::name));
-    let pairs = calls.into_iter().zip(found);
-    let checked = pairs.enumerate().map(|(index, (call, found))| {
-        one(window, who, context, call, &found).map_err(|error| numbered(error, index + 1))
+    for (index, (mut call, found)) in calls.into_iter().zip(found).enumerate() {
+        let checked = one(window, who, context, &mut call, &found).and_then(|tool| {
+            let implied = implied(window, who, tool, call.arguments)?;
+            Ok((tool, implied))
+        });
+        let (tool, implied) = checked.map_err(|error| numbered(error, index + 1))?;
+        others.inner.push(tool);
+        others.implied.extend(implied);
+    }
+    Ok(others)
+}
+
+fn implied<'w>(
+    window: &'w Window,
+    who: &Identified,
+    tool: &PreparedTool,
+    arguments: &Map<String, Value>,
+) -> Result<Vec<ImpliedTool<'w>>> {
+    let by = tool.listed_name;
+    let names = tool.tool.implied_tools.map(|name| name(arguments));
+    let tools = names.unwrap_or_default().iter().map(|name| {
+        let tool = authorize::offered(window, who, name);
+        let tool = tool.map_err(|error| explain(error, by, name))?;
+        Ok(ImpliedTool { tool, by })
     });
-    checked.collect()
+    tools.collect()
+}
+
+fn explain(mut error: Error, by: &str, implied: &str) -> Error {
+    error.message = format!(
+        "{} With these arguments, {by} does what {implied} does.",
+        error.message
+    );
+    error
 }
 
 fn one<'w>(
     window: &Window,
     who: &Identified,
     context: &Context,
-    call: InnerCall<'_>,
+    call: &mut InnerCall<'_>,
     found: &FoundTool<'w>,
 ) -> Result<&'w Arc<PreparedTool>> {
     let tool = match found {
@@ -59,7 +114,7 @@ fn one<'w>(
     tool.tool.name.clone_into(call.tool);
     tool.tool.normalised(context, call.arguments);
     unknown_arguments::refuse(tool, &unknown_arguments::take(tool, call.arguments))?;
-    let arguments = std::mem::take(call.arguments);
+    let arguments = std::mem::take(&mut *call.arguments);
     let valid = validate::input_except(tool, arguments, &call.filled_in_later)?;
     if let Value::Object(valid) = valid {
         *call.arguments = valid;

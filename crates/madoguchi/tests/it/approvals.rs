@@ -5,6 +5,7 @@ mod asking;
 mod batches;
 mod begun;
 mod bounds;
+mod implied;
 mod own_desk;
 mod policy;
 mod prompts;

@@ -64,7 +64,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     .inner_calls(inner_calls)
 }
 
-fn inner_calls(arguments: &mut Map<String, Value>) -> Vec<InnerCall<'_>> {
+fn inner_calls<'a>(_: &Context, arguments: &'a mut Map<String, Value>) -> Vec<InnerCall<'a>> {
     calls_in(arguments, "operations", |value| referred(value).is_some())
 }
 

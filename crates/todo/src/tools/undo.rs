@@ -49,7 +49,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         unlisted(state, handle),
     )
-    .implied_calls(implied_calls(Arc::clone(state)))
+    .inner_calls(inner_calls(Arc::clone(state)))
 }
 
 /// Where the calls are put that an undo amounts to.
@@ -59,7 +59,7 @@ const AS_BEFORE: &str = "as before";
 
 /// Undoing the creation of a task deletes it, so whoever may not delete tasks
 /// may not undo that. The desk checks these calls like those of a batch.
-fn implied_calls(
+fn inner_calls(
     state: Arc<CounterState>,
 ) -> impl for<'a> Fn(&Context, &'a mut Map<String, Value>) -> Vec<InnerCall<'a>> {
     move |context, arguments| {
@@ -75,14 +75,14 @@ fn implied_calls(
         let Some(done) = found else {
             return Vec::new();
         };
-        let calls = done.label.split(", ").filter_map(implied_call);
+        let calls = done.label.split(", ").filter_map(inner_call);
         arguments.insert(CALLS.into(), calls.collect());
         calls_in(arguments, CALLS, |value| value == AS_BEFORE)
     }
 }
 
 /// The call that undoes `create_task T001`, or redoes `undo create_task T001`.
-fn implied_call(operation: &str) -> Option<Value> {
+fn inner_call(operation: &str) -> Option<Value> {
     let plain = operation.trim_start_matches("undo ");
     let undone = (operation.len() - plain.len()) / "undo ".len();
     let (tool, target) = plain.split_once(' ')?;

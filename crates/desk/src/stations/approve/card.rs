@@ -54,6 +54,14 @@ pub fn of_inner_calls(
     }
 }
 
+/// For a call that needs approval because of what other tools do. A standing grant
+/// would be for the called tool alone, which does not always do that.
+pub fn with_implied(mut card: Card, names: &[&str]) -> Card {
+    card.lines.push(Line::new("includes", names.join(", ")));
+    card.once_only = true;
+    card
+}
+
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,7 +1,5 @@
 //! A call that may need the user's approval.
 
-use std::sync::Arc;
-
 use kit::{Context, Result, approval::Card, sql::Budget};
 use serde_json::Value;
 
@@ -9,7 +7,7 @@ use super::card;
 use crate::{
     approvals::Approval,
     desk::Desk,
-    stations::identify::Identified,
+    stations::{identify::Identified, inner_calls::OtherTools},
     window::{PreparedTool, Window},
 };
 
@@ -20,8 +18,7 @@ pub struct ApprovalRequest<'a> {
     pub who: &'a Identified,
     pub context: &'a Context,
     pub arguments: &'a Value,
-    /// The tools that the arguments call, for a tool that runs others.
-    pub inner: &'a [&'a Arc<PreparedTool>],
+    pub others: &'a OtherTools<'a>,
 }
 
 impl ApprovalRequest<'_> {

@@ -18,8 +18,8 @@ use desk::{
     stations::identify::Credentials,
 };
 use kit::{
-    About, Conventions, Counter, Definition, Effect, Error, Handler, Hints, Reply, Store, Tool,
-    context::NoClient, sql::Budget, time::Clock, tool::InnerCall,
+    About, Context, Conventions, Counter, Definition, Effect, Error, Handler, Hints, Reply, Store,
+    Tool, context::NoClient, sql::Budget, time::Clock, tool::InnerCall,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ pub struct OwnDesk {
 }
 
 impl OwnDesk {
-    /// `policies` by the tools' names: `act`, `look` and `bundle`. With `url`
+    /// `policies` by the tools' names: `act`, `look`, `bundle` and `combined`. With `url`
     /// the rows are there, else in a file.
     pub async fn open(
         url: Option<&str>,
@@ -123,7 +123,7 @@ impl OwnDesk {
     }
 
     /// Decides the one question that waits.
-    async fn decide(&self, decision: Decision) {
+    pub async fn decide(&self, decision: Decision) {
         let approvals = &self.desk.approvals;
         let pending = approvals.list(Some(Status::Pending), 10).await.unwrap();
         let [question] = pending.as_slice() else {
@@ -173,6 +173,7 @@ fn counter(acts: &Arc<Acts>) -> Counter {
             Arc::new(act(acts)),
             Arc::new(look()),
             Arc::new(bundle()),
+            Arc::new(combined()),
             Arc::new(fails(acts)),
         ],
         prompts: Vec::new(),
@@ -249,6 +250,19 @@ fn look() -> Tool {
     Tool::new(definition("look", Hints::READS, Effect::Read), handler)
 }
 
+/// Does what `act` does too, if `n` is above zero.
+fn combined() -> Tool {
+    let handler = Handler::stateless(|_, arguments: Number| async move {
+        let act = None;
+        Ok(Done { act, arguments })
+    });
+    let tool = Tool::new(definition("combined", Hints::ADDS, Effect::Write), handler);
+    tool.implied_tools(|arguments| match arguments["n"].as_i64() {
+        Some(..=0) => &[],
+        _ => &["act"],
+    })
+}
+
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Bundle {
     calls: Vec<Call>,
@@ -266,7 +280,7 @@ fn bundle() -> Tool {
     Tool::new(definition("bundle", Hints::ADDS, Effect::Write), handler).inner_calls(inner_calls)
 }
 
-fn inner_calls(arguments: &mut Map<String, Value>) -> Vec<InnerCall<'_>> {
+fn inner_calls<'a>(_: &Context, arguments: &'a mut Map<String, Value>) -> Vec<InnerCall<'a>> {
     let calls = arguments["calls"].as_array_mut().unwrap().iter_mut();
     let calls = calls.map(|call| {
         let mut fields = call.as_object_mut().unwrap().iter_mut();

@@ -274,7 +274,7 @@ struct Done {
     call: String,
 }
 
-fn inner_calls(arguments: &mut Map<String, Value>) -> Vec<InnerCall<'_>> {
+fn inner_calls<'a>(_: &Context, arguments: &'a mut Map<String, Value>) -> Vec<InnerCall<'a>> {
     let calls = arguments["calls"].as_array_mut().unwrap().iter_mut();
     let calls = calls.map(|call| {
         let mut fields = call.as_object_mut().unwrap().iter_mut();
