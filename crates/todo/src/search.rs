@@ -13,6 +13,7 @@ mod excerpt;
 mod fold;
 mod rank;
 mod reader;
+mod reports;
 mod signature;
 mod texts;
 mod walk;

@@ -105,7 +105,7 @@ impl CounterState {
     /// announced as somebody else's change.
     pub(crate) fn wrote(&self, name: &str, stamp: Option<Stamp>) {
         self.files.wrote(name, stamp);
-        self.catalog.touch(name);
+        self.catalog.reports.touch(name);
     }
 }
 

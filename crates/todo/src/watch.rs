@@ -5,7 +5,7 @@ use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, Weak,
         atomic::Ordering,
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
@@ -22,6 +22,7 @@ use kit::{
 use notify::{
     Config, Event, EventKind, EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _,
 };
+use tempfile::TempDir;
 
 use crate::{
     files::{self, Folder, lock::Lock, names::is_adr},
@@ -50,7 +51,11 @@ struct Running {
 }
 
 enum Message {
-    Event(notify::Result<Event>),
+    Event {
+        event: notify::Result<Event>,
+        /// `false` if something may not be watched after this event.
+        is_watched: bool,
+    },
     Stop,
 }
 
@@ -75,7 +80,7 @@ impl Background for Watch {
                 if let Err(error) = run(&state, &announce, own, &receiver) {
                     tracing::warn!(%error, "could not watch .todo; changes by others are not announced");
                 }
-                state.catalog.set_watched(false);
+                state.catalog.reports.set_fence(None);
             });
         match thread {
             Ok(thread) => {
@@ -109,13 +114,15 @@ struct Watcher<'a> {
     root: PathBuf,
     todo: PathBuf,
     system: RecommendedWatcher,
+    /// See `search/reports.rs`.
+    fence: Option<TempDir>,
     watching: bool,
     /// Existing resources, to detect changes of their list.
     known: BTreeSet<String>,
 }
 
 fn run(
-    state: &CounterState,
+    state: &Arc<CounterState>,
     announce: &Announce,
     sender: Sender<Message>,
     receiver: &Receiver<Message>,
@@ -123,19 +130,27 @@ fn run(
     let root = Path::new(&state.settings.root).canonicalize()?;
     // Reads are not reported, since we read files all the time ourselves.
     let kinds = EventKindMask::CORE | EventKindMask::ACCESS_CLOSE;
+    let todo = root.join(".todo");
+    let fence = tempfile::Builder::new().prefix("madoguchi-todo-").tempdir();
+    let fence = fence.and_then(|fence| Ok((fence.path().canonicalize()?, fence)));
+    let (fence_path, fence) = fence.ok().unzip();
+    let reporter = Reporter {
+        state: Arc::downgrade(state),
+        todo: todo.clone(),
+        fence: fence_path,
+        sender,
+    };
     let system = RecommendedWatcher::new(
-        move |event| {
-            // Fails if the receiver is gone.
-            let _ = sender.send(Message::Event(event));
-        },
+        move |event| reporter.report(event),
         Config::default().with_event_kinds(kinds),
     )?;
     let mut watcher = Watcher {
         state,
         announce,
-        todo: root.join(".todo"),
+        todo,
         root,
         system,
+        fence,
         watching: false,
         known: BTreeSet::new(),
     };
@@ -143,6 +158,7 @@ fn run(
     // `.todo`.
     let root = watcher.root.clone();
     watcher.system.watch(&root, RecursiveMode::NonRecursive)?;
+    watcher.watch_fence();
     watcher.watch_todo();
     watcher.known = watcher.existing();
     if state.settings.number_items {
@@ -150,6 +166,60 @@ fn run(
     }
     watcher.listen(receiver);
     Ok(())
+}
+
+/// Passes events on, and reports them to the search at once.
+struct Reporter {
+    state: Weak<CounterState>,
+    todo: PathBuf,
+    fence: Option<PathBuf>,
+    sender: Sender<Message>,
+}
+
+impl Reporter {
+    fn report(&self, event: notify::Result<Event>) {
+        let Some(state) = self.state.upgrade() else {
+            return;
+        };
+        let reports = &state.catalog.reports;
+        let mut is_watched = event.as_ref().is_ok_and(|event| !event.need_rescan());
+        let mut is_fence = false;
+        for path in event.iter().flat_map(|event| &event.paths) {
+            let fence = self.fence.as_ref();
+            if let Some(Ok(file)) = fence.map(|fence| path.strip_prefix(fence)) {
+                reports.passed(&file.to_string_lossy());
+                is_fence = true;
+                continue;
+            }
+            match name_in(&self.todo, path) {
+                Some(name) => {
+                    reports.touch(&name);
+                    // A whole folder may have been created or deleted.
+                    is_watched &= is_markdown(&name);
+                }
+                None => is_watched &= *path != self.todo,
+            }
+        }
+        if is_fence {
+            return;
+        }
+        if !is_watched {
+            reports.unwatched();
+        }
+        // Fails if the receiver is gone.
+        let _ = self.sender.send(Message::Event { event, is_watched });
+    }
+}
+
+fn is_markdown(name: &str) -> bool {
+    name.ends_with(".md")
+}
+
+/// The name of a file in `.todo/`, unless it is hidden.
+fn name_in(todo: &Path, path: &Path) -> Option<String> {
+    let name = path.strip_prefix(todo).ok()?.to_str()?.replace('\\', "/");
+    let hidden = name.split('/').any(|part| part.starts_with('.'));
+    (!hidden && !name.is_empty()).then_some(name)
 }
 
 impl Watcher<'_> {
@@ -160,7 +230,23 @@ impl Watcher<'_> {
             let _ = self.system.unwatch(&todo);
         }
         self.watching = self.system.watch(&todo, RecursiveMode::Recursive).is_ok();
-        self.state.catalog.set_watched(self.watching);
+        let fence = self.fence.as_ref().filter(|_| self.watching);
+        let fence = fence.map(|fence| fence.path().to_owned());
+        self.state.catalog.reports.set_fence(fence);
+    }
+
+    /// Also waits until the watcher has acted on all earlier events: it watches a
+    /// new directory only after it has passed the event on.
+    fn watch_fence(&mut self) {
+        let Some(fence) = &self.fence else {
+            return;
+        };
+        let watched = self.system.watch(fence.path(), RecursiveMode::NonRecursive);
+        if let Err(error) = watched {
+            tracing::info!(%error, "could not watch a temporary directory; each search checks all files");
+            self.fence = None;
+            self.state.catalog.reports.set_fence(None);
+        }
     }
 
     fn existing(&self) -> BTreeSet<String> {
@@ -184,8 +270,15 @@ impl Watcher<'_> {
                 }
             };
             match message {
-                Ok(Message::Event(Ok(event))) => {
+                Ok(Message::Event {
+                    event: Ok(event),
+                    is_watched,
+                }) => {
                     self.note(&event, &mut changed);
+                    if !is_watched {
+                        self.watch_fence();
+                        self.state.catalog.reports.watched_again();
+                    }
                     if changed.is_empty() {
                         continue;
                     }
@@ -194,9 +287,11 @@ impl Watcher<'_> {
                         continue;
                     }
                 }
-                Ok(Message::Event(Err(error))) => {
+                // From now on, each search checks all files.
+                Ok(Message::Event {
+                    event: Err(error), ..
+                }) => {
                     tracing::warn!(%error, "the file watcher reported an error; changes may be missed");
-                    self.state.catalog.check_all_files();
                     continue;
                 }
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
@@ -209,7 +304,6 @@ impl Watcher<'_> {
 
     fn note(&mut self, event: &Event, changed: &mut BTreeSet<String>) {
         if event.need_rescan() {
-            self.state.catalog.check_all_files();
             changed.extend(self.existing());
         }
         for path in &event.paths {
@@ -224,17 +318,11 @@ impl Watcher<'_> {
                 }
                 continue;
             }
-            let Some(name) = path.strip_prefix(&self.todo).ok().and_then(Path::to_str) else {
+            let Some(name) = name_in(&self.todo, path) else {
                 continue;
             };
-            let name = name.replace('\\', "/");
-            if name.split('/').any(|part| part.starts_with('.')) {
-                continue;
-            }
-            self.state.catalog.touch(&name);
             // A whole folder may have been created or deleted.
-            if !name.ends_with(".md") {
-                self.state.catalog.check_all_files();
+            if !is_markdown(&name) {
                 changed.extend(self.existing());
                 let inside = format!("{name}/");
                 changed.extend(
@@ -254,8 +342,7 @@ impl Watcher<'_> {
         };
         // Files may have been created in a new folder before it was
         // watched.
-        if changed.iter().any(|name| !name.ends_with(".md")) {
-            self.state.catalog.check_all_files();
+        if changed.iter().any(|name| !is_markdown(name)) {
             let existing = self.existing();
             changed.extend(existing.symmetric_difference(&self.known).cloned());
         }

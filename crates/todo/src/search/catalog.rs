@@ -1,22 +1,20 @@
-//! Keeps the searchable files current: from the watcher's reports or, without a
-//! watcher, by checking every file's stamp.
+//! Keeps the searchable files current: from the watcher's reports if there are many
+//! files, else by checking every file's stamp.
 
 use std::{
     collections::{HashMap, HashSet},
     io,
-    sync::{
-        Mutex, PoisonError, RwLock,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{PoisonError, RwLock},
 };
 
 use super::{
     fold::fold,
     rank::{MatchMode, Query},
     reader::Reader,
+    reports::{Changes, Reports},
     signature::Signature,
     texts::{TextRange, TextStore},
-    walk::{self, MOST_FILES, is_searched},
+    walk::{self, Walk, is_searched},
 };
 use crate::{
     files::{
@@ -27,6 +25,8 @@ use crate::{
     parallel::on_all,
 };
 
+/// So few files are checked faster than reports are awaited.
+const FEW: usize = 200;
 /// Files to read before their texts are stored.
 const ROUND: usize = 256;
 /// Up to this many neighbouring texts are read at once, with at most this many
@@ -84,43 +84,19 @@ pub struct Hit {
 #[derive(Default)]
 pub struct Catalog {
     documents: RwLock<Documents>,
-    /// Names of files that may have changed.
-    touched: Mutex<HashSet<String>>,
-    /// Every change is reported, so stamps need not be checked.
-    watched: AtomicBool,
-    /// Reports may be missing, so every file must be checked once.
-    stale: AtomicBool,
+    pub reports: Reports,
 }
 
 #[derive(Default)]
 struct Documents {
     all: HashMap<String, Document>,
     built: bool,
+    /// Changes of linked files are not reported.
+    has_links: bool,
     texts: TextStore,
 }
 
 impl Catalog {
-    /// Notes that a file may have changed.
-    pub fn touch(&self, name: &str) {
-        let mut touched = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
-        if touched.len() < MOST_FILES {
-            touched.insert(name.to_owned());
-        } else {
-            self.stale.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Sets whether every change is reported by [`Self::touch`].
-    pub fn set_watched(&self, watched: bool) {
-        self.stale.store(true, Ordering::Relaxed);
-        self.watched.store(watched, Ordering::Relaxed);
-    }
-
-    /// Checks every file before the next search, since reports were lost.
-    pub fn check_all_files(&self) {
-        self.stale.store(true, Ordering::Relaxed);
-    }
-
     /// Finds the best matches among the files that `wanted` selects: those
     /// with all words or, if there are none, those with any.
     pub fn search(
@@ -130,22 +106,22 @@ impl Catalog {
         limit: usize,
         wanted: impl Fn(FileKind) -> bool,
     ) -> io::Result<Hits> {
-        let hits = self.search_once(folder, query, MatchMode::All, limit, &wanted)?;
+        self.refresh(folder)?;
+        let hits = self.search_known(query, MatchMode::All, limit, &wanted)?;
         if hits.total > 0 || !query.has_several_words() {
             return Ok(hits);
         }
-        self.search_once(folder, query, MatchMode::Any, limit, &wanted)
+        self.search_known(query, MatchMode::Any, limit, &wanted)
     }
 
-    pub fn search_once(
+    /// Searches the files as they were at the last refresh.
+    pub fn search_known(
         &self,
-        folder: &Folder,
         query: &Query,
         mode: MatchMode,
         limit: usize,
         wanted: impl Fn(FileKind) -> bool,
     ) -> io::Result<Hits> {
-        self.refresh(folder)?;
         let documents = self
             .documents
             .read()
@@ -192,39 +168,19 @@ impl Catalog {
             .documents
             .write()
             .unwrap_or_else(PoisonError::into_inner);
-        let touched: Vec<String> = {
-            let mut touched = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
-            touched.drain().collect()
-        };
-        let stale = self.stale.swap(false, Ordering::Relaxed);
         if documents.texts.is_wasteful() {
             *documents = Documents::default();
         }
-        let trusted = self.watched.load(Ordering::Relaxed) && documents.built && !stale;
+        let is_cheap = documents.all.len() < FEW;
+        let changes = match is_cheap || documents.has_links || !documents.built {
+            true => Changes::Unknown,
+            false => self.reports.take(),
+        };
         // If anything fails, the next search checks every file.
         documents.built = false;
-        let present: Vec<(String, Stamp)> = if trusted {
-            let mut present = Vec::new();
-            for name in touched.into_iter().filter(|name| is_searched(name)) {
-                match folder.stamp(&name) {
-                    Ok(Some(stamp)) => present.push((name, stamp)),
-                    _ => documents.remove(&name),
-                }
-            }
-            present
-        } else {
-            let present = walk::all(folder)?;
-            let names: HashSet<&str> = present.iter().map(|(name, _)| name.as_str()).collect();
-            let gone: Vec<String> = documents
-                .all
-                .keys()
-                .filter(|name| !names.contains(name.as_str()))
-                .cloned()
-                .collect();
-            for name in gone {
-                documents.remove(&name);
-            }
-            present
+        let present = match changes {
+            Changes::Files(names) => documents.stamps(folder, names),
+            Changes::Unknown => documents.all_stamps(folder)?,
         };
         let changed: Vec<(String, Stamp)> = present
             .into_iter()
@@ -249,6 +205,34 @@ struct Candidate<'a> {
 type Scored<'a> = Vec<(f64, Candidate<'a>)>;
 
 impl Documents {
+    /// The stamps of these files. Forgets the deleted ones.
+    fn stamps(&mut self, folder: &Folder, names: HashSet<String>) -> Vec<(String, Stamp)> {
+        let mut present = Vec::new();
+        for name in names.into_iter().filter(|name| is_searched(name)) {
+            match folder.stamp(&name) {
+                Ok(Some(stamp)) => present.push((name, stamp)),
+                _ => self.remove(&name),
+            }
+        }
+        present
+    }
+
+    /// The stamps of all files. Forgets the deleted ones.
+    fn all_stamps(&mut self, folder: &Folder) -> io::Result<Vec<(String, Stamp)>> {
+        let Walk { files, has_links } = walk::all(folder)?;
+        self.has_links = has_links;
+        let names: HashSet<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        let known = self.all.keys();
+        let gone: Vec<String> = known
+            .filter(|name| !names.contains(name.as_str()))
+            .cloned()
+            .collect();
+        for name in gone {
+            self.remove(&name);
+        }
+        Ok(files)
+    }
+
     fn remove(&mut self, name: &str) {
         if let Some(document) = self.all.remove(name) {
             self.texts.forget(document.text);

@@ -8,9 +8,16 @@ use crate::files::{self, Folder, Stamp};
 pub const MOST_FILES: usize = 50_000;
 const MOST_DEPTH: usize = 12;
 
-/// Every file that is searched, with its stamp.
-pub fn all(folder: &Folder) -> io::Result<Vec<(String, Stamp)>> {
-    let mut found = Vec::new();
+#[derive(Default)]
+pub struct Walk {
+    /// Every file that is searched, with its stamp.
+    pub files: Vec<(String, Stamp)>,
+    /// Whether some of them are symbolic links.
+    pub has_links: bool,
+}
+
+pub fn all(folder: &Folder) -> io::Result<Walk> {
+    let mut found = Walk::default();
     match fs::read_dir(&folder.todo) {
         Ok(_) => walk(folder, "", 0, &mut found),
         Err(error) if files::is_missing(&error) => {}
@@ -30,7 +37,7 @@ fn is_markdown(name: &str) -> bool {
     ending.eq_ignore_ascii_case("md") || ending.eq_ignore_ascii_case("markdown")
 }
 
-fn walk(folder: &Folder, inside: &str, depth: usize, found: &mut Vec<(String, Stamp)>) {
+fn walk(folder: &Folder, inside: &str, depth: usize, found: &mut Walk) {
     let directory = folder.todo.join(inside);
     let Ok(entries) = fs::read_dir(&directory) else {
         return;
@@ -51,15 +58,16 @@ fn walk(folder: &Folder, inside: &str, depth: usize, found: &mut Vec<(String, St
             walk(folder, &name, depth + 1, found);
             continue;
         }
-        if !is_searched(&name) || found.len() >= MOST_FILES {
+        if !is_searched(&name) || found.files.len() >= MOST_FILES {
             continue;
         }
         if metadata.is_file() {
-            found.push((name, Stamp::of(&metadata)));
+            found.files.push((name, Stamp::of(&metadata)));
         } else if metadata.is_symlink()
             && let Some(stamp) = linked(folder, &entry.path())
         {
-            found.push((name, stamp));
+            found.files.push((name, stamp));
+            found.has_links = true;
         }
     }
 }

@@ -102,6 +102,9 @@ const FILE_WEIGHT: f64 = 0.9;
 /// The matches with all words or, if there are none, those with any. The best
 /// come first.
 fn find<'b>(state: &CounterState, board: &'b Board, query: &Query) -> Result<Vec<SearchMatch<'b>>> {
+    let failed = |error| errors::io(".todo", false, error);
+    let folder = state.files.folder()?;
+    state.catalog.refresh(&folder).map_err(failed)?;
     let mut found = find_once(state, board, query, MatchMode::All)?;
     if found.is_empty() && query.has_several_words() {
         found = find_once(state, board, query, MatchMode::Any)?;
@@ -123,7 +126,7 @@ fn find_once<'b>(
     let mut found: Vec<SearchMatch<'b>> = tasks.collect();
     let hits = state
         .catalog
-        .search_once(&state.files.folder()?, query, mode, usize::MAX, |_| true)
+        .search_known(query, mode, usize::MAX, |_| true)
         .map_err(|error| errors::io(".todo", false, error))?;
     found.extend(hits.best.into_iter().map(SearchMatch::File));
     Ok(found)

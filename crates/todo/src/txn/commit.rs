@@ -283,7 +283,7 @@ fn take_back_some(
             (Some(Step::TakenOut(taken)), _) => taken.put_back().map_err(failed)?,
             _ => {}
         }
-        state.catalog.touch(name);
+        state.catalog.reports.touch(name);
     }
     Ok(())
 }

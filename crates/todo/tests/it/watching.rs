@@ -137,3 +137,38 @@ async fn search_sees_watched_changes() {
     assert_eq!(count("delta").await, 1);
     watched.stop().await;
 }
+
+/// By hand, in every way, in so many files that a search relies on reports.
+#[tokio::test]
+async fn a_search_finds_what_was_saved_right_before_it() {
+    let project = TestProject::with("- [ ] a #T001\n");
+    for number in 0..300 {
+        project.put(&format!("notes/{number}.md"), "nothing");
+    }
+    let watched = Watched::start(project).await;
+    let project = &watched.project;
+    let count = async |word: &str| {
+        let answer = project.ok("search", json!({ "query": word })).await;
+        answer["total_matches"].as_u64().unwrap()
+    };
+    assert_eq!(count("nothing").await, 300);
+    for round in 0..30 {
+        let word = |kind: &str| format!("{kind}{round}x");
+        fs::write(project.path("notes/1.md"), word("written")).unwrap();
+        assert_eq!(count(&word("written")).await, 1, "{round}");
+        fs::write(project.path("notes/.new"), word("renamed")).unwrap();
+        fs::rename(project.path("notes/.new"), project.path("notes/2.md")).unwrap();
+        assert_eq!(count(&word("renamed")).await, 1, "{round}");
+        let folder = format!("more{round}/inside");
+        project.put(&format!("{folder}/1.md"), &word("folder"));
+        assert_eq!(count(&word("folder")).await, 1, "{round}");
+        project.put(&format!("{folder}/2.md"), &word("folder"));
+        assert_eq!(count(&word("folder")).await, 2, "{round}");
+        fs::remove_dir_all(project.path(&format!("more{round}"))).unwrap();
+        assert_eq!(count(&word("folder")).await, 0, "{round}");
+        let text = json!({ "task_id": "T001", "content": word("tool") });
+        project.ok("update_context", text).await;
+        assert_eq!(count(&word("tool")).await, 1, "{round}");
+    }
+    watched.stop().await;
+}
