@@ -72,6 +72,10 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         writes(state, apply),
     )
     .rules(errors::ADR_RULES)
+    .implied_tools(|arguments| match arguments.contains_key("supersedes") {
+        true => &["update_adr_status"],
+        false => &[],
+    })
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {

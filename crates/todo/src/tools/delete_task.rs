@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kit::{Definition, Effect, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
     check,
@@ -50,6 +51,10 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         },
         writes(state, apply),
     )
+    .implied_tools(|arguments| match arguments.get("relink") {
+        None | Some(Value::Bool(false)) => &[],
+        Some(_) => &["link_tasks"],
+    })
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
@@ -115,6 +120,7 @@ fn relink(txn: &mut Txn<'_>, id: TaskId) -> Result<Vec<TaskId>> {
         return Err(errors::too_many_links(waiting.len() * first.len()));
     }
     for waiting in &waiting {
+        txn.label(format!("link_tasks {waiting}"));
         link_tasks::set(txn, *waiting, Link::After, id.0, true)?;
         for first in &first {
             let waits_already = graph.waits_for(*waiting).any(|other| other == *first);

@@ -171,6 +171,42 @@ async fn undo_is_held_to_the_policy_of_what_it_does() {
     refused(&todo.call("undo", json!({})), "APPROVAL_REQUIRED");
 }
 
+/// Deleting with `relink` changes links, and a new decision may replace another.
+#[tokio::test]
+async fn tools_are_held_to_the_policy_and_scope_of_what_they_imply() {
+    let policy = "[approval]\nhold_seconds = 0\ntools = { \"todo.link_tasks\" = \"deny\", \"todo.update_adr_status\" = \"ask\" }\n";
+    let secret = "correct horse battery staple";
+    let keys = configured_keys(&[("phone", secret)]);
+    let scope = format!("{keys}tools = [\"batch\", \"delete_task\", \"create_adr\"]\n");
+    let relink = json!({ "task_id": "T001", "relink": true });
+    let (_, mut supersedes) = adr();
+    supersedes["supersedes"] = json!(1);
+    for (mut todo, deleted, replaced) in [
+        (
+            Todo::start(policy, &[]),
+            "DENIED_BY_POLICY",
+            "APPROVAL_REQUIRED",
+        ),
+        (
+            Todo::with_key(&scope, &[], Some(secret)),
+            "FORBIDDEN",
+            "FORBIDDEN",
+        ),
+    ] {
+        let before = todo.tasks();
+        structured(&todo.call("create_adr", adr().1));
+        refused(&todo.call("delete_task", relink.clone()), deleted);
+        refused(&todo.call("create_adr", supersedes.clone()), replaced);
+        let batch = [("delete_task", relink.clone())];
+        refused(&todo.batch(&batch), deleted);
+        let batch = [("create_adr", supersedes.clone())];
+        refused(&todo.batch(&batch), replaced);
+        assert_eq!(todo.tasks(), before);
+        let plain = json!({ "task_id": "T001", "relink": false });
+        structured(&todo.call("delete_task", plain));
+    }
+}
+
 #[tokio::test]
 async fn a_prompt_for_a_batch_offers_no_standing_grant() {
     let mut todo = Todo::start(POLICY, &[]);
