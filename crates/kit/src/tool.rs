@@ -41,6 +41,9 @@ pub struct Tool {
     /// Normalises what people and models send to what the schema accepts. Arguments
     /// that count as not given are removed before and after: see [`Tool::normalised`].
     pub normalise: fn(&Context, &mut Map<String, Value>),
+    /// Optional arguments that stay, as `""`, when they are sent empty: the handler
+    /// must be able to tell an empty one from a missing one.
+    pub keeps_empty: &'static [&'static str],
     /// Extra `_meta` of the definition.
     pub meta: Option<Value>,
     /// Arguments with personal data. The audit keeps them apart, so that they can be
@@ -191,6 +194,7 @@ impl Tool {
             idempotency_key: None,
             rules: &[],
             normalise: |_, _| {},
+            keeps_empty: &[],
             meta: None,
             personal: &[],
             card: None,
@@ -221,6 +225,13 @@ impl Tool {
 
     pub fn normalise(self, normalise: fn(&Context, &mut Map<String, Value>)) -> Self {
         Self { normalise, ..self }
+    }
+
+    pub fn keeps_empty(self, arguments: &'static [&'static str]) -> Self {
+        Self {
+            keeps_empty: arguments,
+            ..self
+        }
     }
 
     pub fn meta(self, meta: Value) -> Self {
@@ -282,10 +293,15 @@ impl Tool {
 
     /// Normalises the arguments, as far as they are understood.
     pub fn normalised(&self, context: &Context, arguments: &mut Map<String, Value>) {
+        let mut kept = self.keeps_empty.to_vec();
+        kept.retain(|name| arguments.contains_key(*name));
         drop_not_given(&self.input, arguments);
         (self.normalise)(context, arguments);
         // Again, for what the tool renamed, trimmed or unpacked.
         drop_not_given(&self.input, arguments);
+        for name in kept {
+            arguments.entry(name).or_insert_with(|| "".into());
+        }
     }
 
     /// The spelling that LLM clients accept: `[A-Za-z0-9_-]{1,64}`.
