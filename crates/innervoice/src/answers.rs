@@ -4,7 +4,7 @@ pub mod sync;
 
 use std::{borrow::Cow, ops::Not};
 
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use kit::{Language, Result, Sql, Warning};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -13,7 +13,6 @@ use serde_json::Value;
 use crate::{
     bounds::STEPS_OF_A_LIST,
     model::{
-        exceptions::Exceptions,
         moment::rfc3339_millis,
         repeat::{self, Steps},
     },
@@ -294,19 +293,20 @@ pub fn timestamp(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// A warning if a changed series no longer has the occurrences that were moved or
+/// A warning if a changed series no longer comes on days whose occurrence was moved or
 /// skipped.
-pub fn exceptions_dropped(
-    before: &Exceptions,
-    after: &Exceptions,
-    language: Language,
-) -> Vec<Warning> {
-    if before.is_empty() || !after.is_empty() {
+pub fn exceptions_dropped(days: &[Date], language: Language) -> Vec<Warning> {
+    if days.is_empty() {
         return Vec::new();
     }
     let message = match language {
-        Language::English => "Occurrences that were moved or skipped follow the series again.",
-        Language::Japanese => "個別に変更・取り消しした回も、新しい繰り返しに従います。",
+        Language::English => {
+            "The series no longer comes on some days that were moved or skipped; those changes are gone."
+        }
+        Language::Japanese => {
+            "個別に変更・取り消しした回のうち、新しい繰り返しに含まれない日の分はなくなりました。"
+        }
     };
-    vec![Warning::new("EXCEPTIONS_DROPPED", message).detail("count", before.len())]
+    let days: Vec<String> = days.iter().map(Date::to_string).collect();
+    vec![Warning::new("EXCEPTIONS_DROPPED", message).detail("dates", days)]
 }

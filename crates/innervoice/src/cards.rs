@@ -1,6 +1,7 @@
 //! The lines that a person reads when asked to approve a call: facts, and each
 //! changed field before and after.
 
+use jiff::civil::Date;
 use kit::{
     approval::Line,
     context::Language::{self, English, Japanese},
@@ -60,6 +61,13 @@ impl CardLines {
     pub fn overlaps(&mut self, events: &[Event]) {
         let titles: Vec<&str> = events.iter().map(|event| event.title.as_str()).collect();
         self.fact(("At the same time", "重なる予定"), &titles.join(", "));
+    }
+
+    /// The days whose own time or cancellation is lost.
+    pub fn dropped(&mut self, days: &[Date]) {
+        let days: Vec<String> = days.iter().map(Date::to_string).collect();
+        let label = ("No longer moved or skipped", "個別の変更がなくなる日");
+        self.fact(label, &days.join(", "));
     }
 
     /// Says that another key made or changed this.

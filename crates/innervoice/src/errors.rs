@@ -12,8 +12,9 @@ pub use recipients::{
     too_many_recipients, wrong_platform,
 };
 pub use times::{
-    empty_range, invalid_repeat, invalid_time, invalid_time_of_day, never_fires, no_occurrence,
-    rule_too_costly, several_that_day, time_passed, too_many_exceptions,
+    empty_date, empty_range, invalid_repeat, invalid_time, invalid_time_of_day, never_fires,
+    no_occurrence, occurrence_exists, rule_too_costly, several_that_day, time_passed,
+    too_many_exceptions,
 };
 
 const INVALID_DURATION: &str = "INVALID_DURATION";

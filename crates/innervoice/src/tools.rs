@@ -14,6 +14,7 @@ pub mod free_slots;
 pub mod message_cancel;
 pub mod message_list;
 pub mod message_send;
+mod occurrence;
 mod range;
 mod reminder;
 pub mod reminder_cancel;

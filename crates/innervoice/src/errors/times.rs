@@ -1,7 +1,7 @@
 //! Errors about times and repetition.
 
 use jiff::civil::Date;
-use kit::Error;
+use kit::{Error, error::INVALID_ARGUMENT};
 use serde_json::json;
 
 use crate::model::{
@@ -110,17 +110,18 @@ pub fn invalid_repeat(text: &str, why: Option<&str>) -> Error {
         )
 }
 
-pub fn never_fires() -> Error {
+/// `what` is an event or a reminder.
+pub fn never_fires(what: &str) -> Error {
     Error::new(
         "INVALID_REPEAT",
-        "The reminder would never fire with this rule.",
+        format!("With this rule the {what} would never come."),
     )
     .next("Check its days, months and end.")
     .spoken(
         "It would never come with that repetition.",
         "その繰り返しでは一度も来ません。",
     )
-    .japanese("この規則では一度も通知されません。曜日、日付、月、終わりを確認してください。")
+    .japanese("この規則では一度も来ません。曜日、日付、月、終わりを確認してください。")
 }
 
 pub fn rule_too_costly() -> Error {
@@ -179,6 +180,42 @@ pub fn several_that_day(name: &str, times: &[String]) -> Error {
         format!("「{name}」はその日に何回かあります。どれのことですか。"),
     )
     .details(json!({ "times": times }))
+}
+
+/// `date` was sent, but names no day.
+pub fn empty_date(name: &str) -> Error {
+    Error::new(
+        INVALID_ARGUMENT,
+        format!("`date` is empty, and {name} repeats."),
+    )
+    .next(
+        "Nothing was done. Give the day of the occurrence, or date: all for the whole series.",
+    )
+    .japanese(format!(
+        "「{name}」は繰り返しですが、`date`が空です。何も行っていません。対象の日を指定するか、繰り返し全体なら`date`を`all`にしてください。"
+    ))
+    .spoken(
+        format!("Do you mean one day of {name}, or all of it?"),
+        format!("「{name}」の1回だけですか、それとも繰り返し全体ですか。"),
+    )
+    .details(json!({ "field": "date" }))
+}
+
+/// An occurrence would be moved to the time of another one.
+pub fn occurrence_exists(name: &str, time: &str) -> Error {
+    Error::new(
+        "OCCURRENCE_EXISTS",
+        format!("{name} already comes at {time}."),
+    )
+    .next("Nothing was done. Give another time, or cancel this occurrence.")
+    .japanese(format!(
+        "「{name}」はすでに{time}にあります。何も行っていません。別の日時を指定するか、この回を取り消してください。"
+    ))
+    .spoken(
+        format!("{name} already comes at that time."),
+        format!("「{name}」はその日時にすでにあります。"),
+    )
+    .details(json!({ "time": time }))
 }
 
 pub fn too_many_exceptions(most: usize) -> Error {

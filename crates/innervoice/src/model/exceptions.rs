@@ -34,10 +34,6 @@ impl Exceptions {
         self.0.insert(original, Some((start, end)));
     }
 
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -48,6 +44,11 @@ impl Exceptions {
 
     pub fn contains(&self, original: i64) -> bool {
         self.0.contains_key(&original)
+    }
+
+    /// The original start of each, and its new start and end unless it is skipped.
+    pub fn iter(&self) -> impl Iterator<Item = (i64, Option<(i64, i64)>)> + '_ {
+        self.0.iter().map(|(original, moved)| (*original, *moved))
     }
 
     /// The original starts of those that are skipped.

@@ -80,13 +80,12 @@ impl Event {
 
     /// The day on which it starts, where it takes place.
     pub fn day(&self) -> Date {
-        self.start().to_zoned(self.zone()).date()
+        self.day_of(self.starts_at)
     }
 
     /// The last day of an all-day event.
     pub fn last_day(&self) -> Date {
-        let end = Timestamp::from_millisecond(self.ends_at - 1);
-        end.map_or_else(|_| self.day(), |end| end.to_zoned(self.zone()).date())
+        self.day_of(self.ends_at - 1)
     }
 
     pub fn minutes(&self) -> i64 {
@@ -136,13 +135,9 @@ impl Event {
             return start + length;
         }
         // A day has 23 or 25 hours when clocks change.
-        let zone = self.zone();
         let days = (length + DAY_MS / 2) / DAY_MS;
-        let first = Timestamp::from_millisecond(start).ok();
-        let end = first
-            .map(|at| at.to_zoned(zone.clone()).date())
-            .and_then(|day| day.checked_add(days.days()).ok())
-            .and_then(|day| instant(day.to_datetime(Time::midnight()), &zone));
+        let day = self.day_of(start).checked_add(days.days()).ok();
+        let end = day.and_then(|day| instant(day.to_datetime(Time::midnight()), &self.zone()));
         end.map_or(start + length, Timestamp::as_millisecond)
     }
 
@@ -155,6 +150,42 @@ impl Event {
         let found = found.into_iter().chain(moved);
         let found = found.map(|one| self.at(&one));
         found.filter(|one| one.ends_at > from).take(most).collect()
+    }
+
+    /// Carries the exceptions over from `before`, which this event replaces. Returns the
+    /// coming days of those that have no place in the changed series.
+    pub fn carry_exceptions(&mut self, before: &Self, now: i64, steps: &Steps) -> Vec<Date> {
+        let retime = |(start, end)| self.retimed(before, start, end);
+        let carried = before.series().carry_over(&self.series(), retime, steps);
+        let lost = carried.lost_days(now);
+        self.exceptions = carried.kept;
+        lost
+    }
+
+    /// The start and end of an occurrence that was moved. It keeps its time, and follows
+    /// a new length unless it has its own.
+    fn retimed(&self, before: &Self, start: i64, end: i64) -> (i64, i64) {
+        let start = match self.all_day == before.all_day {
+            true => start,
+            false => self.at_its_time_on(before.day_of(start)).unwrap_or(start),
+        };
+        let has_own_length = self.all_day == before.all_day && before.end_after(start) != end;
+        match has_own_length {
+            true => (start, end),
+            false => (start, self.end_after(start)),
+        }
+    }
+
+    fn day_of(&self, at: i64) -> Date {
+        let at = Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
+        at.to_zoned(self.zone()).date()
+    }
+
+    /// The time of day of the event, on another day.
+    fn at_its_time_on(&self, day: Date) -> Option<i64> {
+        let zone = self.zone();
+        let time = self.start().to_zoned(zone.clone()).time();
+        instant(day.to_datetime(time), &zone).map(Timestamp::as_millisecond)
     }
 
     /// Finds out when a series is over.

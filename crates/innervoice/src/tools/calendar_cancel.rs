@@ -7,12 +7,12 @@ use kit::{Context, Language, Result, Sql, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{cancel::Cancel, event};
+use super::{cancel::Cancel, event, occurrence};
 use crate::{
-    bounds::{LONGEST_ID, LONGEST_TIME, MOST_EXCEPTIONS},
+    bounds::{LONGEST_ID, LONGEST_TIME, MOST_EXCEPTIONS, STEPS_OF_A_CALL},
     cards::CardLines,
     errors,
-    model::exceptions::Occurrence,
+    model::{exceptions::Occurrence, repeat::Steps},
     state::CounterState,
     store::events::{self, Event},
 };
@@ -34,6 +34,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Cancel event",
         "Cancel an event, or one occurrence with date; asks the user unless it is your own.",
     )
+    .keeps_empty(&["date"])
 }
 
 struct CancelledEvent {
@@ -46,6 +47,31 @@ struct CancelledEvent {
 struct Skipped {
     day: Date,
     occurrences: Vec<Occurrence>,
+    /// The series without them.
+    rest: Event,
+    /// Whether others are still to come.
+    goes_on: bool,
+}
+
+impl Skipped {
+    fn of(event: &Event, day: Date, occurrences: Vec<Occurrence>, now: i64) -> Self {
+        let mut rest = event.clone();
+        for one in &occurrences {
+            rest.exceptions.skip(one.original);
+        }
+        Self {
+            day,
+            goes_on: comes_after(&rest, now),
+            occurrences,
+            rest,
+        }
+    }
+}
+
+fn comes_after(event: &Event, after: i64) -> bool {
+    let steps = Steps::new(STEPS_OF_A_CALL);
+    let next = event.series().between(after, i64::MAX, 1, &steps);
+    !next.is_empty() || steps.ran_out()
 }
 
 impl CancelledEvent {
@@ -64,17 +90,20 @@ impl Cancel for CancelledEvent {
 
     fn find(context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Self> {
         let event = event::find(sql, &input.id)?;
-        let Some(date) = input.date else {
+        let is_series = event.rule.is_some();
+        let Some(date) = occurrence::given(input.date, &event.title, is_series)? else {
             return Ok(Self { event, skips: None });
         };
-        let (day, occurrences) = event::named(context, &event.series(), &date)?;
+        let series = event.series();
+        let (day, occurrences) = occurrence::named(context, &series, &date)?;
         let zone = event.zone();
         let was_skipped = || event.exceptions.is_skipped_on(day, &zone);
         if occurrences.is_empty() && !was_skipped() {
-            let series = event.series();
-            return Err(event::no_occurrence(&event.title, &series, day, i64::MIN));
+            return Err(occurrence::none_on(&event.title, &series, day, i64::MIN));
         }
-        let skips = event.rule.as_ref().map(|_| Skipped { day, occurrences });
+        occurrence::check_is_clear(&event.title, &series, &occurrences)?;
+        let now = context.clock.now().as_millisecond();
+        let skips = is_series.then(|| Skipped::of(&event, day, occurrences, now));
         Ok(Self { event, skips })
     }
 
@@ -101,14 +130,13 @@ impl Cancel for CancelledEvent {
         let Some(skips) = &self.skips else {
             return events::cancel(sql, &self.event, now);
         };
-        let mut after = self.event.clone();
-        for one in &skips.occurrences {
-            after.exceptions.skip(one.original);
+        if !comes_after(&skips.rest, i64::MIN) {
+            return events::cancel(sql, &self.event, now);
         }
-        if after.exceptions.len() > MOST_EXCEPTIONS {
+        if skips.rest.exceptions.len() > MOST_EXCEPTIONS {
             return Err(errors::too_many_exceptions(MOST_EXCEPTIONS));
         }
-        events::update(sql, &after, &context.caller.id, now)
+        events::update(sql, &skips.rest, &context.caller.id, now)
     }
 
     fn question(&self, language: Language) -> String {
@@ -142,8 +170,11 @@ impl Cancel for CancelledEvent {
             (Language::English, Some(skips)) if skips.occurrences.is_empty() => {
                 format!("{title} was already cancelled on {}.", skips.day)
             }
-            (Language::English, Some(_)) => {
+            (Language::English, Some(Skipped { goes_on: true, .. })) => {
                 format!("I cancelled {title}, {when}; the other times stay.")
+            }
+            (Language::English, Some(_)) => {
+                format!("I cancelled {title}, {when}, which was the last time.")
             }
             (Language::Japanese, None) if event.rule.is_some() => {
                 format!("「{title}」の予定を繰り返しごと取り消しました。")
@@ -152,8 +183,11 @@ impl Cancel for CancelledEvent {
             (Language::Japanese, Some(skips)) if skips.occurrences.is_empty() => {
                 format!("「{title}」の{}の回はすでに取り消されています。", skips.day)
             }
-            (Language::Japanese, Some(_)) => {
+            (Language::Japanese, Some(Skipped { goes_on: true, .. })) => {
                 format!("{when}の「{title}」だけを取り消しました。ほかの回はそのままです。")
+            }
+            (Language::Japanese, Some(_)) => {
+                format!("{when}の「{title}」を取り消しました。これが最後の回でした。")
             }
         }
     }

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use jiff::civil::Date;
 use kit::{
-    Context, Definition, Effect, Handler, Language, Result, Sql, Tool, Warning,
+    Context, Definition, Effect, Handler, Language, Result, Sql, Tool,
     approval::{self, Card, describe},
 };
 use schemars::JsonSchema;
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     OVERWRITES,
     event::{self, Output},
-    event_changes,
+    event_changes, occurrence,
 };
 use crate::{
     answers::exceptions_dropped,
@@ -21,7 +22,6 @@ use crate::{
     cards::CardLines,
     errors::{self, LONGEST_MINUTES},
     model::{
-        ics_read,
         moment::Here,
         repeat::{self, Steps},
     },
@@ -89,6 +89,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     );
     event::with_fields(tool)
         .aliases(&["calendar_update"])
+        .keeps_empty(&["date"])
         .card(describe(state, card))
 }
 
@@ -100,6 +101,11 @@ struct Update {
     shown: (Event, Event),
     /// The copy on the server that is replaced; `Some(None)` if it was deleted.
     replaces: Option<Option<ServerCopy>>,
+    /// Coming days whose occurrence was moved or skipped, and which the changed series
+    /// does not have.
+    dropped: Vec<Date>,
+    /// Whether only one occurrence of a series is moved.
+    moves_one: bool,
 }
 
 impl Update {
@@ -108,7 +114,7 @@ impl Update {
         state: &CounterState,
         context: &Context,
         sql: &mut dyn Sql,
-        input: Input,
+        mut input: Input,
     ) -> Result<Self> {
         let before = event::find(sql, &input.id)?;
         let overwrites = input.overwrite == Some(true) && state.caldav.is_some();
@@ -122,12 +128,19 @@ impl Update {
             true => caldav::in_conflict(sql, &before)?,
             false => None,
         };
-        let (after, shown) = match &input.date {
-            Some(date) => one_occurrence(context, &before, date, &input)?,
+        // What only a whole event has is meant for the whole series.
+        let may_be_one = before.rule.is_some() && input.names_more_than_time().is_none();
+        let date = occurrence::given(input.date.take(), &before.title, may_be_one)?;
+        let moves_one = date.is_some() && before.rule.is_some();
+        let (after, shown, dropped) = match date {
+            Some(date) => {
+                let (after, shown) = one_occurrence(context, &before, &date, &input)?;
+                (after, shown, Vec::new())
+            }
             None => {
-                let after = whole(context, &before, input)?;
+                let (after, dropped) = whole(context, &before, input)?;
                 let shown = (before.clone(), after.clone());
-                (after, shown)
+                (after, shown, dropped)
             }
         };
         Ok(Self {
@@ -135,6 +148,8 @@ impl Update {
             after,
             shown,
             replaces,
+            dropped,
+            moves_one,
         })
     }
 
@@ -149,10 +164,6 @@ impl Update {
             None => "deleted",
         });
         format!("{}/{}", self.before.sequence, copy.unwrap_or_default())
-    }
-
-    fn warnings(&self, language: Language) -> Vec<Warning> {
-        exceptions_dropped(&self.before.exceptions, &self.after.exceptions, language)
     }
 }
 
@@ -187,27 +198,24 @@ fn one_occurrence(
     if let Some(field) = input.names_more_than_time() {
         return Err(errors::only_its_time(field));
     }
-    let (day, found) = event::named(context, &before.series(), date)?;
-    let occurrence = match found.as_slice() {
-        [one] => *one,
-        [] => {
-            let series = before.series();
-            return Err(event::no_occurrence(&before.title, &series, day, i64::MIN));
-        }
-        several => {
-            let times = event::times(several, &before.zone());
-            return Err(errors::several_that_day(&before.title, &times));
-        }
-    };
+    let series = before.series();
+    let (day, found) = occurrence::named(context, &series, date)?;
+    let occurrence = occurrence::single(&before.title, &series, day, &found)?;
     let was = before.at(&occurrence);
     let mut moved = was.clone();
-    set_times(context, &mut moved, input)?;
+    set_times(
+        context,
+        &mut moved,
+        input.start.as_deref(),
+        input.duration_min,
+    )?;
     let mut after = before.clone();
     if before.rule.is_none() {
         (after.starts_at, after.ends_at) = (moved.starts_at, moved.ends_at);
         return Ok((after, (was, moved)));
     }
     if (was.starts_at, was.ends_at) != (moved.starts_at, moved.ends_at) {
+        occurrence::check_is_free(&before.title, &series, &occurrence, moved.starts_at)?;
         let (start, end) = (moved.starts_at, moved.ends_at);
         after.exceptions.move_to(occurrence.original, start, end);
         if after.exceptions.len() > MOST_EXCEPTIONS {
@@ -218,10 +226,18 @@ fn one_occurrence(
     Ok((after, (was, moved)))
 }
 
+/// The length of an event that no longer lasts all day.
+const USUAL_MINUTES: i64 = 60;
+
 /// A time without a day is on the day of the event.
-fn set_times(context: &Context, event: &mut Event, input: &Input) -> Result<()> {
-    let minutes = input.duration_min.unwrap_or_else(|| event.minutes());
-    match &input.start {
+fn set_times(
+    context: &Context,
+    event: &mut Event,
+    start: Option<&str>,
+    minutes: Option<i64>,
+) -> Result<()> {
+    let minutes = minutes.unwrap_or_else(|| event.minutes());
+    match start {
         None => event::set_end(event, minutes),
         Some(start) => {
             let here = Here {
@@ -233,34 +249,37 @@ fn set_times(context: &Context, event: &mut Event, input: &Input) -> Result<()> 
     }
 }
 
-/// Changes the event with all its occurrences.
-fn whole(context: &Context, before: &Event, input: Input) -> Result<Event> {
+/// Changes the event with all its occurrences. Also returns the coming days whose
+/// exceptions the changed series can't keep.
+fn whole(context: &Context, before: &Event, input: Input) -> Result<(Event, Vec<Date>)> {
     let mut after = before.clone();
+    let mut minutes = input.duration_min;
     if let Some(all_day) = input.all_day
         && all_day != before.all_day
     {
         after.all_day = all_day;
+        // The length of an all-day event says nothing about a meeting.
+        minutes = minutes.or((!all_day).then_some(USUAL_MINUTES));
         if input.start.is_none() {
             let day = before.day().to_string();
-            let minutes = input.duration_min.unwrap_or_else(|| before.minutes());
+            let minutes = minutes.unwrap_or_else(|| before.minutes());
             event::set_times(&mut after, &here(context), &day, minutes)?;
         }
     }
-    set_times(context, &mut after, &input)?;
+    set_times(context, &mut after, input.start.as_deref(), minutes)?;
     let times = |event: &Event| (event.starts_at, event.zone.clone(), event.all_day);
-    let is_moved = times(&after) != times(before);
-    if is_moved || input.repeat.is_some() {
+    if times(&after) != times(before) || input.repeat.is_some() {
         let kept = before.rule.as_deref();
         let kept = kept.map(|rule| repeat::moved(rule, before.day(), after.day()));
         let repeat = input.repeat.as_deref().or(kept.as_deref());
         event::set_repeat(&mut after, &here(context), repeat)?;
-        if times(&after) != times(before) || after.rule != before.rule {
-            after.exceptions.clear();
-        }
     }
+    let steps = Steps::new(STEPS_OF_A_CALL);
+    let now = here(context).now.as_millisecond();
+    let dropped = after.carry_exceptions(before, now, &steps);
     if after.rule.is_some() {
-        // A longer duration or dropped exceptions move the end of the series too.
-        after.find_end(&Steps::new(STEPS_OF_A_CALL));
+        // A longer duration or other exceptions move the end of the series too.
+        after.find_end(&steps);
     }
     after.title = input.title.unwrap_or(after.title);
     let clears = |field| input.clear.contains(&field);
@@ -276,7 +295,7 @@ fn whole(context: &Context, before: &Event, input: Input) -> Result<Event> {
         clears(Clearable::Location),
         after.location,
     )?;
-    Ok(after)
+    Ok((after, dropped))
 }
 
 /// The new value of a text that can be given or cleared.
@@ -327,14 +346,13 @@ fn handle(
     message += &event_changes::overlap(context.language, &changed, &conflicts);
     let output = Output::new(context, is, &conflicts, message);
     Ok(Changed {
-        output: output.warnings(update.warnings(context.language)),
+        output: output.warnings(exceptions_dropped(&update.dropped, context.language)),
         changed,
     })
 }
 
 /// For the person who is asked: the event, and each field before and after.
 fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
-    let is_one = input.date.is_some();
     let update = Update::of(state, context, sql, input)?;
     let (before, after) = (&update.shown.0, &update.shown.1);
     let mut lines = CardLines::new(context.language);
@@ -342,12 +360,13 @@ fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input
     if (before.starts_at, before.ends_at) != (after.starts_at, after.ends_at) {
         lines.overlaps(&event::conflicts(sql, after)?);
     }
-    if is_one && before.rule.is_some() {
+    if update.moves_one {
         let only = lines.pick(("this occurrence", "この回だけ"));
         lines.fact(("Changes only", "変更の対象"), only);
     }
+    lines.dropped(&update.dropped);
     if let Some(copy) = &update.replaces {
-        on_the_server(&mut lines, copy.as_ref(), state);
+        event_changes::on_the_server(&mut lines, copy.as_ref(), state);
     }
     let title = &before.title;
     let replaces = update.replaces.is_some();
@@ -368,37 +387,4 @@ fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input
         asked_at: Some(here(context).now.as_millisecond()),
         ..Card::default()
     })
-}
-
-/// How many properties of the copy are shown.
-const MOST_SHOWN: usize = 50;
-
-/// Shows the copy that would be replaced.
-fn on_the_server(lines: &mut CardLines, copy: Option<&ServerCopy>, state: &CounterState) {
-    let Some(copy) = copy else {
-        let deleted = lines.pick((
-            "deleted there; it is put back",
-            "サーバー側で削除済み(再登録します)",
-        ));
-        lines.fact(("On the server", "サーバー側"), deleted);
-        return;
-    };
-    let fields = ics_read::fields(&copy.text, &state.zone);
-    for field in fields.iter().take(MOST_SHOWN) {
-        let (english, japanese) = match field.name.as_str() {
-            "SUMMARY" => ("Title", "件名"),
-            "DTSTART" => ("Starts", "開始"),
-            "DTEND" => ("Ends", "終了"),
-            "LOCATION" => ("Place", "場所"),
-            "DESCRIPTION" => ("Description", "説明"),
-            other => (other, other),
-        };
-        let english = format!("{english} (on the server, replaced)");
-        let japanese = format!("{japanese} (サーバー側、置き換え前)");
-        lines.fact((&english, &japanese), &field.text);
-    }
-    let more = fields.len().saturating_sub(MOST_SHOWN);
-    if more > 0 {
-        lines.fact(("More fields", "その他の項目数"), &more.to_string());
-    }
 }

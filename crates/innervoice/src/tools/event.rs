@@ -15,16 +15,14 @@ use crate::{
     cards::CardLines,
     errors,
     model::{
-        exceptions::Occurrence,
-        moment::{Here, Moment, instant, rfc3339_millis},
+        moment::{Here, Moment, instant},
         repeat::{self, Steps},
         repeat_words::{self, Repeat},
-        series::Series,
         spoken,
         time_words::SaidTime,
     },
     resources,
-    state::{CounterState, here},
+    state::CounterState,
     store::events::{self, Event},
 };
 
@@ -177,7 +175,7 @@ pub fn set_repeat(event: &mut Event, here: &Here, repeat: Option<&str>) -> Resul
             (event.starts_at, event.ends_at) = (at.starts_at, at.ends_at);
         }
         None if steps.ran_out() => return Err(errors::rule_too_costly()),
-        None => return Err(errors::never_fires()),
+        None => return Err(errors::never_fires("event")),
     }
     event.find_end(&steps);
     Ok(())
@@ -217,53 +215,6 @@ pub fn conflicts(sql: &mut dyn Sql, event: &Event) -> Result<Vec<Event>> {
 pub fn changed(context: &Context, event: &Event) {
     context.changed(Change::Resource(resources::CALENDAR.into()));
     context.changed(Change::Resource(resources::event_uri(&event.id)));
-}
-
-/// The day that `date` names, and the occurrences of a series then. A time names one.
-pub fn named(
-    context: &Context,
-    series: &Series<'_>,
-    date: &str,
-) -> Result<(Date, Vec<Occurrence>)> {
-    let here = Here {
-        zone: series.start.zone.clone(),
-        ..here(context)
-    };
-    let (day, at) = here
-        .day_or_time(date)
-        .map_err(|why| errors::invalid_time("date", date, why, &here))?;
-    let mut found = series.on_day(day, &Steps::new(STEPS_OF_A_CALL));
-    found.retain(|one| at.is_none_or(|at| at.as_millisecond() == one.start));
-    Ok((day, found))
-}
-
-/// The error for a day without any occurrence, with days around it.
-pub fn no_occurrence(name: &str, series: &Series<'_>, day: Date, earliest: i64) -> kit::Error {
-    let zone = &series.start.zone;
-    let from = instant(day.to_datetime(Time::midnight()), zone);
-    let from = from.map_or(0, |at| at.as_millisecond()) - NEAR_MS;
-    let steps = Steps::new(STEPS_OF_A_CALL);
-    let near = series.between(from.max(earliest), i64::MAX, 4, &steps);
-    let days = near.iter().map(|one| {
-        timestamp(one.start)
-            .to_zoned(zone.clone())
-            .date()
-            .to_string()
-    });
-    let mut days: Vec<String> = days.collect();
-    days.dedup();
-    errors::no_occurrence(name, day, &days)
-}
-
-/// A little more than a week.
-const NEAR_MS: i64 = 8 * 24 * 60 * 60_000;
-
-/// The times of occurrences, for an error.
-pub fn times(found: &[Occurrence], zone: &jiff::tz::TimeZone) -> Vec<String> {
-    found
-        .iter()
-        .map(|one| rfc3339_millis(one.start, zone))
-        .collect()
 }
 
 /// When an event is, as a voice says it.

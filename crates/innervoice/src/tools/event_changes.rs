@@ -3,7 +3,12 @@
 use kit::{Context, Language};
 
 use super::event;
-use crate::{model::repeat, state::CounterState, store::events::Event};
+use crate::{
+    cards::CardLines,
+    model::{ics_read, repeat},
+    state::CounterState,
+    store::{caldav::ServerCopy, events::Event},
+};
 
 /// The fields that differ.
 pub fn fields(before: &Event, after: &Event) -> Vec<&'static str> {
@@ -104,5 +109,38 @@ fn part(state: &CounterState, context: &Context, after: &Event, field: &str) -> 
     match language {
         Language::English => english,
         Language::Japanese => japanese,
+    }
+}
+
+/// How many properties of the copy are shown.
+const MOST_SHOWN: usize = 50;
+
+/// Shows the copy on the calendar server that would be replaced.
+pub fn on_the_server(lines: &mut CardLines, copy: Option<&ServerCopy>, state: &CounterState) {
+    let Some(copy) = copy else {
+        let deleted = lines.pick((
+            "deleted there; it is put back",
+            "サーバー側で削除済み(再登録します)",
+        ));
+        lines.fact(("On the server", "サーバー側"), deleted);
+        return;
+    };
+    let fields = ics_read::fields(&copy.text, &state.zone);
+    for field in fields.iter().take(MOST_SHOWN) {
+        let (english, japanese) = match field.name.as_str() {
+            "SUMMARY" => ("Title", "件名"),
+            "DTSTART" => ("Starts", "開始"),
+            "DTEND" => ("Ends", "終了"),
+            "LOCATION" => ("Place", "場所"),
+            "DESCRIPTION" => ("Description", "説明"),
+            other => (other, other),
+        };
+        let english = format!("{english} (on the server, replaced)");
+        let japanese = format!("{japanese} (サーバー側、置き換え前)");
+        lines.fact((&english, &japanese), &field.text);
+    }
+    let more = fields.len().saturating_sub(MOST_SHOWN);
+    if more > 0 {
+        lines.fact(("More fields", "その他の項目数"), &more.to_string());
     }
 }

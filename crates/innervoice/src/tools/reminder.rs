@@ -3,14 +3,14 @@
 use jiff::civil::Date;
 use kit::{Context, Language, Result, Sql};
 
-use super::event;
+use super::{event, occurrence};
 use crate::{
     answers::{NEXT, timestamp},
     bounds::{MOST_EXCEPTIONS, STEPS_OF_A_CALL},
     cards::CardLines,
     errors,
     model::{
-        exceptions::{Exceptions, Occurrence},
+        exceptions::Occurrence,
         moment::{Here, Moment, rfc3339},
         repeat::{self, Steps},
         repeat_words::{self, Repeat},
@@ -27,34 +27,16 @@ pub fn find(sql: &mut dyn Sql, id: &str) -> Result<Reminder> {
     reminders::find(sql, id)?.ok_or_else(|| errors::not_found("reminder", id, "reminder_list"))
 }
 
-/// When a reminder fires.
+/// The start of a reminder, and its rule.
 pub struct Plan {
     start: Moment,
     rule: Option<String>,
-    /// The first firings, at most [`NEXT`].
-    pub next: Vec<i64>,
 }
 
 impl Plan {
-    /// The first firing.
-    pub fn first(&self) -> i64 {
-        self.next
-            .first()
-            .copied()
-            .unwrap_or_else(|| self.start.millis())
-    }
-
-    pub fn zone(&self) -> &jiff::tz::TimeZone {
-        &self.start.zone
-    }
-
     /// The day of the start.
     pub fn day(&self) -> Date {
         self.start.civil().date()
-    }
-
-    pub fn rule(&self) -> Option<&str> {
-        self.rule.as_deref()
     }
 
     pub fn apply(&self, reminder: &mut Reminder) {
@@ -62,8 +44,6 @@ impl Plan {
         reminder.starts_at = self.start.millis();
         reminder.zone = self.start.zone_name();
         reminder.rule.clone_from(&self.rule);
-        reminder.next_fire_at = Some(self.first());
-        reminder.exceptions.clear();
     }
 }
 
@@ -89,8 +69,6 @@ pub fn plan(
             .map_err(|why| errors::invalid_repeat(text, Some(&why)))?
             .ok_or_else(|| errors::invalid_repeat(text, None))?,
     };
-    let now = state.now(context);
-    let earliest = now.as_millisecond() - TOLERANCE_MS;
     let rule = match repeat {
         Repeat::Rule(rule) => Some(rule),
         Repeat::Once => {
@@ -98,44 +76,36 @@ pub fn plan(
             None
         }
     };
-    let probe = Reminder {
-        id: String::new(),
-        note: String::new(),
-        status: String::new(),
-        next_fire_at: None,
-        starts_local: start.civil().to_string(),
-        starts_at: start.millis(),
-        zone: start.zone_name(),
-        rule,
-        created_at: 0,
-        version: 0,
-        caller: String::new(),
-        changed_by: None,
-        exceptions: Exceptions::default(),
-    };
-    // A series may have begun in the past; its next time must not have passed.
-    let from = match probe.rule {
-        Some(_) => earliest,
-        None => start.millis() - 1,
+    Ok(Plan { start, rule })
+}
+
+/// Times before this have passed.
+pub fn earliest(state: &CounterState, context: &Context) -> i64 {
+    state.now(context).as_millisecond() - TOLERANCE_MS
+}
+
+/// Sets the next time, after `after` if it repeats, and returns the first times, at most
+/// [`NEXT`]. A series may have begun in the past; its next time must not have passed.
+pub fn set_next(reminder: &mut Reminder, after: i64) -> Result<Vec<i64>> {
+    let after = match reminder.rule {
+        Some(_) => after,
+        None => reminder.starts_at - 1,
     };
     let steps = Steps::new(STEPS_OF_A_CALL);
-    let next = probe.times_after(from, NEXT, &steps);
+    let next = reminder.times_after(after, NEXT, &steps);
     let next = next.map_err(|_| errors::rule_too_costly())?;
-    if next.is_empty() {
-        return Err(errors::never_fires());
+    reminder.next_fire_at = next.first().copied();
+    match next.is_empty() {
+        true => Err(errors::never_fires("reminder")),
+        false => Ok(next),
     }
-    Ok(Plan {
-        start,
-        rule: probe.rule,
-        next,
-    })
 }
 
 fn check_future(state: &CounterState, context: &Context, start: &Moment) -> Result<()> {
-    let now = state.now(context);
-    if start.millis() >= now.as_millisecond() - TOLERANCE_MS {
+    if start.millis() >= earliest(state, context) {
         return Ok(());
     }
+    let now = state.now(context);
     let said = spoken::time(start.at, &start.zone, &state.zone, now, context.language);
     Err(errors::time_passed(&said, &rfc3339(now, &state.zone)))
 }
@@ -147,12 +117,12 @@ pub fn named(
     date: &str,
 ) -> Result<(Date, Vec<Occurrence>)> {
     let series = reminder.series();
-    let (day, mut found) = event::named(context, &series, date)?;
+    let (day, mut found) = occurrence::named(context, &series, date)?;
     let earliest = reminder.next_fire_at.unwrap_or(i64::MIN);
     found.retain(|one| one.start >= earliest);
     if found.is_empty() && !reminder.exceptions.is_skipped_on(day, &reminder.zone()) {
         let after = earliest.saturating_sub(1);
-        return Err(event::no_occurrence(&reminder.note, &series, day, after));
+        return Err(occurrence::none_on(&reminder.note, &series, day, after));
     }
     Ok((day, found))
 }
@@ -170,30 +140,21 @@ pub fn find_next(reminder: &mut Reminder) -> Result<bool> {
     Ok(reminder.next_fire_at.is_some())
 }
 
-/// Moves one time of a series, or of a reminder that comes once.
+/// Moves one time of a series, or of a reminder that comes once. Also returns that time
+/// before and after.
 pub fn move_one(
     state: &CounterState,
     context: &Context,
     before: &Reminder,
     date: &str,
     time: &str,
-) -> Result<(Reminder, i64)> {
+) -> Result<(Reminder, (i64, i64))> {
     let (day, found) = named(context, before, date)?;
-    let zone = before.zone();
-    let occurrence = match found.as_slice() {
-        [one] => *one,
-        [] => {
-            let series = before.series();
-            return Err(event::no_occurrence(&before.note, &series, day, i64::MIN));
-        }
-        several => {
-            let times = event::times(several, &zone);
-            return Err(errors::several_that_day(&before.note, &times));
-        }
-    };
+    let series = before.series();
+    let occurrence = occurrence::single(&before.note, &series, day, &found)?;
     let here = Here {
         day: Some(day),
-        zone,
+        zone: before.zone(),
         ..here(context)
     };
     let moment = here
@@ -210,13 +171,14 @@ pub fn move_one(
         }
         Some(_) => {
             if occurrence.start != at {
+                occurrence::check_is_free(&before.note, &series, &occurrence, at)?;
                 after.exceptions.move_to(occurrence.original, at, at);
             }
             after.next_fire_at = after.next_fire_at.map(|next| next.min(at));
             find_next(&mut after)?;
         }
     }
-    Ok((after, at))
+    Ok((after, (occurrence.start, at)))
 }
 
 pub fn message(state: &CounterState, context: &Context, reminder: &Reminder) -> String {

@@ -10,7 +10,7 @@ use kit::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{cancel::Cancel, reminder};
+use super::{cancel::Cancel, occurrence, reminder};
 use crate::{
     bounds::{LONGEST_ID, LONGEST_TIME},
     cards::CardLines,
@@ -38,12 +38,15 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Cancel reminder",
         "Cancel a reminder, or one occurrence with date; asks the user unless it is your own.",
     )
+    .keeps_empty(&["date"])
 }
 
 struct CancelledReminder {
     reminder: Reminder,
     /// The times of one day of a series; none if they are skipped already.
     skips: Option<(Date, Vec<Occurrence>)>,
+    /// The series without them; `None` if it would be over.
+    rest: Option<Reminder>,
 }
 
 impl Cancel for CancelledReminder {
@@ -54,15 +57,25 @@ impl Cancel for CancelledReminder {
         if reminder.status == "done" {
             return Err(errors::already_over("reminder", &reminder.id, "done"));
         }
-        let skips = match (input.date, &reminder.rule) {
-            (None, _) => None,
-            (Some(date), rule) => {
-                let is_series = rule.is_some();
+        let is_series = reminder.rule.is_some();
+        let skips = match occurrence::given(input.date, &reminder.note, is_series)? {
+            None => None,
+            Some(date) => {
                 let named = reminder::named(context, &reminder, &date)?;
+                occurrence::check_is_clear(&reminder.note, &reminder.series(), &named.1)?;
                 is_series.then_some(named)
             }
         };
-        Ok(Self { reminder, skips })
+        let mut rest = reminder.clone();
+        for time in skips.iter().flat_map(|(_, times)| times) {
+            rest.exceptions.skip(time.original);
+        }
+        let goes_on = skips.is_some() && reminder::find_next(&mut rest)?;
+        Ok(Self {
+            reminder,
+            skips,
+            rest: goes_on.then_some(rest),
+        })
     }
 
     fn id(&self) -> &str {
@@ -85,17 +98,9 @@ impl Cancel for CancelledReminder {
     fn cancel(&self, context: &Context, sql: &mut dyn Sql) -> Result<bool> {
         context.changed(Change::Resource(resources::REMINDERS.into()));
         let now = context.clock.now().as_millisecond();
-        let Some((_, times)) = &self.skips else {
-            return reminders::cancel(sql, &self.reminder, now);
-        };
-        let mut after = self.reminder.clone();
-        for time in times {
-            after.exceptions.skip(time.original);
-        }
-        match reminder::find_next(&mut after)? {
-            true => reminders::update(sql, &self.reminder, &after, &context.caller.id, now),
-            // It was the last one.
-            false => reminders::cancel(sql, &self.reminder, now),
+        match &self.rest {
+            Some(rest) => reminders::update(sql, &self.reminder, rest, &context.caller.id, now),
+            None => reminders::cancel(sql, &self.reminder, now),
         }
     }
 
@@ -114,7 +119,10 @@ impl Cancel for CancelledReminder {
     }
 
     fn add_lines(&self, lines: &mut CardLines) {
-        reminder::add_lines(lines, &self.reminder, &self.reminder);
+        let mut shown = self.reminder.clone();
+        let skipped = self.skips.as_ref().and_then(|(_, times)| times.first());
+        shown.next_fire_at = skipped.map(|one| one.start).or(shown.next_fire_at);
+        reminder::add_lines(lines, &shown, &shown);
     }
 
     fn message(&self, state: &CounterState, context: &Context) -> String {
@@ -123,6 +131,9 @@ impl Cancel for CancelledReminder {
         let when = at.map(|at| state.spoken(context, at.start, &self.reminder.zone()));
         match (context.language, &self.skips, when) {
             (Language::English, None, _) => format!("I cancelled the reminder: {note}."),
+            (Language::English, Some(_), Some(when)) if self.rest.is_none() => {
+                format!("I will not remind you {when}, which was the last time: {note}.")
+            }
             (Language::English, Some(_), Some(when)) => {
                 format!("I will not remind you {when}: {note}. The other times stay.")
             }
@@ -131,6 +142,9 @@ impl Cancel for CancelledReminder {
             }
             (Language::Japanese, None, _) => {
                 format!("「{note}」のリマインダーを取り消しました。")
+            }
+            (Language::Japanese, Some(_), Some(when)) if self.rest.is_none() => {
+                format!("{when}の「{note}」はお知らせしません。これが最後の回でした。")
             }
             (Language::Japanese, Some(_), Some(when)) => {
                 format!("{when}の「{note}」はお知らせしません。ほかの回はそのままです。")

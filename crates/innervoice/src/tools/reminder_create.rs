@@ -10,12 +10,12 @@ use kit::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ADDS_OUTSIDE, ID_LENGTH, OK, arguments, event::repetition, reminder};
+use super::{ADDS_OUTSIDE, ID_LENGTH, OK, arguments, reminder};
 use crate::{
-    answers::{RepeatView, timestamp},
+    answers::RepeatView,
     bounds::{self, LONGEST_KEY, LONGEST_TIME},
     cards::CardLines,
-    model::{exceptions::Exceptions, moment::rfc3339_millis, spoken},
+    model::{exceptions::Exceptions, moment::rfc3339_millis},
     resources,
     state::{CounterState, here},
     store::reminders::{self, Reminder},
@@ -98,7 +98,8 @@ fn prepare(
         exceptions: Exceptions::default(),
     };
     plan.apply(&mut reminder);
-    Ok((reminder, plan.next))
+    let next = reminder::set_next(&mut reminder, reminder::earliest(state, context))?;
+    Ok((reminder, next))
 }
 
 fn handle(
@@ -125,16 +126,14 @@ fn handle(
 fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) -> Result<Card> {
     bounds::check_reminders(sql, &context.caller.id)?;
     let language = context.language;
-    let plan = reminder::plan(state, context, &input.time, input.repeat.as_deref(), None)?;
-    let when = spoken::in_full(timestamp(plan.first()), plan.zone());
+    let (reminder, _) = prepare(state, context, sql, input)?;
     let mut lines = CardLines::new(language);
-    lines.fact(("Note", "内容"), &input.note);
-    lines.fact(("When", "日時"), &when);
-    lines.fact(("Repeats", "繰り返し"), &repetition(plan.rule(), language));
+    reminder::add_lines(&mut lines, &reminder, &reminder);
+    let note = &reminder.note;
     Ok(Card {
         summary: match language {
-            Language::English => format!("Remind you: {}", input.note),
-            Language::Japanese => format!("リマインダーを設定する: {}", input.note),
+            Language::English => format!("Remind you: {note}"),
+            Language::Japanese => format!("リマインダーを設定する: {note}"),
         },
         lines: lines.done(),
         asked_at: Some(here(context).now.as_millisecond()),

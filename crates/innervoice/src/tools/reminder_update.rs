@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use jiff::civil::{Date, DateTime, Time};
 use kit::{
     Context, Definition, Effect, Handler, Result, Sql, Today, Tool, Warning,
     approval::{self, Card, describe},
@@ -11,15 +12,19 @@ use kit::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{OK, OVERWRITES, arguments, reminder};
+use super::{
+    OK, OVERWRITES, arguments, occurrence,
+    reminder::{self, Plan},
+};
 use crate::{
-    answers::{AsListed, RepeatView, exceptions_dropped, next_times, timestamp},
+    answers::{AsListed, NEXT, RepeatView, exceptions_dropped, next_times, timestamp},
     bounds::{LONGEST_ID, LONGEST_TIME, STEPS_OF_A_CALL},
     cards::CardLines,
     errors,
     model::{
-        moment::rfc3339_millis,
+        moment::{instant, rfc3339_millis},
         repeat::{self, Steps},
+        repeat_words::{self, Repeat},
         spoken,
     },
     resources,
@@ -74,6 +79,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Handler::prepared(state, Update::of, handle),
     )
     .aliases(&["reminder_update"])
+    .keeps_empty(&["date"])
     .rules(&[errors::NOTE_EMPTY])
     .normalise(|_, arguments| {
         for name in ["id", "time", "date"] {
@@ -92,6 +98,11 @@ struct Update {
     after: Reminder,
     /// The time that is moved, before and after, if it is only one.
     moved: Option<(i64, i64)>,
+    /// Whether its times were given anew and differ.
+    has_new_time: bool,
+    /// Coming days whose time was moved or skipped, and which the changed series does
+    /// not have.
+    dropped: Vec<Date>,
     /// The version of the reminder that the user approves.
     version: String,
 }
@@ -102,7 +113,7 @@ impl Update {
         state: &CounterState,
         context: &Context,
         sql: &mut dyn Sql,
-        input: Input,
+        mut input: Input,
     ) -> Result<Self> {
         let before = reminder::find(sql, &input.id)?;
         if input.time.is_none() && input.note.is_none() && input.repeat.is_none() {
@@ -111,78 +122,101 @@ impl Update {
         if before.status != "active" {
             return Err(errors::already_over("reminder", &before.id, &before.status));
         }
-        let version = before.version.to_string();
-        if let Some(date) = &input.date {
-            return Self::of_one(state, context, before, version, date, &input);
-        }
+        // What only a whole reminder has is meant for the whole series.
+        let is_time = input.note.is_none() && input.repeat.is_none();
+        let may_be_one = before.rule.is_some() && is_time;
+        let date = occurrence::given(input.date.take(), &before.note, may_be_one)?;
         let mut update = Self {
+            version: before.version.to_string(),
             after: before.clone(),
             before,
             moved: None,
-            version,
+            has_new_time: false,
+            dropped: Vec::new(),
         };
-        update.apply(state, context, input)?;
+        match date {
+            Some(date) => update.move_one(state, context, &date, &input)?,
+            None => update.apply(state, context, input)?,
+        }
         Ok(update)
     }
 
-    fn of_one(
+    fn move_one(
+        &mut self,
         state: &CounterState,
         context: &Context,
-        before: Reminder,
-        version: String,
         date: &str,
         input: &Input,
-    ) -> Result<Self> {
+    ) -> Result<()> {
         let time = match (&input.note, &input.repeat, &input.time) {
             (None, None, Some(time)) => time,
             (Some(_), _, _) => return Err(errors::only_its_time("note")),
             _ => return Err(errors::only_its_time("repeat")),
         };
-        let (_, found) = reminder::named(context, &before, date)?;
-        let (after, at) = reminder::move_one(state, context, &before, date, time)?;
-        let was = found.first().map_or(at, |one| one.start);
-        Ok(Self {
-            before,
-            after,
-            moved: Some((was, at)),
-            version,
-        })
+        let (after, (was, at)) = reminder::move_one(state, context, &self.before, date, time)?;
+        self.after = after;
+        self.moved = Some((was, at));
+        self.has_new_time = was != at;
+        Ok(())
     }
 
     /// Changes the reminder with all its times.
     fn apply(&mut self, state: &CounterState, context: &Context, input: Input) -> Result<()> {
-        let before = &self.before;
-        if input.time.is_some() || input.repeat.is_some() {
-            let next = before.next_fire_at.unwrap_or(before.starts_at);
-            let local = timestamp(next).to_zoned(before.zone()).datetime();
-            let is_moved = input.time.is_some();
-            // Without a new time the series continues from its next time.
-            let time = input.time.unwrap_or_else(|| {
-                self.version.push_str(&format!("/{next}"));
-                format!("{local}[{}]", before.zone)
-            });
-            let day = Some(local.date());
-            let mut plan = {
-                let repeat = input.repeat.as_deref().or(before.rule.as_deref());
-                reminder::plan(state, context, &time, repeat, day)?
-            };
-            if let (true, None, Some(rule)) = (is_moved, &input.repeat, &before.rule) {
-                let rule = repeat::moved(rule, local.date(), plan.day());
-                plan = reminder::plan(state, context, &time, Some(&rule), day)?;
-            }
-            plan.apply(&mut self.after);
-            // The same times again are no change.
-            if self.after.rule == self.before.rule && self.after.next_fire_at == Some(next) {
-                let note = std::mem::take(&mut self.after.note);
-                self.after = Reminder {
-                    note,
-                    ..self.before.clone()
-                };
-            }
+        let (time, repeat) = (input.time.as_deref(), input.repeat.as_deref());
+        if time.is_some() || repeat.is_some() {
+            self.reschedule(state, context, time, repeat)?;
         }
         if let Some(note) = input.note {
             self.after.note = note;
         }
+        Ok(())
+    }
+
+    /// Changes all times. Those that were moved or skipped stay so, as far as the
+    /// changed series has their days.
+    fn reschedule(
+        &mut self,
+        state: &CounterState,
+        context: &Context,
+        time: Option<&str>,
+        repeat: Option<&str>,
+    ) -> Result<()> {
+        let (before, after) = (&self.before, &mut self.after);
+        let next = before.next_fire_at.unwrap_or(before.starts_at);
+        let earliest = reminder::earliest(state, context);
+        let (plan, from) = match time {
+            Some(time) => new_time(state, context, before, time, repeat)?,
+            // Without a new time the series continues from its next time.
+            None => {
+                self.version.push_str(&format!("/{next}"));
+                let now = here(context).now.to_zoned(before.zone());
+                let is_once = |repeat| {
+                    let read = repeat_words::read(repeat, now.datetime(), &now);
+                    matches!(read, Ok(Some(Repeat::Once)))
+                };
+                let at = match repeat.is_some_and(is_once) {
+                    true => next,
+                    false => next_by_rule(before, next, earliest),
+                };
+                let time = format!("{}[{}]", local(before, at), before.zone);
+                let plan = reminder::plan(state, context, &time, repeat, None)?;
+                (plan, earliest)
+            }
+        };
+        plan.apply(after);
+        let steps = Steps::new(STEPS_OF_A_CALL);
+        let carried = before
+            .series()
+            .carry_over(&after.series(), |moved| moved, &steps);
+        self.dropped = carried.lost_days(state.now(context).as_millisecond());
+        after.exceptions = carried.kept;
+        reminder::set_next(after, from.max(earliest))?;
+        // The same times again are no change.
+        if after.rule == before.rule && coming(before) == coming(after) {
+            *after = before.clone();
+        }
+        self.has_new_time =
+            before != after && (time.is_some() || before.next_fire_at != after.next_fire_at);
         Ok(())
     }
 
@@ -192,18 +226,20 @@ impl Update {
 
     fn changed(&self) -> Vec<&'static str> {
         let (before, after) = (&self.before, &self.after);
-        let is_moved = match self.moved {
-            Some((was, at)) => was != at,
-            None => before.next_fire_at != after.next_fire_at,
-        };
         [
             ("note", before.note != after.note),
-            ("time", is_moved),
+            ("time", self.has_new_time),
             ("repeat", before.rule != after.rule),
         ]
         .into_iter()
         .filter_map(|(name, differs)| differs.then_some(name))
         .collect()
+    }
+
+    /// Whether more than one time is to come.
+    fn has_others(&self) -> bool {
+        let steps = Steps::new(STEPS_OF_A_CALL);
+        next_times(&self.after, &steps).len() > 1
     }
 
     fn message(&self, state: &CounterState, context: &Context) -> String {
@@ -220,15 +256,74 @@ impl Update {
             (Language::English, Some((was, at))) => {
                 let was = state.spoken(context, was, &zone);
                 let at = state.spoken(context, at, &zone);
-                format!("I will remind you {at} instead of {was}: {note}. The other times stay.")
+                let others = match self.has_others() {
+                    true => " The other times stay.",
+                    false => "",
+                };
+                format!("I will remind you {at} instead of {was}: {note}.{others}")
             }
             (Language::Japanese, Some((was, at))) => {
                 let was = state.spoken(context, was, &zone);
                 let at = state.spoken(context, at, &zone);
-                format!("{was}の「{note}」は{at}にお知らせします。ほかの回はそのままです。")
+                let others = match self.has_others() {
+                    true => "ほかの回はそのままです。",
+                    false => "",
+                };
+                format!("{was}の「{note}」は{at}にお知らせします。{others}")
             }
         }
     }
+}
+
+/// A new time of all. A time without a day leaves the series on its days: a rule counts
+/// from its start, and what fired already does not fire again.
+fn new_time(
+    state: &CounterState,
+    context: &Context,
+    before: &Reminder,
+    time: &str,
+    repeat: Option<&str>,
+) -> Result<(Plan, i64)> {
+    let next = before.next_fire_at.unwrap_or(before.starts_at);
+    let base = next_by_rule(before, next, reminder::earliest(state, context));
+    let day = local(before, base).date();
+    let plan = |rule: Option<&str>, day| reminder::plan(state, context, time, rule, Some(day));
+    let (None, Some(rule)) = (repeat, &before.rule) else {
+        return Ok((plan(repeat, day)?, i64::MIN));
+    };
+    let named = plan(Some(rule), day)?;
+    let from_start = plan(Some(rule), before.start().local.date())?;
+    if named.day() == from_start.day() {
+        let rule = repeat::moved(rule, day, named.day());
+        return Ok((plan(Some(&rule), day)?, i64::MIN));
+    }
+    let today = local(before, next).date().to_datetime(Time::midnight());
+    let from = instant(today, &before.zone()).map_or(next, |at| at.as_millisecond());
+    Ok((from_start, from - 1))
+}
+
+/// The first coming time as the rule gives it, whether it was moved or not.
+fn next_by_rule(reminder: &Reminder, next: i64, earliest: i64) -> i64 {
+    let steps = Steps::new(STEPS_OF_A_CALL);
+    let most = reminder.exceptions.len() + 1;
+    let coming = reminder.series().between(next - 1, i64::MAX, most, &steps);
+    let originals = || coming.iter().map(|one| one.original);
+    let not_passed = originals().filter(|at| *at >= earliest).min();
+    not_passed.or(originals().min()).unwrap_or(next)
+}
+
+fn local(reminder: &Reminder, at: i64) -> DateTime {
+    timestamp(at).to_zoned(reminder.zone()).datetime()
+}
+
+/// The coming times, beyond all that were moved.
+fn coming(reminder: &Reminder) -> Vec<i64> {
+    let next = reminder.next_fire_at.unwrap_or(reminder.starts_at);
+    let most = reminder.exceptions.len() + NEXT;
+    let steps = Steps::new(STEPS_OF_A_CALL);
+    reminder
+        .times_after(next - 1, most, &steps)
+        .unwrap_or_default()
 }
 
 fn handle(
@@ -255,7 +350,7 @@ fn handle(
         next: next.iter().map(|at| rfc3339_millis(*at, &zone)).collect(),
         id: after.id.clone(),
         changed: update.changed(),
-        warnings: exceptions_dropped(&before.exceptions, &after.exceptions, context.language),
+        warnings: exceptions_dropped(&update.dropped, context.language),
         today: Today::of(context),
     })
 }
@@ -273,6 +368,7 @@ fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input
             lines.field(("When", "日時"), &in_full(was), &in_full(at));
         }
     }
+    lines.dropped(&update.dropped);
     let note = &update.before.note;
     Ok(Card {
         summary: match context.language {

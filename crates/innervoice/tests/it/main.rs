@@ -13,6 +13,7 @@ mod assistant;
 mod bounds;
 mod calendar;
 mod contacts;
+mod exceptions;
 mod free_slots;
 mod messages;
 mod reminders;
