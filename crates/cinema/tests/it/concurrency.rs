@@ -75,6 +75,39 @@ async fn a_seat_never_has_two_owners() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_thousand_callers_after_one_seat() {
+    for cinema in both().await {
+        cinema.clear(SHOW).await;
+        let cinema = Arc::new(cinema);
+        let callers = (0..10_000).map(|number| {
+            let cinema = Arc::clone(&cinema);
+            tokio::spawn(async move {
+                let caller = Caller::with_key(&format!("{number}"), "somebody");
+                let one = cinema.for_caller(caller);
+                // Some want to hold it, the others to book it.
+                let tool = ["reserve_seats", "hold_seats"][number % 2];
+                let arguments = json!({"schedule_id": SHOW, "seat_ids": ["D5"]});
+                one.call(tool, arguments).await
+            })
+        });
+        let outcomes = join_all(callers).await;
+        let (mut won, mut lost) = (0, 0);
+        for outcome in outcomes {
+            match outcome.unwrap() {
+                Ok(_) => won += 1,
+                Err(error) => {
+                    assert_eq!(error.code, "SEATS_TAKEN", "{error} {:?}", error.cause);
+                    lost += 1;
+                }
+            }
+        }
+        assert_eq!((won, lost), (1, 9_999), "{}", cinema.store().engine());
+        let owners = format!("cinema_taken_seats WHERE show_id = '{SHOW}'");
+        assert_eq!(cinema.count(&owners).await, 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bookings_of_different_seats_all_succeed_with_an_id_each() {
     for cinema in both().await {
         cinema.clear(SHOW).await;

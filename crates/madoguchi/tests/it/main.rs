@@ -17,6 +17,7 @@ mod architecture;
 mod arguments;
 mod audit;
 mod authorization;
+mod box_office;
 mod cli;
 mod concurrency;
 mod conformance;

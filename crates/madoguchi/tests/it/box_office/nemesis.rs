@@ -1,0 +1,127 @@
+//! Makes things go wrong.
+
+use std::{fs, path::PathBuf, sync::Arc, time::Duration};
+
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use serde_json::json;
+
+use super::history::World;
+use crate::harness::{Desk, Place};
+
+const DESKS: usize = 2;
+/// Beyond the end of every hold, and of every offer to a party that waits.
+const JUMP_SECONDS: i64 = 11 * 60;
+
+/// Debian's libfaketime, which makes the clock of a process follow a file.
+fn fake_time() -> PathBuf {
+    let folders = fs::read_dir("/usr/lib").unwrap();
+    let libraries = folders.map(|it| it.unwrap().path().join("faketime/libfaketime.so.1"));
+    let mut found = libraries.filter(|library| library.exists());
+    found
+        .next()
+        .expect("scripts/test --setup installs libfaketime")
+}
+
+pub struct Nemesis {
+    place: Place,
+    url: Option<String>,
+    clock: PathBuf,
+    desks: Vec<Desk>,
+    dice: StdRng,
+}
+
+impl Nemesis {
+    pub async fn open(place: &Place, url: Option<&str>, seed: u64) -> Self {
+        let mut nemesis = Self {
+            clock: place.file("clock", "+0s\n"),
+            place: place.clone(),
+            url: url.map(str::to_owned),
+            desks: Vec::new(),
+            dice: StdRng::seed_from_u64(seed),
+        };
+        place.load_demo(&nemesis.environment());
+        for _ in 0..DESKS {
+            let desk = nemesis.start().await;
+            nemesis.desks.push(desk);
+        }
+        nemesis
+    }
+
+    fn environment(&self) -> Vec<(String, String)> {
+        let url = self.url.iter();
+        url.map(|url| ("MADOGUCHI_DATABASE__URL".to_owned(), url.clone()))
+            .collect()
+    }
+
+    async fn start(&self) -> Desk {
+        let mut setup = Desk::setup()
+            .place(&self.place)
+            .env("LD_PRELOAD", fake_time().to_str().unwrap())
+            .env("FAKETIME_TIMESTAMP_FILE", self.clock.to_str().unwrap())
+            .env("FAKETIME_NO_CACHE", "1")
+            .env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        for (name, value) in self.environment() {
+            setup = setup.env(&name, &value);
+        }
+        setup.start().await
+    }
+
+    /// Two screenings of the last day that the sample cinema covers, so that the clock can
+    /// move on for days.
+    pub async fn world(&self) -> Arc<World> {
+        let mut shows = Vec::new();
+        for day in (1..=8).rev() {
+            let date =
+                jiff::Zoned::now().with_time_zone(jiff::tz::TimeZone::get("Asia/Tokyo").unwrap());
+            let date = date
+                .date()
+                .checked_add(jiff::Span::new().days(day))
+                .unwrap();
+            let arguments = json!({"movie_id": "", "date": date.to_string()});
+            let programme = self.desks[0]
+                .ok("cinema", "get_show_schedule", arguments)
+                .await;
+            let listed = programme["schedules"].as_array().unwrap().iter();
+            let free = listed.filter(|show| show["available_seats_count"].as_i64() > Some(40));
+            shows = free
+                .take(2)
+                .map(|show| show["schedule_id"].as_str().unwrap().to_owned())
+                .collect();
+            if shows.len() == 2 {
+                break;
+            }
+        }
+        assert_eq!(shows.len(), 2);
+        let world = World::new(shows);
+        *world.ports.lock().unwrap() = self.desks.iter().map(|desk| desk.port).collect();
+        Arc::new(world)
+    }
+
+    /// Kills so many desks, and moves the clock now and then.
+    pub async fn rage(&mut self, world: &World, kills: u64) {
+        for kill in 0..kills {
+            self.pause(100..500).await;
+            if kill % 4 == 3 {
+                let ahead = world.jump(JUMP_SECONDS);
+                // Written beside and renamed: a desk never reads half of it.
+                let fresh = self.place.file("clock.new", &format!("+{ahead}s\n"));
+                fs::rename(fresh, &self.clock).unwrap();
+                self.pause(50..200).await;
+            }
+            let victim = self.dice.random_range(0..DESKS);
+            self.desks[victim].signal("KILL");
+            self.pause(0..100).await;
+            let fresh = self.start().await;
+            let gone = std::mem::replace(&mut self.desks[victim], fresh);
+            drop(gone);
+            let ports = self.desks.iter().map(|desk| desk.port).collect();
+            *world.ports.lock().unwrap() = ports;
+        }
+        self.pause(200..500).await;
+    }
+
+    async fn pause(&mut self, milliseconds: std::ops::Range<u64>) {
+        let pause = self.dice.random_range(milliseconds);
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+    }
+}
