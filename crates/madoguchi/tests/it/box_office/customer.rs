@@ -15,6 +15,8 @@ const NUMBERS: std::ops::Range<u32> = 1..9;
 /// How long an answer may take before the customer hangs up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Errors after which another try may succeed.
+const PASSING: &[&str] = &["CANCELLED", "TIMEOUT", "INTERNAL_ERROR", "STORAGE_ERROR"];
 /// How often the customer tries again after an error of the program.
 const MOST_FAILURES: u32 = 20;
 
@@ -211,8 +213,7 @@ impl Customer {
                     return Ok(content.clone());
                 }
                 let code = content["error"]["code"].as_str().unwrap_or_default();
-                // What may succeed with another try.
-                let is_passing = ["CANCELLED", "TIMEOUT", "INTERNAL_ERROR"].contains(&code);
+                let is_passing = PASSING.contains(&code);
                 failures += u32::from(is_passing);
                 if !is_passing || failures > MOST_FAILURES {
                     return Err(code.to_owned());
