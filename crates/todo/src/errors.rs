@@ -323,8 +323,23 @@ pub fn has_dependants(id: TaskId, dependants: &[(TaskId, String)]) -> Error {
     }))
 }
 
-/// Two changes of one file that cannot be merged.
-pub fn conflict(file: &str, lines: Option<Range<usize>>) -> Error {
+/// Somebody else keeps changing the same lines while we write.
+pub fn conflict(file: &str) -> Error {
+    let error = Error::new(
+        EDIT_CONFLICT,
+        format!("{file} was changed by somebody else meanwhile; nothing was written."),
+    )
+    .next("Read it again and decide what it should say.");
+    about(error, "file", file)
+}
+
+/// A change can't be undone, since the same lines were changed later. `by`: the id and
+/// label of the later change, unless somebody edited the file.
+pub fn undo_conflict(
+    file: &str,
+    lines: Option<Range<usize>>,
+    by: Option<(String, String)>,
+) -> Error {
     let place = match lines {
         Some(lines) if lines.len() > 1 => {
             format!(" in lines {} to {}", lines.start, lines.end - 1)
@@ -332,12 +347,30 @@ pub fn conflict(file: &str, lines: Option<Range<usize>>) -> Error {
         Some(lines) => format!(" in line {}", lines.start),
         None => String::new(),
     };
+    let Some((id, label)) = by else {
+        let message = format!("{file} was edited{place} since this change; nothing was undone.");
+        let error = Error::new(EDIT_CONFLICT, message);
+        return about(error, "file", file).next("Read it again and decide what it should say.");
+    };
+    let message = format!("{label} changed {file} again{place}; nothing was undone.");
+    Error::new(EDIT_CONFLICT, message)
+        .next(format!(
+            "Undo {id} first, or make the change with another call."
+        ))
+        .details(json!({
+            "field": "file", "value": file,
+            "later_change": { "change_id": id, "operations": label },
+        }))
+}
+
+/// Undoing a deletion would give two tasks the same id.
+pub fn id_taken(id: TaskId) -> Error {
     let error = Error::new(
         EDIT_CONFLICT,
-        format!("{file} was changed by somebody else{place} meanwhile; nothing was written."),
+        format!("Another task is {id} by now; nothing was undone."),
     )
-    .next("Read it again and decide what it should say.");
-    about(error, "file", file)
+    .next("Create the task again instead.");
+    about(error, "task_id", id.to_string())
 }
 
 /// The file would hide the change, so nothing is written.

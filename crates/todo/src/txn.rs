@@ -58,7 +58,7 @@ pub struct Txn<'a> {
     /// one.
     earlier_change: Option<String>,
     warnings: Vec<Warning>,
-    issued: ReservedNumbers,
+    issued: &'a mut ReservedNumbers,
 }
 
 /// A finished change.
@@ -125,7 +125,24 @@ impl CounterState {
         tidy(self, folder)?;
         let change_id = History::new_id();
         let mut issued = ReservedNumbers::default();
+        let written = self.attempt(folder, context, scope, change, &change_id, &mut issued);
+        if written.is_err() {
+            issued.withdraw(folder, &change_id);
+        }
+        written
+    }
+
+    fn attempt<O>(
+        &self,
+        folder: &Folder,
+        context: &Context,
+        scope: UndoScope,
+        change: impl Fn(&mut Txn<'_>) -> Result<O>,
+        change_id: &str,
+        issued: &mut ReservedNumbers,
+    ) -> Result<Written<O>> {
         for attempt in 0..ATTEMPTS {
+            issued.start_attempt();
             context.check_cancelled()?;
             let mut txn = Txn {
                 state: self,
@@ -137,25 +154,22 @@ impl CounterState {
                 board: None,
                 files: BTreeMap::new(),
                 label: String::new(),
-                change_id: change_id.clone(),
+                change_id: change_id.to_owned(),
                 earlier_change: None,
                 warnings: Vec::new(),
-                issued: std::mem::take(&mut issued),
+                issued: &mut *issued,
             };
             let output = change(&mut txn)?;
-            match txn.commit()? {
-                CommitOutcome::Committed(changes) => {
-                    txn.after(&changes);
-                    return Ok(Written {
-                        change_id: txn.record(&changes, scope),
-                        output,
-                        warnings: txn.warnings,
-                    });
-                }
-                CommitOutcome::Again => issued = txn.issued.for_next_attempt(),
+            if let CommitOutcome::Committed(changes) = txn.commit()? {
+                txn.after(&changes);
+                return Ok(Written {
+                    change_id: txn.record(&changes, scope),
+                    output,
+                    warnings: txn.warnings,
+                });
             }
         }
-        Err(errors::conflict(&Folder::shown(files::TASKS), None))
+        Err(errors::conflict(&Folder::shown(files::TASKS)))
     }
 }
 

@@ -73,6 +73,19 @@ impl History {
         }
     }
 
+    /// The changes after this one, oldest first.
+    pub fn later_than(&self, id: &str) -> io::Result<Vec<(String, RecordedChange)>> {
+        let mut files = self.oldest_first()?;
+        let own = files.iter().position(|path| *path == self.file(id));
+        let later = files.drain(own.map_or(0, |own| own + 1)..);
+        let later = later.filter_map(|path| {
+            let id = path.file_stem()?.to_str()?.to_owned();
+            let change = self.find(&id).ok()??;
+            Some((id, change))
+        });
+        Ok(later.collect())
+    }
+
     /// Forgets a change that was undone.
     pub fn remove(&self, id: &str) -> io::Result<()> {
         fs::remove_file(self.file(id))
@@ -82,20 +95,27 @@ impl History {
         self.directory.join(format!("{id}.json"))
     }
 
-    fn drop_old(&self) -> io::Result<()> {
+    fn all(&self) -> io::Result<Vec<PathBuf>> {
         let is_change = |path: &Path| path.extension().is_some_and(|ending| ending == "json");
         let files = fs::read_dir(&self.directory)?;
-        let mut files: Vec<PathBuf> = files
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| is_change(path))
-            .collect();
-        if files.len() <= MOST {
-            return Ok(());
-        }
+        let files = files.filter_map(|entry| Some(entry.ok()?.path()));
+        Ok(files.filter(|path| is_change(path)).collect())
+    }
+
+    fn oldest_first(&self) -> io::Result<Vec<PathBuf>> {
+        let mut files = self.all()?;
         files.sort_by_cached_key(|path| {
             let modified = fs::metadata(path).and_then(|metadata| metadata.modified());
             modified.unwrap_or(SystemTime::UNIX_EPOCH)
         });
+        Ok(files)
+    }
+
+    fn drop_old(&self) -> io::Result<()> {
+        if self.all()?.len() <= MOST {
+            return Ok(());
+        }
+        let files = self.oldest_first()?;
         let old = files.len().saturating_sub(KEPT);
         for path in files.iter().take(old) {
             fs::remove_file(path)?;

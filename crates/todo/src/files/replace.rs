@@ -181,7 +181,7 @@ fn put(
         };
         there = put;
     }
-    Err(errors::conflict(shown, None))
+    Err(errors::conflict(shown))
 }
 
 /// The text that somebody appended, if it can be appended to the new version
@@ -210,7 +210,7 @@ fn append(path: &Path, shown: &str, added: &str, ours: bool) -> Result<FileVersi
             return Ok(FileVersion::of(&now, ours));
         }
     }
-    Err(errors::conflict(shown, None))
+    Err(errors::conflict(shown))
 }
 
 /// They saved twice, before and after they saw our version. Keeps everything;

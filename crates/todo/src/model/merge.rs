@@ -1,7 +1,7 @@
-//! Merges two changes of one text, line by line. Changes of the same or of
-//! neighbouring lines are a conflict.
+//! Merges two changes of one text, line by line. Changes of the same lines are a
+//! conflict, and so are additions beside a changed line.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
 use super::lines::{self, slice};
 
@@ -54,6 +54,33 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, Range<usize
     Ok(result)
 }
 
+/// `now` without the change from `before` to `after`. If later changes conflict
+/// with that: the lines of `after`, as far as they are known.
+pub fn revert(before: &str, after: &str, now: &str) -> Result<String, Option<Range<usize>>> {
+    let reverted = merge(after, before, now).map_err(Some)?;
+    // A line that the change moved, and that was moved again or deleted since,
+    // must not return to its old place.
+    let (before, after, current) = (counts(before), counts(after), counts(now));
+    for (line, count) in counts(&reverted) {
+        let of = |counts: &HashMap<&str, usize>| counts.get(line).copied().unwrap_or(0);
+        let removed = of(&before).saturating_sub(of(&after));
+        if count > of(&current) + removed {
+            return Err(None);
+        }
+    }
+    Ok(reverted)
+}
+
+/// How often each line occurs, except empty ones.
+fn counts(text: &str) -> HashMap<&str, usize> {
+    let mut counts = HashMap::new();
+    let lines = pieces(text).into_iter().map(str::trim_end);
+    for line in lines.filter(|line| !line.is_empty()) {
+        *counts.entry(line).or_default() += 1;
+    }
+    counts
+}
+
 /// The lines that differ, each with `-` or `+` before it.
 pub fn diff(old: &str, new: &str) -> String {
     let (a, b) = (pieces(old), pieces(new));
@@ -87,9 +114,13 @@ pub fn both(base: &str, ours: &str, theirs: &str) -> String {
     result
 }
 
-/// Overlapping, or with no unchanged line between them.
+/// Overlapping, or an addition at the edge of the other change: their order is
+/// unclear.
 fn touch(one: &Range<usize>, two: &Range<usize>) -> bool {
-    one.start <= two.end && two.start <= one.end
+    match one.is_empty() || two.is_empty() {
+        true => one.start <= two.end && two.start <= one.end,
+        false => one.start < two.end && two.start < one.end,
+    }
 }
 
 fn part<'a, 'b>(lines: &'b [&'a str], range: &Range<usize>) -> &'b [&'a str] {
@@ -229,6 +260,9 @@ mod tests {
         assert_eq!(merge(base, ours, theirs).unwrap(), both);
         let theirs = "a\nb\nc\nd\nE\nf\nh\n";
         assert_eq!(merge(base, ours, theirs).unwrap(), "a\nB\nc\nd\nE\nf\nh\n");
+        // Neighbours too: they may be two tasks.
+        let (ours, theirs) = ("a\nx\nc\n", "A\nb\nC\n");
+        assert_eq!(merge("a\nb\nc\n", ours, theirs).unwrap(), "A\nx\nC\n");
     }
 
     #[test]
@@ -245,6 +279,23 @@ mod tests {
     fn changes_of_one_line_are_a_conflict() {
         assert_eq!(merge("a\nb\nc\n", "a\nx\nc\n", "a\ny\nc\n"), Err(2..3));
         assert!(merge("a\nb\n", "a\nb\nx\n", "a\nb\ny\n").is_err());
+    }
+
+    #[test]
+    fn a_revert_neither_restores_nor_doubles_what_was_changed_since() {
+        let (before, after) = ("a\nb\nc\nd\n", "c\na\nb\nd\n");
+        for (now, reverted) in [
+            (after, Some(before)),
+            (before, Some(before)),
+            ("c\na\nb\nd\nx\n", Some("a\nb\nc\nd\nx\n")),
+            // Deleted, moved elsewhere, changed.
+            ("a\nb\nd\n", None),
+            ("a\nc\nb\nd\n", None),
+            ("C\na\nb\nd\n", None),
+        ] {
+            let result = revert(before, after, now).ok();
+            assert_eq!(result.as_deref(), reverted, "{now:?}");
+        }
     }
 
     #[test]

@@ -63,6 +63,15 @@ impl NumberSet {
         Some(number)
     }
 
+    /// Takes numbers back that nobody uses.
+    pub fn withdraw(&mut self, numbers: &[u16]) {
+        for number in numbers {
+            if let Some(word) = self.0.get_mut(usize::from(number / 64)) {
+                *word &= !(1 << (number % 64));
+            }
+        }
+    }
+
     fn ranges(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         let mut from = None;

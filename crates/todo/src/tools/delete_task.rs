@@ -15,7 +15,7 @@ use super::{
 use crate::{
     errors,
     files::{Folder, context_file},
-    model::{Status, TaskId, edit, graph::Graph, listed, task_text::Link},
+    model::{Status, TaskId, board::Board, edit, graph::Graph, listed, task_text::Link},
     state::CounterState,
     txn::Txn,
 };
@@ -62,7 +62,9 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     let relinked = match input.relink.unwrap_or(false) {
         true => relink(txn, id)?,
         false => {
-            check_dependants(txn, id)?;
+            let board = txn.board()?;
+            txn.find(&board, "task_id", id)?;
+            check_dependants(&board, &[id])?;
             Vec::new()
         }
     };
@@ -70,6 +72,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     let task = txn.find(&board, "task_id", id)?;
     let without = edit::remove(&board, task).map_err(|refusal| check::refused(refusal, ""))?;
     txn.set_board(without);
+    txn.keep_number(id)?;
     let name = context_file(id);
     let mut deleted_files = Vec::new();
     if txn.delete(&name)? {
@@ -84,25 +87,26 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     })
 }
 
-/// An error if unfinished tasks wait for this one, which is unfinished too.
-fn check_dependants(txn: &mut Txn<'_>, id: TaskId) -> Result<()> {
-    let board = txn.board()?;
-    if txn.find(&board, "task_id", id)?.status == Status::Done {
-        return Ok(());
+/// An error if one of these tasks is unfinished and other unfinished tasks wait for
+/// it.
+pub fn check_dependants(board: &Board, deleted: &[TaskId]) -> Result<()> {
+    let graph = Graph::of(board);
+    let open = || {
+        let tasks = board.tasks.iter();
+        let open = tasks.filter(|task| task.status != Status::Done);
+        open.filter_map(|task| Some((task.id?, task)))
+    };
+    for (id, _) in open().filter(|(id, _)| deleted.contains(id)) {
+        let waiting: Vec<TaskId> = graph.waiting(id).collect();
+        let dependants: Vec<(TaskId, String)> = open()
+            .filter(|(other, _)| waiting.contains(other) && !deleted.contains(other))
+            .map(|(other, task)| (other, listed(&task.title)))
+            .collect();
+        if !dependants.is_empty() {
+            return Err(errors::has_dependants(id, &dependants));
+        }
     }
-    let waiting: Vec<TaskId> = Graph::of(&board).waiting(id).collect();
-    let open = board
-        .tasks
-        .iter()
-        .filter(|task| task.status != Status::Done);
-    let dependants: Vec<(TaskId, String)> = open
-        .filter_map(|task| Some((task.id?, listed(&task.title))))
-        .filter(|(other, _)| waiting.contains(other))
-        .collect();
-    match dependants.is_empty() {
-        true => Ok(()),
-        false => Err(errors::has_dependants(id, &dependants)),
-    }
+    Ok(())
 }
 
 /// How many links a deletion may add. Each is an edit of the whole file.

@@ -10,11 +10,16 @@ use serde_json::{Map, Value, json};
 use super::{
     batch::calls_in,
     declare::{Changed, DESTROYS, unlisted},
+    delete_task,
 };
 use crate::{
     errors,
     files::history::{History, RecordedChange},
-    model::{merge, shortened},
+    model::{
+        TaskId,
+        board::{Board, TaskLookup},
+        merge, shortened,
+    },
     state::CounterState,
     sync::locked,
     txn::UndoScope,
@@ -132,8 +137,11 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Chan
         for operation in done.label.split(", ") {
             txn.label(format!("undo {operation}"));
         }
+        let before = txn.board()?;
+        let files = txn.revert(&id, &done)?;
+        check_tasks(&before, &*txn.board()?)?;
         Ok(Output {
-            files: txn.revert(&done)?,
+            files,
             diff: diff(&done),
             undone: done.label,
             undone_at: txn.now_text(),
@@ -144,6 +152,24 @@ fn handle(state: &CounterState, context: &Context, input: &Input) -> Result<Chan
         tracing::warn!(%error, "an undone change is still recorded");
     }
     Ok(written.into())
+}
+
+/// An error if tasks wait for one that the undo deletes, or if a restored task's id
+/// was given to another one.
+fn check_tasks(before: &Board, after: &Board) -> Result<()> {
+    let ids = |board: &Board| -> Vec<TaskId> {
+        let ids = board.tasks.iter().filter_map(|task| task.id);
+        ids.collect()
+    };
+    let (old, new) = (ids(before), ids(after));
+    let deleted: Vec<TaskId> = old.into_iter().filter(|id| !new.contains(id)).collect();
+    delete_task::check_dependants(before, &deleted)?;
+    let is_double = |board: &Board, id| matches!(board.find(id), TaskLookup::Several(_));
+    let mut new = new.into_iter();
+    match new.find(|id| is_double(after, *id) && !is_double(before, *id)) {
+        Some(id) => Err(errors::id_taken(id)),
+        None => Ok(()),
+    }
 }
 
 /// What the undo changes, line by line.

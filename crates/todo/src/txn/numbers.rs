@@ -58,6 +58,11 @@ impl Txn<'_> {
         Ok(number)
     }
 
+    /// Never issues the number of a deleted task again while others are free.
+    pub fn keep_number(&self, id: TaskId) -> Result<()> {
+        self.change_ledger(|issued| issued.tasks.insert(id.0))
+    }
+
     pub(super) fn change_ledger<T>(
         &self,
         change: impl FnOnce(&mut IssuedNumbers) -> T,

@@ -1,6 +1,11 @@
-//! Numbers that a repeated attempt uses again.
+//! Numbers that a repeated attempt uses again, and a refused call gives back.
 
-use crate::model::numbers::NumberSet;
+use std::time::Instant;
+
+use crate::{
+    files::{Folder, lock::PATIENCE, numbers::NumberLedger},
+    model::numbers::NumberSet,
+};
 
 /// Numbers issued to an attempt, for use by the next attempt.
 #[derive(Default)]
@@ -16,10 +21,27 @@ pub(super) struct Reserved {
 }
 
 impl ReservedNumbers {
-    pub fn for_next_attempt(mut self) -> Self {
+    pub fn start_attempt(&mut self) {
         self.tasks.used = 0;
         self.adrs.used = 0;
-        self
+    }
+
+    /// Takes the numbers of a refused change back.
+    pub fn withdraw(&self, folder: &Folder, change_id: &str) {
+        if self.tasks.numbers.is_empty() && self.adrs.numbers.is_empty() {
+            return;
+        }
+        let changed = NumberLedger::of(folder).change(Instant::now() + PATIENCE, |issued| {
+            issued.tasks.withdraw(&self.tasks.numbers);
+            issued.adrs.withdraw(&self.adrs.numbers);
+            let is_other = |change: &Option<String>| change.as_deref() != Some(change_id);
+            issued
+                .requests
+                .retain(|request| is_other(&request.change_id));
+        });
+        if let Err(error) = changed {
+            tracing::info!(%error, "the numbers of a refused call stay unused");
+        }
     }
 }
 

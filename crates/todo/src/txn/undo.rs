@@ -1,6 +1,8 @@
 //! Records changes, and undoes recorded ones.
 
-use kit::{Result, Warning};
+use std::ops::Range;
+
+use kit::{Error, Warning};
 
 use super::{FileChange, Txn, UndoScope};
 use crate::{
@@ -45,29 +47,49 @@ impl Txn<'_> {
         Some(self.change_id.clone())
     }
 
-    /// Undoes a change. Later changes by others stay; changes of the same
-    /// lines are a conflict.
-    pub fn revert(&mut self, done: &RecordedChange) -> Result<Vec<String>> {
+    /// Undoes a change. Later changes stay; changes of the same lines are a
+    /// conflict.
+    pub fn revert(&mut self, id: &str, done: &RecordedChange) -> Result<Vec<String>, Error> {
         let mut names = Vec::new();
         for step in &done.steps {
             let now = self.text(&step.name)?;
-            let conflict = |lines| errors::conflict(&Folder::shown(&step.name), lines);
-            match (&step.before, &step.after, now) {
-                (Some(before), Some(after), Some(now)) => {
-                    let merged =
-                        merge::merge(after, before, &now).map_err(|lines| conflict(Some(lines)))?;
-                    self.put(&step.name, merged)?;
-                }
-                (None, Some(after), Some(now)) if **after == *now => {
+            match reverted(step, now.as_deref()) {
+                Ok(Some(text)) => self.put(&step.name, text)?,
+                Ok(None) => {
                     self.delete(&step.name)?;
                 }
-                (Some(before), None, None) => self.put(&step.name, before.as_str())?,
-                // Somebody deleted it already.
-                (None, Some(_), None) => {}
-                _ => return Err(conflict(None)),
+                Err(lines) => {
+                    let by = self.conflicting_change(id, step);
+                    return Err(errors::undo_conflict(&Folder::shown(&step.name), lines, by));
+                }
             }
             names.push(Folder::shown(&step.name));
         }
         Ok(names)
+    }
+
+    /// The id and label of the recorded change after which this step can no longer
+    /// be undone. `None` if somebody edited the file.
+    fn conflicting_change(&self, id: &str, step: &Step) -> Option<(String, String)> {
+        let later = History::of(&self.folder).later_than(id).ok()?;
+        let conflicts = |text: &Option<String>| reverted(step, text.as_deref()).is_err();
+        let found = later.into_iter().find(|(_, change)| {
+            let mut steps = change.steps.iter().filter(|other| other.name == step.name);
+            steps.any(|other| conflicts(&other.after) && !conflicts(&other.before))
+        });
+        found.map(|(id, change)| (id, change.label))
+    }
+}
+
+/// The file without this step, `None` if it is deleted then. An error if it was
+/// changed since in the same lines.
+fn reverted(step: &Step, now: Option<&str>) -> Result<Option<String>, Option<Range<usize>>> {
+    match (&step.before, &step.after, now) {
+        (Some(before), Some(after), Some(now)) => merge::revert(before, after, now).map(Some),
+        (None, Some(after), Some(now)) if after == now => Ok(None),
+        (Some(before), None, None) => Ok(Some(before.clone())),
+        // Somebody deleted it already.
+        (None, Some(_), None) => Ok(None),
+        _ => Err(None),
     }
 }

@@ -29,4 +29,5 @@ mod resources;
 mod search;
 mod seed;
 mod tasks;
+mod undo;
 mod watching;

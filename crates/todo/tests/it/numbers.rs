@@ -1,10 +1,11 @@
-//! Ids across worktrees of one repository.
+//! Which ids are issued, also across worktrees of one repository.
 
 use std::{fs, path::Path};
 
+use serde_json::json;
 use tempfile::TempDir;
 
-use crate::project::TestProject;
+use crate::project::{TestProject, adr};
 
 /// A repository with a second worktree, as git lays them out.
 fn repository(directory: &Path) {
@@ -61,4 +62,30 @@ async fn numbers_are_not_reused_while_others_are_free() {
     assert_eq!(project.task("b").await, "T021");
     fs::write(project.path(".numbers"), "broken").unwrap();
     assert_eq!(project.task("c").await, "T022");
+}
+
+#[tokio::test]
+async fn a_refused_call_uses_no_number() {
+    let project = TestProject::with("- [ ] a #T001\n");
+    let fails = json!({"tool": "delete_task", "arguments": {"task_id": "T077"}});
+    let mut keyed = json!({"title": "b", "idempotency_key": "k"});
+    let record = adr("Why");
+    let operations = json!({"operations": [
+        {"tool": "create_task", "arguments": keyed},
+        {"tool": "create_task", "arguments": {"title": "c"}},
+        {"tool": "create_adr", "arguments": record},
+        fails,
+    ]});
+    assert_eq!(project.code("batch", operations).await, "TASK_NOT_FOUND");
+    let mut supersedes = adr("Why");
+    supersedes["supersedes"] = json!(7);
+    let code = project.code("create_adr", supersedes).await;
+    assert_eq!(code, "ADR_NOT_FOUND");
+    let other = project.ok("create_task", json!({"title": "other"})).await;
+    assert_eq!(other["task_id"], "T002");
+    assert_eq!(project.ok("create_adr", adr("Why")).await["adr_number"], 1);
+    // The key of the refused call is free.
+    keyed["title"] = json!("another");
+    let made = project.ok("create_task", keyed).await;
+    assert_eq!(made["task_id"], "T003");
 }

@@ -160,9 +160,9 @@ async fn a_search_finds_what_was_saved_right_before_it() {
         fs::rename(project.path("notes/.new"), project.path("notes/2.md")).unwrap();
         assert_eq!(count(&word("renamed")).await, 1, "{round}");
         let folder = format!("more{round}/inside");
-        project.put(&format!("{folder}/1.md"), &word("folder"));
+        project.put(&format!("{folder}/1.md"), word("folder"));
         assert_eq!(count(&word("folder")).await, 1, "{round}");
-        project.put(&format!("{folder}/2.md"), &word("folder"));
+        project.put(&format!("{folder}/2.md"), word("folder"));
         assert_eq!(count(&word("folder")).await, 2, "{round}");
         fs::remove_dir_all(project.path(&format!("more{round}"))).unwrap();
         assert_eq!(count(&word("folder")).await, 0, "{round}");
