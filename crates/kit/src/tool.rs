@@ -9,6 +9,7 @@ use crate::{
     approval::Describe,
     arguments::drop_not_given,
     context::Context,
+    error::Error,
     handler::{Handler, Run},
     schema,
 };
@@ -38,6 +39,9 @@ pub struct Tool {
     pub idempotency_key: Option<&'static str>,
     /// The error codes of broken schema rules.
     pub rules: &'static [Rule],
+    /// The error for an argument that the schema does not name, where the tool has a
+    /// better one than `UNKNOWN_ARGUMENT`.
+    pub explain_unknown: fn(&str) -> Option<Error>,
     /// Normalises what people and models send to what the schema accepts. Arguments
     /// that count as not given are removed before and after: see [`Tool::normalised`].
     pub normalise: fn(&Context, &mut Map<String, Value>),
@@ -193,6 +197,7 @@ impl Tool {
             time_limit: TIME_LIMIT,
             idempotency_key: None,
             rules: &[],
+            explain_unknown: |_| None,
             normalise: |_, _| {},
             keeps_empty: &[],
             meta: None,
@@ -221,6 +226,13 @@ impl Tool {
 
     pub fn rules(self, rules: &'static [Rule]) -> Self {
         Self { rules, ..self }
+    }
+
+    pub fn explain_unknown(self, explain_unknown: fn(&str) -> Option<Error>) -> Self {
+        Self {
+            explain_unknown,
+            ..self
+        }
     }
 
     pub fn normalise(self, normalise: fn(&Context, &mut Map<String, Value>)) -> Self {

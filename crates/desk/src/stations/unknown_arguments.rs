@@ -86,6 +86,10 @@ pub fn refuse(tool: &PreparedTool, unknown: &[UnknownArgument]) -> Result<()> {
     let Some(first) = unknown.first() else {
         return Ok(());
     };
+    let fields = &mut unknown.iter().map(|it| it.field.as_str());
+    if let Some(error) = fields.find_map(tool.tool.explain_unknown) {
+        return Err(error);
+    }
     let named = unknown.iter().take(NAMED).map(|it| it.field.as_str());
     let named: Vec<&str> = named.collect();
     let list = named.join("`, `");

@@ -169,6 +169,12 @@ fn normalise(tool: &Tool, context: &Context, arguments: &mut Value) {
 
 /// As the desk answers a broken schema rule: with the tool's own code, if it has one.
 fn check_input(tool: &Tool, arguments: &Value) -> Result<()> {
+    let published = tool.input.get("properties").and_then(Value::as_object);
+    let given = arguments.as_object().into_iter().flat_map(|it| it.keys());
+    let mut unknown = given.filter(|name| published.is_none_or(|it| !it.contains_key(*name)));
+    if let Some(error) = unknown.find_map(|name| (tool.explain_unknown)(name)) {
+        return Err(error);
+    }
     let validator = jsonschema::validator_for(&tool.input).expect(tool.name);
     let Some(broken) = validator.iter_errors(arguments).next() else {
         return Ok(());
