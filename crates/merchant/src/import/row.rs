@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use kit::text::{Piece, pieces};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -86,14 +87,14 @@ pub fn clean(text: &str, most: usize) -> String {
     let mut clean = String::with_capacity(text.len().min(most * 4));
     let mut gap = false;
     let mut count = 0;
-    let mut may_select = false;
-    for character in text.chars() {
+    for piece in pieces(text) {
+        let character = match piece {
+            Piece::Blanks(_) => ' ',
+            Piece::Hidden(character) if !character.is_whitespace() => continue,
+            Piece::Hidden(character) | Piece::Plain(character) => character,
+        };
         if character.is_whitespace() {
             gap = !clean.is_empty();
-            may_select = false;
-            continue;
-        }
-        if is_hidden(character) || (is_selector(character) && !may_select) {
             continue;
         }
         if gap {
@@ -106,28 +107,9 @@ pub fn clean(text: &str, most: usize) -> String {
         }
         clean.push(character);
         count += 1;
-        may_select = !is_selector(character);
     }
     clean.truncate(clean.trim_end().len());
     clean
-}
-
-/// Control characters, direction marks, joiners, fillers, and the tag characters,
-/// which can hide a text from people but not from models.
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
-}
-
-/// One variation selector tells how the character before it is drawn, as in rare
-/// kanji and emoji. More than one could hide a text.
-fn is_selector(character: char) -> bool {
-    matches!(character, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 fn price(fields: &Map<String, Value>) -> Result<Yen, Problem> {
