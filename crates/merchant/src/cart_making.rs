@@ -2,6 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use kit::{Context, Error, Result, Sql};
+use serde_json::Value;
 
 use crate::{
     empty_shop,
@@ -12,11 +13,20 @@ use crate::{
         formats::Format,
         money::Yen,
         plan::CartPlan,
+        wishes,
     },
     open_carts,
     state::CounterState,
     store::{self, NewCart, Product},
 };
+
+/// Reads the address of a cart; `None` if it is empty.
+pub fn address(given: &Value) -> Result<Option<Address>> {
+    wishes::check_address(given)?;
+    let address = Address::parse(given)?;
+    address.iter().try_for_each(Address::check_deliverable)?;
+    Ok(address)
+}
 
 /// The cart with the names, prices, shipping and tax of now.
 pub fn quote(

@@ -10,12 +10,17 @@ use serde_json::{Value, json};
 use crate::{
     model::errors::{
         EMPTY_CART, INVALID_ADDRESS, INVALID_CART_PLAN, INVALID_PRODUCT_ID, INVALID_QUANTITY,
-        PRODUCT_NOT_FOUND, TOO_MANY_ITEMS, list,
+        PRODUCT_NOT_FOUND, TOO_MANY_ITEMS, invalid_address, list,
     },
     store::{HeldProduct, OpenCart, Product},
 };
 
 pub use crate::model::errors::product_not_found;
+
+/// An empty address in place of another.
+pub fn empty_address() -> Error {
+    invalid_address(None, "is empty")
+}
 
 /// How many carts or products an error names.
 const MOST_NAMED: usize = 5;
@@ -79,6 +84,27 @@ pub const CART_RULES: &[Rule] = &[
         message: "The fields of shipping_address are texts, and addressLine a list of texts.",
     },
 ];
+
+/// The refusal of a new cart.
+pub fn no_cart_made(error: Error) -> Error {
+    with_outcome(error, "No cart was made.")
+}
+
+/// The refusal of a change.
+pub fn cart_unchanged(error: Error) -> Error {
+    with_outcome(error, "The cart is unchanged.")
+}
+
+/// Says what became of the cart, before what to do next. A failure has its own words.
+fn with_outcome(error: Error, outcome: &str) -> Error {
+    match &error.next {
+        Some(next) if error.cause.is_none() => {
+            let next = format!("{outcome} {next}");
+            error.next(next)
+        }
+        _ => error,
+    }
+}
 
 const QUANTITY: &str = "Each item needs a quantity, a whole number of 1 or more.";
 
@@ -188,12 +214,12 @@ pub fn too_many_carts(most: usize, open: &[OpenCart], may_name: bool) -> Error {
     Error::new(
         "TOO_MANY_CARTS",
         format!(
-            "No cart was made: {} of your carts hold goods; the limit is {most}.",
+            "{} of your carts hold goods; the limit is {most}.",
             open.len()
         ),
     )
     .next(format!(
-        "Release one with cancel_cart, name one as replaces, or wait until {}.",
+        "Release one with cancel_cart, or with replaces of build_cart_mandates, or wait until {}.",
         free_at.unwrap_or_default()
     ))
     .details(details)
@@ -203,9 +229,7 @@ pub fn too_many_carts(most: usize, open: &[OpenCart], may_name: bool) -> Error {
 pub fn too_many_reserved_lines(lines: i64, most: i64) -> Error {
     Error::new(
         "TOO_MUCH_RESERVED",
-        format!(
-            "No cart was made: your carts would hold {lines} lines of goods; the limit is {most}."
-        ),
+        format!("Your carts would hold {lines} lines of goods; the limit is {most}."),
     )
     .next(RESERVE_LESS)
     .details(json!({ "lines": lines, "most": most }))
@@ -223,7 +247,7 @@ pub fn too_much_reserved(scarce: &[&HeldProduct], mostly_held: usize, most: usiz
     Error::new(
         "TOO_MUCH_RESERVED",
         format!(
-            "No cart was made: your carts would hold more than half of the stock of \
+            "Your carts would hold more than half of the stock of \
              {mostly_held} products; the limit is {most}."
         ),
     )
@@ -232,7 +256,7 @@ pub fn too_much_reserved(scarce: &[&HeldProduct], mostly_held: usize, most: usiz
 }
 
 const RESERVE_LESS: &str =
-    "Reserve less, release a cart with cancel_cart, or build this one without reserve.";
+    "Reserve less, release a cart with cancel_cart, or set reserve to false.";
 
 /// `details`: `{most, free_at}`.
 pub fn too_many_kept_carts(most: i64, free_at: i64) -> Error {
@@ -240,7 +264,7 @@ pub fn too_many_kept_carts(most: i64, free_at: i64) -> Error {
     Error::new(
         "TOO_MANY_CARTS",
         format!(
-            "No cart was made: the limit of {most} kept carts (4 kB each on average) is reached; \
+            "The limit of {most} kept carts (4 kB each on average) is reached; \
              each is kept for a day after it ends."
         ),
     )

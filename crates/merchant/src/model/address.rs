@@ -106,6 +106,24 @@ impl Address {
         }))
     }
 
+    /// Refuses an address that names no place. Part of an address is enough: a customer
+    /// may give the rest when paying.
+    pub fn check_deliverable(&self) -> Result<()> {
+        let fields = &self.fields;
+        let is_place = fields.address_line.is_some()
+            || fields.city.is_some()
+            || fields.region.is_some()
+            || fields.postal_code.is_some()
+            || fields.dependent_locality.is_some();
+        match is_place {
+            true => Ok(()),
+            false => Err(errors::invalid_address(
+                None,
+                "does not say where to deliver",
+            )),
+        }
+    }
+
     pub fn given(&self) -> &Map<String, Value> {
         &self.given
     }
@@ -114,18 +132,20 @@ impl Address {
         &self.fields
     }
 
-    /// Names the fields that are not part of an address.
+    /// Names the fields that are not part of an address, and a missing address line.
     pub fn warnings(&self) -> Vec<Warning> {
         let warning = |name: &String| {
             let field = format!("shipping_address.{}", kit::text::cut(name, 60).0);
             let message = format!("`{field}` is unknown; no parcel will have it on its label.");
             Warning::new("UNKNOWN_ARGUMENT", message).detail("field", field)
         };
-        self.unknown
-            .iter()
-            .take(MOST_WARNINGS)
-            .map(warning)
-            .collect()
+        let incomplete = self.fields.address_line.is_none().then(|| {
+            let message =
+                "shipping_address has no addressLine; nothing can be delivered without it.";
+            Warning::new("INCOMPLETE_ADDRESS", message)
+        });
+        let unknown = self.unknown.iter().take(MOST_WARNINGS).map(warning);
+        unknown.chain(incomplete).collect()
     }
 }
 

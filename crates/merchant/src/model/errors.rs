@@ -65,21 +65,19 @@ pub fn invalid_new_quantity(item: Value) -> Error {
         INVALID_QUANTITY,
         "A new quantity is not a whole number of 0 or more, or a product is named twice.",
     )
-    .next("Nothing was changed. Name each product once; 0 removes it.")
+    .next("Name each product once; 0 removes it.")
     .details(named(vec![item]))
 }
 
 pub fn nothing_left() -> Error {
     Error::new(EMPTY_CART, "The cart would have no items.")
-        .next("Nothing was changed. End the cart with cancel_cart instead.")
+        .next("End the cart with cancel_cart instead.")
 }
 
 /// `details`: `{field, wish}`.
 pub fn not_offered(field: &str, wish: &str) -> Error {
     Error::new("NOT_OFFERED", format!("This shop does not offer {wish}."))
-        .next(format!(
-            "Nothing was done. Leave out `{field}`, and tell the customer."
-        ))
+        .next(format!("Leave out `{field}`, and tell the customer."))
         .details(json!({ "field": field, "wish": wish }))
 }
 
@@ -89,7 +87,7 @@ pub fn cart_too_large(items: usize, bytes: usize) -> Error {
         TOO_MANY_ITEMS,
         format!("A mandate of {items} items has {bytes} bytes; the limit is {MAX_MANDATE_BYTES}."),
     )
-    .next("No cart was made. Make several smaller carts.")
+    .next("Make several smaller carts.")
     .details(json!({ "items": items, "bytes": bytes, "most": MAX_MANDATE_BYTES }))
 }
 
@@ -141,7 +139,7 @@ pub fn insufficient_stock(shortages: &[Shortage]) -> Error {
             and_others(shortages.len())
         ),
     )
-    .next("No cart was made. Lower the quantities or choose other products.")
+    .next("Lower the quantities or choose other products.")
     .details(named(items))
 }
 

@@ -2,7 +2,7 @@
 //! shop can't fulfil is refused, and other fields that it does not know are named in
 //! a warning, so that nobody takes them for granted.
 
-use kit::{Result, Warning};
+use kit::{Error, Result, Warning};
 use serde_json::Value;
 
 use super::{address::snake_case, errors};
@@ -13,16 +13,30 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
     (&["coupon", "promo", "voucher", "discount", "クーポン", "割引"], "coupons or discounts"),
     (&["wrap", "wrapping", "gift_message", "ラッピング", "のし"], "gift wrapping or gift messages"),
     (
-        &["delivery_date", "delivery_time", "deliver_on", "arrive", "配達", "お届け"],
+        &[
+            "delivery_date", "delivery_time", "deliver_on", "arrive", "配達日", "配達時間",
+            "配達希望", "お届け日", "お届け時間", "お届け希望",
+        ],
         "a choice of the delivery date or time",
     ),
     (&["shipping_method", "delivery_method", "express"], "a choice of the delivery service"),
     (&["points", "ポイント"], "points"),
     (&["payment", "card_number", "credit_card", "支払"], "payment; the customer pays elsewhere"),
     (
-        &["size", "color", "colour", "variant", "サイズ", "カラー"],
-        "variants; each size or colour is a product with an id of its own",
+        &["variant", "サイズ", "カラー"],
+        VARIANTS,
     ),
+];
+
+const VARIANTS: &str = "variants; each size or colour is a product with an id of its own";
+
+/// Names that ask for a variant, alone or after a word for the goods: `size`, `shoe_size`.
+/// A `party_size` or `background_color` is something else.
+const VARIANT_WORDS: &[&str] = &["size", "color", "colour"];
+#[rustfmt::skip]
+const GOODS_WORDS: &[&str] = &[
+    "item", "product", "shoe", "shoes", "shirt", "clothing", "clothes", "ring", "selected",
+    "chosen", "preferred", "wanted",
 ];
 
 /// Words in the names of fields that only describe a plan or an item, as planners write
@@ -57,9 +71,21 @@ pub fn check_items(items: &[Value]) -> Result<Vec<Warning>> {
     Ok(warnings(unknown))
 }
 
-/// Whether the name of an argument asks for something that the shop does not offer.
-pub fn is_unsupported(name: &str) -> bool {
-    wish(name).is_some()
+/// Refuses wishes in an address. It warns of unknown fields itself.
+pub fn check_address(address: &Value) -> Result<()> {
+    fields_of(address, "shipping_address").map(drop)
+}
+
+/// The refusal of an argument whose name asks for something that the shop does not
+/// offer.
+pub fn refusal(argument: &str) -> Option<Error> {
+    let wish = wish(argument)?;
+    Some(errors::not_offered(kit::text::cut(argument, 60).0, wish))
+}
+
+/// Whether an argument names a wish but leaves it open, such as `"discount": 0`.
+pub fn is_open_wish(argument: &str, value: &Value) -> bool {
+    asks_for_nothing(value) && wish(argument).is_some()
 }
 
 fn wish(name: &str) -> Option<&'static str> {
@@ -75,6 +101,13 @@ fn wish(name: &str) -> Option<&'static str> {
     wishes
         .find(|(parts, _)| parts.iter().any(is_asked))
         .map(|(_, wish)| *wish)
+        .or_else(|| is_variant(&snake_case(name)).then_some(VARIANTS))
+}
+
+fn is_variant(name: &str) -> bool {
+    let mut words = name.split('_').filter(|word| !word.is_empty());
+    let is_asked = |last: &str| VARIANT_WORDS.contains(&last.strip_suffix('s').unwrap_or(last));
+    words.next_back().is_some_and(is_asked) && words.all(|word| GOODS_WORDS.contains(&word))
 }
 
 /// The unknown fields of an object; an error if one is a wish.
@@ -139,6 +172,8 @@ mod tests {
             json!({ "deliveryDate": "2026-12-24" }),
             json!({ "COUPON": "SALE10" }),
             json!({ "use_points": 100 }),
+            json!({ "items": [{ "product_id": 1, "shoeSize": 26 }] }),
+            json!({ "お届け希望日": "12/24" }),
         ] {
             assert_eq!(check(&wish).unwrap_err().code, "NOT_OFFERED", "{wish}");
         }
@@ -148,6 +183,15 @@ mod tests {
             json!({ "discounted_price": 1 }),
         ] {
             assert_eq!(check(&note).unwrap(), [], "{note}");
+        }
+        for other in [
+            "party_size",
+            "background_color",
+            "お届け先",
+            "sizes_of_families",
+        ] {
+            assert_eq!(check(&json!({ other: 4 })).unwrap().len(), 1, "{other}");
+            assert!(refusal(other).is_none(), "{other}");
         }
         let odd = json!({ "items": [{ "engraving": "A" }, { "engraving": "B" }], "mood": "calm" });
         let warned = check(&odd).unwrap();

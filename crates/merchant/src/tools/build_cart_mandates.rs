@@ -74,10 +74,12 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     )
     .idempotency_key("idempotency_key")
     .rules(errors::CART_RULES)
+    .explain_unknown(|argument| wishes::refusal(argument).map(errors::no_cart_made))
     .normalise(|_, arguments| {
         for name in ["cart_plan", "products", "shipping_address"] {
             arguments::json(arguments, name);
         }
+        cart_input::drop_open_wishes(arguments);
         cart_input::normalise_plan(arguments);
         cart_input::normalise_address(arguments);
         arguments::truth(arguments, "reserve");
@@ -92,9 +94,18 @@ fn handle(
     sql: &mut dyn Sql,
     input: Input,
 ) -> Result<Output> {
+    build(state, context, sql, &input).map_err(errors::no_cart_made)
+}
+
+fn build(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: &Input,
+) -> Result<Output> {
     let mut warnings = wishes::check(&input.cart_plan)?;
     let plan = CartPlan::parse(&input.cart_plan)?;
-    let address = Address::parse(&input.shipping_address)?;
+    let address = cart_making::address(&input.shipping_address)?;
     warnings.extend(address.iter().flat_map(Address::warnings));
     let now = context.clock.now();
     let now_ms = now.as_millisecond();

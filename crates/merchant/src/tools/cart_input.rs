@@ -54,26 +54,17 @@ pub struct AddressShape {
     sorting_code: Option<String>,
 }
 
-/// Adds what the document requires and nobody needs, and moves wishes such as
-/// `coupon_code` into the plan, where the handler answers them.
+/// Drops wishes that ask for nothing. Others are refused as arguments that the tool
+/// does not have.
+pub fn drop_open_wishes(arguments: &mut Arguments) {
+    arguments.retain(|name, value| !wishes::is_open_wish(name, value));
+}
+
+/// Adds what the document requires and nobody needs.
 pub fn normalise_plan(arguments: &mut Arguments) {
     arguments
         .entry("products")
         .or_insert_with(|| Value::Array(Vec::new()));
-    let wishes: Vec<String> = arguments
-        .keys()
-        .filter(|name| wishes::is_unsupported(name))
-        .cloned()
-        .collect();
-    for name in wishes {
-        let wish = arguments.remove(&name);
-        let plan = arguments
-            .get_mut("cart_plan")
-            .and_then(Value::as_object_mut);
-        if let (Some(plan), Some(wish)) = (plan, wish) {
-            plan.insert(name, wish);
-        }
-    }
     let plan = arguments.get_mut("cart_plan");
     if let Some(plan) = plan.and_then(Value::as_object_mut) {
         plan.retain(|name, value| name != "items" || !value.is_null());

@@ -24,7 +24,7 @@ use crate::{
     },
     open_carts,
     state::CounterState,
-    store,
+    store::{self, StoredCart},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -60,10 +60,12 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Handler::transaction(state, handle),
     )
     .rules(errors::CART_RULES)
+    .explain_unknown(|argument| wishes::refusal(argument).map(errors::cart_unchanged))
     .normalise(|_, arguments| {
         for name in ["items", "shipping_address"] {
             arguments::json(arguments, name);
         }
+        cart_input::drop_open_wishes(arguments);
         cart_input::normalise_items(arguments.get_mut("items"));
         cart_input::normalise_address(arguments);
         arguments::truth(arguments, "reserve");
@@ -78,17 +80,31 @@ fn handle(
     sql: &mut dyn Sql,
     input: Input,
 ) -> Result<Output> {
+    let now = context.clock.now().as_millisecond();
+    store::lock_caller(sql, &context.caller.id)?;
+    let stored = open_carts::own_cart(sql, &context.caller, &input.cart_id)?;
+    open_carts::check_open(&stored, now)?;
+    change(state, context, sql, &input, stored).map_err(errors::cart_unchanged)
+}
+
+fn change(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    input: &Input,
+    stored: StoredCart,
+) -> Result<Output> {
     let mut warnings = wishes::check_items(&input.items)?;
     let quantities = NewQuantities::parse(&input.items)?;
     let now = context.clock.now();
-    let now_ms = now.as_millisecond();
-    store::lock_caller(sql, &context.caller.id)?;
-    let stored = open_carts::own_cart(sql, &context.caller, &input.cart_id)?;
-    open_carts::check_open(&stored, now_ms)?;
     let old: Cart = serde_json::from_str(&stored.cart).map_err(Error::internal)?;
     let format = serde_json::from_value(stored.format.into()).map_err(Error::internal)?;
     let address = match &input.shipping_address {
-        Some(address) => Address::parse(address)?,
+        // Not silently no address any more.
+        Some(given) => match cart_making::address(given)? {
+            None => return Err(errors::empty_address()),
+            address => address,
+        },
         None => old.address.clone(),
     };
     warnings.extend(address.iter().flat_map(Address::warnings));
@@ -105,7 +121,7 @@ fn handle(
     // The new lines may have what the old ones held.
     store::release(sql, &old.id)?;
     if reserve && !stored.is_reserved {
-        open_carts::check_count(state, sql, &context.caller, now_ms)?;
+        open_carts::check_count(state, sql, &context.caller, now.as_millisecond())?;
     }
     let mut cart = cart_making::quote(state, sql, &plan, address, now)?;
     cart.id.clone_from(&old.id);

@@ -42,7 +42,7 @@ async fn an_expired_cart_no_longer_counts() {
         assert_eq!(refused.code, "TOO_MANY_CARTS");
         assert_eq!(details(&refused)["free_at"], "2025-10-23T12:30:00Z");
         assert!(refused.text().ends_with(
-            "Release one with cancel_cart, name one as replaces, or wait until \
+            "Release one with cancel_cart, or with replaces of build_cart_mandates, or wait until \
              2025-10-23T12:30:00Z."
         ));
         // A cart without a reservation does not count.

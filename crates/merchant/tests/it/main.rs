@@ -11,6 +11,7 @@
 )]
 
 mod carts;
+mod changing_carts;
 mod holding;
 mod importing;
 mod index;

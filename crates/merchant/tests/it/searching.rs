@@ -260,7 +260,7 @@ async fn an_empty_shop_tells_how_to_import_products() {
         ] {
             let refused = shop.refused(tool, arguments).await;
             assert_eq!(refused.code, code, "{tool}");
-            assert_eq!(refused.next.as_deref(), Some(message), "{tool}");
+            assert!(refused.next.unwrap().ends_with(message), "{tool}");
         }
         shop.context.language = Language::Japanese;
         let checked = shop.ok("check_inventory", inventory).await;

@@ -1,11 +1,17 @@
 //! Why a search found nothing, and what it would find otherwise.
 
 use kit::{Result, context::Language};
-use search::{Facets, Query};
+use search::{Facets, Query, Sort};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::lookup::Lookup;
-use crate::{empty_shop, store};
+use crate::{
+    empty_shop,
+    finding::Engine,
+    model::{money::Yen, terms::Terms},
+    store,
+};
 
 /// How many products, categories and brands an explanation names.
 const MOST_NAMED: usize = 5;
@@ -71,15 +77,16 @@ pub async fn explain(
         match *by {
             "category" => details.insert("categories".into(), json!(labels(&facets.category))),
             "brand" => details.insert("brands".into(), json!(labels(&facets.brand))),
-            "min_price" | "max_price" => details.insert(
-                "prices_without_tax".into(),
-                json!({ "lowest": facets.price_min, "highest": facets.price_max }),
-            ),
+            "min_price" | "max_price" => {
+                let (without, with) = prices(&lookup.state.terms, facets);
+                details.insert("prices_without_tax".into(), json!(without));
+                details.insert("prices_with_tax".into(), json!(with))
+            }
             _ => None,
         };
     }
     Ok(Explanation {
-        message: sentence(language, &sold_out, &excluded),
+        message: sentence(&lookup.state.terms, language, &sold_out, &excluded),
         details,
     })
 }
@@ -104,6 +111,40 @@ pub async fn sold_out(lookup: &Lookup<'_>, query: &Query) -> Result<Vec<(i64, St
     Ok(named.take(MOST_NAMED).collect())
 }
 
+/// The id and name of sold-out products that match better than `first`, the first one
+/// in stock.
+pub async fn better_but_sold_out(
+    lookup: &Lookup<'_>,
+    query: &Query,
+    engine: Engine,
+    first: i64,
+) -> Result<Vec<(i64, String)>> {
+    let query = Query {
+        in_stock_only: false,
+        facets: false,
+        sort: Sort::Relevance,
+        offset: 0,
+        limit: MOST_NAMED,
+        ..query.clone()
+    };
+    let Ok(found) = lookup.state.finder.find(&query, Some(engine)).await else {
+        return Ok(Vec::new());
+    };
+    let better: Vec<i64> = found
+        .ids
+        .into_iter()
+        .take_while(|id| *id != first)
+        .collect();
+    if better.is_empty() {
+        return Ok(Vec::new());
+    }
+    let products = lookup.products(better).await?.into_iter();
+    let sold_out = products.filter(|(_, product)| product.stock <= 0);
+    Ok(sold_out
+        .map(|(_, product)| (product.id, product.name))
+        .collect())
+}
+
 /// The categories, brands and prices of what a query finds in stock; `None` if it
 /// finds nothing.
 async fn matches(lookup: &Lookup<'_>, query: Query) -> Result<Option<Facets>> {
@@ -121,6 +162,29 @@ async fn matches(lookup: &Lookup<'_>, query: Query) -> Result<Option<Facets>> {
     Ok(found.facets.filter(|_| is_any))
 }
 
+#[derive(Serialize)]
+struct PriceRange {
+    lowest: Option<i64>,
+    highest: Option<i64>,
+}
+
+/// The prices of what was found, without and with tax: answers quote both.
+fn prices(terms: &Terms, facets: &Facets) -> (PriceRange, PriceRange) {
+    let with_tax = |price: Option<i64>| {
+        let price = Yen::new(price?).ok()?;
+        terms.with_tax(price).map(Yen::get)
+    };
+    let without = PriceRange {
+        lowest: facets.price_min,
+        highest: facets.price_max,
+    };
+    let with = PriceRange {
+        lowest: with_tax(without.lowest),
+        highest: with_tax(without.highest),
+    };
+    (without, with)
+}
+
 fn labels(counts: &[(String, u64)]) -> Vec<&str> {
     let labels = counts.iter().map(|(label, _)| label.as_str());
     labels.take(MOST_NAMED).collect()
@@ -134,7 +198,12 @@ pub fn names(products: &[(i64, String)]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-fn sentence(language: Language, sold_out: &[(i64, String)], excluded: &[Excluded]) -> String {
+fn sentence(
+    terms: &Terms,
+    language: Language,
+    sold_out: &[(i64, String)],
+    excluded: &[Excluded],
+) -> String {
     let mut text = match language {
         Language::English => "Nothing in stock matches.".to_owned(),
         Language::Japanese => "在庫のある該当商品がありません。".to_owned(),
@@ -150,13 +219,7 @@ fn sentence(language: Language, sold_out: &[(i64, String)], excluded: &[Excluded
         let there_is = match *by {
             "category" => labels(&facets.category).join(", "),
             "brand" => labels(&facets.brand).join(", "),
-            "min_price" | "max_price" => match (facets.price_min, facets.price_max) {
-                (Some(lowest), Some(highest)) => match language {
-                    Language::English => format!("{lowest} to {highest} yen without tax"),
-                    Language::Japanese => format!("税抜{lowest}円から{highest}円"),
-                },
-                _ => String::new(),
-            },
+            "min_price" | "max_price" => price_words(terms, language, facets).unwrap_or_default(),
             _ => String::new(),
         };
         let there_is = match there_is.as_str() {
@@ -177,4 +240,18 @@ fn sentence(language: Language, sold_out: &[(i64, String)], excluded: &[Excluded
         };
     }
     text
+}
+
+fn price_words(terms: &Terms, language: Language, facets: &Facets) -> Option<String> {
+    let (without, with) = prices(terms, facets);
+    let (low, high) = (without.lowest?, without.highest?);
+    let (taxed_low, taxed_high) = (with.lowest?, with.highest?);
+    Some(match language {
+        Language::English => {
+            format!("{low} to {high} yen without tax, {taxed_low} to {taxed_high} with tax")
+        }
+        Language::Japanese => {
+            format!("税抜{low}円から{high}円、税込{taxed_low}円から{taxed_high}円")
+        }
+    })
 }

@@ -6,7 +6,7 @@ use search::Query;
 use super::{
     cursor::{Cursor, DEEPEST},
     empty,
-    input::Input,
+    input::{Input, SortBy},
     lookup::Lookup,
     output::{FacetCounts, Output},
 };
@@ -102,9 +102,23 @@ impl Page<'_> {
             return self.fallback(query, &reason, degraded).await;
         }
         let engine = only.unwrap_or(Engine::Embedded);
+        let better = match contents.products.first() {
+            Some(first) if cursor.is_none() && self.names_sold_out() => {
+                empty::better_but_sold_out(self.lookup, query, engine, first.id).await?
+            }
+            _ => Vec::new(),
+        };
         let mut output = output(contents, Some(engine), next, query, degraded);
         output.facets = facets.map(FacetCounts::from);
+        output.warnings.extend(sold_out_warning(&better));
         Ok(output)
+    }
+
+    /// Whether an answer names sold-out products that match better. Another order than
+    /// by relevance has no better matches.
+    fn names_sold_out(&self) -> bool {
+        let is_by_relevance = self.input.sort == SortBy::Relevance;
+        is_by_relevance && !self.input.include_sold_out && !self.input.query().text.is_empty()
     }
 
     /// A page of everything in stock.
@@ -224,6 +238,15 @@ fn next_cursor(
         warnings.push(Warning::new("TOO_MANY_PAGES", message));
     }
     cursor
+}
+
+fn sold_out_warning(products: &[(i64, String)]) -> Option<Warning> {
+    let ids: Vec<i64> = products.iter().map(|(id, _)| *id).collect();
+    let message = format!(
+        "These match better but are sold out: {}.",
+        empty::names(products)
+    );
+    (!ids.is_empty()).then(|| Warning::new("SOLD_OUT", message).detail("product_ids", ids))
 }
 
 fn warnings(degraded: Option<&str>, contents: &PageContents<'_>) -> Vec<Warning> {
