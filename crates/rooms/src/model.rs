@@ -1,5 +1,6 @@
 //! The types and rules of the counter, without I/O.
 
+pub mod answer_size;
 pub mod forgiving;
 pub mod members;
 pub mod mentions;

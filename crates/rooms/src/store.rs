@@ -67,11 +67,12 @@ use registry::RoomRegistry;
 
 pub use log::{
     message_ref::MessageRef,
-    pages::{Page, Pick, Search, SearchHits, Start},
+    pages::{Page, Pick, Start},
+    search::{Search, SearchCursor, SearchHits},
 };
 pub use owners::Remover;
 pub use registry::Listed;
-pub use room::{News, Room, Waiting, Wanted};
+pub use room::{Looked, News, Room, Waiting, Wanted};
 pub use send_queue::UnknownMention;
 
 pub struct Store {

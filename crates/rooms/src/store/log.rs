@@ -8,6 +8,7 @@ mod packed;
 pub mod pages;
 mod reader;
 pub mod recent;
+pub mod search;
 mod segment;
 mod sieve;
 pub mod upkeep;

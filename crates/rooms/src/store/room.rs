@@ -52,6 +52,15 @@ pub struct News {
     pub left: usize,
     /// How many messages the room has.
     pub total: usize,
+    /// Nothing before this is wanted, if there are no messages.
+    pub looked: Looked,
+}
+
+/// How far a waiting call has looked, so that it does not read the same messages again.
+#[derive(Clone, Copy)]
+pub struct Looked {
+    generation: u64,
+    count: usize,
 }
 
 /// What an agent waits for.
@@ -134,14 +143,17 @@ impl Room {
         Ok(())
     }
 
-    /// The oldest of the unread messages that are wanted.
-    pub fn news(&self, wanted: &Wanted) -> Result<News> {
+    /// The oldest of the unread messages that are wanted. `looked`: of an earlier look
+    /// that found none.
+    pub fn news(&self, wanted: &Wanted, looked: Option<Looked>) -> Result<News> {
         let (agent, reads) = (wanted.agent.as_str(), self.reads.load()?);
         self.log.look(|index, files| {
             let mut unread = self.reads.of(agent, index, files, &reads)?;
-            let first = match &wanted.reply_to {
-                None => unread.first,
-                Some(id) => match index.find(id, files)? {
+            let looked = looked.filter(|looked| looked.generation == index.generation());
+            let first = match (&wanted.reply_to, looked) {
+                (_, Some(looked)) => unread.first.max(looked.count),
+                (None, None) => unread.first,
+                (Some(id), None) => match index.find(id, files)? {
                     Some(number) => unread.first.max(number + 1),
                     None => return Ok(Err(errors::message_not_found(id))),
                 },
@@ -185,6 +197,10 @@ impl Room {
                 has_more: read.has_more,
                 left: unread.count(agent, index),
                 total: index.count(),
+                looked: Looked {
+                    generation: index.generation(),
+                    count: index.count(),
+                },
             }))
         })?
     }
@@ -264,5 +280,54 @@ impl Drop for Waiting {
             }
         };
         self.room.at.data.blocking.run_later(work);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Settings, model::owners::Actor, store::Store};
+
+    #[test]
+    fn a_wait_for_answers_reads_each_message_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::new(Settings {
+            data_dir: directory.path().to_owned(),
+            ..Settings::default()
+        });
+        let (name, now) = (RoomName::parse("a").unwrap(), Timestamp::now());
+        store.create(&Actor::Local, &name, None, now).unwrap();
+        let room = store.room(&name).unwrap();
+        let log = room.at.path().unwrap().join("messages.jsonl");
+        let line = |id: &str, reply_to: &str| {
+            format!(
+                r#"{{"id":"{id}","agentName":"x","message":"hi","replyTo":"{reply_to}"}}{}"#,
+                "\n"
+            )
+        };
+        let wanted = Wanted {
+            agent: "y".into(),
+            mentions: false,
+            reply_to: Some("1".into()),
+            limit: 10,
+        };
+        let ids = |looked| {
+            let news = room.news(&wanted, looked).unwrap();
+            let ids = news.messages.iter().map(|line| line.id.clone());
+            (ids.collect::<Vec<_>>(), news.looked)
+        };
+        let mut lines = line("1", "") + &line("2", "other");
+        std::fs::write(&log, &lines).unwrap();
+        let (found, looked) = ids(None);
+        assert_eq!((found.len(), looked.count), (0, 2));
+        lines += &(line("3", "1") + &line("4", "1"));
+        std::fs::write(&log, &lines).unwrap();
+        assert_eq!(ids(Some(looked)).0, ["3", "4"]);
+        // What was looked at is not read again,
+        let later = Looked { count: 3, ..looked };
+        assert_eq!(ids(Some(later)).0, ["4"]);
+        // unless the messages are others now.
+        std::fs::write(&log, line("1", "") + &line("5", "1")).unwrap();
+        assert_eq!(ids(Some(later)).0, ["5"]);
     }
 }

@@ -3,13 +3,19 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kit::{Context, Hints, Result, Tool};
+use kit::{Context, Error, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{arguments::ExistingRoom, blocking, define, tool_names};
+use super::{
+    arguments::{ExistingRoom, Limit},
+    blocking, define, tool_names,
+};
 use crate::{
-    model::members::{Profile, Status},
+    model::{
+        answer_size::{ANSWER_BYTES, bytes_in_answer},
+        members::{Profile, Status},
+    },
     state::CounterState,
     store::Room,
 };
@@ -18,14 +24,24 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 pub struct Input {
     room_name: ExistingRoom,
+    /// All that fit into an answer, if left out
+    limit: Option<Limit>,
+    /// nextCursor
+    cursor: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     room_name: String,
+    /// By name
     users: Vec<User>,
+    /// In the whole room
     online_count: usize,
+    user_count: usize,
+    has_more: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'static str>,
 }
@@ -58,28 +74,54 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 
 fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
     let room = state.store.room(&input.room_name.name()?)?;
-    users(&room, context.clock.now())
+    let limit = input.limit.map_or(usize::MAX, Limit::get);
+    page(&room, context.clock.now(), input.cursor.as_deref(), limit)
 }
 
 /// Also for the resource of a room.
 pub fn users(room: &Room, now: Timestamp) -> Result<Output> {
-    let members = room.members.list(now)?;
+    page(room, now, None, usize::MAX)
+}
+
+/// The users after the one named `cursor`, as many as fit into an answer.
+fn page(room: &Room, now: Timestamp, cursor: Option<&str>, limit: usize) -> Result<Output> {
+    let mut members = room.members.list(now)?;
+    members.sort_by(|a, b| a.name.cmp(&b.name));
+    let user_count = members.len();
     let online = members.iter().filter(|m| m.status == Status::Online);
+    let online_count = online.count();
+    members.retain(|member| cursor.is_none_or(|last| *member.name > *last));
+    let (mut users, mut bytes): (Vec<User>, usize) = (Vec::new(), 0);
+    let left = members.len();
+    for member in members {
+        let user = User {
+            name: member.name,
+            status: member.status,
+            message_count: member.message_count,
+            waiting: member.is_waiting.then_some(true),
+            profile: member.profile,
+        };
+        let json = serde_json::to_vec(&user).map_err(Error::internal)?;
+        bytes += bytes_in_answer(&json);
+        let is_full = bytes > ANSWER_BYTES && !users.is_empty();
+        if is_full || users.len() == limit {
+            break;
+        }
+        users.push(user);
+    }
+    let has_more = users.len() < left;
+    let last = users.last().filter(|_| has_more);
     Ok(Output {
         room_name: room.name.to_string(),
-        online_count: online.count(),
-        message: members
-            .is_empty()
-            .then_some("Nobody is in this room; enter_room makes you its first member."),
-        users: members
-            .into_iter()
-            .map(|member| User {
-                name: member.name,
-                status: member.status,
-                message_count: member.message_count,
-                waiting: member.is_waiting.then_some(true),
-                profile: member.profile,
-            })
-            .collect(),
+        online_count,
+        user_count,
+        has_more,
+        next_cursor: last.map(|user| user.name.clone()),
+        message: match (user_count, users.is_empty()) {
+            (0, _) => Some("Nobody is in this room; enter_room makes you its first member."),
+            (_, true) => Some("There are no more users."),
+            _ => None,
+        },
+        users,
     })
 }

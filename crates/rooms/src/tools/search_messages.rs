@@ -22,7 +22,7 @@ use crate::{
         query::Query,
     },
     state::CounterState,
-    store::{Search, SearchHits},
+    store::{Search, SearchCursor, SearchHits},
 };
 
 /// An empty answer is explained by more searches, if the first was quicker than this.
@@ -47,6 +47,8 @@ pub struct Input {
     until: Option<String>,
     #[serde(default)]
     limit: Limit,
+    /// nextCursor, with otherwise the same arguments
+    cursor: Option<String>,
     /// As in get_messages
     #[serde(default)]
     compact: bool,
@@ -60,6 +62,8 @@ pub struct Output {
     messages: Vec<Message>,
     count: usize,
     has_more: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
     looked_for: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
@@ -101,34 +105,37 @@ fn find(state: &CounterState, context: &Context, input: Input) -> Result<Output>
         agent: input.agent_name.map(AgentName::unchecked),
         since: arguments::time("since", input.since.as_deref(), false, now)?,
         until: arguments::time("until", input.until.as_deref(), true, now)?,
+        after: cursor(input.cursor.as_deref())?,
         limit: input.limit.get(),
     };
     let started = Instant::now();
     let (mut found, warnings) = search_rooms(state, context, room, &search)?;
     let (mut looked_for, mut message, mut details) = (query.shown.clone(), None, None);
-    if found.lines.is_empty()
+    if found.hits.is_empty()
         && let Some(parts) = query.in_parts()
     {
         search.words = parts.words;
         found = search_rooms(state, context, room, &search)?.0;
-        if !found.lines.is_empty() {
+        if !found.hits.is_empty() {
             looked_for = parts.shown;
             message = Some(IN_PARTS.to_owned());
         }
     }
-    if found.lines.is_empty() {
+    if found.hits.is_empty() {
         if let Some(agent) = &search.agent
             && !state.store.is_known(agent)
         {
             return Err(errors::agent_not_found(agent));
         }
-        let (why, more) = match started.elapsed() < QUICK {
+        let explains = search.after.is_none() && started.elapsed() < QUICK;
+        let (why, more) = match explains {
             true => why_empty(state, context, room, &query, &search)?,
             false => (NOTHING.to_owned(), json!({ "lookedFor": looked_for })),
         };
         (message, details) = (Some(why), Some(more));
     }
-    let lines = found.lines.into_iter().map(|(line, _)| line);
+    let (has_more, next) = (found.has_more, found.next());
+    let lines = found.hits.into_iter().map(|hit| hit.line);
     let messages = shown(
         lines,
         Form {
@@ -138,13 +145,24 @@ fn find(state: &CounterState, context: &Context, input: Input) -> Result<Output>
     );
     Ok(Output {
         count: messages.len(),
-        has_more: found.has_more,
+        has_more,
+        next_cursor: next.map(|next| next.write()),
         messages,
         looked_for,
         message,
         details,
         warnings,
     })
+}
+
+fn cursor(text: Option<&str>) -> Result<Option<SearchCursor>> {
+    match text.map(str::trim).filter(|text| !text.is_empty()) {
+        None => Ok(None),
+        Some(text) => match SearchCursor::parse(text) {
+            None => Err(kit::page::unknown_cursor()),
+            cursor => Ok(cursor),
+        },
+    }
 }
 
 fn search_rooms(
@@ -156,11 +174,7 @@ fn search_rooms(
     let mut all: Option<SearchHits> = None;
     let (_, warnings) = in_rooms(state, only, |listed| {
         let room = state.store.room(&listed.name)?;
-        let mut found = room.log.search(search, || context.check_cancelled())?;
-        // Lines of other programs may lack it.
-        for (line, _) in &mut found.lines {
-            line.room_name = room.name.to_string();
-        }
+        let found = room.log.search(search, || context.check_cancelled())?;
         all = Some(match all.take() {
             Some(others) => others.merge(found, search.limit),
             None => found,
@@ -185,7 +199,7 @@ fn why_empty(
             ..search
         };
         let found = search_rooms(state, context, room, &search)?.0;
-        Ok(found.lines.into_iter().next().map(|(line, _)| line))
+        Ok(found.hits.into_iter().next().map(|hit| hit.line))
     };
     let words = query.shown.join("`, `");
     if query.words.is_empty() {

@@ -20,7 +20,7 @@ use crate::{
         owners::Actor,
     },
     state::CounterState,
-    store::{News, Room, Wanted},
+    store::{Looked, News, Room, Wanted},
 };
 
 /// In seconds.
@@ -150,10 +150,11 @@ impl Wait {
         let deadline = started + self.timeout;
         // First subscribe, then look: nothing that arrives from here on is missed.
         let mut woken = self.room.subscribe();
-        let news = self.look().await?;
+        let news = self.look(None).await?;
         if !news.messages.is_empty() {
             return Ok(self.deliver(context, news));
         }
+        let mut looked = news.looked;
         let waiting = self.mark(context).await?;
         let mut everybody = None;
         let look_every = match watched {
@@ -168,13 +169,15 @@ impl Wait {
         let mut next_progress = started + PROGRESS_EVERY;
         loop {
             woken.borrow_and_update();
-            let news = self.look().await.map_err(errors::while_waiting)?;
+            let news = self.look(Some(looked)).await;
+            let news = news.map_err(errors::while_waiting)?;
             // Checked before delivery: a cancelled call has read nothing.
             context.check_cancelled()?;
             if !news.messages.is_empty() {
                 drop(waiting);
                 return Ok(self.deliver(context, news));
             }
+            looked = news.looked;
             if let Some(all) = self.who_waits(context.clock.now()).await? {
                 if started.elapsed() >= QUIET && self.is_to_be_warned(&all, news.total) {
                     drop(waiting);
@@ -202,19 +205,20 @@ impl Wait {
         }
     }
 
-    async fn look(&self) -> Result<News> {
-        let (room, wanted) = (Arc::clone(&self.room), self.wanted.clone());
+    async fn look(&self, looked: Option<Looked>) -> Result<News> {
+        let (before, wanted) = (Arc::clone(&self.room), self.wanted.clone());
         let actor = self.actor.clone();
         self.state
             .blocking(move |state| {
                 // Meanwhile the room may be gone, the agent may have left it, or a key may
                 // have taken the name.
-                let room = state.store.room(&room.name)?;
+                let room = state.store.room(&before.name)?;
+                let looked = looked.filter(|_| Arc::ptr_eq(&room, &before));
                 if !room.members.has(&wanted.agent)? {
                     return Err(room.why_not_in(&wanted.agent));
                 }
                 state.store.names.may_use(&actor, &wanted.agent)?;
-                room.news(&wanted)
+                room.news(&wanted, looked)
             })
             .await
     }

@@ -219,7 +219,7 @@ async fn names_already_in_the_files_still_work() {
     }
     let users = desk.ok("list_room_users", room("a")).await;
     assert_eq!(users["users"].as_array().unwrap().len(), 2);
-    assert_eq!(users["users"][1]["messageCount"], 3);
+    assert_eq!(users["users"][0]["messageCount"], 3);
     let said = json!({"agentName": "José"});
     assert_eq!(desk.ok("search_messages", said).await["count"], 3);
     for name in [old, twice] {

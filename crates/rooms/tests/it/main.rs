@@ -25,6 +25,7 @@ mod members;
 mod messages;
 mod original;
 mod owners;
+mod paging;
 mod processes;
 mod resources;
 mod seed;

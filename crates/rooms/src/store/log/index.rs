@@ -74,6 +74,11 @@ impl Index {
         self.authors.len()
     }
 
+    /// Numbers mean the same messages for as long as this does not change.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
     pub fn damaged(&self) -> u32 {
         self.archive.damaged + self.log.damaged
     }

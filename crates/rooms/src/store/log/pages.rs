@@ -1,4 +1,4 @@
-//! Pages of messages, and search.
+//! Pages of messages.
 
 use std::io;
 
@@ -13,26 +13,19 @@ use super::{
 use crate::{
     errors,
     model::{
-        message::{Glance, Line, folded},
-        names::canonical,
+        answer_size::{ANSWER_BYTES, bytes_in_answer},
+        message::{Glance, Line},
     },
 };
 
-/// Bytes of the messages in an answer. With the rest of the answer they stay below
-/// 256 KB, so that no client refuses it.
-const ANSWER_BYTES: usize = 240_000;
-/// Bytes of a message's fields that its line may lack.
-const FIELDS_BYTES: usize = 200;
-/// Bytes of messages that are searched at a time.
-const SEARCHED_BYTES: usize = 110_000;
 /// A message may be older than those written before it, by another clock. After so
 /// many that are too old no others are looked for.
 const TOO_OLD: usize = 256;
 /// How many more messages are read for a page of mentions, since some only seem to
 /// mention the agent.
 const SEEMING: usize = 64;
-/// How many messages are searched at a time. In between, others can use the index.
-const SEARCHED_AT_ONCE: usize = 128;
+/// How many messages are looked at at a time. In between, others can use the index.
+pub const LOOKED_AT_ONCE: usize = 128;
 
 /// Where a page of messages starts, counted from the newest.
 pub enum Start {
@@ -63,59 +56,6 @@ pub struct Page {
     pub next: Option<MessageRef>,
     /// How many messages the room has.
     pub total: usize,
-}
-
-#[derive(Clone, Default)]
-pub struct Search {
-    /// Folded; all must be there.
-    pub words: Vec<String>,
-    pub agent: Option<String>,
-    pub since: Option<Timestamp>,
-    pub until: Option<Timestamp>,
-    pub limit: usize,
-}
-
-/// What was found, newest first.
-#[derive(Default)]
-pub struct SearchHits {
-    pub lines: Vec<(Line, usize)>,
-    bytes: usize,
-    /// There was more than fits.
-    pub has_more: bool,
-}
-
-impl SearchHits {
-    /// Adds a line of so many bytes if it fits; returns whether it did.
-    pub fn add(&mut self, mut line: Line, bytes: usize, limit: usize) -> bool {
-        let is_first = self.lines.is_empty();
-        self.has_more |=
-            self.lines.len() >= limit || !is_first && self.bytes + bytes > ANSWER_BYTES;
-        if self.has_more {
-            return false;
-        }
-        if bytes > ANSWER_BYTES {
-            line.cut();
-        }
-        self.bytes += bytes;
-        self.lines.push((line, bytes));
-        true
-    }
-
-    /// The newest of both, up to a limit and a page's size.
-    pub fn merge(self, other: Self, limit: usize) -> Self {
-        let has_more = self.has_more || other.has_more;
-        let mut lines = self.lines;
-        lines.extend(other.lines);
-        lines.sort_by_key(|(line, _)| std::cmp::Reverse(line.time()));
-        let mut merged = Self::default();
-        for (line, bytes) in lines {
-            if !merged.add(line, bytes, limit) {
-                break;
-            }
-        }
-        merged.has_more |= has_more;
-        merged
-    }
 }
 
 impl Log {
@@ -192,7 +132,7 @@ impl Log {
         while goes_on && number > 0 {
             self.look(|index, files| {
                 let mut reader = index.reader(files);
-                let from = number.saturating_sub(SEARCHED_AT_ONCE);
+                let from = number.saturating_sub(LOOKED_AT_ONCE);
                 while goes_on && number > from {
                     number -= 1;
                     let text = reader.text(number)?.unwrap_or_default();
@@ -202,67 +142,6 @@ impl Log {
             })?;
         }
         Ok(())
-    }
-
-    /// The matching messages, newest first, up to the limit and a page's size.
-    pub fn search(&self, search: &Search, keep_on: impl Fn() -> Result<()>) -> Result<SearchHits> {
-        let mut found = SearchHits::default();
-        let mut until = self.count()?;
-        while until > 0 {
-            keep_on()?;
-            // Reopened each time: a message keeps its number, not its file.
-            let mut texts = Vec::new();
-            self.look(|index, files| {
-                let mut reader = index.reader(files);
-                let from = until.saturating_sub(SEARCHED_AT_ONCE);
-                while until > from && texts.len() < SEARCHED_BYTES {
-                    until -= 1;
-                    texts.extend_from_slice(reader.text(until)?.unwrap_or_default());
-                    texts.push(b'\n');
-                }
-                Ok(())
-            })?;
-            let fitting = texts
-                .split(|byte| *byte == b'\n')
-                .filter(|text| Glance::parse(text).is_some_and(|glance| search.fits(&glance)));
-            for text in fitting {
-                if let Some(line) = Line::parse(text)
-                    && !found.add(line, bytes_in_answer(text), search.limit)
-                {
-                    return Ok(found);
-                }
-            }
-        }
-        Ok(found)
-    }
-}
-
-impl Search {
-    fn fits(&self, line: &Glance<'_>) -> bool {
-        let other = |agent: &String| *agent != canonical(&line.agent_name);
-        if self.agent.as_ref().is_some_and(other) {
-            return false;
-        }
-        if self.since.is_some() || self.until.is_some() {
-            let Some(time) = line.time() else {
-                return false;
-            };
-            if self.since.is_some_and(|since| time < since)
-                || self.until.is_some_and(|until| time > until)
-            {
-                return false;
-            }
-        }
-        if self.words.is_empty() {
-            return true;
-        }
-        let text = folded(&line.message);
-        self.words.iter().all(|word| text.contains(word))
-    }
-
-    /// Whether anything but the words restricts it.
-    pub fn has_filters(&self) -> bool {
-        self.agent.is_some() || self.since.is_some() || self.until.is_some()
     }
 }
 
@@ -343,13 +222,6 @@ impl Only<'_> {
             && self.before.is_none_or(is_before)
             && self.since.is_none_or(is_since)
     }
-}
-
-/// Bytes that a line takes in an answer, at most. The answer has it twice: as JSON,
-/// and in a text in which quotes and backslashes are escaped once more.
-fn bytes_in_answer(line: &[u8]) -> usize {
-    let escaped = memchr::memchr2_iter(b'"', b'\\', line).count();
-    2 * (line.len() + FIELDS_BYTES) + escaped
 }
 
 /// The messages with these numbers in this order, up to a limit and the size of an
