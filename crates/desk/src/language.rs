@@ -1,6 +1,9 @@
 //! In which language to answer: the requested one, else the one of the arguments.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    cmp::Ordering,
+    sync::{Mutex, PoisonError},
+};
 
 use kit::{context::Language, counter::AnswerLanguage};
 use serde_json::{Map, Value};
@@ -57,14 +60,49 @@ pub fn of_environment() -> Option<Language> {
     of_tag(&locale?)
 }
 
-/// From the first language in a list such as `Accept-Language`; `None`: no preference.
-pub fn of_tag(tag: &str) -> Option<Language> {
-    let tag = tag.trim().to_ascii_lowercase();
-    match tag.split(['-', '_', '.', ',', ';']).next() {
-        Some("" | "*" | "c" | "posix") | None => None,
-        Some("ja") => Some(Language::Japanese),
-        Some(_) => Some(Language::English),
+/// From a tag such as `ja-JP` or `ja_JP.UTF-8`; `None`: no preference.
+fn of_tag(tag: &str) -> Option<Language> {
+    match primary(tag).as_str() {
+        "" | "*" | "c" | "posix" => None,
+        "ja" => Some(Language::Japanese),
+        _ => Some(Language::English),
     }
+}
+
+/// From a weighted list such as `Accept-Language: en;q=0.5, ja`; `None`: no preference.
+/// Whoever names neither of our languages is answered in English.
+pub fn of_accepted(list: &str) -> Option<Language> {
+    let accepted: Vec<(String, f32)> = list.split(',').map(weighted).collect();
+    let weight = |language: &str| {
+        let weights = accepted.iter().filter(|(tag, _)| tag == language);
+        weights.map(|(_, weight)| *weight).reduce(f32::max)
+    };
+    if weight("ja").or(weight("en")).is_none() {
+        let others = accepted.iter().filter(|(_, weight)| *weight > 0.0);
+        return others.map(|(tag, _)| of_tag(tag)).find(Option::is_some)?;
+    }
+    // `ja;q=0` accepts what is not named rather than Japanese.
+    let unnamed = weight("*").unwrap_or(f32::MIN_POSITIVE);
+    let [japanese, english] = ["ja", "en"].map(|language| weight(language).unwrap_or(unnamed));
+    Some(match japanese.total_cmp(&english) {
+        Ordering::Greater => Language::Japanese,
+        Ordering::Less => Language::English,
+        Ordering::Equal => accepted.iter().find_map(|(tag, _)| of_tag(tag))?,
+    })
+}
+
+/// The language of a tag, and the weight behind it.
+fn weighted(item: &str) -> (String, f32) {
+    let mut parts = item.split(';');
+    let tag = primary(parts.next().unwrap_or_default());
+    let weight = parts.find_map(|part| part.trim().strip_prefix("q=")?.parse().ok());
+    let weight = weight.filter(|weight: &f32| weight.is_finite());
+    (tag, weight.unwrap_or(1.0).clamp(0.0, 1.0))
+}
+
+fn primary(tag: &str) -> String {
+    let language = tag.trim().split(['-', '_', '.']).next();
+    language.unwrap_or_default().to_ascii_lowercase()
 }
 
 /// Detects the language of the arguments: Japanese if there is Japanese text and no
@@ -107,9 +145,7 @@ mod tests {
     fn language_tags_are_recognised() {
         for (tag, language) in [
             ("ja", Some(Language::Japanese)),
-            ("ja-JP,en;q=0.5", Some(Language::Japanese)),
             ("ja_JP.UTF-8", Some(Language::Japanese)),
-            ("en-US,ja", Some(Language::English)),
             ("de", Some(Language::English)),
             ("jam", Some(Language::English)),
             ("*", None),
@@ -117,6 +153,33 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(of_tag(tag), language, "{tag}");
+        }
+    }
+
+    #[test]
+    fn the_weights_of_accepted_languages_decide() {
+        for (list, language) in [
+            ("ja", Some(Language::Japanese)),
+            ("ja-JP,en;q=0.5", Some(Language::Japanese)),
+            ("en;q=0.5, ja", Some(Language::Japanese)),
+            (
+                "en-US;q=0.8, JA-jp; q=0.9, *;q=0.1",
+                Some(Language::Japanese),
+            ),
+            ("ja;q=0.1, en-GB;q=0.2", Some(Language::English)),
+            ("en-US,ja", Some(Language::English)),
+            ("ja, en", Some(Language::Japanese)),
+            ("ja;q=0", Some(Language::English)),
+            ("ja;q=0.5, *", Some(Language::English)),
+            ("de, ja;q=0.5", Some(Language::Japanese)),
+            ("de, fr;q=0.5", Some(Language::English)),
+            ("de;q=0, *", None),
+            ("ja;q=nan", Some(Language::Japanese)),
+            ("*", None),
+            ("", None),
+            (",;q=1,", None),
+        ] {
+            assert_eq!(of_accepted(list), language, "{list}");
         }
     }
 

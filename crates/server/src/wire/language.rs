@@ -3,8 +3,8 @@
 use http::{HeaderMap, header::ACCEPT_LANGUAGE};
 use kit::context::Language;
 
-/// By the first language of `Accept-Language`; `None` when any will do.
+/// By `Accept-Language` and its weights; `None` when any will do.
 pub fn of_headers(headers: &HeaderMap) -> Option<Language> {
     let value = headers.get(ACCEPT_LANGUAGE)?;
-    desk::language::of_tag(value.to_str().ok()?)
+    desk::language::of_accepted(value.to_str().ok()?)
 }
