@@ -78,7 +78,11 @@ async fn recover_audit(desk: &Desk) {
         Some((window.counter.about.name, Arc::clone(store)))
     });
     let rows: Vec<audit::CounterStore> = stores.collect();
-    let recovered = audit::blocking(move |runtime| audit::recover(&trail, &rows, runtime)).await;
+    let store = Arc::clone(&trail.store);
+    let recovered = audit::blocking(&store, move |_, runtime| {
+        audit::recover(&trail, &rows, runtime)
+    })
+    .await;
     if let Err(error) = recovered {
         tracing::warn!(error = %error.text(), cause = ?error.cause, "the audit trail could not be recovered");
     }
@@ -89,7 +93,7 @@ pub async fn finish_erasures(desk: &Desk) {
     let Some(trail) = desk.audit.trail.clone() else {
         return;
     };
-    let finished = audit::blocking(move |_| audit::finish_erasures(&*trail.store)).await;
+    let finished = audit::blocking(&trail.store, |store, _| audit::finish_erasures(store)).await;
     match finished {
         Ok(0) => {}
         Ok(records) => tracing::info!(records, "finished an interrupted erasure"),
@@ -105,8 +109,11 @@ async fn drop_old_audit(desk: &Desk) {
     };
     trail.tidy().await;
     let keep_days = desk.audit.keep_days();
-    let dropped =
-        audit::blocking(move |_| audit::drop_old(&*trail.store, keep_days, trail.now())).await;
+    let now = trail.now();
+    let dropped = audit::blocking(&trail.store, move |store, _| {
+        audit::drop_old(store, keep_days, now)
+    })
+    .await;
     match dropped {
         Ok(0) => {}
         Ok(segments) => tracing::info!(segments, "dropped old audit segments"),

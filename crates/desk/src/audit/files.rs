@@ -24,13 +24,13 @@ use disk::{
     if_exists, last_bytes, last_line, make_directory, milliseconds, read, seq_of, sync_directory,
     unusable,
 };
-use kit::Result;
+use kit::{Blocking, Result};
 use segment::FileSegmentWriter;
 
 use super::{
     ranges::RecordRanges,
     record::{Head, Line, Record, StoredArguments, parse},
-    store::{AuditStore, CHECKPOINTS, SegmentClaim, SegmentWriter, StoredSegment},
+    store::{AuditStore, CHECKPOINTS, SegmentClaim, SegmentWriter, StoredSegment, THREADS},
 };
 use crate::private_files;
 
@@ -44,6 +44,7 @@ pub struct Files {
     directory: Directory,
     /// How many bytes of the checkpoints were read, and the sealed segments in them.
     sealed: Mutex<(u64, HashSet<String>)>,
+    threads: Blocking,
 }
 
 impl Files {
@@ -51,6 +52,7 @@ impl Files {
         Self {
             directory: Directory::new(directory),
             sealed: Mutex::default(),
+            threads: Blocking::new(THREADS),
         }
     }
 
@@ -337,6 +339,10 @@ impl AuditStore for Files {
             if_exists(&path, fs::remove_file(&path))?;
         }
         Ok(())
+    }
+
+    fn threads(&self) -> &Blocking {
+        &self.threads
     }
 
     fn heartbeat(&self) -> Option<std::time::Duration> {

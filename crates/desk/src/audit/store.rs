@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use kit::Result;
+use kit::{Blocking, Result};
 
 use super::{
     ranges::RecordRanges,
@@ -14,6 +14,10 @@ use super::{
 
 /// The name of the chain of checkpoints. It is not a segment.
 pub const CHECKPOINTS: &str = "checkpoints";
+
+/// How many threads a store has for its work. It waits for a disk or a database, and
+/// none of it is urgent.
+pub const THREADS: usize = 2;
 
 /// A segment as read from the store.
 #[derive(Debug, Default)]
@@ -91,6 +95,9 @@ pub trait AuditStore: Send + Sync {
 
     /// Removes a segment. A checkpoint must say before that it was dropped.
     fn remove(&self, segment: &str) -> Result<()>;
+
+    /// Where [`blocking`](super::blocking) runs work on this store.
+    fn threads(&self) -> &Blocking;
 
     /// How often a writer must write to count as alive; `None`: no need.
     fn heartbeat(&self) -> Option<std::time::Duration>;

@@ -8,7 +8,7 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use kit::{
-    Error, Param, Result, Sql, Store, lease,
+    Blocking, Error, Param, Result, Sql, Store, lease,
     sql::{Budget, values},
 };
 use tokio::runtime::Handle;
@@ -17,7 +17,9 @@ use super::{
     chain::Chain,
     ranges::RecordRanges,
     record::{Head, Line, NOTHING, Record, parse},
-    store::{Appended, AuditStore, CHECKPOINTS, SegmentClaim, SegmentWriter, StoredSegment},
+    store::{
+        Appended, AuditStore, CHECKPOINTS, SegmentClaim, SegmentWriter, StoredSegment, THREADS,
+    },
 };
 use crate::state::{self, DeskState};
 
@@ -37,6 +39,7 @@ pub struct Table {
     state: Arc<DeskState>,
     runtime: Handle,
     holder: String,
+    threads: Blocking,
 }
 
 impl Table {
@@ -45,6 +48,7 @@ impl Table {
             state: Arc::clone(state),
             runtime,
             holder: kit::ids::random("", 16),
+            threads: Blocking::new(THREADS),
         }
     }
 
@@ -303,6 +307,7 @@ impl AuditStore for Table {
                 state: Arc::clone(&self.state),
                 runtime: self.runtime.clone(),
                 holder: self.holder.clone(),
+                threads: self.threads.clone(),
             },
             segment: segment.to_owned(),
         }))
@@ -361,6 +366,10 @@ impl AuditStore for Table {
             )
         })?;
         Ok(())
+    }
+
+    fn threads(&self) -> &Blocking {
+        &self.threads
     }
 
     fn heartbeat(&self) -> Option<Duration> {

@@ -342,7 +342,8 @@ async fn a_torn_line_is_quarantined_and_reported() {
     fs::write(&path, bytes).unwrap();
     assert_eq!(desk.verify().unfinished, std::slice::from_ref(&segment));
     let trail = Arc::new(desk.trail());
-    let completed = blocking(move |runtime| recover(&trail, &[], runtime)).await;
+    let store = Arc::clone(&trail.store);
+    let completed = blocking(&store, move |_, runtime| recover(&trail, &[], runtime)).await;
     assert_eq!(completed.unwrap(), 0);
     let aside = fs::read(desk.path().join("torn").join(&segment)).unwrap();
     assert_eq!(aside, b"{\"seq\":3,\"prev\":");

@@ -1,24 +1,23 @@
-//! Threads for work on the trail's store, which blocks.
+//! Runs work on the trail's store, which blocks, on the store's own threads.
 
-use std::sync::LazyLock;
+use std::sync::Arc;
 
-use kit::{Blocking, Result};
+use kit::Result;
 use tokio::runtime::Handle;
 
+use super::store::AuditStore;
 use crate::panics;
-
-/// For all desks of the process: this work waits for a disk or a database, and
-/// none of it is urgent.
-static THREADS: LazyLock<Blocking> = LazyLock::new(|| Blocking::new(2));
 
 /// Runs work on a store, away from the tasks that serve.
 pub async fn blocking<T: Send + 'static>(
-    work: impl FnOnce(&Handle) -> Result<T> + Send + 'static,
+    store: &Arc<dyn AuditStore>,
+    work: impl FnOnce(&dyn AuditStore, &Handle) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    let runtime = Handle::current();
+    let (runtime, threads) = (Handle::current(), store.threads().clone());
+    let store = Arc::clone(store);
     panics::caught(
         "work on the audit trail",
-        THREADS.run(move || work(&runtime)),
+        threads.run(move || work(&*store, &runtime)),
     )
     .await
 }

@@ -60,15 +60,18 @@ async fn tail(store: Arc<dyn AuditStore>, arguments: &AuditTail) -> Result<ExitC
     let mut from = now();
     // Records from before the first look are not shown again; those that arrive
     // during it are.
-    let (wanted, some) = (filter.clone(), Arc::clone(&store));
-    let mut seen = audit::blocking(move |_| {
+    let wanted = filter.clone();
+    let mut seen = audit::blocking(&store, move |store, _| {
         let mut seen = HashSet::new();
-        audit::find_new(&*some, &wanted, &mut seen, from)?;
+        audit::find_new(store, &wanted, &mut seen, from)?;
         Ok(seen)
     })
     .await?;
-    let (wanted, some, last) = (filter.clone(), Arc::clone(&store), arguments.lines);
-    let found = audit::blocking(move |_| audit::find(&*some, &wanted, Some(last))).await?;
+    let (wanted, last) = (filter.clone(), arguments.lines);
+    let found = audit::blocking(&store, move |store, _| {
+        audit::find(store, &wanted, Some(last))
+    })
+    .await?;
     show(&found, arguments.json)?;
     if !arguments.follow {
         return Ok(ExitCode::SUCCESS);
@@ -78,11 +81,11 @@ async fn tail(store: Arc<dyn AuditStore>, arguments: &AuditTail) -> Result<ExitC
     }
     loop {
         tokio::time::sleep(FOLLOW_EVERY).await;
-        let (wanted, some) = (filter.clone(), Arc::clone(&store));
+        let wanted = filter.clone();
         let began = now();
         let new;
-        (new, seen) = audit::blocking(move |_| {
-            let new = audit::find_new(&*some, &wanted, &mut seen, from)?;
+        (new, seen) = audit::blocking(&store, move |store, _| {
+            let new = audit::find_new(store, &wanted, &mut seen, from)?;
             Ok((new, seen))
         })
         .await?;
@@ -166,7 +169,7 @@ async fn export(store: Arc<dyn AuditStore>, arguments: &AuditExport) -> Result<E
         segments: true,
         ..Filter::default()
     };
-    let found = audit::blocking(move |_| audit::find(&*store, &filter, None)).await?;
+    let found = audit::blocking(&store, move |store, _| audit::find(store, &filter, None)).await?;
     match &arguments.output {
         None => {
             for some in found.chunks(1000) {
@@ -207,7 +210,7 @@ fn to_file(path: &Path, found: &[FoundRecord]) -> io::Result<()> {
 }
 
 async fn verify(store: Arc<dyn AuditStore>, as_json: bool) -> Result<ExitCode> {
-    let report = audit::blocking(move |_| audit::verify(&*store)).await?;
+    let report = audit::blocking(&store, |store, _| audit::verify(store)).await?;
     if as_json {
         print(&pretty(&report))?;
     } else {
@@ -275,7 +278,8 @@ async fn erase(store: Arc<dyn AuditStore>, arguments: &AuditErase) -> Result<Exi
         since: arguments.since.as_deref().map(time).transpose()?,
         until: arguments.until.as_deref().map(time).transpose()?,
     };
-    let erased = audit::blocking(move |_| audit::erase(&*store, &which, now())).await?;
+    let erased =
+        audit::blocking(&store, move |store, _| audit::erase(store, &which, now())).await?;
     if arguments.json {
         print(&compact(&json!({ "erased": erased })))
     } else {

@@ -168,9 +168,12 @@ async fn old_segments_are_dropped_by_rule_on_both_engines() {
                 })))
             }
         };
-        let shelf = place.open().unwrap();
+        let store = place.open().unwrap();
         let in_100_days = jiff::Timestamp::now().as_millisecond() + 100 * 24 * 60 * 60 * 1000;
-        let dropped = audit::blocking(move |_| audit::drop_old(&*shelf, 90, in_100_days)).await;
+        let dropped = audit::blocking(&store, move |store, _| {
+            audit::drop_old(store, 90, in_100_days)
+        });
+        let dropped = dropped.await;
         assert_eq!(dropped.unwrap(), 1);
         assert_eq!(trail.calls().len(), 0);
         let report = trail.verified();

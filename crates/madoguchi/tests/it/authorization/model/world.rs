@@ -397,7 +397,9 @@ impl World {
             since: is_shared.then_some(since),
             ..audit::Filter::default()
         };
-        let read = audit::blocking(move |_| audit::find(&*trail.store, &filter, None));
+        let read = audit::blocking(&trail.store, move |store, _| {
+            audit::find(store, &filter, None)
+        });
         let found = read.await.unwrap();
         for desk in &self.desks {
             // What still waits to note that an answer arrived.
