@@ -1,6 +1,6 @@
 //! The screenings of a day, narrowed filter by filter.
 
-use kit::{Context, Result, Sql, context::Language};
+use kit::{Context, Error, Result, Sql, context::Language};
 
 use crate::{
     errors,
@@ -8,7 +8,7 @@ use crate::{
         Listing,
         film::{is_genre, strictness},
         hall::SeatMap,
-        when::{DAY, HouseTime},
+        when::HouseTime,
     },
     reasons::{self, Reason},
     state::CounterState,
@@ -26,19 +26,28 @@ pub struct Filters<'a> {
 }
 
 impl<'a> Filters<'a> {
-    /// The times of a filter. An end before the start lies after midnight.
+    /// The times of a filter. An end after midnight may be written as 01:00 or 25:00, and
+    /// so may a start if the end is early too. A start alone counts as written: 00:00
+    /// means the whole day. Swapped times are refused.
     pub fn times(from: Option<&str>, to: Option<&str>) -> Result<[Option<HouseTime>; 2]> {
         let read = |text: Option<&str>, field| {
             text.map(|text| HouseTime::parse(text).ok_or_else(|| errors::invalid_time(field)))
                 .transpose()
         };
         let (from, to) = (read(from, "from_time")?, read(to, "to_time")?);
-        let is_past_midnight = from.zip(to).is_some_and(|(from, to)| to < from);
-        let to = match is_past_midnight {
-            true => to.map(|to| HouseTime::from_minutes(to.minutes() + DAY)),
-            false => to,
+        let Some(end) = to else {
+            return Ok([from, to]);
         };
-        Ok([from, to])
+        let late = |time: HouseTime| time.other_name().filter(|late| *late > time);
+        match (from, late(end)) {
+            (None, Some(late_end)) => Ok([None, Some(late_end)]),
+            (Some(start), late_end) if end < start => match late_end {
+                Some(late_end) if start <= late_end => Ok([from, Some(late_end)]),
+                _ => Err(swapped(start, end)),
+            },
+            (Some(start), Some(late_end)) => Ok([late(start), Some(late_end)]),
+            _ => Ok([from, to]),
+        }
     }
 
     /// Keeps the screenings that fit. If none is left, says which filter excluded the
@@ -97,6 +106,12 @@ impl<'a> Filters<'a> {
     }
 }
 
+fn swapped(from: HouseTime, to: HouseTime) -> Error {
+    let mut error = errors::invalid_time("to_time");
+    error.message = format!("to_time {to} is before from_time {from}.");
+    error.next("Swap them. A time after midnight is 01:00 or 25:00.")
+}
+
 fn by_seats(language: Language, wanted: usize, listings: &mut Vec<Listing>) -> Option<Reason> {
     let most = listings
         .iter()
@@ -133,4 +148,40 @@ fn distinct(listings: &[Listing], field: impl Fn(&Listing) -> &String) -> Vec<St
         }
     }
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_may_end_after_midnight_and_are_not_swapped() {
+        let window = |from, to| {
+            let times = Filters::times(from, to).map_err(|error| error.code.into_owned())?;
+            Ok(times.map(|time| time.map(|time| time.to_string())))
+        };
+        for (from, to, expected) in [
+            (Some("18:00"), Some("21:00"), [Some("18:00"), Some("21:00")]),
+            (Some("22:00"), Some("01:00"), [Some("22:00"), Some("25:00")]),
+            (Some("24:30"), Some("02:00"), [Some("24:30"), Some("26:00")]),
+            (Some("00:00"), Some("02:00"), [Some("24:00"), Some("26:00")]),
+            (Some("00:00"), Some("12:00"), [Some("00:00"), Some("12:00")]),
+            (None, Some("01:00"), [None, Some("25:00")]),
+            (None, Some("12:00"), [None, Some("12:00")]),
+            (Some("00:00"), None, [Some("00:00"), None]),
+            (Some("25:00"), None, [Some("25:00"), None]),
+            (None, None, [None, None]),
+        ] {
+            let expected = expected.map(|time| time.map(str::to_owned));
+            assert_eq!(
+                window(from, to),
+                Ok::<_, String>(expected),
+                "{from:?} {to:?}"
+            );
+        }
+        for (from, to) in [("21:00", "18:00"), ("12:00", "11:59"), ("25:00", "00:30")] {
+            let refused = window(Some(from), Some(to));
+            assert_eq!(refused, Err("INVALID_TIME".to_owned()), "{from} {to}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::civil::Date;
 use kit::{
-    Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Today, Tool, Warning,
+    Context, Definition, Effect, Error, Handler, Hints, Language, Result, Sql, Today, Tool, Warning,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,7 @@ use crate::{
     model::{
         Listing,
         film::{AGE_CLASSES, Film, tidy_age_class},
+        titles,
     },
     programme::Filters,
     reasons::{Day, Explanation},
@@ -191,16 +192,36 @@ fn filters(input: &Input) -> Result<Filters<'_>> {
     })
 }
 
-/// The film, if one is named. Falls back to the title if the id is unknown.
+/// The film, if one is named. Falls back to the title if the id is unknown, and refuses
+/// a title of another film.
 fn film(sql: &mut dyn Sql, input: &Input) -> Result<Option<Film>> {
     let title = given(input.movie_title.as_deref());
     let Some(wanted) = given(Some(&input.movie_id)).or(title) else {
         return Ok(None);
     };
-    match (find::film(sql, wanted), title) {
-        (Err(_), Some(title)) if title != wanted => find::film(sql, title).map(Some),
-        (found, _) => found.map(Some),
+    let Some(title) = title.filter(|title| *title != wanted) else {
+        return find::film(sql, wanted).map(Some);
+    };
+    let Ok(film) = find::film(sql, wanted) else {
+        return find::film(sql, title).map(Some);
+    };
+    let is_same = titles::names(title, &film)
+        || find::film(sql, title).is_ok_and(|named| named.id == film.id);
+    match is_same {
+        true => Ok(Some(film)),
+        false => Err(movie_mismatch(&film)),
     }
+}
+
+fn movie_mismatch(film: &Film) -> Error {
+    Error::new(
+        "MOVIE_MISMATCH",
+        format!(
+            "movie_id names {} ({}); movie_title says something else.",
+            film.title, film.id
+        ),
+    )
+    .next("Find out which movie is meant and give only its movie_id.")
 }
 
 fn of_the_day(

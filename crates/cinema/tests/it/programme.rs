@@ -245,3 +245,40 @@ async fn a_day_without_films_says_why() {
         "{message}"
     );
 }
+
+/// As with a schedule id: neither is guessed to be the right one.
+#[tokio::test]
+async fn a_title_of_another_film_than_the_id_is_refused() {
+    let cinema = one().await;
+    let film = cinema.ok("get_movie_list", json!({})).await["movies"][0].clone();
+    let other = cinema.ok("get_movie_list", json!({})).await["movies"][1].clone();
+    let both = |title: &Value| json!({"movie_id": film["movie_id"], "movie_title": title, "date": TOMORROW});
+    cinema.ok("get_show_schedule", both(&film["title"])).await;
+    for title in [&other["title"], &json!("no such film")] {
+        let refused = cinema.refused("get_show_schedule", both(title)).await;
+        assert_eq!(refused.code, "MOVIE_MISMATCH");
+        assert!(refused.message.contains(film["title"].as_str().unwrap()));
+    }
+    // An unknown id may come with a title that is known.
+    let unknown = json!({"movie_id": "x-404", "movie_title": film["title"], "date": TOMORROW});
+    cinema.ok("get_show_schedule", unknown).await;
+}
+
+#[tokio::test]
+async fn a_window_that_ends_after_midnight_lists_the_shows_before() {
+    let cinema = one().await;
+    let count = async |filters: Value| schedules(&programme(&cinema, filters).await).len();
+    let all = count(json!({})).await;
+    assert_eq!(count(json!({"from_time": "00:00"})).await, all);
+    assert_eq!(count(json!({"to_time": "05:00"})).await, all);
+    let late = count(json!({"from_time": "24:00", "to_time": "29:00"})).await;
+    assert!(late > 0);
+    assert_eq!(
+        count(json!({"from_time": "00:00", "to_time": "05:00"})).await,
+        late
+    );
+    let swapped = json!({"date": TOMORROW, "from_time": "21:00", "to_time": "18:00"});
+    let refused = cinema.refused("get_show_schedule", swapped).await;
+    assert_eq!(refused.code, "INVALID_TIME");
+    assert!(refused.message.contains("18:00 is before from_time 21:00"));
+}
