@@ -86,6 +86,10 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         arguments::trimmed(arguments, "replaces");
     })
     .personal(&["shipping_address"])
+    .implied_tools(|arguments| match arguments.contains_key("replaces") {
+        true => &["cancel_cart"],
+        false => &[],
+    })
 }
 
 fn handle(

@@ -72,6 +72,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         arguments::trimmed(arguments, "cart_id");
     })
     .personal(&["shipping_address"])
+    .implied_tools(|_| &["build_cart_mandates"])
 }
 
 fn handle(

@@ -38,6 +38,10 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Hints::ADDS,
         blocking(state, handle),
     )
+    .implied_tools(|arguments| match arguments.contains_key("agentName") {
+        true => &["enter_room"],
+        false => &[],
+    })
 }
 
 fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Done> {

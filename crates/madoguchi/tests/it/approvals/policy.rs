@@ -1,9 +1,9 @@
 //! What was allowed once, under the policy and the scope of today.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Asking, call_with_key, question, reservation};
-use crate::harness::{Desk, configured_keys, refused};
+use crate::harness::{Desk, configured_keys, refused, structured};
 
 /// A person is not asked for what can't be done anyway.
 #[tokio::test]
@@ -63,4 +63,45 @@ async fn an_old_approval_is_checked_against_the_current_policy_and_scope() {
         }
     }
     assert!(asking.is_free(&show, "A3").await);
+}
+
+/// Changing a cart builds it anew, replacing one cancels it, and a room can be entered
+/// as it is created.
+#[tokio::test]
+async fn tools_are_held_to_the_policy_of_what_they_imply() {
+    let config = "[approval]\nhold_seconds = 0\ntools = { \"merchant.build_cart_mandates\" = \"ask\", \
+        \"merchant.cancel_cart\" = \"deny\", \"rooms.enter_room\" = \"deny\" }\n";
+    let desk = Desk::with_config(config).await;
+    let plan = json!({ "items": [{ "product_id": 1, "quantity": 1 }] });
+    let (new, replacing) = (
+        json!({ "cart_plan": plan }),
+        json!({ "cart_plan": plan, "replaces": "cart_0" }),
+    );
+    let changed = json!({ "cart_id": "cart_0", "reserve": true });
+    let room = |more: Value| {
+        let mut room = json!({ "roomName": "r" });
+        room.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        room
+    };
+    for (counter, tool, arguments, code) in [
+        ("merchant", "build_cart_mandates", new, "APPROVAL_REQUIRED"),
+        ("merchant", "update_cart", changed, "APPROVAL_REQUIRED"),
+        (
+            "merchant",
+            "build_cart_mandates",
+            replacing,
+            "DENIED_BY_POLICY",
+        ),
+        (
+            "rooms",
+            "create_room",
+            room(json!({ "agentName": "a" })),
+            "DENIED_BY_POLICY",
+        ),
+    ] {
+        refused(&desk.call(counter, tool, arguments).await, code);
+    }
+    structured(&desk.call("rooms", "create_room", room(json!({}))).await);
 }
