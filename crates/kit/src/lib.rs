@@ -16,6 +16,7 @@ pub mod context;
 pub mod counter;
 pub mod error;
 pub mod handler;
+pub mod ics;
 pub mod ids;
 pub mod language;
 pub mod lease;

@@ -1,6 +1,7 @@
 //! iCalendar (RFC 5545): one event or all of them, with the zones they are in.
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+use kit::ics::{FoldedLines, escape, utc};
 
 use super::{
     exceptions::{Exceptions, Occurrence},
@@ -37,9 +38,6 @@ impl IcsEvent<'_> {
     }
 }
 
-const MOST_OCTETS: usize = 75;
-/// How long before and after the events clock changes are listed.
-const AROUND: SignedDuration = SignedDuration::from_hours(24 * 366);
 /// For how long clock changes of a series are listed.
 const SERIES: SignedDuration = SignedDuration::from_hours(24 * 366 * 10);
 
@@ -74,7 +72,7 @@ fn file(more: &[(&str, &str)], entries: &[IcsEvent<'_>]) -> String {
         let first = of_it().map(|entry| entry.starts_at).min();
         let last = of_it().map(IcsEvent::last).max();
         if let (Some(first), Some(last)) = (first, last) {
-            time_zone(&mut lines, zone, first, last);
+            lines.put_zone(zone, first, last);
         }
     }
     for entry in entries {
@@ -84,7 +82,7 @@ fn file(more: &[(&str, &str)], entries: &[IcsEvent<'_>]) -> String {
         }
     }
     lines.put("END", "VCALENDAR");
-    lines.text
+    lines.into_text()
 }
 
 /// The event, or one occurrence of it that was moved.
@@ -101,7 +99,7 @@ fn event(lines: &mut FoldedLines, entry: &IcsEvent<'_>, moved: Option<&Occurrenc
             let day = at.to_zoned(entry.zone.clone()).strftime("%Y%m%d");
             lines.put(&format!("{name};VALUE=DATE"), &day.to_string());
         }
-        false => local(lines, name, at, entry.zone),
+        false => lines.put_local(name, at, entry.zone),
     };
     match moved {
         Some(moved) => {
@@ -156,124 +154,6 @@ fn exported(rule: &str, entry: &IcsEvent<'_>) -> String {
             false => part.to_owned(),
         });
     parts.collect::<Vec<_>>().join(";")
-}
-
-fn local(lines: &mut FoldedLines, name: &str, at: Timestamp, zone: &TimeZone) {
-    match zone.iana_name() {
-        Some(zone_name) if zone_name != "UTC" => {
-            let local = at
-                .to_zoned(zone.clone())
-                .strftime("%Y%m%dT%H%M%S")
-                .to_string();
-            lines.put(&format!("{name};TZID={zone_name}"), &local);
-        }
-        _ => lines.put(name, &utc(at)),
-    }
-}
-
-/// The offset before the first event, and every clock change until some time
-/// after the last.
-fn time_zone(lines: &mut FoldedLines, zone: &TimeZone, first: Timestamp, last: Timestamp) {
-    let Some(name) = zone.iana_name().filter(|name| *name != "UTC") else {
-        return;
-    };
-    let from = first.checked_sub(AROUND).unwrap_or(Timestamp::UNIX_EPOCH);
-    let until = last.checked_add(AROUND).unwrap_or(last);
-    lines.put("BEGIN", "VTIMEZONE");
-    lines.put("TZID", name);
-    let before = zone.to_offset_info(from);
-    observance(
-        lines,
-        before.dst().is_dst(),
-        "19700101T000000",
-        before.offset(),
-        before.offset(),
-        before.abbreviation(),
-    );
-    let mut offset = before.offset();
-    for change in zone.following(from) {
-        if change.timestamp() > until {
-            break;
-        }
-        // DTSTART is the time that clocks showed until then.
-        let onset = offset.to_datetime(change.timestamp());
-        observance(
-            lines,
-            change.dst().is_dst(),
-            &onset.strftime("%Y%m%dT%H%M%S").to_string(),
-            offset,
-            change.offset(),
-            change.abbreviation(),
-        );
-        offset = change.offset();
-    }
-    lines.put("END", "VTIMEZONE");
-}
-
-fn observance(
-    lines: &mut FoldedLines,
-    is_daylight: bool,
-    onset: &str,
-    from: jiff::tz::Offset,
-    to: jiff::tz::Offset,
-    name: &str,
-) {
-    let kind = if is_daylight { "DAYLIGHT" } else { "STANDARD" };
-    lines.put("BEGIN", kind);
-    lines.put("DTSTART", onset);
-    lines.put("TZOFFSETFROM", &offset_text(from));
-    lines.put("TZOFFSETTO", &offset_text(to));
-    lines.put("TZNAME", &escape(name));
-    lines.put("END", kind);
-}
-
-fn offset_text(offset: jiff::tz::Offset) -> String {
-    let seconds = offset.seconds();
-    let sign = if seconds < 0 { '-' } else { '+' };
-    let seconds = seconds.unsigned_abs();
-    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    match rest {
-        0 => format!("{sign}{hours:02}{minutes:02}"),
-        _ => format!("{sign}{hours:02}{minutes:02}{rest:02}"),
-    }
-}
-
-fn utc(at: Timestamp) -> String {
-    at.strftime("%Y%m%dT%H%M%SZ").to_string()
-}
-
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.replace("\r\n", "\n").chars() {
-        match letter {
-            '\\' | ';' | ',' => escaped.extend(['\\', letter]),
-            '\n' | '\r' => escaped.push_str("\\n"),
-            c if c.is_control() => {}
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-#[derive(Default)]
-struct FoldedLines {
-    text: String,
-}
-
-impl FoldedLines {
-    /// Folds lines at 75 octets, never inside a character.
-    fn put(&mut self, name: &str, value: &str) {
-        let mut octets = 0;
-        for letter in name.chars().chain([':']).chain(value.chars()) {
-            if octets + letter.len_utf8() > MOST_OCTETS {
-                self.text.push_str("\r\n ");
-                octets = 1;
-            }
-            self.text.push(letter);
-            octets += letter.len_utf8();
-        }
-        self.text.push_str("\r\n");
-    }
 }
 
 #[cfg(test)]
