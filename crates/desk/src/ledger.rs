@@ -175,7 +175,7 @@ pub fn run_once(
             (&events::encode(&context.changes())).into(),
         ],
     )?;
-    if let (Some(key), Reply::Structured(json)) = (&entry.key, &reply) {
+    if let (Some(key), Some(json)) = (&entry.key, reply.json()) {
         count_kept(entry, &context.caller, json.len(), sql)?;
         sql.execute(
             "UPDATE desk_replies SET reply = $1

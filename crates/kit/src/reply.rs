@@ -13,6 +13,8 @@ pub enum Reply {
     /// `structuredContent` as JSON text. It is serialised once; `content[0]` has the
     /// same text.
     Structured(String),
+    /// The same, followed by blocks such as an image.
+    Illustrated { json: String, blocks: Vec<Value> },
     /// Content blocks as the protocol spells them, without structured content.
     Content(Vec<Value>),
     /// The tool needs answers from the client before it can continue. Only for clients
@@ -28,6 +30,14 @@ impl Reply {
         serde_json::to_string(output)
             .map(Self::Structured)
             .map_err(Error::internal)
+    }
+
+    /// `structuredContent`, if the reply has any.
+    pub fn json(&self) -> Option<&str> {
+        match self {
+            Self::Structured(json) | Self::Illustrated { json, .. } => Some(json),
+            Self::Content(_) | Self::InputRequired { .. } => None,
+        }
     }
 
     pub fn text(text: impl Into<String>) -> Self {

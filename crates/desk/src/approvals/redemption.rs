@@ -42,7 +42,8 @@ pub fn keep(sql: &mut dyn Sql, approval: &str, text: &str) -> Result<()> {
 pub fn text(answer: Result<&Reply, &Error>) -> Result<String> {
     let json = |value: &Value| value.to_string();
     Ok(match answer {
-        Ok(Reply::Structured(json)) => json.clone(),
+        // A replay does without the blocks, which only show what the JSON says.
+        Ok(Reply::Structured(json) | Reply::Illustrated { json, .. }) => json.clone(),
         Ok(Reply::Content(blocks)) => serde_json::to_string(blocks).map_err(Error::internal)?,
         Ok(Reply::InputRequired { .. }) => json(&Value::Null),
         Err(error) => {

@@ -133,17 +133,11 @@ pub fn warn(tool: &PreparedTool, unknown: &[UnknownArgument], reply: Reply) -> R
     }
     let warnings = warnings(tool, unknown);
     Ok(match reply {
-        Reply::Structured(json) => {
-            let mut answer: Value = serde_json::from_str(&json).map_err(Error::internal)?;
-            let Some(fields) = answer.as_object_mut() else {
-                return Ok(Reply::Structured(json));
-            };
-            let own = fields.entry("warnings").or_insert_with(|| json!([]));
-            if let (Some(own), Value::Array(warnings)) = (own.as_array_mut(), json!(warnings)) {
-                own.extend(warnings);
-            }
-            Reply::Structured(answer.to_string())
-        }
+        Reply::Structured(json) => Reply::Structured(with_warnings(json, &warnings)?),
+        Reply::Illustrated { json, blocks } => Reply::Illustrated {
+            json: with_warnings(json, &warnings)?,
+            blocks,
+        },
         Reply::Content(mut blocks) => {
             let text = json!({ "warnings": warnings }).to_string();
             blocks.push(json!({ "type": "text", "text": text }));
@@ -151,6 +145,18 @@ pub fn warn(tool: &PreparedTool, unknown: &[UnknownArgument], reply: Reply) -> R
         }
         asks @ Reply::InputRequired { .. } => asks,
     })
+}
+
+fn with_warnings(json: String, warnings: &[Warning]) -> Result<String> {
+    let mut answer: Value = serde_json::from_str(&json).map_err(Error::internal)?;
+    let Some(fields) = answer.as_object_mut() else {
+        return Ok(json);
+    };
+    let own = fields.entry("warnings").or_insert_with(|| json!([]));
+    if let (Some(own), Value::Array(warnings)) = (own.as_array_mut(), json!(warnings)) {
+        own.extend(warnings);
+    }
+    Ok(answer.to_string())
 }
 
 fn warnings(tool: &PreparedTool, unknown: &[UnknownArgument]) -> Vec<Warning> {

@@ -44,7 +44,7 @@ pub fn output(tool: &PreparedTool, reply: &Reply) -> Result<()> {
     if !cfg!(debug_assertions) {
         return Ok(());
     }
-    let (Some(validator), Reply::Structured(json)) = (tool.output()?, reply) else {
+    let (Some(validator), Some(json)) = (tool.output()?, reply.json()) else {
         return Ok(());
     };
     let value: Value = serde_json::from_str(json).map_err(Error::internal)?;

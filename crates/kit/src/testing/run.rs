@@ -64,7 +64,9 @@ pub async fn run(
         Run::Async(handler) => handler(context, arguments).await?,
     };
     match reply {
-        Reply::Structured(json) => serde_json::from_str(&json).map_err(Error::internal),
+        Reply::Structured(json) | Reply::Illustrated { json, .. } => {
+            serde_json::from_str(&json).map_err(Error::internal)
+        }
         Reply::Content(content) => Ok(Value::Array(content)),
         Reply::InputRequired { .. } => Err(Error::new("INPUT_REQUIRED", "The tool asks back.")),
     }

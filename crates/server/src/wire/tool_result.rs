@@ -37,6 +37,8 @@ pub struct Recipient<'a> {
 /// The result of a call that was carried out or refused.
 pub struct ToolResult {
     content: Content,
+    /// Blocks after the text of the structured content.
+    more: Vec<Value>,
     /// JSON text.
     structured: Option<String>,
     is_error: bool,
@@ -64,8 +66,13 @@ impl ToolResult {
         call: CallId,
         error_shape: ErrorShape,
     ) -> Result<Self, Unfinished> {
+        let mut more = Vec::new();
         let (content, structured) = match reply {
             Ok(Reply::Structured(json)) => (Content::Structured, Some(json)),
+            Ok(Reply::Illustrated { json, blocks }) => {
+                more = blocks;
+                (Content::Structured, Some(json))
+            }
             Ok(Reply::Content(blocks)) => (Content::Blocks(blocks), None),
             Ok(Reply::InputRequired { requests, state }) => {
                 return Err(Unfinished::InputRequired { requests, state });
@@ -77,6 +84,7 @@ impl ToolResult {
         };
         Ok(Self {
             content,
+            more,
             structured,
             is_error: false,
         })
@@ -86,6 +94,7 @@ impl ToolResult {
         let (text, structured) = with_reference(error, call).shown(error_shape);
         Self {
             content: Content::Text(text),
+            more: Vec::new(),
             structured: Some(structured.to_string()),
             is_error: true,
         }
@@ -118,10 +127,13 @@ impl ToolResult {
         Members {
             result_type,
             content: match self.content {
-                Content::Structured => text_block(self.structured.as_deref().unwrap_or_default()),
+                Content::Structured => {
+                    text_and(self.structured.as_deref().unwrap_or_default(), &self.more)
+                }
                 Content::Text(text) => text_block(&text),
                 Content::Blocks(blocks) => Value::Array(blocks).to_string(),
             },
+            more: self.more,
             structured: self.structured,
             is_error: self.is_error,
             meta,
@@ -136,7 +148,7 @@ impl ToolResult {
         let structured = self.structured.as_deref().map(serde_json::from_str);
         let structured = structured.transpose()?;
         let text = |text| vec![mcp::ContentBlock::text(text)];
-        let content = match self.content {
+        let mut content: Vec<mcp::ContentBlock> = match self.content {
             Content::Structured if short_text => {
                 text(one_line(&self.structured.unwrap_or_default()))
             }
@@ -144,6 +156,9 @@ impl ToolResult {
             Content::Text(own) => text(own),
             Content::Blocks(blocks) => serde_json::from_value(Value::Array(blocks))?,
         };
+        for block in self.more {
+            content.push(serde_json::from_value(block)?);
+        }
         let mut result = mcp::CallToolResult::success(content);
         result.structured_content = structured;
         result.is_error = Some(self.is_error);
@@ -155,6 +170,8 @@ impl ToolResult {
 struct Members {
     result_type: bool,
     content: String,
+    /// Blocks of the content after its text.
+    more: Vec<Value>,
     structured: Option<String>,
     is_error: bool,
     meta: Option<String>,
@@ -165,7 +182,7 @@ impl Members {
     /// would otherwise hold the same answer three times.
     fn with_short_text(mut self) -> Self {
         if let Some(structured) = &self.structured {
-            self.content = text_block(&one_line(structured));
+            self.content = text_and(&one_line(structured), &self.more);
         }
         self
     }
@@ -229,7 +246,18 @@ fn push_fields(object: &str, into: &mut String) {
 }
 
 pub fn text_block(text: &str) -> String {
-    format!(r#"[{{"type":"text","text":{}}}]"#, json_string(text))
+    text_and(text, &[])
+}
+
+/// Content of a text and further blocks.
+fn text_and(text: &str, more: &[Value]) -> String {
+    let mut content = format!(r#"[{{"type":"text","text":{}}}"#, json_string(text));
+    for block in more {
+        content.push(',');
+        content.push_str(&block.to_string());
+    }
+    content.push(']');
+    content
 }
 
 fn json_string(text: &str) -> String {
@@ -251,6 +279,7 @@ pub fn flat_response(
     let members = Members {
         result_type: result.result_type.is_some(),
         content: serde_json::to_string(&result.content)?,
+        more: result.content.iter().skip(1).map(|it| json!(it)).collect(),
         structured: result.structured_content.as_ref().map(text),
         is_error: result.is_error == Some(true),
         meta: result
@@ -368,8 +397,13 @@ fn internal(error: serde_json::Error) -> mcp::ErrorData {
 mod tests {
     use super::*;
 
+    /// A result with an image.
     fn result(structured: &str) -> ToolResult {
-        let reply = Ok(Reply::Structured(structured.to_owned()));
+        let image = json!({ "type": "image", "data": "AA==", "mimeType": "image/png" });
+        let reply = Ok(Reply::Illustrated {
+            json: structured.to_owned(),
+            blocks: vec![image],
+        });
         let result = ToolResult::new(reply, CallId::new(), ErrorShape::Nested);
         result.ok().unwrap()
     }
@@ -380,7 +414,10 @@ mod tests {
         let plain: Value = serde_json::from_str(&result(structured).plain()).unwrap();
         let fields: Value = serde_json::from_str(structured).unwrap();
         let expected = json!({
-            "content": [{ "type": "text", "text": structured }],
+            "content": [
+                { "type": "text", "text": structured },
+                { "type": "image", "data": "AA==", "mimeType": "image/png" },
+            ],
             "structuredContent": fields, "isError": false, "a": [], "b": 1.0,
         });
         assert_eq!(plain, expected);
@@ -407,7 +444,9 @@ mod tests {
 
     #[test]
     fn content_without_an_object_has_no_fields() {
-        let text = result("[1]").plain();
+        let reply = Ok(Reply::Structured("[1]".to_owned()));
+        let result = ToolResult::new(reply, CallId::new(), ErrorShape::Nested);
+        let text = result.ok().unwrap().plain();
         let blocks = r#"[{"type":"text","text":"[1]"}]"#;
         assert_eq!(
             text,
