@@ -113,6 +113,7 @@ impl Order {
             expires_at: until,
             held_since: until.map(|_| now),
             version: 1,
+            admitted_at: None,
         })
     }
 

@@ -1,4 +1,8 @@
-//! Every error of the counter.
+//! Every error of the counter. Those of tickets are in [`tickets`].
+
+mod tickets;
+
+pub use tickets::{TicketRefusal, no_ticket, ticket_refused};
 
 use jiff::civil::Date;
 use kit::{Error, Rule, Shortlist};

@@ -21,6 +21,8 @@ mod resources;
 mod settings;
 mod state;
 mod store;
+mod ticket_keys;
+mod tickets;
 mod tools;
 mod uris;
 mod waiting;
@@ -49,6 +51,11 @@ pub const MIGRATIONS: Migrations = Migrations {
             version: 3,
             name: "holds, exchanges and the waiting list",
             sql: include_str!("../migrations/0003.sql"),
+        },
+        Migration {
+            version: 5,
+            name: "tickets",
+            sql: include_str!("../migrations/0005.sql"),
         },
     ],
 };
@@ -89,6 +96,8 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Counter {
             Arc::new(tools::cancel_reservation::tool(&state)),
             Arc::new(tools::exchange_seats::tool(&state)),
             Arc::new(tools::join_waiting_list::tool(&state)),
+            Arc::new(tools::get_ticket::tool(&state)),
+            Arc::new(tools::check_ticket::tool(&state)),
         ],
         prompts: vec![Arc::new(prompts::box_office_clerk(&state))],
         resources: Some(Arc::new(resources::CinemaResources::new(&state, &store))),

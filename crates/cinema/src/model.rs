@@ -1,14 +1,18 @@
 //! The nouns of a cinema and the rules about them, without any I/O: [`film`] (genres
 //! and age classes), [`titles`] and [`words`] (which film somebody means), [`seat`] (how
 //! a seat is written), [`hall`] (the seat plan and the free seats), [`best_seats`] (which
-//! free seats suit a party best), [`party`] (seats that are booked together), [`when`]
-//! (dates and house times).
+//! free seats suit a party best), [`party`] (seats that are booked together), [`ticket`],
+//! [`qr`] and [`ticket_calendar`] (what a customer takes home), [`when`] (dates and house
+//! times).
 
 pub mod best_seats;
 pub mod film;
 pub mod hall;
 pub mod party;
+pub mod qr;
 pub mod seat;
+pub mod ticket;
+pub mod ticket_calendar;
 pub mod titles;
 pub mod when;
 mod words;

@@ -1,5 +1,5 @@
-//! What clients can read and watch: the films, and the seat map of every
-//! screening of today and later.
+//! What clients can read and watch: the films, the seat map of every screening of today
+//! and later, tickets, and the key that verifies them.
 
 use std::sync::Arc;
 
@@ -11,12 +11,15 @@ use kit::{
 use serde::Serialize;
 
 use crate::{
-    model::Show,
+    errors,
+    model::{Show, Status},
     prompts,
     state::CounterState,
     store::{self, ListFrom},
-    tools::{get_movie_list, get_seat_availability},
-    uris, waiting,
+    tickets,
+    tools::{get_movie_list, get_seat_availability, get_ticket},
+    uris::{self, TicketFormat},
+    waiting,
 };
 
 const JSON: &str = "application/json";
@@ -28,6 +31,9 @@ const SEAT_DATA: Shows = Shows {
 };
 /// Never listed: its address holds an id that cannot be guessed.
 const WAITING_DATA: Shows = Shows::data_of(&["get_reservation_details"]);
+const TICKET_DATA: Shows = Shows::data_of(&["get_ticket"]);
+const PNG: &str = "image/png";
+const CALENDAR: &str = "text/calendar";
 const PAGE: usize = 50;
 /// How many ids a completion looks through for its values.
 const LOOKED_THROUGH: usize = 2_000;
@@ -57,6 +63,38 @@ impl CinemaResources {
             .query(budget, move |sql| job(&state, &context, sql))
             .await
     }
+
+    async fn ticket_key(&self, context: &Context) -> Result<Contents> {
+        let key = tickets::key(&self.state, context).await?;
+        json(&key.public_jwk())
+    }
+
+    async fn ticket(
+        &self,
+        context: &Context,
+        id: String,
+        format: TicketFormat,
+    ) -> Result<Option<Contents>> {
+        let key = tickets::key(&self.state, context).await?;
+        self.query(context, move |state, context, sql| {
+            let Some(found) = store::reservation(sql, &id, state.now(context))? else {
+                return Ok(None);
+            };
+            let ticket = tickets::issue(state, &key, &found)?;
+            let (mime_type, body) = match (format, ticket) {
+                (TicketFormat::Image, Some(ticket)) => (PNG, Body::Blob(get_ticket::png(&ticket)?)),
+                (TicketFormat::Calendar, ticket)
+                    if ticket.is_some() || found.status == Status::Cancelled =>
+                {
+                    let file = tickets::calendar(state, &key, context.language, &found)?;
+                    (CALENDAR, Body::Text(file))
+                }
+                _ => return Err(errors::no_ticket(found.status)),
+            };
+            Ok(Some(Contents { mime_type, body }))
+        })
+        .await
+    }
 }
 
 impl Resources for CinemaResources {
@@ -64,8 +102,13 @@ impl Resources for CinemaResources {
         if uri == uris::FILMS {
             return Some(FILM_DATA);
         }
+        if uri == uris::TICKET_KEY {
+            return Some(TICKET_DATA);
+        }
         let seats = uris::schedule_id(uri).map(|_| SEAT_DATA);
-        seats.or_else(|| uris::waiting_id(uri).map(|_| WAITING_DATA))
+        let waiting = || uris::waiting_id(uri).map(|_| WAITING_DATA);
+        let ticket = || uris::ticket(uri).map(|_| TICKET_DATA);
+        seats.or_else(waiting).or_else(ticket)
     }
 
     fn list<'a>(
@@ -82,7 +125,11 @@ impl Resources for CinemaResources {
                     id: String::new(),
                 },
             };
-            let room = PAGE - usize::from(first_page);
+            let fixed = match first_page {
+                true => vec![films_resource(), ticket_key_resource()],
+                false => Vec::new(),
+            };
+            let room = PAGE - fixed.len();
             let mut shows = self
                 .query(context, move |_, _, sql| {
                     // One more than fits says whether there is another page.
@@ -92,8 +139,7 @@ impl Resources for CinemaResources {
             let more = shows.len() > room;
             shows.truncate(room);
             let next_cursor = shows.last().filter(|_| more).map(write_cursor);
-            let films = first_page.then(films_resource);
-            let items = films.into_iter().chain(shows.iter().map(seats_resource));
+            let items = fixed.into_iter().chain(shows.iter().map(seats_resource));
             Ok(Page {
                 items: items.collect(),
                 next_cursor,
@@ -119,6 +165,22 @@ impl Resources for CinemaResources {
                 mime_type: JSON,
                 shows: WAITING_DATA,
             },
+            Template {
+                uri_template: uris::TICKET_TEMPLATE,
+                name: "ticket",
+                title: "Ticket of a reservation",
+                description: "The QR code to show at the entrance.",
+                mime_type: PNG,
+                shows: TICKET_DATA,
+            },
+            Template {
+                uri_template: uris::CALENDAR_TEMPLATE,
+                name: "calendar entry",
+                title: "Calendar entry of a reservation",
+                description: "Film, time, theater and seats, for the customer's calendar.",
+                mime_type: CALENDAR,
+                shows: TICKET_DATA,
+            },
         ]
     }
 
@@ -141,6 +203,12 @@ impl Resources for CinemaResources {
                 };
                 let found = self.query(context, look).await?;
                 return found.as_ref().map(json).transpose();
+            }
+            if uri == uris::TICKET_KEY {
+                return self.ticket_key(context).await.map(Some);
+            }
+            if let Some((id, format)) = uris::ticket(uri) {
+                return self.ticket(context, id, format).await;
             }
             let Some(id) = uris::schedule_id(uri) else {
                 return Ok(None);
@@ -199,6 +267,16 @@ fn films_resource() -> Resource {
         name: "films".into(),
         title: Some("Movies now showing".into()),
         description: None,
+        mime_type: JSON,
+    }
+}
+
+fn ticket_key_resource() -> Resource {
+    Resource {
+        uri: uris::TICKET_KEY.into(),
+        name: "ticket key".into(),
+        title: Some("Public key of tickets".into()),
+        description: Some("A JSON Web Key, to verify tickets offline".into()),
         mime_type: JSON,
     }
 }

@@ -18,6 +18,7 @@ use crate::{
     },
     settings::Settings,
     store,
+    ticket_keys::TicketKeys,
 };
 
 /// In milliseconds.
@@ -38,6 +39,7 @@ pub struct CounterState {
     /// Seat plans by hall. A plan rarely changes and every booking needs it; the
     /// digest that comes with each show says whether ours is still valid.
     plans: Mutex<HashMap<String, (i64, Arc<Hall>)>>,
+    pub ticket_keys: TicketKeys,
 }
 
 impl CounterState {
@@ -49,6 +51,7 @@ impl CounterState {
             waits: Waits::new(WAITS_PER_CALLER, WAITS),
             waiting_changed: Notify::new(),
             plans: Mutex::default(),
+            ticket_keys: TicketKeys::default(),
         }
     }
 
@@ -100,6 +103,11 @@ impl CounterState {
 
     pub fn instant(&self, date: Date, time: HouseTime) -> Result<i64> {
         when::instant(date, time, &self.zone).ok_or_else(errors::invalid_date)
+    }
+
+    /// When a screening ends, in milliseconds since 1970.
+    pub fn end_of(&self, show: &Show) -> Result<i64> {
+        self.instant(self.read_date(&show.date)?, show.end)
     }
 
     pub fn start_of(&self, date: Date) -> Result<i64> {

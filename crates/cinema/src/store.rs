@@ -1,6 +1,7 @@
 //! The rows: one SQL text for both engines, with as few statements as possible.
 //! `films` and `shows` read the programme, `bookings` keeps reservations, `seats` who
-//! owns a seat, `waiting` who waits for one, `halls` seat plans.
+//! owns a seat, `waiting` who waits for one, `halls` seat plans, `tickets` the key of
+//! tickets and who was admitted.
 
 mod bookings;
 mod films;
@@ -8,6 +9,7 @@ mod halls;
 mod insert;
 mod seats;
 mod shows;
+mod tickets;
 mod waiting;
 
 pub use bookings::{
@@ -23,6 +25,7 @@ pub use seats::{
 pub use shows::{
     Filter, ListFrom, coming_days, coming_ids, listings, show, shows_from, shows_with_waiting,
 };
+pub use tickets::{admit, booked_ids, keep_ticket_secret, ticket_secret};
 pub use waiting::{
     NewWaiting, WaitingParty, count_waiting, join_waiting, leave_waiting, offered, position,
     waiting_parties, waiting_party,

@@ -85,6 +85,8 @@ pub struct StoredReservation {
     pub held_since: Option<i64>,
     /// Increases with every exchange and every partial cancellation.
     pub version: i64,
+    /// When somebody came in with its ticket.
+    pub admitted_at: Option<i64>,
 }
 
 impl StoredReservation {
@@ -97,8 +99,8 @@ impl StoredReservation {
 pub fn reservation(sql: &mut dyn Sql, id: &str, now: i64) -> Result<Option<StoredReservation>> {
     let found = sql.query_one(
         &format!(
-            "SELECT {}, r.seats, r.status, r.created_at, r.expires_at, r.held_since, r.version \
-             FROM {} JOIN cinema_reservations r ON r.show_id = s.id WHERE r.id = $1",
+            "SELECT {}, r.seats, r.status, r.created_at, r.expires_at, r.held_since, r.version, \
+             r.admitted_at FROM {} JOIN cinema_reservations r ON r.show_id = s.id WHERE r.id = $1",
             shows::COLUMNS,
             shows::TABLES,
         ),
@@ -121,6 +123,7 @@ pub fn reservation(sql: &mut dyn Sql, id: &str, now: i64) -> Result<Option<Store
         expires_at,
         held_since: row.opt_int(shows::WIDTH + 4)?,
         version: row.int(shows::WIDTH + 5)?,
+        admitted_at: row.opt_int(shows::WIDTH + 6)?,
     }))
 }
 

@@ -22,4 +22,5 @@ mod programme;
 mod resources;
 mod searching;
 mod seed;
+mod tickets;
 mod waiting;

@@ -68,7 +68,7 @@ fn needed(tool: &str) -> Value {
     match tool {
         "get_show_schedule" => json!({ "movie_id": "M001", "date": "2026-11-16" }),
         "get_seat_availability" => json!({ "schedule_id": "S20261116-T4-4" }),
-        "get_reservation_details" => json!({ "reservation_id": "none" }),
+        "get_reservation_details" | "get_ticket" => json!({ "reservation_id": "none" }),
         "search_products" => json!({ "keywords": [""] }),
         "check_inventory" => json!({ "product_ids": [1] }),
         "get_product" => json!({ "product_id": 1 }),

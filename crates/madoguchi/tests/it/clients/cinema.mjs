@@ -58,7 +58,13 @@ async function atTheBoxOffice() {
   const { tools } = await client.listTools();
   assert.deepEqual(
     tools.map((tool) => tool.name).filter((name) => name.startsWith("get_")).sort(),
-    ["get_movie_list", "get_reservation_details", "get_seat_availability", "get_show_schedule"],
+    [
+      "get_movie_list",
+      "get_reservation_details",
+      "get_seat_availability",
+      "get_show_schedule",
+      "get_ticket",
+    ],
   );
 
   const { movies } = await call(client, "get_movie_list", { search_query: "ホームズ" });
