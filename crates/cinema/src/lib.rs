@@ -65,13 +65,15 @@ const ABOUT: About = About {
     server_name: "cinema",
     version: "1.0.0",
     title: "Cinema box office",
-    summary: "Find a film and a screening, see the seats, reserve them.",
+    summary: "Find a film, a screening and the best seats, hold, book, exchange and cancel them.",
     description: "映画館窓口業務を行うエージェントのMCPツール群",
     instructions: "You are at the box office of a cinema. get_show_schedule without a film is the \
         programme of a day, with filters for time, genre, age class and seats together. Find a \
         film (get_movie_list), its screenings (get_show_schedule) and their free seats \
-        (get_seat_availability), confirm with the customer, then reserve (reserve_seats); no \
-        payment is taken. Dates are YYYY-MM-DD and times HH:MM in the cinema's time zone; 25:30 is \
+        (get_seat_availability), or the best seats for a party at once (find_best_seats); hold them \
+        (hold_seats) while the customer decides, confirm, then reserve (reserve_seats). \
+        cancel_reservation and exchange_seats change a booking; join_waiting_list waits for a full \
+        screening. No payment is taken. Dates are YYYY-MM-DD and times HH:MM in the cinema's time zone; 25:30 is \
         01:30 of the next day. When a call is refused, details.candidates or \
         details.nearest_free_block say what to offer instead; when an answer is empty, message \
         says why.",

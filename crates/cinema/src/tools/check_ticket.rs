@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arguments;
 use crate::{
-    answers::{AnyObject, ScheduleInfo, seat_ids, without_required},
+    answers::{PublishedElsewhere, ScheduleInfo, seat_ids},
     errors::{self, TicketRefusal},
     model::{
         Show, Status,
@@ -38,14 +38,12 @@ fn default_admit() -> bool {
     true
 }
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(transform = without_required)]
-pub struct Output {
+#[derive(Serialize)]
+pub struct Checked {
     admitted: bool,
-    #[schemars(with = "AnyObject")]
     schedule_info: ScheduleInfo,
     seat_ids: Vec<String>,
-    /// People
+    /// People.
     count: usize,
     message: String,
     #[serde(flatten)]
@@ -57,8 +55,8 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "check_ticket",
             title: "Check a ticket",
-            description: "For the staff at the entrance: verify a ticket and admit its holders, \
-                once.",
+            description: "For the staff at the entrance: verify a ticket and admit its holders \
+                once. Answers the screening, seat_ids and count.",
             hints: Hints::ADDS,
             effect: Effect::Manage,
         },
@@ -86,7 +84,7 @@ fn handle(
     context: &Context,
     sql: &mut dyn Sql,
     input: Input,
-) -> Result<Output> {
+) -> Result<PublishedElsewhere<Checked>> {
     let now = state.now(context);
     let (id, claims) = booking_of(state, sql, &input.ticket)?;
     let found = valid(state, context, sql, &id, &claims)?;
@@ -95,14 +93,14 @@ fn handle(
         valid(state, context, sql, &id, &claims)?;
         return Err(errors::ticket_refused(TicketRefusal::Exchanged));
     }
-    Ok(Output {
+    Ok(PublishedElsewhere(Checked {
         admitted: input.admit,
         message: message(context.language, input.admit, &found.show, &found.seats),
         schedule_info: ScheduleInfo::from(&found.show),
         seat_ids: seat_ids(&found.seats),
         count: found.seats.len(),
         today: Today::of(context),
-    })
+    }))
 }
 
 /// The reservation id and the contents of a ticket that we signed.

@@ -48,9 +48,6 @@ pub struct Input {
     /// True holds the best ones at once
     #[serde(default)]
     hold: bool,
-    /// Blocks to list
-    #[schemars(range(min = 1, max = 20))]
-    limit: Option<usize>,
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,
 }
@@ -154,7 +151,6 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         arguments::date(context, arguments, "to_date");
         arguments::time(arguments, "from_time");
         arguments::time(arguments, "to_time");
-        arguments::integer(arguments, "limit");
         arguments::boolean(arguments, "hold");
         Wishes::normalise(arguments);
     });
@@ -306,7 +302,7 @@ fn write(
         true => Some(hold_best(state, context, sql, plan, &mut candidates)?),
         false => None,
     };
-    candidates.truncate(plan.input.limit.unwrap_or(LISTED));
+    candidates.truncate(LISTED);
     let message = message(context.language, plan, &candidates, hold.is_some());
     let proposals = candidates.iter().map(|Candidate { show, block }| Proposal {
         seat_ids: seat_ids(&block.seats),

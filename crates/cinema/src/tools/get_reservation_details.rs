@@ -46,7 +46,7 @@ pub struct Output {
     #[schemars(with = "Option<AnyObject>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     reservation: Option<Reservation>,
-    /// Of a waiting_id: status (waiting, offered, booked, lapsed, left or closed), position, hold_id, expires_at
+    /// Of a waiting_id: status, position, hold_id, expires_at
     #[schemars(with = "Option<AnyObject>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting: Option<WaitingState>,

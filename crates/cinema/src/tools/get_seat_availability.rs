@@ -55,7 +55,8 @@ pub struct Output {
     /// ○ free, × taken
     #[serde(skip_serializing_if = "Option::is_none")]
     seat_map: Option<String>,
-    /// カップル, 車椅子 and so on
+    /// seat_type (カップル, 車椅子 and so on) and seat_ids
+    #[schemars(with = "Vec<AnyObject>")]
     special_seats: Vec<SpecialSeats>,
     #[serde(flatten)]
     today: Today,
@@ -77,8 +78,7 @@ struct OccupiedRow {
     occupied_numbers: Vec<u32>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(transform = without_required)]
+#[derive(Serialize)]
 struct SpecialSeats {
     seat_type: String,
     seat_ids: Vec<String>,

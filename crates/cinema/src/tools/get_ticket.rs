@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::arguments;
 use crate::{
-    answers::{AnyObject, ScheduleInfo, seat_ids, without_required},
+    answers::{PublishedElsewhere, ScheduleInfo, seat_ids},
     errors,
     model::{
         Show, qr,
@@ -29,17 +29,15 @@ pub struct Input {
     reservation_id: String,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(transform = without_required)]
-pub struct Output {
-    /// The text of the QR code
+#[derive(Serialize)]
+pub struct Ticket {
+    /// The text of the QR code.
     ticket: String,
-    #[schemars(with = "AnyObject")]
     schedule_info: ScheduleInfo,
     seat_ids: Vec<String>,
-    /// Resource: PNG
+    /// A resource with the PNG.
     image_uri: String,
-    /// Resource: .ics
+    /// A resource with an entry for a calendar.
     calendar_uri: String,
     message: String,
     #[serde(flatten)]
@@ -56,11 +54,12 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         Definition {
             name: "get_ticket",
             title: "Ticket",
-            description: "Get the ticket of a reservation as a QR code to show at the entrance.",
+            description: "Get the ticket of a reservation as a QR code to show at the entrance; \
+                calendar_uri is its .ics.",
             hints: Hints::READS,
             effect: Effect::Read,
         },
-        Handler::<Input, Output>::from_run(run),
+        Handler::<Input, PublishedElsewhere<Ticket>>::from_run(run),
     )
     .normalise(|_, arguments| arguments::narrow(arguments, "reservation_id"))
 }
@@ -84,11 +83,11 @@ fn output(
     sql: &mut dyn Sql,
     key: &TicketKey,
     id: &str,
-) -> Result<Output> {
+) -> Result<Ticket> {
     let found = store::reservation(sql, id, state.now(context))?;
     let found = found.ok_or_else(errors::reservation_not_found)?;
     let ticket = tickets::issue(state, key, &found)?;
-    Ok(Output {
+    Ok(Ticket {
         ticket: ticket.ok_or_else(|| errors::no_ticket(found.status))?,
         schedule_info: ScheduleInfo::from(&found.show),
         seat_ids: seat_ids(&found.seats),

@@ -206,7 +206,7 @@ async fn the_best_seats_across_screenings() {
         assert!(["2026-11-16", "2026-11-17"].contains(&block["date"].as_str().unwrap()));
         assert_eq!(block["together"], true);
     }
-    let wheelchair = find(json!({"party_size": 3, "wheelchairs": 1, "limit": 20})).await;
+    let wheelchair = find(json!({"party_size": 3, "wheelchairs": 1})).await;
     for block in wheelchair["blocks"].as_array().unwrap() {
         assert!(
             block["seat_ids"].as_array().unwrap().contains(&json!("A2")),

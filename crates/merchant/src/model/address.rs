@@ -110,7 +110,8 @@ impl Address {
     /// may give the rest when paying.
     pub fn check_deliverable(&self) -> Result<()> {
         let fields = &self.fields;
-        let is_place = fields.address_line.is_some()
+        let is_place = fields.country.is_some()
+            || fields.address_line.is_some()
             || fields.city.is_some()
             || fields.region.is_some()
             || fields.postal_code.is_some()
