@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::model::{
     self, TaskId,
-    board::{Task, join},
+    board::{Subtask, Task, join},
 };
 
 pub const FILE_NOT_FOUND: &str = "FILE_NOT_FOUND";
@@ -36,6 +36,7 @@ pub const INVALID_DATE: &str = "INVALID_DATE";
 pub const KEY_REUSED: &str = "IDEMPOTENCY_KEY_REUSED";
 pub const CHANGE_NOT_FOUND: &str = "CHANGE_NOT_FOUND";
 pub const SUBTASK_NOT_FOUND: &str = "SUBTASK_NOT_FOUND";
+pub const AMBIGUOUS_SUBTASK: &str = "AMBIGUOUS_SUBTASK";
 pub const HAS_DEPENDANTS: &str = "TASK_HAS_DEPENDANTS";
 
 const TASK_ID_MESSAGE: &str = "A task id is T and three digits, such as T001.";
@@ -180,6 +181,13 @@ pub fn superseded_needs_deprecated(value: &str) -> Error {
     about(error, "status", value)
 }
 
+pub fn superseded_already(field: &str, number: u16, by: u16) -> Error {
+    let message = format!("ADR {number} is already superseded by ADR {by}.");
+    invalid_adr(field, number, &message).next(format!(
+        "Supersede ADR {by} instead, or set the status of ADR {number} to Accepted first."
+    ))
+}
+
 pub fn invalid_category(value: &str) -> Error {
     let error = Error::new(INVALID_CATEGORY, "This is not a valid category name.")
         .next("Use one line of up to 50 characters that does not end in #.");
@@ -294,6 +302,19 @@ pub fn subtask_not_found(task: &Task, title: &str) -> Error {
     error.details(json!({
         "field": "subtask", "value": title, "subtasks": nearest.shown, "more": nearest.more
     }))
+}
+
+/// `candidates`: the sub-tasks with that title, with their positions.
+pub fn ambiguous_subtask(title: &str, candidates: &[(usize, &Subtask)]) -> Error {
+    let candidates = candidates
+        .iter()
+        .map(|(at, sub)| json!({ "position": at + 1, "title": sub.title, "status": sub.status }));
+    let message = format!("Several sub-tasks have the title \"{title}\".");
+    Error::new(AMBIGUOUS_SUBTASK, message)
+        .next("Send all of them in `subtasks`, in their order and with their statuses.")
+        .details(json!({
+            "field": "subtask", "value": title, "candidates": candidates.collect::<Vec<_>>()
+        }))
 }
 
 pub fn too_many_links(count: usize) -> Error {

@@ -59,6 +59,7 @@ pub fn update(
             if !document::is_closed(content) {
                 return Err(Unclosed);
             }
+            let content = without_heading(content, name);
             match (document.section(name), update) {
                 (Some(heading), Update::ReplaceSection(_)) => document.set_body(heading, content),
                 (Some(heading), _) => document.append(heading, content),
@@ -68,6 +69,20 @@ pub fn update(
         }
     };
     Ok(lines::apply(text, vec![edit]))
+}
+
+/// The content of a section without the section's own heading, which the file has
+/// already.
+fn without_heading<'a>(content: &'a str, section: &str) -> &'a str {
+    let breaks = ['\r', '\n'];
+    let text = content.trim_start_matches(breaks);
+    let (first, rest) = text.split_at(text.find(breaks).unwrap_or(text.len()));
+    let document = Document::parse(first);
+    let fold = |text: &str| kit::text::fold(text.trim());
+    match document.headings.as_slice() {
+        [heading] if fold(heading.name) == fold(section) => rest.trim_start_matches(breaks),
+        _ => content,
+    }
 }
 
 /// The text that an update takes away: a section's, or all except the title and
@@ -157,6 +172,23 @@ mod tests {
         assert_eq!(text, format!("{old}\n## Notes\n\n- a\n"));
         let text = after(&text, "- b", Update::AppendToSection("Notes"));
         assert_eq!(text, format!("{old}\n## Notes\n\n- a\n- b\n"));
+    }
+
+    #[test]
+    fn the_heading_of_a_section_is_not_doubled() {
+        let old = "# Context for T001\n\n## Notes\n\nold\n";
+        for content in ["## Notes\n\nx", "\n# notes #\nx", "x"] {
+            let text = after(old, content, Update::ReplaceSection("Notes"));
+            assert_eq!(text, old.replace("old", "x"), "{content}");
+            let text = after(old, content, Update::AppendToSection("Notes"));
+            assert_eq!(text, old.replace("old", "old\n\nx"), "{content}");
+            let text = after(old, content, Update::ReplaceSection("Notes "));
+            assert_eq!(text, old.replace("old", "x"), "{content}");
+        }
+        let text = after(old, "## New\n\nx", Update::ReplaceSection("New"));
+        assert_eq!(text, format!("{old}\n## New\n\nx\n"));
+        let text = after(old, "### Part\n\nx", Update::ReplaceSection("Notes"));
+        assert_eq!(text, old.replace("old", "### Part\n\nx"));
     }
 
     #[test]

@@ -71,6 +71,24 @@ impl Graph {
         }
     }
 
+    /// Unfinished tasks that wait for each other, each circle from its lowest id.
+    pub fn circles(&self) -> Vec<Vec<TaskId>> {
+        let mut circles: Vec<Vec<TaskId>> = Vec::new();
+        for id in self.open.iter().map(|id| TaskId(*id)) {
+            if circles.iter().any(|circle| circle.contains(&id)) {
+                continue;
+            }
+            let circle = self
+                .blockers(id)
+                .find_map(|first| self.open_path(first, id));
+            if let Some(mut circle) = circle {
+                circle.insert(0, id);
+                circles.push(circle);
+            }
+        }
+        circles
+    }
+
     /// All tasks that this one waits for, finished or not.
     pub fn waits_for(&self, id: TaskId) -> impl Iterator<Item = TaskId> + '_ {
         let others = self.waits_for.get(&id.0).into_iter().flatten();
@@ -87,6 +105,19 @@ impl Graph {
 
     /// The chain of tasks by which `from` waits for `to`, if there is one.
     pub fn path(&self, from: TaskId, to: TaskId) -> Option<Vec<TaskId>> {
+        self.path_through(from, to, |_| true)
+    }
+
+    fn open_path(&self, from: TaskId, to: TaskId) -> Option<Vec<TaskId>> {
+        self.path_through(from, to, |id| self.open.contains(&id))
+    }
+
+    fn path_through(
+        &self,
+        from: TaskId,
+        to: TaskId,
+        may_pass: impl Fn(u16) -> bool,
+    ) -> Option<Vec<TaskId>> {
         let mut came_from: BTreeMap<u16, u16> = BTreeMap::new();
         let mut next = vec![from.0];
         while let Some(at) = next.pop() {
@@ -103,7 +134,8 @@ impl Graph {
                 return Some(path);
             }
             for other in self.waits_for.get(&at).into_iter().flatten() {
-                if *other != from.0 && !came_from.contains_key(other) {
+                let is_new = *other != from.0 && !came_from.contains_key(other);
+                if is_new && may_pass(*other) {
                     came_from.insert(*other, at);
                     next.push(*other);
                 }

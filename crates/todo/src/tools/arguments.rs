@@ -1,9 +1,9 @@
 //! Converts what people and models send into what the schemas expect. Values
 //! that are not understood stay as they are, and the schema rejects them.
 //!
-//! Only reads accept other spellings of an id or a status; their descriptions
-//! list them. Calls that change something accept the published form only, so
-//! that they never act on a guess.
+//! Only reads accept other spellings of an id or a status. Calls that change
+//! something accept the published form only, so that they never act on a guess;
+//! numbers of ADRs also with their prefix.
 
 use serde_json::{Value, json};
 
@@ -34,14 +34,14 @@ pub fn target(arguments: &mut Arguments, name: &str) {
     });
 }
 
-/// `adr-003` and `#3` for 3.
+/// `adr-003`, `ADR-003`, `003` and `#3` for 3.
 pub fn adr_number(arguments: &mut Arguments, name: &str) {
     change(arguments, name, |value| {
-        let text = kit::text::narrow(value.as_str()?);
-        let plain = ["adr-", "ADR-", "#"]
-            .iter()
-            .find_map(|start| text.strip_prefix(start))?;
-        Some(plain.parse::<i64>().ok()?.into())
+        let text = kit::text::narrow(value.as_str()?).to_lowercase();
+        let plain = ["adr-", "#"].iter().find_map(|it| text.strip_prefix(it));
+        let plain = plain.unwrap_or(&text);
+        let is_number = plain.bytes().all(|byte| byte.is_ascii_digit());
+        Some(plain.parse::<i64>().ok().filter(|_| is_number)?.into())
     });
     integer(arguments, name);
 }
@@ -146,9 +146,11 @@ mod tests {
         assert_eq!(after(integer, json!("２０")), json!(20));
         assert_eq!(after(integer, json!(3.0)), json!(3));
         assert_eq!(after(integer, json!("adr-003")), json!("adr-003"));
-        for number in [json!("adr-003"), json!("#3"), json!("3"), json!(3.0)] {
-            assert_eq!(after(adr_number, number), json!(3));
+        for text in ["adr-003", "ADR-003", "Adr-3", "003", "#3", "3", "３"] {
+            assert_eq!(after(adr_number, json!(text)), json!(3));
         }
+        assert_eq!(after(adr_number, json!(3.0)), json!(3));
+        assert_eq!(after(adr_number, json!("adr--3")), json!("adr--3"));
         assert_eq!(after(adr_number, json!("-#3")), json!("-#3"));
         assert_eq!(after(target, json!("adr-003")), json!("adr-003"));
         assert_eq!(after(target, json!(3)), json!("3"));

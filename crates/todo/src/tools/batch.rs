@@ -15,7 +15,6 @@ use super::{
 use crate::{errors, state::CounterState, txn::Txn};
 
 #[derive(Deserialize, JsonSchema)]
-#[schemars(extend("examples" = [{ "operations": [{ "tool": "create_task", "arguments": { "title": "a" } }] }]))]
 pub struct Input {
     #[schemars(length(max = MOST_OPERATIONS))]
     operations: Vec<Operation>,
@@ -126,7 +125,7 @@ fn run_operation(txn: &mut Txn<'_>, operation: &Operation, before: &[Value]) -> 
         "reorder_task" => run(txn, arguments, as_given, reorder_task::apply),
         "link_tasks" => run(txn, arguments, link_tasks::normalise, link_tasks::apply),
         "update_context" => run(txn, arguments, as_given, update_context::apply),
-        "create_adr" => run(txn, arguments, as_given, create_adr::apply),
+        "create_adr" => run(txn, arguments, create_adr::normalise, create_adr::apply),
         "update_adr_status" => run(
             txn,
             arguments,

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use kit::{Definition, Effect, Hints, Result, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::{check, declare::writes, update_adr_status};
+use super::{arguments, check, declare::writes, update_adr_status};
 use crate::{
     errors,
     files::{Folder, adr_file},
@@ -72,10 +73,15 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         writes(state, apply),
     )
     .rules(errors::ADR_RULES)
+    .normalise(normalise)
     .implied_tools(|arguments| match arguments.contains_key("supersedes") {
         true => &["update_adr_status"],
         false => &[],
     })
+}
+
+pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
+    arguments::adr_number(arguments, "supersedes");
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
@@ -127,7 +133,7 @@ pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
     txn.put(&name, text)?;
     txn.label(format!("create_adr {number}"));
     if let Some(old) = input.supersedes {
-        update_adr_status::apply(txn, &update_adr_status::superseded(old, number))?;
+        update_adr_status::supersede(txn, old, number)?;
     }
     Ok(Output {
         adr_id: stem,

@@ -38,10 +38,7 @@ const FREE_TEXT: &[&str] = &[
 pub fn published(mut tool: Tool) -> Arc<Tool> {
     if let Some(output) = &mut tool.output {
         loosen(output);
-        // Their shape is the same everywhere, so each tool names only the list.
-        if let Some(Value::Object(properties)) = output.get_mut("properties") {
-            properties.insert("warnings".into(), json!({ "type": "array" }));
-        }
+        shorten_unlisted(output);
     }
     if tool.rules.is_empty() {
         tool.rules = errors::RULES;
@@ -49,7 +46,7 @@ pub fn published(mut tool: Tool) -> Arc<Tool> {
     Arc::new(tool.personal(FREE_TEXT))
 }
 
-/// Drops `required`, which the seed's output schemas do not have.
+/// Drops `required`, which the seed's output schemas do not have, except in warnings.
 fn loosen(schema: &mut Value) {
     let Some(schema) = schema.as_object_mut() else {
         return;
@@ -59,7 +56,18 @@ fn loosen(schema: &mut Value) {
         loosen(items);
     }
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        properties.values_mut().for_each(loosen);
+        let others = properties
+            .iter_mut()
+            .filter(|(name, _)| *name != "warnings");
+        others.for_each(|(_, property)| loosen(property));
+    }
+}
+
+/// See [`Unlisted`]: without its fields, a schema need not name the warnings either.
+fn shorten_unlisted(schema: &mut Value) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    if properties.is_some_and(|properties| properties.keys().all(|name| name == "warnings")) {
+        *schema = json!({ "type": "object" });
     }
 }
 

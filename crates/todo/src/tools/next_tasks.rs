@@ -1,9 +1,9 @@
 //! `next_tasks`: what to work on now, and why.
 
-use std::{cmp::Reverse, sync::Arc};
+use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
 use jiff::civil::Date;
-use kit::{Context, Definition, Effect, Hints, Result, Today, Tool};
+use kit::{Context, Definition, Effect, Hints, Result, Today, Tool, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -14,9 +14,10 @@ use super::{
     listing::Explanation,
 };
 use crate::{
+    errors,
     model::{
         Status, TaskId,
-        board::{Board, Task},
+        board::{Board, Task, TaskLookup},
         graph::{Graph, Standing},
         listed,
     },
@@ -39,6 +40,8 @@ pub struct Output {
     explanation: Explanation,
     #[serde(flatten)]
     today: Today,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
 }
 
 #[derive(Serialize)]
@@ -109,15 +112,40 @@ fn handle(state: &CounterState, context: &Context, _: &Input) -> Result<Output> 
         total_count: candidates.len(),
         explanation: explanation(context, &board, &open, candidates.len()),
         today: Today::of(context),
+        warnings: warnings(&board, &graph),
     })
+}
+
+/// Circles, which nobody can begin, and ids that do not tell which task is meant.
+fn warnings(board: &Board, graph: &Graph) -> Vec<Warning> {
+    let circles = graph.circles().into_iter().map(|circle| {
+        let ids: Vec<String> = circle.iter().map(TaskId::to_string).collect();
+        let message = format!(
+            "These tasks wait for each other, so none of them can begin: {}. \
+             Remove one of the links with link_tasks.",
+            ids.join(" → ")
+        );
+        Warning::new(errors::CYCLE, message).detail("path", json!(ids))
+    });
+    let mut ids: Vec<TaskId> = board.tasks.iter().filter_map(|task| task.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let doubles = ids.into_iter().filter_map(|id| match board.find(id) {
+        TaskLookup::Several(lines) => {
+            let error = errors::duplicate_task("task_id", id, &lines);
+            let warning = Warning::new(errors::DUPLICATE_TASK_ID, error.message);
+            Some(warning.detail("task_id", json!(id)))
+        }
+        _ => None,
+    });
+    circles.chain(doubles).take(kit::SHORTLIST).collect()
 }
 
 fn waiting(open: &[(&Task, Standing)], task: &Task) -> Vec<TaskId> {
     let waits = |standing: &Standing| task.id.is_some_and(|id| standing.blocked_by.contains(&id));
-    open.iter()
-        .filter(|(_, standing)| waits(standing))
-        .filter_map(|(other, _)| other.id)
-        .collect()
+    let waiting = open.iter().filter(|(_, standing)| waits(standing));
+    let ids: BTreeSet<TaskId> = waiting.filter_map(|(other, _)| other.id).collect();
+    ids.into_iter().collect()
 }
 
 fn reason(context: &Context, board: &Board, it: &Candidate<'_>, today: Date) -> String {
@@ -172,7 +200,7 @@ fn explanation(
         ),
         (_, _, 0) => return Explanation::default(),
         _ => {
-            let pairs: Vec<String> = open
+            let pairs: BTreeSet<String> = open
                 .iter()
                 .filter(|(_, standing)| !standing.blocked_by.is_empty())
                 .filter_map(|(task, standing)| {

@@ -7,7 +7,12 @@ use serde::Deserialize;
 use super::check;
 use crate::{
     errors,
-    model::{Status, board::Task, one_line, subtasks::SubtaskSpec},
+    model::{
+        Status,
+        board::{Subtask, Task},
+        one_line,
+        subtasks::SubtaskSpec,
+    },
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -54,23 +59,22 @@ impl SubtaskChange {
     }
 }
 
-/// Finds a sub-task by title: an exact match, else a folded one.
+/// Finds a sub-task by title: an exact match, else a folded one. An error if there are
+/// several.
 fn position(task: &Task, title: &str) -> Result<Option<usize>> {
-    let titles: Vec<String> = task
-        .subtasks
-        .iter()
-        .map(|sub| one_line(&sub.title))
-        .collect();
-    if let Some(at) = titles.iter().position(|other| other == title) {
-        return Ok(Some(at));
-    }
     let folded = kit::text::fold(title);
-    let mut alike = titles
-        .iter()
-        .enumerate()
-        .filter(|(_, other)| !folded.is_empty() && kit::text::fold(other) == folded);
-    match (alike.next(), alike.next()) {
-        (Some(_), Some(_)) => Err(errors::subtask_not_found(task, title)),
-        (found, _) => Ok(found.map(|(at, _)| at)),
+    let is_same = |other: &str| other == title;
+    let is_alike = |other: &str| !folded.is_empty() && kit::text::fold(other) == folded;
+    for matches in [&is_same as &dyn Fn(&str) -> bool, &is_alike] {
+        let all = task.subtasks.iter().enumerate();
+        let found: Vec<(usize, &Subtask)> = all
+            .filter(|(_, sub)| matches(&one_line(&sub.title)))
+            .collect();
+        match found.as_slice() {
+            [] => {}
+            [(at, _)] => return Ok(Some(*at)),
+            several => return Err(errors::ambiguous_subtask(title, several)),
+        }
     }
+    Ok(None)
 }

@@ -64,7 +64,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 
 pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
     arguments::integer(arguments, "adr_number");
-    arguments::integer(arguments, "superseded_by");
+    arguments::adr_number(arguments, "superseded_by");
     // Superseded is a Deprecated that names its successor. Without one the
     // schema refuses it, with a message that says so.
     if arguments.contains_key("superseded_by") {
@@ -74,31 +74,43 @@ pub fn normalise(_: &Context, arguments: &mut Map<String, Value>) {
     }
 }
 
-/// The call that replaces one ADR by another.
-pub fn superseded(old: i64, by: u16) -> Input {
-    Input {
+/// Replaces one ADR by another, for `supersedes` in `create_adr`.
+pub fn supersede(txn: &mut Txn<'_>, old: i64, by: u16) -> Result<Output> {
+    let input = Input {
         adr_number: old,
         status: Status::Deprecated.name().to_owned(),
         reason: None,
         superseded_by: Some(by.into()),
-    }
+    };
+    update(txn, &input, "supersedes")
 }
 
 pub fn apply(txn: &mut Txn<'_>, input: &Input) -> Result<Output> {
-    let number = check::adr_number("adr_number", input.adr_number)?;
+    update(txn, input, "adr_number")
+}
+
+/// `field` is the argument that names the ADR.
+fn update(txn: &mut Txn<'_>, input: &Input, field: &str) -> Result<Output> {
+    let number = check::adr_number(field, input.adr_number)?;
     let status = check::adr_status(&input.status)?;
     let reason = input.reason.as_deref().unwrap_or_default();
     check::length("reason", reason, REASON_LENGTH)?;
     let reason = one_line(reason);
     let reason = Some(reason.as_str()).filter(|reason| !reason.is_empty());
 
-    let (name, text, old) = read(txn, "adr_number", number)?;
+    let (name, text, old) = read(txn, field, number)?;
     let now = txn.now();
     let successor = match input.superseded_by {
         Some(by) => Some(successor(txn, by, status, &old)?),
         None => None,
     };
     let by = successor.as_ref().map(|(_, _, adr)| adr);
+    if let (Some(by), Some(other)) = (by, old.superseded_by)
+        && by.number != other
+        && read(txn, field, other).is_ok()
+    {
+        return Err(errors::superseded_already(field, number, other));
+    }
     let same = old.status == status && old.superseded_by == by.map(|by| by.number);
     if !same || reason.is_some() {
         txn.put(

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::project::TestProject;
+use crate::project::{TestProject, adr};
 
 #[tokio::test]
 async fn an_adr_is_created_superseded_listed_and_found() {
@@ -101,4 +101,34 @@ async fn duplicate_adr_numbers_are_reported_with_their_files() {
     let error = project.refused("get_adr", json!({"adr_number": 1})).await;
     assert_eq!(error.code, "DUPLICATE_ADR_NUMBER");
     assert_eq!(project.adr("c").await, 2);
+}
+
+#[tokio::test]
+async fn an_adr_is_superseded_once_and_named_in_any_spelling() {
+    let project = TestProject::bare();
+    for (old, number) in [
+        (json!(null), 1),
+        (json!("ADR-001"), 2),
+        (json!("adr-002"), 3),
+        (json!("3"), 4),
+        (json!("004"), 5),
+    ] {
+        let mut call = adr("Why");
+        call["supersedes"] = old;
+        assert_eq!(project.ok("create_adr", call).await["adr_number"], number);
+    }
+    let mut again = adr("Again");
+    again["supersedes"] = json!(1);
+    let error = project.refused("create_adr", again).await;
+    assert_eq!(error.code, "INVALID_ADR_NUMBER");
+    assert_eq!(error.message, "ADR 1 is already superseded by ADR 2.");
+    assert_eq!(error.details.unwrap()["field"], "supersedes");
+    let update = json!({"adr_number": 1, "status": "Superseded", "superseded_by": "ADR-005"});
+    let code = project.code("update_adr_status", update.clone()).await;
+    assert_eq!(code, "INVALID_ADR_NUMBER");
+    // Its successor is gone, or it is valid again.
+    let accepted = json!({"adr_number": 1, "status": "Accepted"});
+    project.ok("update_adr_status", accepted).await;
+    let changed = project.ok("update_adr_status", update).await;
+    assert_eq!(changed["superseded_by"], 5);
 }

@@ -50,6 +50,17 @@ async fn one_subtask_is_changed_without_the_others() {
         assert_eq!(details(&error)["subtasks"][0], "write tests");
     }
     assert_eq!(project.tasks(), text);
+    let twice = "- [ ] a #T001\n  - [x] same\n  - [ ] same\n";
+    let project = TestProject::with(twice);
+    let change = json!({"task_id": "T001", "subtask": {"title": "same", "status": "done"}});
+    let error = project.refused("update_task", change).await;
+    assert_eq!(error.code, "AMBIGUOUS_SUBTASK");
+    let candidates = json!([
+        {"position": 1, "title": "same", "status": "done"},
+        {"position": 2, "title": "same", "status": "todo"},
+    ]);
+    assert_eq!(details(&error)["candidates"], candidates);
+    assert_eq!(project.tasks(), twice);
     let both = json!({"task_id": "T001", "subtasks": ["x"], "subtask": "y"});
     assert_eq!(project.code("update_task", both).await, "INVALID_ARGUMENT");
     // Replacing the list names what was lost.

@@ -79,3 +79,40 @@ async fn a_deleted_task_blocks_nothing() {
     let ready = project.ok("list_tasks", json!({"ready": true})).await;
     assert_eq!(ready["total_count"], 1);
 }
+
+/// People write links and ids by hand, and merges double them.
+#[tokio::test]
+async fn next_tasks_warns_of_circles_and_doubled_ids() {
+    let project = TestProject::with(
+        "- [ ] a #T001 after:#T002\n- [ ] b #T002 after:#T003\n- [ ] c #T003 blocks:#T002 after:#T001\n\
+         - [x] d #T004 after:#T005\n- [ ] e #T005 after:#T004\n- [ ] f #T006 after:#T007\n\
+         - [ ] f #T006 after:#T007\n- [ ] g #T007\n",
+    );
+    let answer = project.ok("next_tasks", json!({})).await;
+    let tasks = answer["tasks"].as_array().unwrap();
+    let rows: Vec<_> = tasks
+        .iter()
+        .map(|row| (&row["task_id"], &row["reason"]))
+        .collect();
+    let ready = json!([
+        "T007",
+        "T006 waits for it",
+        "T005",
+        "ready, number 5 in Default"
+    ]);
+    assert_eq!(
+        rows,
+        [(&ready[0], &ready[1]), (&ready[2], &ready[3])],
+        "{answer}"
+    );
+    let message = "Waiting: T001 for T002, T002 for T003, T003 for T001, T006 for T007.";
+    assert_eq!(answer["message"], message);
+    let warnings = answer["warnings"].as_array().unwrap();
+    let codes: Vec<&str> = warnings
+        .iter()
+        .map(|it| it["code"].as_str().unwrap())
+        .collect();
+    assert_eq!(codes, ["DEPENDENCY_CYCLE", "DUPLICATE_TASK_ID"]);
+    assert_eq!(warnings[0]["path"], json!(["T001", "T002", "T003", "T001"]));
+    assert_eq!(warnings[1]["task_id"], "T006");
+}
