@@ -10,7 +10,16 @@ use serde_json::{Map, Value};
 
 /// The language that a counter's person used last.
 #[derive(Default)]
-pub struct LastLanguage(Mutex<Option<Language>>);
+pub struct LastLanguage(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    /// What was requested or spoken.
+    last: Option<Language>,
+    /// Until then: English if the texts of the calls are English sentences. Any
+    /// Japanese text ends that for good.
+    guessed: Option<Language>,
+}
 
 impl LastLanguage {
     /// The language of the answer to a call with these arguments.
@@ -27,9 +36,15 @@ impl LastLanguage {
                 let words = spoken
                     .iter()
                     .filter_map(|name| arguments.get(*name)?.as_str());
-                let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                *last = requested.or_else(|| of_words(words)).or(*last);
-                last.unwrap_or(otherwise)
+                let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                known.last = requested.or_else(|| of_words(words)).or(known.last);
+                let texts = || arguments.values().filter_map(Value::as_str);
+                if texts().any(is_japanese) {
+                    known.guessed = Some(otherwise);
+                } else if texts().any(is_other_sentence) {
+                    known.guessed.get_or_insert(Language::English);
+                }
+                known.last.or(known.guessed).unwrap_or(otherwise)
             }
         }
     }
@@ -228,6 +243,23 @@ mod tests {
             let arguments = arguments.as_object().unwrap();
             let chosen = last.choose(rule, requested, arguments);
             assert_eq!(chosen, expected, "{arguments:?}");
+        }
+        // Before anything is spoken, English sentences count, but no Japanese title.
+        let rule = AnswerLanguage::OfThePerson {
+            spoken: &["start"],
+            otherwise: Language::Japanese,
+        };
+        let unknown = LastLanguage::default();
+        for (title, expected) in [
+            ("Lunch", Language::Japanese),
+            ("Lunch with Ann", Language::English),
+            ("Lunch", Language::English),
+            ("企画会議", Language::Japanese),
+            ("Lunch with Ann", Language::Japanese),
+        ] {
+            let arguments = json!({"title": title, "start": "2026-11-16T07:00"});
+            let chosen = unknown.choose(rule, None, arguments.as_object().unwrap());
+            assert_eq!(chosen, expected, "{title}");
         }
         let always = AnswerLanguage::Always(Language::Japanese);
         let chosen = last.choose(always, Some(Language::English), &Map::new());

@@ -57,9 +57,10 @@ pub enum AnswerLanguage {
     /// The one that the client requests, else the one of the arguments.
     OfTheCall,
     /// For a counter that serves one person: the one that the client requests, else
-    /// the one of the arguments in `spoken`, else the one found last, else
-    /// `otherwise`. Other arguments do not count: a person may give an event a name
-    /// in another language.
+    /// the one of the arguments in `spoken`, else the one found last. Before any is
+    /// found: English if calls had English sentences and no Japanese text, else
+    /// `otherwise`. A person may give an event a name in another language, so such
+    /// texts never count more.
     OfThePerson {
         /// Arguments that repeat the person's own words.
         spoken: &'static [&'static str],
