@@ -12,8 +12,8 @@ pub use recipients::{
     too_many_recipients, wrong_platform,
 };
 pub use times::{
-    empty_date, empty_range, invalid_repeat, invalid_time, invalid_time_of_day, never_fires,
-    no_occurrence, occurrence_exists, rule_too_costly, several_that_day, time_passed,
+    empty_date, empty_hours, empty_range, invalid_repeat, invalid_time, invalid_time_of_day,
+    never_fires, no_occurrence, occurrence_exists, rule_too_costly, several_that_day, time_passed,
     too_many_exceptions,
 };
 

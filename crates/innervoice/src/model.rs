@@ -16,3 +16,4 @@ pub mod series;
 pub mod spoken;
 pub mod time_words;
 pub mod vcard;
+mod zone_words;

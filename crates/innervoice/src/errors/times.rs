@@ -26,6 +26,10 @@ pub fn invalid_time(field: &str, text: &str, why: Unreadable, here: &Here) -> Er
             format!("`{text}` in {field} may be in the morning or in the afternoon."),
             format!("{field}の「{text}」は午前か午後かわかりません。"),
         ),
+        Unreadable::Weekday => (
+            format!("The date and the weekday of `{text}` in {field} do not fit together."),
+            format!("{field}の「{text}」は日付と曜日が合っていません。"),
+        ),
         Unreadable::Zone => (
             format!("The time zone of `{text}` in {field} is not known."),
             format!("{field}の「{text}」のタイムゾーンがわかりません。"),
@@ -40,6 +44,10 @@ pub fn invalid_time(field: &str, text: &str, why: Unreadable, here: &Here) -> Er
         Unreadable::HalfOfDay => (
             "Is that in the morning or in the afternoon?".into(),
             "午前ですか、午後ですか。".into(),
+        ),
+        Unreadable::Weekday => (
+            format!("“{text}” is not that day of the week. Which day do you mean?"),
+            format!("「{text}」は曜日が合っていません。どの日のことですか。"),
         ),
         _ => (
             format!("I did not understand when you mean by “{text}”."),
@@ -163,6 +171,27 @@ pub fn invalid_time_of_day(text: &str) -> Error {
         .japanese(format!(
             "「{text}」は時刻ではありません。09:00のように指定してください。"
         ))
+        .spoken(
+            format!("I did not understand “{text}” as a time of day."),
+            format!("「{text}」が何時のことかわかりませんでした。"),
+        )
+}
+
+/// The hours of a day end before they begin, or are more than a day.
+pub fn empty_hours(earliest: &str, latest: &str) -> Error {
+    Error::new(
+        "EMPTY_RANGE",
+        format!("From {earliest} to {latest} is no part of a day."),
+    )
+    .next("Give a later `latest`: 26:00 is 2:00 on the next day. It is at most 24 hours after `earliest`.")
+    .japanese(format!(
+        "{earliest}から{latest}までは指定できません。latestをearliestより後にしてください。翌日の2時は26:00です。24時間を超えることはできません。"
+    ))
+    .spoken(
+        "The end of the day is before its beginning.",
+        "時間帯の終わりが始まりより前です。",
+    )
+    .details(json!({ "earliest": earliest, "latest": latest }))
 }
 
 pub fn several_that_day(name: &str, times: &[String]) -> Error {

@@ -7,7 +7,10 @@ use jiff::{
     tz::TimeZone,
 };
 
-use super::time_words::{self, SaidTime, Unclear};
+use super::{
+    time_words::{self, SaidTime, Unclear},
+    zone_words::{self, UnknownZone},
+};
 
 /// An instant, and the zone it was given in.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +57,8 @@ pub enum Unreadable {
     NoTimeOfDay,
     /// `at 3`, which is in the morning or in the afternoon.
     HalfOfDay,
+    /// A date beside the name of another weekday.
+    Weekday,
     /// An unknown zone.
     Zone,
     /// Before 1970 or after 2200.
@@ -65,7 +70,14 @@ impl From<Unclear> for Unreadable {
         match why {
             Unclear::NotUnderstood => Self::Time,
             Unclear::HalfOfDay => Self::HalfOfDay,
+            Unclear::Weekday => Self::Weekday,
         }
+    }
+}
+
+impl From<UnknownZone> for Unreadable {
+    fn from(_: UnknownZone) -> Self {
+        Self::Zone
     }
 }
 
@@ -128,14 +140,14 @@ impl Here {
     /// What was said, and the zone it was said in.
     pub fn said(&self, text: &str) -> Result<(SaidTime, TimeZone), Unreadable> {
         let text = kit::text::narrow(text);
-        let (words, zone) = match text.split_once('[') {
-            None => (text.as_str(), self.zone.clone()),
-            Some((words, name)) => {
-                let name = name.trim_end_matches([']', ' ']);
-                (words, kit::time::zone(name).ok_or(Unreadable::Zone)?)
-            }
+        let (words, zone) = match zone_words::split(&text)? {
+            (words, Some(zone)) => (words, zone),
+            (words, None) => (words, self.zone.clone()),
         };
         if let Some(said) = iso(words)? {
+            return Ok((said, zone));
+        }
+        if let Some(said) = iso_with_weekday(words, &zone)? {
             return Ok((said, zone));
         }
         if matches!(words.to_lowercase().as_str(), "now" | "今" | "いま") {
@@ -146,16 +158,42 @@ impl Here {
     }
 }
 
+/// `2026-11-16T07:00:00+09:00 Monday`, as cards and errors show a time.
+fn iso_with_weekday(text: &str, zone: &TimeZone) -> Result<Option<SaidTime>, Unreadable> {
+    let named = text.trim_end().rsplit_once(' ').and_then(|(time, name)| {
+        let weekday = time_words::english_weekday(&name.to_lowercase())?;
+        Some((time, weekday))
+    });
+    let Some((time, weekday)) = named else {
+        return Ok(None);
+    };
+    let said = iso(time)?;
+    let day = match said {
+        None => return Ok(None),
+        Some(SaidTime::Days(day, _)) => day,
+        Some(SaidTime::Local(local)) => local.date(),
+        Some(SaidTime::At(at)) => at.to_zoned(zone.clone()).date(),
+    };
+    match day.weekday() == weekday {
+        true => Ok(said),
+        false => Err(Unreadable::Weekday),
+    }
+}
+
 /// `None` if it is not ISO 8601, as people and models write it.
 fn iso(text: &str) -> Result<Option<SaidTime>, Unreadable> {
-    let text = tidy(text);
+    let (text, is_next_day) = tidy(text);
     let Ok(pieces) = Pieces::parse(&text) else {
         return Ok(None);
     };
     let Some(time) = pieces.time() else {
         return Ok(Some(SaidTime::Days(pieces.date(), pieces.date())));
     };
-    let local = pieces.date().to_datetime(time);
+    let day = match is_next_day {
+        true => pieces.date().tomorrow().map_err(|_| Unreadable::Range)?,
+        false => pieces.date(),
+    };
+    let local = day.to_datetime(time);
     Ok(Some(match pieces.to_numeric_offset() {
         Some(offset) if offset.seconds().abs() > FARTHEST_OFFSET => return Err(Unreadable::Time),
         Some(offset) => {
@@ -172,9 +210,10 @@ pub fn instant(local: DateTime, zone: &TimeZone) -> Option<Timestamp> {
     zone.to_zoned(local).ok().map(|zoned| zoned.timestamp())
 }
 
-/// Full-width digits and signs, slashes in dates, a space for the `T`, `24:00`,
-/// an offset without its colon, Japanese dates.
-fn tidy(text: &str) -> String {
+/// Full-width digits and signs, slashes in dates, a space for the `T`, an offset
+/// without its colon, Japanese dates. Also returns whether the hour is one of the next
+/// day: `24:00`, `25:30`.
+fn tidy(text: &str) -> (String, bool) {
     let mut text = kit::text::narrow(text).to_uppercase();
     if text.contains('年') {
         text = text.replace(['年', '月'], "-").replace('日', " ");
@@ -191,9 +230,10 @@ fn tidy(text: &str) -> String {
     let date = pad_date(&date.replace(['/', '.'], "-"));
     let rest = rest.trim_start_matches(['T', ' ']).replace(' ', "");
     if rest.is_empty() {
-        return date;
+        return (date, false);
     }
-    format!("{date}T{}", pad_time(&rest))
+    let (time, is_next_day) = pad_time(&rest);
+    (format!("{date}T{time}"), is_next_day)
 }
 
 fn pad_date(date: &str) -> String {
@@ -204,10 +244,13 @@ fn pad_date(date: &str) -> String {
     }
 }
 
-fn pad_time(time: &str) -> String {
-    match time.split_once(':') {
-        Some((hour, rest)) if hour.len() == 1 => format!("0{hour}:{rest}"),
-        _ => time.to_owned(),
+fn pad_time(time: &str) -> (String, bool) {
+    let Some((hour, rest)) = time.split_once(':') else {
+        return (time.to_owned(), false);
+    };
+    match hour.parse::<u8>() {
+        Ok(hour @ 24..=29) => (format!("{:02}:{rest}", hour - 24), true),
+        _ => (format!("{hour:0>2}:{rest}"), false),
     }
 }
 
@@ -254,6 +297,9 @@ mod tests {
             "2025年9月19日7時",
             "2025年9月19日 7時00分",
             " 2025-09-19T07:00:00 ",
+            "2025-09-19T07:00:00+09:00 Friday (Asia/Tokyo)",
+            "Thursday, September 18, 2025 at 18:00 New York time",
+            "2025年9月18日(木)18時(New York時間)",
         ] {
             let read = read(text, "Asia/Tokyo").unwrap_or_else(|why| panic!("{text}: {why:?}"));
             assert_eq!(read.at.to_string(), "2025-09-18T22:00:00Z", "{text}");
@@ -270,13 +316,30 @@ mod tests {
             ("tomorrow at 15:00[Mars/Base]", Unreadable::Zone),
             ("2025-13-01T00:00", Unreadable::Time),
             ("2025-02-29T00:00", Unreadable::Time),
-            ("2025-09-19T25:00", Unreadable::Time),
+            ("2025-09-19T30:00", Unreadable::Time),
+            ("2025-09-19T24:60", Unreadable::Time),
+            ("2025-09-19T07:00:00+09:00 Monday", Unreadable::Weekday),
+            ("tomorrow at 15:00 (Mars/Base)", Unreadable::Zone),
+            ("tomorrow at 15:00 lunch time", Unreadable::Time),
             ("2025-09-19", Unreadable::NoTimeOfDay),
             ("2025-09-19T07:00[Mars/Base]", Unreadable::Zone),
             ("1812-01-01T00:00:00Z", Unreadable::Range),
             ("9998-01-01T00:00:00Z", Unreadable::Range),
         ] {
             assert_eq!(read(text, "Asia/Tokyo"), Err(why), "{text}");
+        }
+    }
+
+    #[test]
+    fn hours_beyond_24_are_on_the_next_day() {
+        for (text, expected) in [
+            ("2025-09-19T24:00", "2025-09-19T15:00:00Z"),
+            ("2025-09-19 25:00", "2025-09-19T16:00:00Z"),
+            ("2025-09-19T26:30:00+09:00", "2025-09-19T17:30:00Z"),
+            ("2025年12月31日25時", "2025-12-31T16:00:00Z"),
+        ] {
+            let read = read(text, "Asia/Tokyo").unwrap();
+            assert_eq!(read.at.to_string(), expected, "{text}");
         }
     }
 

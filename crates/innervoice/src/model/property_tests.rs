@@ -1,6 +1,7 @@
 //! What holds for every text and every rule, not only for those we thought of.
 
 use jiff::{SignedDuration, Timestamp, civil::DateTime};
+use kit::Language;
 use proptest::prelude::*;
 
 use super::{
@@ -9,7 +10,7 @@ use super::{
     ics::{self, IcsEvent},
     moment::{self, Here},
     repeat::{Rule, Start, Steps},
-    repeat_words, romaji, vcard,
+    repeat_words, romaji, spoken, vcard,
 };
 
 fn times(rule: &Rule, start: &Start, after: Timestamp, count: usize) -> Vec<Timestamp> {
@@ -61,6 +62,24 @@ fn rules() -> impl Strategy<Value = String> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// An agent passes on what it was told.
+    #[test]
+    fn times_are_read_back_as_they_are_said(zone in zones(), local in locals()) {
+        let home = kit::time::zone("Asia/Tokyo").unwrap();
+        let zone = kit::time::zone(zone).unwrap();
+        let now = "2026-06-15T12:00:00+09:00".parse().unwrap();
+        let here = Here { zone: home.clone(), now, day: None };
+        let at = moment::instant(local, &zone).unwrap();
+        for language in [Language::English, Language::Japanese] {
+            let said = spoken::time(at, &zone, &home, now, language);
+            let read = here.moment(&said);
+            let read = read.map_err(|why| TestCaseError::fail(format!("{said}: {why:?}")))?;
+            prop_assert_eq!(read.zoned().datetime(), at.to_zoned(zone.clone()).datetime(), "{}", said);
+        }
+        let in_full = spoken::in_full(at, &zone);
+        prop_assert_eq!(here.moment(&in_full).unwrap().at, at, "{}", in_full);
+    }
 
     #[test]
     fn times_rise_from_the_start_on_and_do_not_depend_on_where_one_looks(

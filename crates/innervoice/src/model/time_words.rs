@@ -20,7 +20,22 @@ pub fn read(text: &str, now: &Zoned, day: Option<Date>) -> Result<SaidTime, Uncl
         true => english::read(&text, now)?,
         false => japanese::read(&text, now)?,
     };
-    said.resolve(now, day).ok_or(Unclear::NotUnderstood)
+    said.resolve(now, day)
+}
+
+/// A time of day in minutes from midnight: `9`, `09:00`, `9am`, `9時`; `26:00` is on the
+/// next day.
+pub fn minutes_of_day(text: &str, now: &Zoned) -> Option<i32> {
+    let text = kit::text::narrow(text).to_lowercase();
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let hour = text.parse::<i32>().ok()?;
+        return (0..30).contains(&hour).then_some(hour * 60);
+    }
+    let parts = match text.is_ascii() {
+        true => english::read(&text, now),
+        false => japanese::read(&text, now),
+    };
+    parts.ok()?.minutes()
 }
 
 #[cfg(test)]
@@ -75,6 +90,22 @@ mod tests {
             "2026-11-20",
         ),
         ("11/1 | 11月1日", "2027-11-01"),
+        (
+            "Friday, Nov 20 at 3pm | nov 20 (fri) 15:00 | Friday, November 20, 2026 at 15:00 | \
+             fri 11/20 3pm | friday the 20th at 3pm | 2026-11-20 (Fri) 15:00 | 11月20日(金)15時 | \
+             11月20日 金曜日 15時 | ２０日（金）の午後3時 | 2026年11月20日(金曜日)15時",
+            "2026-11-20 15:00",
+        ),
+        ("tomorrow, thursday | 明日(木)", "2026-11-19"),
+        (
+            "this morning at 9 | 今朝9時 | this morning 9:00",
+            "2026-11-18 09:00",
+        ),
+        (
+            "today 26:30 | 今日26:30 | 11/18 26:30 | 26:30",
+            "2026-11-19 02:30",
+        ),
+        ("friday 24:00 | 金曜24:00", "2026-11-21 00:00"),
         ("wednesday at 9am", "2026-11-25 09:00"),
         (
             "wednesday at 11am | 水曜11時 | today at 11:00 | 11:00 | 11am | 今日11時",
@@ -142,10 +173,32 @@ mod tests {
         for text in ["tomorrow at 3", "at 7", "friday at 11"] {
             assert_eq!(said(text), "HalfOfDay", "{text}");
         }
-        let nonsense = "soon | later | そのうち | tomorrow never | at | 25:99 | friday monday | \
+        for text in ["friday, nov 21", "11月21日(金)", "tomorrow monday"] {
+            assert_eq!(said(text), "Weekday", "{text}");
+        }
+        let nonsense = "soon | later | そのうち | tomorrow never | at | 25:99 | 30:00 | friday monday | \
             3pm 4pm | 99日 | next | in | in minutes | 来週15時 | +m | 13pm";
         for text in nonsense.split(" | ") {
             assert_eq!(said(text), "NotUnderstood", "{text}");
+        }
+    }
+
+    #[test]
+    fn times_of_day() {
+        for (texts, minutes) in [
+            ("9 | 09 | 9:00 | 09:00 | 9am | ９時 | 朝9時", Some(9 * 60)),
+            ("18:30 | 6:30pm | 18時半", Some(18 * 60 + 30)),
+            ("noon | 正午 | 12", Some(12 * 60)),
+            ("24:00 | 24時", Some(24 * 60)),
+            ("26:00 | 26 | 深夜2時", Some(26 * 60)),
+            (
+                "30:00 | 99 | tomorrow | tomorrow at 9am | | at 9 | +30m | 金曜",
+                None,
+            ),
+        ] {
+            for text in texts.split(" | ") {
+                assert_eq!(minutes_of_day(text, &now()), minutes, "{text}");
+            }
         }
     }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use jiff::{
-    SignedDuration, Timestamp,
+    SignedDuration, Timestamp, ToSpan as _,
     civil::{Date, Time},
+    tz::TimeZone,
 };
 use kit::{
     Context, Definition, Effect, Handler, Hints, Language, Result, Sql, Today, Tool, Warning,
@@ -21,7 +22,7 @@ use crate::{
     model::{
         moment::{instant, rfc3339},
         repeat::Steps,
-        spoken,
+        spoken, time_words,
     },
     state::CounterState,
     store::events::{self, Event},
@@ -31,15 +32,17 @@ use crate::{
 pub struct Input {
     #[schemars(with = "f64", range(min = 1, max = LONGEST_MINUTES))]
     duration_min: i64,
+    /// As in calendar_list
     #[schemars(length(max = LONGEST_TIME))]
     from: Option<String>,
+    /// Last day, or time; a week after from unless given
     #[schemars(length(max = LONGEST_TIME))]
     to: Option<String>,
     /// Time of day, 09:00 unless given
-    #[schemars(length(max = 5))]
+    #[schemars(length(max = 10))]
     earliest: Option<String>,
-    /// 18:00 unless given
-    #[schemars(length(max = 5))]
+    /// 18:00 unless given; 26:00 is 2:00 on the next day
+    #[schemars(length(max = 10))]
     latest: Option<String>,
 }
 
@@ -107,18 +110,27 @@ fn handle(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) 
     let mut range = Range::of(context, input.from.as_deref(), input.to.as_deref(), WEEK)?;
     // What has passed is not free.
     range.from = range.from.max(context.clock.now());
-    let earliest = time_of_day(input.earliest.as_deref(), 9)?;
-    let latest = time_of_day(input.latest.as_deref(), 18)?;
+    let hours = Hours::of(context, input.earliest.as_deref(), input.latest.as_deref())?;
+    let zone = &context.zone;
+    let midnight = |at: Timestamp| at.to_zoned(zone.clone()).time() == Time::midnight();
+    let night = (hours.latest - MINUTES_A_DAY).max(0);
+    if midnight(range.to) {
+        // The last day ends with its hours.
+        range.to += SignedDuration::from_mins(night.into());
+    }
     let (from, to) = range.millis();
     let steps = Steps::new(STEPS_OF_A_LIST);
     let found = events::times_between(sql, from, to, &steps)?;
     let (all_day, busy): (Vec<Event>, Vec<Event>) =
         found.into_iter().partition(|event| event.all_day);
     let mut gaps = Vec::new();
-    let zone = &context.zone;
     let mut day = range.from.to_zoned(zone.clone()).date();
+    if night > 0 && !midnight(range.from) {
+        // The night before may not be over.
+        day = day.yesterday().unwrap_or(day);
+    }
     for _ in 0..MOST_DAYS {
-        gaps.extend(gaps_of_day(context, &range, day, earliest, latest, &busy));
+        gaps.extend(gaps_of_day(context, &range, day, hours, &busy));
         match day.tomorrow() {
             Ok(next) if instant(next.at(0, 0, 0, 0), zone).is_some_and(|at| at < range.to) => {
                 day = next;
@@ -139,11 +151,8 @@ fn handle(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) 
             ("longest_gap_min".into(), json!(longest)),
             ("from".into(), json!(from)),
             ("to".into(), json!(to)),
-            (
-                "earliest".into(),
-                json!(earliest.strftime("%H:%M").to_string()),
-            ),
-            ("latest".into(), json!(latest.strftime("%H:%M").to_string())),
+            ("earliest".into(), json!(written(hours.earliest))),
+            ("latest".into(), json!(written(hours.latest))),
         ])
     });
     Ok(Output {
@@ -157,17 +166,50 @@ fn handle(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) 
     })
 }
 
-fn time_of_day(text: Option<&str>, hour: i8) -> Result<Time> {
-    let Some(text) = text else {
-        return Ok(Time::constant(hour, 0, 0, 0));
-    };
-    let parts = text.split_once(':');
-    let parts = parts.and_then(|(hour, minute)| Some((hour.parse().ok()?, minute.parse().ok()?)));
-    let time = parts.and_then(|(hour, minute)| match (hour, minute) {
-        (24, 0) => Time::new(23, 59, 59, 0).ok(),
-        _ => Time::new(hour, minute, 0, 0).ok(),
-    });
-    time.ok_or_else(|| errors::invalid_time_of_day(text))
+/// The part of each day that is searched, in minutes from midnight. It may reach into
+/// the next day.
+#[derive(Clone, Copy)]
+struct Hours {
+    earliest: i32,
+    latest: i32,
+}
+
+const MINUTES_A_DAY: i32 = 24 * 60;
+
+impl Hours {
+    fn of(context: &Context, earliest: Option<&str>, latest: Option<&str>) -> Result<Self> {
+        let now = context.clock.now().to_zoned(context.zone.clone());
+        let read = |text: Option<&str>, usual: i32| match text {
+            None => Ok(usual * 60),
+            Some(text) => time_words::minutes_of_day(text, &now)
+                .ok_or_else(|| errors::invalid_time_of_day(text)),
+        };
+        let hours = Self {
+            earliest: read(earliest, 9)?,
+            latest: read(latest, 18)?,
+        };
+        let length = hours.latest - hours.earliest;
+        match (1..=MINUTES_A_DAY).contains(&length) {
+            true => Ok(hours),
+            false => Err(errors::empty_hours(
+                &written(hours.earliest),
+                &written(hours.latest),
+            )),
+        }
+    }
+}
+
+fn written(minutes: i32) -> String {
+    format!("{:02}:{:02}", minutes / 60, minutes % 60)
+}
+
+/// The instant so many minutes after midnight, by the clock.
+fn instant_at(day: Date, minutes: i32, zone: &TimeZone) -> Option<Timestamp> {
+    let day = day.checked_add((minutes / MINUTES_A_DAY).days()).ok()?;
+    let minutes = minutes % MINUTES_A_DAY;
+    let hour = i8::try_from(minutes / 60).ok()?;
+    let minute = i8::try_from(minutes % 60).ok()?;
+    instant(day.at(hour, minute, 0, 0), zone)
 }
 
 /// Time without events.
@@ -189,17 +231,16 @@ impl Gap {
     }
 }
 
-/// The gaps of a day between two times of day. `busy` is in order.
+/// The gaps of a day within the hours. `busy` is in order.
 fn gaps_of_day(
     context: &Context,
     range: &Range,
     day: Date,
-    earliest: Time,
-    latest: Time,
+    hours: Hours,
     busy: &[Event],
 ) -> Vec<Gap> {
-    let at = |time: Time| instant(day.to_datetime(time), &context.zone);
-    let (Some(first), Some(last)) = (at(earliest), at(latest)) else {
+    let at = |minutes| instant_at(day, minutes, &context.zone);
+    let (Some(first), Some(last)) = (at(hours.earliest), at(hours.latest)) else {
         return Vec::new();
     };
     let mut free_from = rounded_up(first.max(range.from));

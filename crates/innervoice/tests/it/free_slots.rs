@@ -59,6 +59,48 @@ async fn today_counts_from_now_on() {
 }
 
 #[tokio::test]
+async fn hours_reach_into_the_night_or_are_refused() {
+    let assistant = one().await;
+    let ask = async |day: &str, earliest: &str, latest: &str| {
+        let ask = json!({
+            "duration_min": 60, "from": day, "to": day, "earliest": earliest, "latest": latest
+        });
+        let slots = assistant.ok("calendar.free_slots", ask).await["slots"].clone();
+        let time = |slot: &Value, name: &str| slot[name].as_str().unwrap()[8..16].to_owned();
+        let slots = slots.as_array().unwrap().iter();
+        let slots = slots.map(|slot| format!("{}-{}", time(slot, "start"), time(slot, "end")));
+        slots.collect::<Vec<_>>()
+    };
+    plan(&assistant, "radio", "2026-11-17T00:30", 30).await;
+    let night = ["16T22:00-17T00:30", "17T01:00-17T02:00"];
+    assert_eq!(ask("tomorrow", "22:00", "26:00").await, night);
+    assert_eq!(ask("tomorrow", "10pm", "26時").await, night);
+    assert_eq!(ask("tomorrow", "20", "24:00").await, ["16T20:00-17T00:00"]);
+    // After midnight the night before goes on.
+    assistant.set_clock("2026-11-18T00:30:00+09:00");
+    let tonight = json!({
+        "duration_min": 60, "to": "2026-11-18T12:00", "earliest": "22:00", "latest": "26:00"
+    });
+    let tonight = assistant.ok("calendar.free_slots", tonight).await;
+    assert_eq!(
+        tonight["slots"],
+        json!([{"start": "2026-11-18T00:30:00+09:00", "end": "2026-11-18T02:00:00+09:00"}])
+    );
+    for (earliest, latest, code) in [
+        ("18:00", "09:00", "EMPTY_RANGE"),
+        ("09:00", "09:00", "EMPTY_RANGE"),
+        ("00:00", "29:00", "EMPTY_RANGE"),
+        ("19:00", "", "EMPTY_RANGE"),
+        ("09:00", "31:00", "INVALID_TIME"),
+        ("dawn", "18:00", "INVALID_TIME"),
+    ] {
+        let ask = json!({"duration_min": 60, "earliest": earliest, "latest": latest});
+        let refused = assistant.code("calendar.free_slots", ask).await;
+        assert_eq!(refused, code, "{earliest} to {latest}");
+    }
+}
+
+#[tokio::test]
 async fn events_are_searched_and_an_empty_list_says_why() {
     let assistant = one().await;
     let empty = assistant.ok("calendar.list", json!({})).await;

@@ -62,6 +62,24 @@ async fn an_error_about_a_time_says_what_now_is() {
     }
 }
 
+/// What was meant for today is never moved to tomorrow.
+#[tokio::test]
+async fn a_time_of_today_that_has_passed_is_refused() {
+    let assistant = one().await;
+    for time in ["this morning at 9", "今朝9時", "today at 9am"] {
+        let reminder = json!({"time": time, "note": "x"});
+        let refused = assistant.refused("reminder.create", reminder).await;
+        assert_eq!(refused.code, "TIME_PASSED", "{time}");
+        let event = json!({"title": "x", "start": time, "duration_min": 30});
+        let made = assistant.ok("calendar.create", event).await;
+        assert_eq!(made["event"]["start"], "2026-11-15T09:00:00+09:00");
+        assert_eq!(made["warnings"][0]["code"], "PAST");
+    }
+    let wrong = json!({"time": "Friday, Nov 21 at 3pm", "note": "x"});
+    let wrong = assistant.refused("reminder.create", wrong).await;
+    assert!(wrong.message.contains("do not fit together"), "{wrong}");
+}
+
 /// A time without a day keeps the day of what is changed.
 #[tokio::test]
 async fn only_the_hour_is_changed() {

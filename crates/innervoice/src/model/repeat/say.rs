@@ -30,6 +30,8 @@ enum Pattern {
     Months(Option<MonthDay>),
     /// With a month and its day, or without.
     Years(Option<(i8, i8)>),
+    LastOfFebruary,
+    LeapDay,
 }
 
 enum MonthDay {
@@ -96,9 +98,14 @@ impl Rule {
             (Freq::Monthly, []) if !has_days && !has_positions => Some(Pattern::Months(None)),
             (Freq::Monthly, []) => Some(Pattern::Months(Some(self.month_day()?))),
             (Freq::Yearly, []) if !has_days && !has_positions => Some(Pattern::Years(None)),
-            (Freq::Yearly, [month]) => match self.month_day()? {
-                MonthDay::Number(day) => Some(Pattern::Years(Some((*month, day)))),
-                MonthDay::Last | MonthDay::Weekday(..) => None,
+            (Freq::Yearly, [month]) => match (*month, self.month_day()?, has_positions) {
+                // By words the 29th is the 28th in other years; a rule skips those years.
+                (2, MonthDay::Last, _) | (2, MonthDay::Number(29), true) => {
+                    Some(Pattern::LastOfFebruary)
+                }
+                (2, MonthDay::Number(29), false) if self.interval == 1 => Some(Pattern::LeapDay),
+                (month, MonthDay::Number(day), _) => Some(Pattern::Years(Some((month, day)))),
+                (_, MonthDay::Last | MonthDay::Weekday(..), _) => None,
             },
             _ => None,
         }
@@ -187,6 +194,8 @@ fn english(pattern: &Pattern, interval: i32) -> Option<String> {
             let month = Date::new(2024, *month, 1).ok()?.strftime("%B").to_string();
             format!("{} on {month} {day}", every("year"))
         }
+        Pattern::LastOfFebruary => format!("{} on the last day of February", every("year")),
+        Pattern::LeapDay => "every leap year on February 29".into(),
     })
 }
 
@@ -228,6 +237,9 @@ fn japanese(pattern: &Pattern, interval: i32) -> String {
         (Pattern::Years(None), n) => format!("{n}年ごと"),
         (Pattern::Years(Some((month, day))), 1) => format!("毎年{month}月{day}日"),
         (Pattern::Years(Some((month, day))), n) => format!("{n}年ごとの{month}月{day}日"),
+        (Pattern::LastOfFebruary, 1) => "毎年2月末日".into(),
+        (Pattern::LastOfFebruary, n) => format!("{n}年ごとの2月末日"),
+        (Pattern::LeapDay, _) => "うるう年の2月29日".into(),
     }
 }
 
@@ -311,8 +323,18 @@ mod tests {
             ),
             (
                 "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=28,29;BYSETPOS=-1",
-                "every year on February 29",
-                "毎年2月29日",
+                "every year on the last day of February",
+                "毎年2月末日",
+            ),
+            (
+                "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29",
+                "every leap year on February 29",
+                "うるう年の2月29日",
+            ),
+            (
+                "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=14",
+                "every year on February 14",
+                "毎年2月14日",
             ),
             // What words can't say exactly is not said.
             (

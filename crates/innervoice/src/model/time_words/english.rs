@@ -20,11 +20,18 @@ pub fn read(text: &str, now: &Zoned) -> Reading<Parts> {
     let spaced = text
         .replace("p.m.", "pm")
         .replace("a.m.", "am")
-        .replace(',', " ");
-    let words: Vec<&str> = spaced
-        .split_whitespace()
-        .filter(|word| !FILLER.contains(word))
-        .collect();
+        .replace([',', '(', ')'], " ");
+    let mut words: Vec<&str> = spaced.split_whitespace().collect();
+    // "this morning" is today, even if it has passed.
+    for at in 1..words.len() {
+        if let Some(["this", word]) = words.get(at - 1..=at)
+            && half(word).is_some()
+            && let Some(this) = words.get_mut(at - 1)
+        {
+            *this = "today";
+        }
+    }
+    words.retain(|word| !FILLER.contains(word));
     let mut parts = Parts::default();
     let mut rest = words.as_slice();
     while !rest.is_empty() {
@@ -44,6 +51,13 @@ fn take(parts: &mut Parts, rest: &[&str], now: &Zoned) -> Reading<usize> {
     {
         parts.days = Some(days);
         return Ok(taken);
+    }
+    if let Some(weekday) = rest.first().and_then(|word| weekday(word))
+        && parts.weekday.is_none()
+        && !parts.by_weekday
+    {
+        parts.weekday = Some(weekday);
+        return Ok(1);
     }
     if let Some(half) = rest.first().and_then(|word| half(word))
         && parts.half.is_none()
@@ -150,6 +164,13 @@ fn of_unit(number: u16, unit: &str) -> Option<Amount> {
 
 /// The days that the first words name, and how many words they are.
 fn days(parts: &mut Parts, rest: &[&str], now: &Zoned) -> Option<(Days, usize)> {
+    if let [name, rest @ ..] = rest
+        && let Some(weekday) = weekday(name)
+        && let Some((days, taken)) = dated(parts, rest, now)
+    {
+        parts.weekday = Some(weekday);
+        return Some((days, taken + 1));
+    }
     let one = |day: Date| (day, day);
     let found = match rest {
         ["today", ..] => (one(now.date()), 1),
@@ -182,31 +203,36 @@ fn days(parts: &mut Parts, rest: &[&str], now: &Zoned) -> Option<(Days, usize)> 
         }
         [name, "next", "week", ..] => (one(weekday_in(now, 1, weekday(name)?)?), 3),
         ["coming", name, ..] | [name, ..] if weekday(name).is_some() => {
-            parts.may_be_next_week = weekday(name)? == now.weekday();
+            parts.by_weekday = true;
             let taken = 1 + usize::from(rest.first() == Some(&"coming"));
             (one(coming(now, weekday(name)?)?), taken)
         }
-        [name, day, ..] if month_number(name).is_some() => {
-            with_year(rest, month_number(name)?, ordinal(day)?, now)?
-        }
-        [day, name, ..] if month_number(name).is_some() => {
-            with_year(rest, month_number(name)?, ordinal(day)?, now)?
-        }
-        [day, ..] if ordinal_only(day).is_some() => {
-            (one(day_of_month(now, ordinal_only(day)?)?), 1)
-        }
-        [day, ..] => (one(numeric_day(day, now)?), 1),
-        [] => return None,
+        _ => dated(parts, rest, now)?,
     };
     Some(found)
 }
 
-/// `november 20`, with a year behind it or without.
-fn with_year(rest: &[&str], month: i8, day: i8, now: &Zoned) -> Option<(Days, usize)> {
+/// `november 20`, `20 november 2026`, `the 20th`, `11/20`, `2026-11-20`.
+fn dated(parts: &mut Parts, rest: &[&str], now: &Zoned) -> Option<(Days, usize)> {
+    let (month, day) = match rest {
+        [name, day, ..] if month_number(name).is_some() => (month_number(name)?, ordinal(day)?),
+        [day, name, ..] if month_number(name).is_some() => (month_number(name)?, ordinal(day)?),
+        [day, ..] => {
+            let day = match ordinal_only(day) {
+                Some(day) => day_of_month(now, day)?,
+                None => numeric_day(day, now)?,
+            };
+            return Some(((day, day), 1));
+        }
+        [] => return None,
+    };
     let year = rest.get(2).and_then(|year| year.parse::<i16>().ok());
     let (day, taken) = match year.filter(|year| (1970..=2200).contains(year)) {
         Some(year) => (Date::new(year, month, day).ok()?, 3),
-        None => (day_of_year(now, month, day)?, 2),
+        None => {
+            parts.has_no_year = true;
+            (day_of_year(now, month, day)?, 2)
+        }
     };
     Some(((day, day), taken))
 }
@@ -248,7 +274,9 @@ fn clock(parts: &Parts, rest: &[&str]) -> Reading<Option<(TimeOfDay, usize)>> {
         true => colon_time(number),
         false => number.parse().ok().map(whole),
     };
-    let Some(time) = time.filter(|time| (0..=23).contains(&time.hour)) else {
+    // `25:00` is one o'clock on the next day.
+    let latest = if number.contains(':') { 29 } else { 23 };
+    let Some(time) = time.filter(|time| (0..=latest).contains(&time.hour)) else {
         return Ok(None);
     };
     let taken = skipped + 1 + usize::from(suffix.is_some() && joined.is_none());

@@ -105,6 +105,13 @@ fn take<'a>(parts: &mut Parts, rest: &'a str, now: &Zoned) -> Option<&'a str> {
             return Some(rest);
         }
     }
+    if let Some((weekday, left)) = beside(rest)
+        && parts.weekday.is_none()
+        && !parts.by_weekday
+    {
+        parts.weekday = Some(weekday);
+        return Some(left);
+    }
     if parts.time.is_some() {
         return None;
     }
@@ -212,20 +219,21 @@ fn days<'a>(parts: &mut Parts, rest: &'a str, now: &Zoned) -> Option<(Days, &'a 
     }
     let named = stripped(rest, "次 今度").unwrap_or(rest);
     if let Some((weekday, rest)) = weekday(named) {
-        parts.may_be_next_week = weekday == now.weekday();
+        parts.by_weekday = true;
         return Some((one(coming(now, weekday)?), rest));
     }
-    dated(rest, now).map(|(day, rest)| (one(day), rest))
+    dated(parts, rest, now).map(|(day, rest)| (one(day), rest))
 }
 
 /// `2026年11月20日`, `11月20日`, `12月末`, `20日`, `11/20`, `2026-11-20`.
-fn dated<'a>(rest: &'a str, now: &Zoned) -> Option<(Date, &'a str)> {
+fn dated<'a>(parts: &mut Parts, rest: &'a str, now: &Zoned) -> Option<(Date, &'a str)> {
     let small = |number: i64| i8::try_from(number).ok();
     let (in_year, after_year) = match number_before(rest, "年") {
         Some((year, rest)) => (Some(i16::try_from(year).ok()?), rest),
         None => (None, rest),
     };
     if let Some((month, rest)) = number_before(after_year, "月") {
+        parts.has_no_year = in_year.is_none();
         let month = small(month)?;
         let of = |day: i8| match in_year {
             Some(year) => Date::new(year, month, day).ok(),
@@ -262,6 +270,15 @@ fn weekday(text: &str) -> Option<(Weekday, &str)> {
     };
     let day = Weekday::from_monday_zero_offset(i8::try_from(at).ok()?).ok()?;
     Some((day, rest))
+}
+
+/// The weekday beside a date: `(金)`, `(金曜)`, `金曜`.
+fn beside(text: &str) -> Option<(Weekday, &str)> {
+    let Some((inside, rest)) = text.strip_prefix('(').and_then(|text| text.split_once(')')) else {
+        return weekday(text);
+    };
+    let (weekday, left) = weekday(inside)?;
+    left.is_empty().then_some((weekday, rest))
 }
 
 /// `15時`, `15時半`, `15時30分`, `15:30`.

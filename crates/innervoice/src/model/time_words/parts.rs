@@ -2,7 +2,7 @@
 
 use jiff::{
     Timestamp, ToSpan as _, Zoned,
-    civil::{Date, DateTime, Time},
+    civil::{Date, DateTime, Time, Weekday},
 };
 
 /// What somebody said about a time.
@@ -20,6 +20,8 @@ pub enum Unclear {
     NotUnderstood,
     /// `at 3` without am or pm.
     HalfOfDay,
+    /// `Friday, November 21`, which is another weekday.
+    Weekday,
 }
 
 pub type Reading<T> = Result<T, Unclear>;
@@ -28,8 +30,12 @@ pub type Reading<T> = Result<T, Unclear>;
 #[derive(Debug, Default)]
 pub struct Parts {
     pub days: Option<(Date, Date)>,
-    /// The day was a weekday, and today is one.
-    pub may_be_next_week: bool,
+    /// The day was named by its weekday alone.
+    pub by_weekday: bool,
+    /// The weekday beside a date.
+    pub weekday: Option<Weekday>,
+    /// The date is a day of a month without its year.
+    pub has_no_year: bool,
     pub time: Option<TimeOfDay>,
     pub half: Option<Half>,
     pub at: Option<Timestamp>,
@@ -56,7 +62,28 @@ impl Parts {
         self.days = Some((day, day));
     }
 
-    pub fn resolve(&self, now: &Zoned, day: Option<Date>) -> Option<SaidTime> {
+    pub fn resolve(mut self, now: &Zoned, day: Option<Date>) -> Reading<SaidTime> {
+        if let Some(weekday) = self.weekday {
+            let (said, _) = self.days.ok_or(Unclear::NotUnderstood)?;
+            let this_year = Date::new(now.year(), said.month(), said.day());
+            // The weekday tells whether a day of this year that has passed is meant.
+            let may_be = [Some(said), this_year.ok().filter(|_| self.has_no_year)];
+            let fits = |day: &Date| day.weekday() == weekday;
+            let day = may_be.into_iter().flatten().find(fits);
+            self.day(day.ok_or(Unclear::Weekday)?);
+        }
+        self.meant(now, day).ok_or(Unclear::NotUnderstood)
+    }
+
+    /// The time of day, in minutes from midnight, if nothing else was said.
+    pub fn minutes(&self) -> Option<i32> {
+        let (later, time) = self.time?.on_the_clock(self.half)?;
+        let is_time_alone = self.days.is_none() && self.at.is_none() && self.weekday.is_none();
+        let minutes = i32::from(time.hour()) * 60 + i32::from(time.minute());
+        is_time_alone.then_some(later * 24 * 60 + minutes)
+    }
+
+    fn meant(&self, now: &Zoned, day: Option<Date>) -> Option<SaidTime> {
         if let Some(at) = self.at {
             return (self.days.is_none() && self.time.is_none()).then_some(SaidTime::At(at));
         }
@@ -70,7 +97,7 @@ impl Parts {
         match self.days {
             Some((day, last)) if day == last => {
                 let at = local(day)?;
-                let is_next_week = self.may_be_next_week && passed(at);
+                let is_next_week = self.by_weekday && day == now.date() && passed(at);
                 let weeks = i64::from(is_next_week);
                 at.checked_add(weeks.weeks()).ok().map(SaidTime::Local)
             }
