@@ -270,91 +270,94 @@ fn listed(names: &[String]) -> String {
 mod tests {
     use super::*;
 
+    /// Rules, and how they are said in English and Japanese.
+    const SAID: &[(&str, &str, &str)] = &[
+        ("FREQ=DAILY", "every day", "毎日"),
+        ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "every weekday", "平日"),
+        (
+            "FREQ=WEEKLY;BYDAY=MO,WE,FR",
+            "every Monday, Wednesday and Friday",
+            "毎週月・水・金",
+        ),
+        (
+            "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO",
+            "every other Monday",
+            "隔週月曜",
+        ),
+        (
+            "FREQ=MONTHLY;BYMONTHDAY=-1",
+            "every month on the last day",
+            "毎月末日",
+        ),
+        (
+            "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1",
+            "every month on day 30",
+            "毎月30日",
+        ),
+        (
+            "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=31",
+            "every year on December 31",
+            "毎年12月31日",
+        ),
+        ("FREQ=DAILY;COUNT=3", "every day, 3 times", "毎日、3回"),
+        (
+            "FREQ=MONTHLY;BYDAY=2TU",
+            "every month on the second Tuesday",
+            "毎月第2火曜",
+        ),
+        (
+            "FREQ=MONTHLY;INTERVAL=2;BYDAY=-1FR",
+            "every 2 months on the last Friday",
+            "2か月ごとの最終金曜",
+        ),
+        (
+            "FREQ=DAILY;BYHOUR=7,19;UNTIL=20270131T000000Z",
+            "every day at 7 o'clock and 19 o'clock, until January 31, 2027",
+            "毎日の7時と19時、2027年1月31日まで",
+        ),
+        (
+            "FREQ=YEARLY;INTERVAL=4;BYMONTH=2;BYMONTHDAY=29",
+            "every 4 years on February 29",
+            "4年ごとの2月29日",
+        ),
+        (
+            "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=28,29;BYSETPOS=-1",
+            "every year on the last day of February",
+            "毎年2月末日",
+        ),
+        (
+            "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29",
+            "every leap year on February 29",
+            "うるう年の2月29日",
+        ),
+        (
+            "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=14",
+            "every year on February 14",
+            "毎年2月14日",
+        ),
+        // What words can't say exactly is not said.
+        (
+            "FREQ=MONTHLY;BYMONTHDAY=1,15",
+            "by a rule of its own",
+            "独自の規則で",
+        ),
+        (
+            "FREQ=WEEKLY;BYDAY=MO;BYMONTH=1",
+            "by a rule of its own",
+            "独自の規則で",
+        ),
+        (
+            "FREQ=HOURLY;BYHOUR=9,10",
+            "by a rule of its own",
+            "独自の規則で",
+        ),
+    ];
+
     #[test]
     fn rules_are_said_in_words() {
-        for (rule, english, japanese) in [
-            ("FREQ=DAILY", "every day", "毎日"),
-            ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "every weekday", "平日"),
-            (
-                "FREQ=WEEKLY;BYDAY=MO,WE,FR",
-                "every Monday, Wednesday and Friday",
-                "毎週月・水・金",
-            ),
-            (
-                "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO",
-                "every other Monday",
-                "隔週月曜",
-            ),
-            (
-                "FREQ=MONTHLY;BYMONTHDAY=-1",
-                "every month on the last day",
-                "毎月末日",
-            ),
-            (
-                "FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=-1",
-                "every month on day 30",
-                "毎月30日",
-            ),
-            (
-                "FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=31",
-                "every year on December 31",
-                "毎年12月31日",
-            ),
-            ("FREQ=DAILY;COUNT=3", "every day, 3 times", "毎日、3回"),
-            (
-                "FREQ=MONTHLY;BYDAY=2TU",
-                "every month on the second Tuesday",
-                "毎月第2火曜",
-            ),
-            (
-                "FREQ=MONTHLY;INTERVAL=2;BYDAY=-1FR",
-                "every 2 months on the last Friday",
-                "2か月ごとの最終金曜",
-            ),
-            (
-                "FREQ=DAILY;BYHOUR=7,19;UNTIL=20270131T000000Z",
-                "every day at 7 o'clock and 19 o'clock, until January 31, 2027",
-                "毎日の7時と19時、2027年1月31日まで",
-            ),
-            (
-                "FREQ=YEARLY;INTERVAL=4;BYMONTH=2;BYMONTHDAY=29",
-                "every 4 years on February 29",
-                "4年ごとの2月29日",
-            ),
-            (
-                "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=28,29;BYSETPOS=-1",
-                "every year on the last day of February",
-                "毎年2月末日",
-            ),
-            (
-                "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29",
-                "every leap year on February 29",
-                "うるう年の2月29日",
-            ),
-            (
-                "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=14",
-                "every year on February 14",
-                "毎年2月14日",
-            ),
-            // What words can't say exactly is not said.
-            (
-                "FREQ=MONTHLY;BYMONTHDAY=1,15",
-                "by a rule of its own",
-                "独自の規則で",
-            ),
-            (
-                "FREQ=WEEKLY;BYDAY=MO;BYMONTH=1",
-                "by a rule of its own",
-                "独自の規則で",
-            ),
-            (
-                "FREQ=HOURLY;BYHOUR=9,10",
-                "by a rule of its own",
-                "独自の規則で",
-            ),
-        ] {
-            assert_eq!(say(rule, English), english);
-            assert_eq!(say(rule, Japanese), japanese);
+        for (rule, english, japanese) in SAID {
+            assert_eq!(say(rule, English), *english);
+            assert_eq!(say(rule, Japanese), *japanese);
         }
     }
 }
