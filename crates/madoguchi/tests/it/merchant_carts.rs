@@ -156,7 +156,7 @@ async fn a_cart_is_changed_and_wishes_are_answered() {
     wish["coupon_code"] = json!("WELCOME10");
     let answer = build(&desk, "alice", wish).await;
     let error = refused(&answer, "NOT_OFFERED");
-    assert_eq!(error["details"]["field"], "cart_plan.coupon_code");
+    assert_eq!(error["details"]["field"], "coupon_code");
     let answer = build(
         &desk,
         "alice",
