@@ -7,7 +7,11 @@
 #[cfg(feature = "testing")]
 mod harness;
 mod run;
+#[cfg(feature = "testing")]
+mod small_disk;
 
 #[cfg(feature = "testing")]
 pub use harness::{Harness, details};
 pub use run::call;
+#[cfg(feature = "testing")]
+pub use small_disk::SmallDisk;

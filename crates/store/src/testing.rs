@@ -243,6 +243,16 @@ pub async fn sqlite() -> Scratch {
     }
 }
 
+/// A database in a directory that the test provides.
+pub async fn sqlite_in(directory: &Path) -> Scratch {
+    let url = DatabaseUrl::Sqlite(directory.join("test.db"));
+    Scratch {
+        database: open(&url).await,
+        url,
+        _directory: None,
+    }
+}
+
 pub async fn postgres() -> Scratch {
     let url = Postgres::shared().create_database();
     let url = DatabaseUrl::parse(&url).expect("an address of our own");

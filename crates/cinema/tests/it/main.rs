@@ -15,6 +15,7 @@ mod changing;
 mod cinema;
 mod concurrency;
 mod demo;
+mod disk;
 mod finding;
 mod holding;
 mod holds;

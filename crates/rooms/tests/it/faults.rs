@@ -3,10 +3,10 @@
 use std::{
     fs,
     os::unix::fs::symlink,
-    process::Command,
     time::{Duration, Instant},
 };
 
+use kit::testing::SmallDisk;
 use serde_json::json;
 
 use crate::{
@@ -101,45 +101,10 @@ async fn a_directory_that_cannot_be_written_is_a_storage_error() {
         .await;
 }
 
-struct Mount(tempfile::TempDir);
-
-impl Mount {
-    /// `None` where this user may not mount.
-    fn new(options: &str) -> Option<Self> {
-        let directory = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", options, "none"])
-            .arg(directory.path())
-            .output();
-        mounted
-            .is_ok_and(|output| output.status.success())
-            .then_some(Self(directory))
-    }
-
-    fn remount(&self, options: &str) {
-        let path = self.0.path();
-        let options = format!("remount,{options}");
-        let status = Command::new("mount")
-            .args(["-o", &options])
-            .arg(path)
-            .status();
-        assert!(status.unwrap().success());
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
-    }
-}
-
 #[tokio::test]
 async fn a_full_disk_loses_nothing_and_recovers() {
-    let Some(mount) = Mount::new("size=128k") else {
-        eprintln!("not shown: this user may not mount a small disk");
-        return;
-    };
-    let desk = Desk::at(&mount.0.path().join("data"), |_| {});
+    let disk = SmallDisk::mount("size=128k");
+    let desk = Desk::at(&disk.path().join("data"), |_| {});
     desk.room("a", &["x"]).await;
     let text = "x".repeat(3_000);
     let send = message("a", "x", &text);
@@ -165,17 +130,14 @@ async fn a_full_disk_loses_nothing_and_recovers() {
 
 #[tokio::test]
 async fn a_read_only_disk_can_still_be_read() {
-    let Some(mount) = Mount::new("size=1m") else {
-        eprintln!("not shown: this user may not mount a small disk");
-        return;
-    };
-    let path = mount.0.path().join("data");
+    let disk = SmallDisk::mount("size=1m");
+    let path = disk.path().join("data");
     let desk = Desk::at(&path, |_| {});
     desk.room("a", &["x"]).await;
     desk.ok(SEND, hello()).await;
     desk.settle().await;
     drop(desk);
-    mount.remount("ro");
+    disk.remount("ro");
     let desk = Desk::at(&path, |_| {});
     assert_eq!(desk.texts("a", json!({})).await, ["hello"]);
     desk.refuses(SEND, hello(), "STORAGE_ERROR").await;
