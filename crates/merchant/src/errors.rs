@@ -278,6 +278,15 @@ fn time(at_ms: i64) -> String {
     Timestamp::from_millisecond(at_ms).map_or_else(|_| String::new(), |at| at.to_string())
 }
 
+pub fn swapped_prices(min: i64, max: i64) -> Error {
+    Error::new(
+        kit::error::INVALID_ARGUMENT,
+        format!("min_price {min} is above max_price {max}."),
+    )
+    .next("Swap them, or leave one out.")
+    .details(json!({ "field": "min_price" }))
+}
+
 pub fn cursor_of_another_search() -> Error {
     Error::new("INVALID_CURSOR", "This cursor belongs to another search.")
         .next("Repeat the search it came from, or start without a cursor.")

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use kit::{Context, Definition, Effect, Handler, Hints, Result, Tool};
 
 use super::arguments;
-use crate::state::CounterState;
+use crate::{errors, state::CounterState};
 use cursor::Cursor;
 use input::Input;
 use lookup::Lookup;
@@ -46,6 +46,11 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {
+    if let (Some(min), Some(max)) = (input.min_price, input.max_price)
+        && min > max
+    {
+        return Err(errors::swapped_prices(min, max));
+    }
     let input = input.without_tax(&state.terms);
     let mut query = input.query();
     let cursor = Cursor::read(input.cursor.as_deref(), &query)?;

@@ -162,6 +162,8 @@ async fn filters_and_orders() {
         assert_eq!(shop.search(brand).await, [24, 23]);
         let newest = json!({"keywords": [], "sort": "newest", "limit": 2});
         assert_eq!(shop.search(newest).await, [30, 29]);
+        let swapped = json!({"keywords": ["むぎぼー"], "min_price": 2480, "max_price": 1980});
+        assert_eq!(shop.code(SEARCH, swapped).await, "INVALID_ARGUMENT");
         let range = json!({"keywords": ["むぎぼー"], "min_price": 1980, "max_price": 2480, "sort": "price_asc"});
         assert_eq!(shop.search(range).await, [1, 4]);
         // Labels as people write them, with keywords and without.
