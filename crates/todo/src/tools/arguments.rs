@@ -1,9 +1,9 @@
 //! Converts what people and models send into what the schemas expect. Values
 //! that are not understood stay as they are, and the schema rejects them.
 //!
-//! Only reads accept other spellings of an id or a status. Calls that change
-//! something accept the published form only, so that they never act on a guess;
-//! numbers of ADRs also with their prefix.
+//! Only reads accept other spellings of an id or a status; their descriptions
+//! list them. Calls that change something accept the published form only, so
+//! that they never act on a guess; `supersedes` also accepts `ADR-001`.
 
 use serde_json::{Value, json};
 

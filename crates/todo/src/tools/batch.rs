@@ -15,6 +15,7 @@ use super::{
 use crate::{errors, state::CounterState, txn::Txn};
 
 #[derive(Deserialize, JsonSchema)]
+#[schemars(extend("examples" = [{ "operations": [{ "tool": "create_task", "arguments": { "title": "a" } }] }]))]
 pub struct Input {
     #[schemars(length(max = MOST_OPERATIONS))]
     operations: Vec<Operation>,

@@ -20,6 +20,7 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// Also adr-003
     adr_number: i64,
 }
 

@@ -16,6 +16,7 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// Also 2, #t2
     #[schemars(with = "TaskId")]
     task_id: String,
 }

@@ -24,6 +24,7 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// Also Superseded
     #[schemars(with = "Option<Status>")]
     status: Option<String>,
     superseded: Option<bool>,

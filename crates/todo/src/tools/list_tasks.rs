@@ -25,6 +25,7 @@ use crate::{
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// Also doing, completed, 完了
     #[schemars(with = "Option<Status>")]
     status: Option<String>,
     category: Option<String>,
