@@ -22,3 +22,4 @@ pub use catalog::{Catalog, FileKind, Hit};
 pub use excerpt::{excerpt, excerpt_at};
 pub use fold::{fold, fold_bytes};
 pub use rank::{MatchMode, Query};
+pub use reports::Fence;

@@ -22,12 +22,12 @@ use kit::{
 use notify::{
     Config, Event, EventKind, EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _,
 };
-use tempfile::TempDir;
 
 use crate::{
     files::{self, Folder, lock::Lock, names::is_adr},
     index_file,
     model::edit,
+    search::Fence,
     state::CounterState,
     sync::locked,
     task_ids::PromisedIds,
@@ -115,7 +115,7 @@ struct Watcher<'a> {
     todo: PathBuf,
     system: RecommendedWatcher,
     /// See `search/reports.rs`.
-    fence: Option<TempDir>,
+    fence: Option<Fence>,
     watching: bool,
     /// Existing resources, to detect changes of their list.
     known: BTreeSet<String>,
@@ -131,13 +131,11 @@ fn run(
     // Reads are not reported, since we read files all the time ourselves.
     let kinds = EventKindMask::CORE | EventKindMask::ACCESS_CLOSE;
     let todo = root.join(".todo");
-    let fence = tempfile::Builder::new().prefix("madoguchi-todo-").tempdir();
-    let fence = fence.and_then(|fence| Ok((fence.path().canonicalize()?, fence)));
-    let (fence_path, fence) = fence.ok().unzip();
+    let fence = Fence::new();
     let reporter = Reporter {
         state: Arc::downgrade(state),
         todo: todo.clone(),
-        fence: fence_path,
+        fence: fence.clone(),
         sender,
     };
     let system = RecommendedWatcher::new(
@@ -172,7 +170,7 @@ fn run(
 struct Reporter {
     state: Weak<CounterState>,
     todo: PathBuf,
-    fence: Option<PathBuf>,
+    fence: Option<Fence>,
     sender: Sender<Message>,
 }
 
@@ -185,9 +183,13 @@ impl Reporter {
         let mut is_watched = event.as_ref().is_ok_and(|event| !event.need_rescan());
         let mut is_fence = false;
         for path in event.iter().flat_map(|event| &event.paths) {
-            let fence = self.fence.as_ref();
-            if let Some(Ok(file)) = fence.map(|fence| path.strip_prefix(fence)) {
-                reports.passed(&file.to_string_lossy());
+            if let Some(fence) = &self.fence
+                && path.starts_with(fence.directory())
+            {
+                fence
+                    .number(path)
+                    .into_iter()
+                    .for_each(|number| reports.passed(number));
                 is_fence = true;
                 continue;
             }
@@ -230,8 +232,7 @@ impl Watcher<'_> {
             let _ = self.system.unwatch(&todo);
         }
         self.watching = self.system.watch(&todo, RecursiveMode::Recursive).is_ok();
-        let fence = self.fence.as_ref().filter(|_| self.watching);
-        let fence = fence.map(|fence| fence.path().to_owned());
+        let fence = self.fence.clone().filter(|_| self.watching);
         self.state.catalog.reports.set_fence(fence);
     }
 
@@ -241,7 +242,8 @@ impl Watcher<'_> {
         let Some(fence) = &self.fence else {
             return;
         };
-        let watched = self.system.watch(fence.path(), RecursiveMode::NonRecursive);
+        let directory = fence.directory();
+        let watched = self.system.watch(directory, RecursiveMode::NonRecursive);
         if let Err(error) = watched {
             tracing::info!(%error, "could not watch a temporary directory; each search checks all files");
             self.fence = None;

@@ -10,7 +10,7 @@ use std::{
     collections::HashSet,
     fs::{self, File},
     mem,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Condvar, Mutex, PoisonError},
     time::Duration,
 };
@@ -20,6 +20,55 @@ use crate::sync::locked;
 
 /// How long to wait for the fence's report. After that, every file is checked.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Where files are created whose reports show that all earlier ones have arrived. All
+/// processes of a user share the directory, so that a killed one leaves none behind.
+#[derive(Debug, Clone)]
+pub struct Fence {
+    directory: PathBuf,
+    /// Begins the names of this process's files.
+    token: String,
+}
+
+impl Fence {
+    /// `None` if the system has no such place.
+    #[cfg(target_os = "linux")]
+    pub fn new() -> Option<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+        let user = fs::metadata("/proc/self").ok()?.uid();
+        let temporary = std::env::temp_dir().canonicalize().ok()?;
+        let directory = temporary.join(format!("madoguchi-todo-{user}"));
+        // Fails if it exists.
+        let _ = fs::create_dir(&directory);
+        let found = fs::symlink_metadata(&directory).ok()?;
+        let is_ours = found.is_dir() && found.uid() == user;
+        let token = kit::ids::random("f", 16);
+        is_ours.then_some(Self { directory, token })
+    }
+
+    /// Only Linux has one queue for all reports of a watcher.
+    #[cfg(not(target_os = "linux"))]
+    pub fn new() -> Option<Self> {
+        None
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    fn file(&self, number: u64) -> PathBuf {
+        self.directory.join(format!("{}-{number}", self.token))
+    }
+
+    /// The number of a file of this process.
+    pub fn number(&self, path: &Path) -> Option<u64> {
+        let name = path.file_name()?.to_str()?;
+        name.strip_prefix(&self.token)?
+            .strip_prefix('-')?
+            .parse()
+            .ok()
+    }
+}
 
 #[derive(Default)]
 pub struct Reports {
@@ -34,7 +83,7 @@ struct PendingReports {
     /// Every file must be checked once.
     check_all: bool,
     /// `None` while nobody watches.
-    fence: Option<PathBuf>,
+    fence: Option<Fence>,
     /// New directories and the like, which are not watched yet.
     unwatched: usize,
     last_fence: u64,
@@ -70,21 +119,18 @@ impl Reports {
         pending.check_all = true;
     }
 
-    /// Starts or ends the trust in reports. `fence` is watched too.
-    pub fn set_fence(&self, fence: Option<PathBuf>) {
+    /// Starts or ends the trust in reports. The fence's directory is watched too.
+    pub fn set_fence(&self, fence: Option<Fence>) {
         let mut pending = locked(&self.pending);
-        // Only Linux has one queue for all reports of a watcher.
-        pending.fence = fence.filter(|_| cfg!(target_os = "linux"));
+        pending.fence = fence;
         pending.check_all = true;
     }
 
     /// For a report from within the fence.
-    pub fn passed(&self, file_name: &str) {
-        if let Ok(number) = file_name.parse() {
-            let mut pending = locked(&self.pending);
-            pending.last_passed = pending.last_passed.max(number);
-            self.passed.notify_all();
-        }
+    pub fn passed(&self, number: u64) {
+        let mut pending = locked(&self.pending);
+        pending.last_passed = pending.last_passed.max(number);
+        self.passed.notify_all();
     }
 
     /// Everything that changed since the last call.
@@ -106,7 +152,7 @@ impl Reports {
             return false;
         };
         let number = pending.last_fence + 1;
-        let path = fence.join(number.to_string());
+        let path = fence.file(number);
         pending.last_fence = number;
         if File::create_new(&path).is_err() {
             return false;
