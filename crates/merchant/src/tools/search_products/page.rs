@@ -102,8 +102,10 @@ impl Page<'_> {
             return self.fallback(query, &reason, degraded).await;
         }
         let engine = only.unwrap_or(Engine::Embedded);
+        // A full page has enough to choose from, so it is not worth a second search.
+        let is_short = cursor.is_none() && contents.products.len() < query.limit;
         let better = match contents.products.first() {
-            Some(first) if cursor.is_none() && self.names_sold_out() => {
+            Some(first) if is_short && self.names_sold_out() => {
                 empty::better_but_sold_out(self.lookup, query, engine, first.id).await?
             }
             _ => Vec::new(),
