@@ -1,5 +1,6 @@
 //! The nouns of a cinema and the rules about them, without any I/O: [`film`] (genres
-//! and age classes), [`titles`] and [`words`] (which film somebody means), [`seat`] (how
+//! and age classes), [`titles`] and [`words`] (which film somebody means), [`recommend`] (which film
+//! somebody might like), [`seat`] (how
 //! a seat is written), [`hall`] (the seat plan and the free seats), [`best_seats`] (which
 //! free seats suit a party best), [`party`] (seats that are booked together), [`ticket`],
 //! [`qr`] and [`ticket_calendar`] (what a customer takes home), [`when`] (dates and house
@@ -10,6 +11,7 @@ pub mod film;
 pub mod hall;
 pub mod party;
 pub mod qr;
+pub mod recommend;
 pub mod seat;
 pub mod ticket;
 pub mod ticket_calendar;

@@ -1,8 +1,18 @@
 //! Which film a caller means: an id, a title in any spelling, or some words about it.
 
-use kit::text::{cut, fold, narrow, similarity, sound};
+mod nearness;
+#[cfg(test)]
+mod quality_tests;
 
-use super::{film::Film, words::Words};
+use std::{cell::OnceCell, cmp::Reverse};
+
+use kit::text::{cut, fold, narrow, sound};
+
+use self::nearness::nearness;
+use super::{
+    film::Film,
+    words::{FilmText, Score, Words},
+};
 
 /// From this similarity on, a text counts as a misspelling of a title: one wrong
 /// letter in three.
@@ -27,15 +37,16 @@ pub enum TitleMatch<'a> {
 /// descriptions are proposed, not assumed: the caller may be about to book.
 pub fn find<'a>(wanted: &str, films: &'a [Film]) -> TitleMatch<'a> {
     let wanted = Wanted::new(wanted);
+    let films: Vec<FilmNames> = films.iter().map(FilmNames::of).collect();
     let ranked = films
         .iter()
-        .filter_map(|film| Some((wanted.rank(film)?, film)));
+        .filter_map(|names| Some((wanted.rank(names)?, names.film)));
     let ranked: Vec<(Rank, &Film)> = ranked.collect();
     let best = ranked.iter().map(|(rank, _)| *rank).min();
     let named = ranked.iter().filter(|(rank, _)| Some(*rank) == best);
     let named: Vec<&Film> = named.map(|(_, film)| *film).collect();
     match named.as_slice() {
-        [] => TitleMatch::None(wanted.nearest(films)),
+        [] => TitleMatch::None(wanted.nearest(&films)),
         [one] => TitleMatch::One(one),
         several => TitleMatch::Several(several.to_vec()),
     }
@@ -43,7 +54,7 @@ pub fn find<'a>(wanted: &str, films: &'a [Film]) -> TitleMatch<'a> {
 
 /// `true` if `wanted` is the film's id or its title, or a part of it.
 pub fn names(wanted: &str, film: &Film) -> bool {
-    Wanted::new(wanted).rank(film).is_some()
+    Wanted::new(wanted).rank(&FilmNames::of(film)).is_some()
 }
 
 /// The films a search finds, the best first.
@@ -57,18 +68,20 @@ pub struct SearchHits<'a> {
 /// Films with the query in their title, else films that it probably describes.
 /// Films that fit equally well keep their order.
 pub fn search<'a>(query: &str, films: &'a [Film]) -> SearchHits<'a> {
+    let films: Vec<FilmNames> = films.iter().map(FilmNames::of).collect();
+    search_among(query, &films)
+}
+
+fn search_among<'a>(query: &str, films: &[FilmNames<'a>]) -> SearchHits<'a> {
     let wanted = Wanted::new(query);
-    let by_rank = |most: Rank| {
-        let ranked = films.iter().filter_map(|film| {
-            let rank = wanted.rank(film).filter(|rank| *rank <= most)?;
-            Some((rank, film))
-        });
-        in_order(ranked.collect())
-    };
-    let mut named = by_rank(Rank::PartOfName);
-    if named.is_empty() {
-        named = by_rank(Rank::OtherCase);
+    let ranked = films
+        .iter()
+        .filter_map(|names| Some((wanted.rank(names)?, names.film)));
+    let mut ranked: Vec<(Rank, &Film)> = ranked.collect();
+    if ranked.iter().any(|(rank, _)| *rank <= Rank::PartOfName) {
+        ranked.retain(|(rank, _)| *rank <= Rank::PartOfName);
     }
+    let named = in_order(ranked);
     let are_approximate = named.is_empty();
     SearchHits {
         films: match are_approximate {
@@ -111,15 +124,19 @@ impl Wanted {
         }
     }
 
-    fn rank(&self, film: &Film) -> Option<Rank> {
+    fn rank(&self, compared: &FilmNames<'_>) -> Option<Rank> {
+        let FilmNames {
+            film,
+            names,
+            sounds,
+            ..
+        } = compared;
         if film.id == self.id {
             return Some(Rank::Id);
         }
         if self.folded.is_empty() {
             return None;
         }
-        let names = names_of(film);
-        let sounds = Sounds::of(film);
         let sound = self.sound.as_deref();
         Some(if names.contains(&self.folded) {
             Rank::WholeName
@@ -140,13 +157,22 @@ impl Wanted {
 
     /// Films of which all words are known, else films with a similar title, else
     /// films of which half of the words are known.
-    fn resembling<'a>(&self, films: &'a [Film]) -> Vec<&'a Film> {
+    fn resembling<'a>(&self, films: &[FilmNames<'a>]) -> Vec<&'a Film> {
+        let scored = films
+            .iter()
+            .filter_map(|names| Some((self.words.score(names.text())?, names)));
+        let scored: Vec<(Score, &FilmNames<'a>)> = scored.collect();
         let by_words = |least: usize| {
-            let scored = films.iter().filter_map(|film| {
-                let score = self.words.score(film).filter(|it| it.known >= least)?;
-                Some((std::cmp::Reverse(score), film))
+            let known = scored.iter().filter(|(score, _)| score.known >= least);
+            // Of films with the same words, the one with the more similar name is meant.
+            let ranked = known.map(|(score, names)| {
+                let similarity = self.similarity(names, 0.0);
+                (
+                    (Reverse(*score), Reverse(thousandths(similarity))),
+                    names.film,
+                )
             });
-            in_order(scored.collect())
+            in_order(ranked.collect())
         };
         let count = self.words.count().max(1);
         let mut found = by_words(count);
@@ -160,7 +186,7 @@ impl Wanted {
     }
 
     /// Films to propose, the nearest first.
-    fn nearest<'a>(&self, films: &'a [Film]) -> Vec<&'a Film> {
+    fn nearest<'a>(&self, films: &[FilmNames<'a>]) -> Vec<&'a Film> {
         let found = self.resembling(films);
         match found.is_empty() {
             true => self.similar(films, WORTH_PROPOSING),
@@ -168,22 +194,25 @@ impl Wanted {
         }
     }
 
-    fn similar<'a>(&self, films: &'a [Film], least: f64) -> Vec<&'a Film> {
+    fn similar<'a>(&self, films: &[FilmNames<'a>], least: f64) -> Vec<&'a Film> {
         let mut scored: Vec<(f64, &Film)> = films
             .iter()
-            .map(|film| (self.similarity(film), film))
+            .map(|names| (self.similarity(names, least), names.film))
             .filter(|(score, _)| *score >= least)
             .collect();
         scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         scored.into_iter().map(|(_, film)| film).collect()
     }
 
-    fn similarity(&self, film: &Film) -> f64 {
-        let names = names_of(film);
-        let written = names.iter().map(|name| nearness(&self.folded, name));
-        let spoken = self.sound.iter().zip(Sounds::of(film).whole);
-        let spoken = spoken.map(|(sound, reading)| nearness(sound, &reading));
-        written.chain(spoken).fold(0.0, f64::max)
+    /// How similar the text is to one of the film's names. Below `least` it may be too
+    /// low.
+    fn similarity(&self, names: &FilmNames<'_>, least: f64) -> f64 {
+        let written = names.names.iter().map(|name| (&self.folded, name));
+        let spoken = self.sound.iter().zip(&names.sounds.whole);
+        let pairs = written.chain(spoken);
+        pairs.fold(0.0, |best, (text, name)| {
+            nearness(text, name, least.max(best)).max(best)
+        })
     }
 }
 
@@ -192,11 +221,40 @@ fn in_order<R: Ord>(mut ranked: Vec<(R, &Film)>) -> Vec<&Film> {
     ranked.into_iter().map(|(_, film)| film).collect()
 }
 
-/// The film's names, folded: its title, its reading and its English title.
-fn names_of(film: &Film) -> Vec<String> {
-    let names = [&film.title, &film.reading, &film.english_title];
-    let names = names.into_iter().filter(|name| !name.is_empty());
-    names.map(|name| fold(name)).collect()
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between 0 and 1000"
+)]
+fn thousandths(similarity: f64) -> u16 {
+    (similarity * 1000.0) as u16
+}
+
+/// A film in the forms in which it is compared.
+struct FilmNames<'a> {
+    film: &'a Film,
+    /// Folded: its title, its reading and its English title.
+    names: Vec<String>,
+    sounds: Sounds,
+    /// Made when no title has the query.
+    text: OnceCell<FilmText>,
+}
+
+impl<'a> FilmNames<'a> {
+    fn of(film: &'a Film) -> Self {
+        let names = [&film.title, &film.reading, &film.english_title];
+        let names = names.into_iter().filter(|name| !name.is_empty());
+        Self {
+            film,
+            names: names.map(|name| fold(name)).collect(),
+            sounds: Sounds::of(film),
+            text: OnceCell::new(),
+        }
+    }
+
+    fn text(&self) -> &FilmText {
+        self.text.get_or_init(|| FilmText::of(self.film))
+    }
 }
 
 /// How the kana of a title sound. Latin letters are compared as they are written:
@@ -232,21 +290,6 @@ impl Sounds {
 fn sound_of_kana(text: &str) -> Option<String> {
     let has_kana = fold(text).contains(|letter| matches!(letter, 'ァ'..='ヺ'));
     sound(text).filter(|_| has_kana)
-}
-
-/// How similar a folded text is to a name or to a part of it, 0 to 1.
-fn nearness(folded: &str, name: &str) -> f64 {
-    let whole = similarity(folded, name);
-    let length = folded.chars().count();
-    let name: Vec<char> = name.chars().collect();
-    // Two letters with one wrong could be anything.
-    if length < 3 || length >= name.len() {
-        return whole;
-    }
-    (length - 1..=length + 1)
-        .flat_map(|size| name.windows(size))
-        .map(|stretch| similarity(folded, &stretch.iter().collect::<String>()))
-        .fold(whole, f64::max)
 }
 
 #[cfg(test)]

@@ -81,19 +81,9 @@ impl Words {
     }
 
     /// `None` for a film that has none of the words.
-    pub fn score(&self, film: &Film) -> Option<Score> {
-        let genre = format!("{} {}", film.genre, english_genre(&film.genre));
-        let texts = [
-            (3, &film.title),
-            (3, &film.english_title),
-            (3, &film.reading),
-            (2, &genre),
-            (1, &film.description),
-            (1, &film.english_description),
-        ]
-        .map(|(weight, text)| (weight, spaced(text)));
+    pub fn score(&self, film: &FilmText) -> Option<Score> {
         let weights = self.0.iter().filter_map(|word| {
-            let with_word = texts.iter().filter(|(_, text)| word.is_in(text));
+            let with_word = film.0.iter().filter(|(_, text)| word.is_in(text));
             let weight = with_word.map(|(weight, _)| *weight).max()?;
             Some(weight * word.text.chars().count())
         });
@@ -102,6 +92,24 @@ impl Words {
             known: weights.len(),
             weight: weights.iter().sum(),
         })
+    }
+}
+
+/// What is written about a film, each text with the weight of its words.
+pub struct FilmText([(usize, String); 6]);
+
+impl FilmText {
+    pub fn of(film: &Film) -> Self {
+        let genre = format!("{} {}", film.genre, english_genre(&film.genre));
+        let texts = [
+            (3, &film.title),
+            (3, &film.english_title),
+            (3, &film.reading),
+            (2, &genre),
+            (1, &film.description),
+            (1, &film.english_description),
+        ];
+        Self(texts.map(|(weight, text)| (weight, spaced(text))))
     }
 }
 
@@ -162,7 +170,7 @@ mod tests {
             genre: "ホラー".into(),
             ..Film::default()
         };
-        let score = |query: &str, film: &Film| Words::of(query).score(film);
+        let score = |query: &str, film: &Film| Words::of(query).score(&FilmText::of(film));
         let in_title = score("train", &film("Night Train", "")).unwrap();
         let described = score("train", &film("Night", "Two trains meet.")).unwrap();
         assert!(in_title > described);

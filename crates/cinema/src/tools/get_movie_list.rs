@@ -13,7 +13,8 @@ use crate::{
     find::given,
     model::{
         film::{Film, is_genre},
-        titles,
+        recommend::{self, Order},
+        titles::{self, SearchHits},
     },
     reasons::{self, Day, Explanation},
     state::CounterState,
@@ -30,6 +31,7 @@ pub struct Input {
     search_query: Option<String>,
     /// Filter by genre, in Japanese or English
     genre: Option<String>,
+    sort: Option<Order>,
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 200))]
     limit: usize,
@@ -112,6 +114,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         arguments::date(context, arguments, "date");
         arguments::text(arguments, "search_query");
         arguments::text(arguments, "genre");
+        arguments::text(arguments, "sort");
         arguments::integer(arguments, "limit");
     })
     .personal(&["search_query"])
@@ -130,6 +133,7 @@ fn handle(
         None => Showing::From(today),
     };
     let mut films = store::films(sql, &showing)?;
+    input.sort.unwrap_or_default().sort(&mut films);
     let mut reason = None;
     if films.is_empty() {
         let day = Day::new(state, context, sql, date.unwrap_or(today))?;
@@ -147,7 +151,14 @@ fn handle(
     let mut approximate = None;
     let mut movies: Vec<Movie> = films.iter().map(Movie::from).collect();
     if let (None, Some(query)) = (&reason, given(input.search_query.as_deref())) {
-        let hits = titles::search(query, &films);
+        let recommended = recommended(query, &films);
+        let hits = match &recommended {
+            Some(recommended) => SearchHits {
+                films: recommended.iter().collect(),
+                are_approximate: false,
+            },
+            None => titles::search(query, &films),
+        };
         approximate = (hits.are_approximate && !hits.films.is_empty()).then_some(true);
         movies = hits.films.into_iter().map(Movie::from).collect();
         if movies.is_empty() {
@@ -167,6 +178,25 @@ fn handle(
         next_cursor: page.next_cursor,
         today: Today::of(context),
     })
+}
+
+/// The films to recommend, if the query asks for that and names no film. What else it
+/// says is a genre, or describes the film.
+fn recommended(query: &str, films: &[Film]) -> Option<Vec<Film>> {
+    let (order, rest) = recommend::wish(query)?;
+    if !titles::search(query, films).are_approximate {
+        return None;
+    }
+    let fitting: Vec<&Film> = match films.iter().any(|film| is_genre(&film.genre, &rest)) {
+        true => {
+            let of_genre = films.iter().filter(|film| is_genre(&film.genre, &rest));
+            of_genre.collect()
+        }
+        false => titles::search(&rest, films).films,
+    };
+    let mut films: Vec<Film> = fitting.into_iter().cloned().collect();
+    order.sort(&mut films);
+    (!films.is_empty()).then_some(films)
 }
 
 /// All films that are showing, for the films resource.

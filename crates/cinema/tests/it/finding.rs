@@ -52,6 +52,44 @@ async fn films_page_by_page_with_the_best_rated_first() {
 }
 
 #[tokio::test]
+async fn films_are_recommended_by_rating_popularity_and_genre() {
+    for cinema in both().await {
+        let sorted = async |arguments: Value, field: &str| {
+            let answer = cinema.movies(arguments.clone()).await;
+            let movies = answer["movies"].as_array().unwrap().clone();
+            assert_eq!(answer.get("approximate"), None, "{arguments}");
+            let falls = movies.is_sorted_by(|a, b| match (&a[field], &b[field]) {
+                (Value::String(a), Value::String(b)) => a >= b,
+                (a, b) => a.as_f64() >= b.as_f64(),
+            });
+            assert!(falls, "{arguments} {answer:#}");
+            movies
+        };
+        for (arguments, field, count) in [
+            (json!({"sort": "popularity"}), "popularity", 12),
+            (json!({"sort": "newest"}), "release_date", 12),
+            (json!({"sort": "rating"}), "rating", 12),
+            (json!({"search_query": "おすすめ"}), "rating", 12),
+            (json!({"search_query": "人気の映画"}), "popularity", 12),
+            (json!({"search_query": "popular movies"}), "popularity", 12),
+            (json!({"search_query": "おすすめのアニメ"}), "rating", 1),
+            (
+                json!({"search_query": "best", "genre": "anime"}),
+                "rating",
+                1,
+            ),
+        ] {
+            assert_eq!(sorted(arguments, field).await.len(), count);
+        }
+        let unknown = json!({"sort": "length"});
+        assert_eq!(
+            cinema.code("get_movie_list", unknown).await,
+            "INVALID_ARGUMENT"
+        );
+    }
+}
+
+#[tokio::test]
 async fn an_empty_list_of_films_says_why() {
     for cinema in both().await {
         let none = cinema
