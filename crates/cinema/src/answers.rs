@@ -170,6 +170,9 @@ pub struct Booking {
     /// As in get_show_schedule
     #[schemars(with = "AnyObject")]
     pub schedule_info: ScheduleInfo,
+    /// Signed; get_ticket shows it as a QR code
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ticket: Option<String>,
     pub message: String,
     #[serde(flatten)]
     pub today: Today,
@@ -182,6 +185,7 @@ impl Booking {
         Self {
             reservation: Reservation::of(stored, &context.zone),
             schedule_info: ScheduleInfo::from(&stored.show),
+            ticket: None,
             message,
             today: Today::of(context),
             warnings: Vec::new(),

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     state::{CounterState, MINUTE},
-    store, waiting,
+    store, tickets, waiting,
 };
 
 /// How often seats are looked for while somebody waits.
@@ -60,6 +60,10 @@ impl Background for BackgroundWork {
 
 async fn run(state: &Arc<CounterState>, announce: &Announce) {
     let clock = Clock::system();
+    // From here on every booking has a ticket, and signing needs no query.
+    if let Err(error) = tickets::key(state, &Context::of_the_desk(clock.clone())).await {
+        tracing::warn!(%error, cause = ?error.cause, "there is no key for tickets yet");
+    }
     let mut next_deletion = Instant::now();
     loop {
         let pause = match serve_waiting(state, &clock, announce).await {

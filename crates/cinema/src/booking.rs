@@ -15,6 +15,7 @@ use crate::{
         hall::{Hall, SeatMap},
         party::half_couples,
         seat::{Seat, SeatReference, join, side_by_side},
+        when::rfc3339,
     },
     state::CounterState,
     store::{self, Filter, NewReservation, StoredReservation},
@@ -204,8 +205,20 @@ pub fn changeable(
 ) -> Result<StoredReservation> {
     let found = store::locked_reservation(sql, id, state.now(context))?
         .ok_or_else(errors::reservation_not_found)?;
-    check_on_sale(state, context, &found.show)?;
+    check_changeable(state, context, &found)?;
     Ok(found)
+}
+
+/// Refuses a change once the customers are in, or once the screening is no longer sold.
+pub fn check_changeable(
+    state: &CounterState,
+    context: &Context,
+    found: &StoredReservation,
+) -> Result<()> {
+    match found.admitted_at {
+        Some(at) => Err(errors::already_admitted(&rfc3339(at, &state.zone))),
+        None => check_on_sale(state, context, &found.show),
+    }
 }
 
 /// The seats in the order in which they were named, each once, and the screening

@@ -2,7 +2,7 @@
 
 mod tickets;
 
-pub use tickets::{TicketRefusal, no_ticket, ticket_refused};
+pub use tickets::{TicketRefusal, already_admitted, no_ticket, ticket_refused};
 
 use jiff::civil::Date;
 use kit::{Error, Rule, Shortlist};

@@ -18,14 +18,23 @@ use crate::{
 
 /// The key, for work outside a transaction.
 pub async fn key(state: &Arc<CounterState>, context: &Context) -> Result<Arc<TicketKey>> {
-    let reading = Arc::clone(state);
-    let find = move |sql: &mut dyn Sql| reading.ticket_keys.find(sql);
-    if let Some(key) = state.store.query(context.budget(), find).await? {
+    if let Some(key) = committed_key(state, context).await? {
         return Ok(key);
     }
     let (writing, now) = (Arc::clone(state), state.now(context));
-    let make = move |sql: &mut dyn Sql| writing.ticket_keys.ensure(sql, now);
-    state.store.transaction(context.budget(), make).await
+    let make = move |sql: &mut dyn Sql| writing.ticket_keys.ensure(sql, now).map(|_| ());
+    state.store.transaction(context.budget(), make).await?;
+    let key = committed_key(state, context).await?;
+    key.ok_or_else(|| Error::internal("the ticket key is gone"))
+}
+
+async fn committed_key(
+    state: &Arc<CounterState>,
+    context: &Context,
+) -> Result<Option<Arc<TicketKey>>> {
+    let reading = Arc::clone(state);
+    let find = move |sql: &mut dyn Sql| reading.ticket_keys.find(sql);
+    state.store.query(context.budget(), find).await
 }
 
 /// The ticket of a reservation; `None` unless it is booked.
@@ -45,6 +54,20 @@ pub fn issue(
     let ticket_id = key.ticket_id(&booking.id);
     let claims = Claims::new(ticket_id, booking.version, &booking.seats, show);
     key.sign(&claims).map(Some).map_err(Error::internal)
+}
+
+/// The same, in the transaction that makes or changes the booking.
+pub fn issue_in_transaction(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    booking: &StoredReservation,
+) -> Result<Option<String>> {
+    if booking.status != Status::Confirmed {
+        return Ok(None);
+    }
+    let key = state.ticket_keys.ensure(sql, state.now(context))?;
+    issue(state, &key, booking)
 }
 
 /// The calendar file of a booking; a cancelled one removes the entry.

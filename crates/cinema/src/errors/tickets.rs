@@ -25,6 +25,21 @@ pub fn no_ticket(status: Status) -> Error {
         .details(json!({ "status": status.as_str() }))
 }
 
+const ALREADY_ADMITTED: &str = "ALREADY_ADMITTED";
+
+/// The booking can't be changed after its ticket was admitted. `at` is RFC 3339.
+pub fn already_admitted(at: &str) -> Error {
+    Error::new(
+        ALREADY_ADMITTED,
+        format!("The ticket of this booking was admitted at {at}; it can't be changed any more."),
+    )
+    .next("Ask the staff at the cinema.")
+    .japanese(format!(
+        "この予約は{at}に入場済みのため、変更できません。劇場スタッフにお尋ねください。"
+    ))
+    .details(json!({ "admitted_at": at }))
+}
+
 /// Why a ticket does not admit anybody. Times are RFC 3339.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TicketRefusal {
@@ -80,7 +95,7 @@ pub fn ticket_refused(refusal: TicketRefusal) -> Error {
             "一部の座席が取り消されています。新しいチケットをご提示ください。".to_owned(),
         ),
         TicketRefusal::Admitted { at } => (
-            "ALREADY_ADMITTED",
+            ALREADY_ADMITTED,
             format!("This ticket was already admitted at {at}."),
             "Admit nobody else with it; ask the holder for the reservation_id.",
             format!("このチケットは{at}に入場済みです。"),

@@ -20,7 +20,7 @@ use crate::{
     },
     state::CounterState,
     store::{self, Revision, StoredReservation},
-    uris, waiting,
+    tickets, uris, waiting,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -40,6 +40,9 @@ pub struct Cancelled {
     reservation: Option<Reservation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     schedule_info: Option<ScheduleInfo>,
+    /// Of the seats that are left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ticket: Option<String>,
     cancelled_seat_ids: Vec<String>,
     message: String,
     #[serde(flatten)]
@@ -94,7 +97,7 @@ fn cancel(
     if !found.is_alive() {
         return Ok(nothing_left(context, &found));
     }
-    booking::check_on_sale(state, context, &found.show)?;
+    booking::check_changeable(state, context, &found)?;
     let cancelled = match input.seat_ids.as_deref().unwrap_or_default() {
         [] => found.seats.clone(),
         named => booking::seats_of(&found, named)?,
@@ -115,6 +118,7 @@ fn cancel(
     } else {
         found.seats = left;
     }
+    found.version += 1;
     let revision = Revision {
         show_id: &found.show.id,
         seats: &found.seats,
@@ -127,7 +131,9 @@ fn cancel(
         waiting::offer_free_seats(state, context, sql, &found.show)?;
     }
     context.changed(Change::Resource(uris::seats(&found.show.id)));
-    Ok(answer(context, &found, &cancelled))
+    let mut answer = answer(context, &found, &cancelled);
+    answer.ticket = tickets::issue_in_transaction(state, context, sql, &found)?;
+    Ok(answer)
 }
 
 /// The seats of `from` that are not in `but`.
@@ -156,6 +162,7 @@ fn answer(context: &Context, found: &StoredReservation, cancelled: &[Seat]) -> C
     Cancelled {
         reservation: Some(Reservation::of(found, &context.zone)),
         schedule_info: Some(ScheduleInfo::from(&found.show)),
+        ticket: None,
         cancelled_seat_ids: seat_ids(cancelled),
         message,
         today: Today::of(context),
@@ -200,6 +207,7 @@ fn leave(context: &Context, sql: &mut dyn Sql, id: &str) -> Result<Cancelled> {
     Ok(Cancelled {
         reservation: None,
         schedule_info: None,
+        ticket: None,
         cancelled_seat_ids: Vec::new(),
         message: message.to_owned(),
         today: Today::of(context),

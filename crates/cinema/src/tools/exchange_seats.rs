@@ -22,7 +22,7 @@ use crate::{
     },
     state::CounterState,
     store::{self, Revision, StoredReservation},
-    uris, waiting,
+    tickets, uris, waiting,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -125,6 +125,7 @@ fn handle(
     found.seats = seats;
     let mut answer = Booking::new(context, &found, message);
     answer.warnings = warnings;
+    answer.ticket = tickets::issue_in_transaction(state, context, sql, &found)?;
     Ok(PublishedElsewhere(answer))
 }
 

@@ -16,9 +16,10 @@ use crate::{
     model::{
         hall::{GENERAL, Hall},
         seat::Seat,
+        when::rfc3339,
     },
     state::CounterState,
-    store,
+    store, tickets,
     waiting::{self, WaitingState},
 };
 
@@ -54,6 +55,11 @@ pub struct Output {
     #[schemars(with = "Option<AnyObject>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     schedule_info: Option<ScheduleInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ticket: Option<String>,
+    /// When it was admitted
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admitted_at: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<SeatDetail>>")]
     seat_details: Vec<SeatDetail>,
@@ -155,6 +161,8 @@ pub fn details(
             reservation: None,
             waiting: Some(party),
             schedule_info: show.as_ref().map(ScheduleInfo::from),
+            ticket: None,
+            admitted_at: None,
             seat_details: Vec::new(),
             today: Today::of(context),
         });
@@ -163,10 +171,17 @@ pub fn details(
         .ok_or_else(errors::reservation_not_found)?;
     let hall = state.hall(sql, &found.show)?;
     let seats = found.seats.iter();
+    // There is a key as soon as anything was booked, or a desk was started.
+    let ticket = match state.ticket_keys.find(sql)? {
+        Some(key) => tickets::issue(state, &key, &found)?,
+        None => None,
+    };
     Ok(Output {
         reservation: Some(Reservation::of(&found, &state.zone)),
         waiting: None,
         schedule_info: Some(ScheduleInfo::from(&found.show)),
+        ticket,
+        admitted_at: found.admitted_at.map(|at| rfc3339(at, &state.zone)),
         seat_details: seats.map(|seat| SeatDetail::of(seat, &hall)).collect(),
         today: Today::of(context),
     })

@@ -24,7 +24,7 @@ use crate::{
     },
     state::CounterState,
     store::{self, Revision, StoredReservation},
-    waiting,
+    tickets, waiting,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -108,6 +108,7 @@ fn handle(
     let (language, seats) = (context.language, &reservation.seats);
     let mut answer = Booking::new(context, &reservation, message(language, seats));
     answer.warnings = booking::warnings(language, &reservation.show, &hall, seats);
+    answer.ticket = tickets::issue_in_transaction(state, context, sql, &reservation)?;
     Ok(answer)
 }
 

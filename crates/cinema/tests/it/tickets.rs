@@ -24,11 +24,6 @@ impl Cinema {
         answer["ticket"].as_str().unwrap().to_owned()
     }
 
-    async fn change(&self, reservation: &str, what: &str) {
-        let update = format!("UPDATE cinema_reservations SET {what} WHERE id = '{reservation}'");
-        self.sql(&format!("{update} RETURNING 1")).await;
-    }
-
     async fn refusal(&self, ticket: &str) -> String {
         self.code("check_ticket", json!({"ticket": ticket})).await
     }
@@ -83,32 +78,75 @@ async fn two_gates_admit_a_ticket_once() {
 }
 
 #[tokio::test]
-async fn a_ticket_that_is_not_valid_any_more_is_refused_with_the_reason() {
+async fn a_changed_booking_has_a_new_ticket_and_the_old_one_is_refused_with_the_reason() {
     for cinema in both().await {
-        cinema.clear(SHOW).await;
-        for (change, code) in [
-            ("status = 'cancelled'", "TICKET_CANCELLED"),
-            ("version = 2, seats = 'C5'", "TICKET_PARTLY_CANCELLED"),
-            ("version = 2, seats = 'D5, D6'", "TICKET_EXCHANGED"),
+        let other_show = "S20261116-T4-5";
+        for (tool, change, code) in [
+            ("cancel_reservation", json!({}), "TICKET_CANCELLED"),
             (
-                "version = 2, show_id = 'S20261117-T4-4'",
+                "cancel_reservation",
+                json!({"seat_ids": ["C6"]}),
+                "TICKET_PARTLY_CANCELLED",
+            ),
+            (
+                "exchange_seats",
+                json!({"seat_ids": ["D5", "D6"]}),
+                "TICKET_EXCHANGED",
+            ),
+            (
+                "exchange_seats",
+                json!({"seat_ids": ["D5", "D6"], "schedule_id": other_show}),
                 "TICKET_EXCHANGED",
             ),
         ] {
             cinema.set_clock("2026-11-15T10:00:00+09:00");
-            let id = cinema.book(&["C5", "C6"]).await;
-            let ticket = cinema.ticket(&id).await;
-            cinema.change(&id, change).await;
-            cinema.set_clock(THAT_DAY);
-            assert_eq!(cinema.refusal(&ticket).await, code);
-            if code == "TICKET_PARTLY_CANCELLED" {
-                let renewed = cinema.ticket(&id).await;
-                assert_ne!(renewed, ticket);
-                let renewed = json!({"ticket": renewed});
-                assert_eq!(cinema.ok("check_ticket", renewed).await["count"], 1);
-            }
             cinema.clear(SHOW).await;
+            cinema.clear(other_show).await;
+            let id = cinema.book(&["C5", "C6"]).await;
+            let old = cinema.ticket(&id).await;
+            let mut arguments = change;
+            arguments["reservation_id"] = json!(id);
+            let changed = cinema.ok(tool, arguments).await;
+            cinema.set_clock(THAT_DAY);
+            assert_eq!(cinema.refusal(&old).await, code);
+            let new = &changed["ticket"];
+            assert_eq!(new.is_null(), code == "TICKET_CANCELLED");
+            if !new.is_null() {
+                assert_eq!(*new, cinema.ticket(&id).await);
+                let admitted = cinema.ok("check_ticket", json!({"ticket": new})).await;
+                assert_eq!(admitted["seat_ids"], changed["reservation"]["seat_ids"]);
+            }
         }
+    }
+}
+
+#[tokio::test]
+async fn a_booking_carries_its_ticket_and_stays_as_it_is_once_admitted() {
+    for cinema in both().await {
+        cinema.clear(SHOW).await;
+        let booked = cinema.reserve(SHOW, ["C5", "C6"]).await.unwrap();
+        let id = &booked["reservation"]["reservation_id"];
+        let ticket = &booked["ticket"];
+        assert_eq!(*ticket, cinema.ticket(id.as_str().unwrap()).await);
+        let details = cinema.details(id).await;
+        assert_eq!(details["ticket"], *ticket);
+        assert_eq!(details.get("admitted_at"), None);
+        let held = json!({"schedule_id": SHOW, "seat_ids": ["D5"]});
+        let held = cinema.ok("hold_seats", held).await;
+        assert_eq!(held.get("ticket"), None);
+
+        cinema.set_clock(THAT_DAY);
+        cinema.ok("check_ticket", json!({"ticket": ticket})).await;
+        assert_eq!(cinema.details(id).await["admitted_at"], THAT_DAY);
+        for (tool, seats) in [
+            ("cancel_reservation", json!(["C6"])),
+            ("cancel_reservation", json!(null)),
+            ("exchange_seats", json!(["E5", "E6"])),
+        ] {
+            let arguments = json!({"reservation_id": id, "seat_ids": seats});
+            assert_eq!(cinema.code(tool, arguments).await, "ALREADY_ADMITTED");
+        }
+        assert_eq!(cinema.details(id).await["ticket"], *ticket);
     }
 }
 
@@ -267,9 +305,8 @@ async fn the_calendar_file_says_when_where_and_which_seats() {
         }
         assert!(!file.contains(&id));
 
-        cinema
-            .change(&id, "status = 'cancelled', version = 2")
-            .await;
+        let cancel = json!({"reservation_id": id});
+        cinema.ok("cancel_reservation", cancel).await;
         let cancelled = cinema.read(&uri).await.unwrap();
         assert!(cancelled.contains("STATUS:CANCELLED\r\n"));
         assert!(cancelled.contains("SEQUENCE:1\r\n"));
