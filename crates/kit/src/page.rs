@@ -1,5 +1,7 @@
 //! Pages of a list: a limit, and a cursor to the next page.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -22,20 +24,40 @@ impl<T> Page<T> {
 
 /// One page of a list in memory. The cursor is the position of the next page.
 pub fn slice<T: Clone>(all: &[T], cursor: Option<&str>, size: usize) -> Result<Page<T>> {
+    let range = range(all.len(), cursor, size)?;
+    Ok(Page {
+        next_cursor: cursor_after(&range, all.len()),
+        items: all.get(range).map(<[T]>::to_vec).unwrap_or_default(),
+    })
+}
+
+/// One page of a list that is no longer needed.
+pub fn take<T>(mut all: Vec<T>, cursor: Option<&str>, size: usize) -> Result<Page<T>> {
+    let range = range(all.len(), cursor, size)?;
+    let next_cursor = cursor_after(&range, all.len());
+    all.truncate(range.end);
+    all.drain(..range.start);
+    Ok(Page {
+        items: all,
+        next_cursor,
+    })
+}
+
+/// The positions of the page's items.
+fn range(length: usize, cursor: Option<&str>, size: usize) -> Result<Range<usize>> {
     let start = match cursor {
         None => 0,
         Some(cursor) => cursor
             .strip_prefix('p')
             .and_then(|position| position.parse::<usize>().ok())
-            .filter(|position| *position > 0 && *position < all.len())
+            .filter(|position| *position > 0 && *position < length)
             .ok_or_else(unknown_cursor)?,
     };
-    let items: Vec<T> = all.iter().skip(start).take(size).cloned().collect();
-    let end = start + items.len();
-    Ok(Page {
-        items,
-        next_cursor: (end < all.len()).then(|| format!("p{end}")),
-    })
+    Ok(start..start.saturating_add(size).min(length))
+}
+
+fn cursor_after(range: &Range<usize>, length: usize) -> Option<String> {
+    (range.end < length).then(|| format!("p{}", range.end))
 }
 
 pub fn unknown_cursor() -> Error {
@@ -53,6 +75,11 @@ mod tests {
         let mut cursor = None;
         loop {
             let page = slice(&all, cursor.as_deref(), 3).unwrap();
+            let taken = take(all.clone(), cursor.as_deref(), 3).unwrap();
+            assert_eq!(
+                (&taken.items, &taken.next_cursor),
+                (&page.items, &page.next_cursor)
+            );
             seen.extend(page.items);
             cursor = page.next_cursor;
             if cursor.is_none() {

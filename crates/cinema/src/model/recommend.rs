@@ -1,5 +1,7 @@
 //! What people say who want a recommendation rather than a certain film.
 
+use std::borrow::Borrow;
+
 use kit::text::fold;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -19,11 +21,13 @@ pub enum Order {
 
 impl Order {
     /// Sorts films that come in the order of their rating.
-    pub fn sort(self, films: &mut [Film]) {
+    pub fn sort<F: Borrow<Film>>(self, films: &mut [F]) {
         match self {
             Self::Rating => {}
-            Self::Popularity => films.sort_by_key(|film| -film.popularity),
-            Self::Newest => films.sort_by(|a, b| b.release_date.cmp(&a.release_date)),
+            Self::Popularity => films.sort_by_key(|film| -film.borrow().popularity),
+            Self::Newest => {
+                films.sort_by(|a, b| b.borrow().release_date.cmp(&a.borrow().release_date));
+            }
         }
     }
 }

@@ -58,7 +58,7 @@ pub struct Output {
     today: Today,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 #[schemars(transform = without_required)]
 pub struct Movie {
     movie_id: String,
@@ -78,9 +78,8 @@ pub struct Movie {
     release_date: String,
 }
 
-impl From<&Film> for Movie {
-    fn from(film: &Film) -> Self {
-        let film = film.clone();
+impl From<Film> for Movie {
+    fn from(film: Film) -> Self {
         Self {
             movie_id: film.id,
             title: film.title,
@@ -149,19 +148,9 @@ fn handle(
         }
     }
     let mut approximate = None;
-    let mut movies: Vec<Movie> = films.iter().map(Movie::from).collect();
     if let (None, Some(query)) = (&reason, given(input.search_query.as_deref())) {
-        let recommended = recommended(query, &films);
-        let hits = match &recommended {
-            Some(recommended) => SearchHits {
-                films: recommended.iter().collect(),
-                are_approximate: false,
-            },
-            None => titles::search(query, &films),
-        };
-        approximate = (hits.are_approximate && !hits.films.is_empty()).then_some(true);
-        movies = hits.films.into_iter().map(Movie::from).collect();
-        if movies.is_empty() {
+        let hits = search(query, &films);
+        if hits.films.is_empty() {
             let all = store::films(sql, &Showing::From(today))?;
             let otherwise = titles::search(query, &all).films;
             reason = Some(match otherwise.is_empty() {
@@ -169,10 +158,12 @@ fn handle(
                 false => reasons::only_otherwise(context.language, query, &otherwise),
             });
         }
+        approximate = (hits.are_approximate && !hits.films.is_empty()).then_some(true);
+        films = hits.films.into_iter().cloned().collect();
     }
-    let page = page::slice(&movies, given(input.cursor.as_deref()), input.limit)?;
+    let page = page::take(films, given(input.cursor.as_deref()), input.limit)?;
     Ok(Output {
-        movies: page.items,
+        movies: page.items.into_iter().map(Movie::from).collect(),
         approximate,
         explanation: reason.into(),
         next_cursor: page.next_cursor,
@@ -180,30 +171,38 @@ fn handle(
     })
 }
 
-/// The films to recommend, if the query asks for that and names no film. What else it
-/// says is a genre, or describes the film.
-fn recommended(query: &str, films: &[Film]) -> Option<Vec<Film>> {
-    let (order, rest) = recommend::wish(query)?;
-    if !titles::search(query, films).are_approximate {
-        return None;
+/// The films that a query names or describes, or that it wants to be recommended.
+fn search<'a>(query: &str, films: &'a [Film]) -> SearchHits<'a> {
+    let hits = titles::search(query, films);
+    match recommended(query, films) {
+        Some(recommended) if hits.are_approximate => SearchHits {
+            films: recommended,
+            are_approximate: false,
+        },
+        _ => hits,
     }
-    let fitting: Vec<&Film> = match films.iter().any(|film| is_genre(&film.genre, &rest)) {
+}
+
+/// The films to recommend, if the query asks for that. What else it says is a genre, or
+/// describes the film.
+fn recommended<'a>(query: &str, films: &'a [Film]) -> Option<Vec<&'a Film>> {
+    let (order, rest) = recommend::wish(query)?;
+    let mut fitting: Vec<&Film> = match films.iter().any(|film| is_genre(&film.genre, &rest)) {
         true => {
             let of_genre = films.iter().filter(|film| is_genre(&film.genre, &rest));
             of_genre.collect()
         }
         false => titles::search(&rest, films).films,
     };
-    let mut films: Vec<Film> = fitting.into_iter().cloned().collect();
-    order.sort(&mut films);
-    (!films.is_empty()).then_some(films)
+    order.sort(&mut fitting);
+    (!fitting.is_empty()).then_some(fitting)
 }
 
 /// All films that are showing, for the films resource.
 pub fn all(state: &CounterState, context: &Context, sql: &mut dyn Sql) -> Result<Output> {
     let films = store::films(sql, &Showing::From(state.programme_day(context)))?;
     Ok(Output {
-        movies: films.iter().map(Movie::from).collect(),
+        movies: films.into_iter().map(Movie::from).collect(),
         approximate: None,
         explanation: Explanation::default(),
         next_cursor: None,

@@ -9,12 +9,12 @@ mod merchant;
 mod rooms;
 mod todo;
 
-use std::{fmt::Write, fs, path::Path, thread};
+use std::{fmt::Write, fs, path::Path, thread, time::Duration};
 
 use jiff::{ToSpan, Zoned};
 use serde_json::{Value, json};
 
-use crate::harness::{Pipe, Place, modern, result};
+use crate::harness::{Pipe, Place, call, modern, result, structured};
 
 /// The figures may differ by this much without being written anew: names of days and
 /// free seats differ from day to day.
@@ -195,8 +195,21 @@ fn open(subject: &Subject) -> (Place, Pipe) {
     command
         .args(["stdio", subject.counter, "--config"])
         .arg(config);
-    let pipe = Pipe::start(&mut command);
+    let mut pipe = Pipe::start(&mut command);
+    if subject.counter == "merchant" {
+        while is_indexing(&mut pipe) {
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
     (place, pipe)
+}
+
+/// Whether the search index is still being built. Tasks are those of a shop that has
+/// opened.
+fn is_indexing(pipe: &mut Pipe) -> bool {
+    let search = call(1, "search_products", json!({ "keywords": ["カレンダー"] }));
+    let answer = pipe.request(&search);
+    structured(result(&answer))["fallback"] == true
 }
 
 fn listed(subject: &Subject) -> usize {
