@@ -55,14 +55,20 @@ pub fn settings<T: JsonSchema>() -> Value {
 }
 
 /// The schema of a tool's `structuredContent`. Any answer may have warnings, so every
-/// schema names them.
+/// schema that lists fields lists them too. One that lists none is of a tool that
+/// answers as another one does.
 pub fn output<T: JsonSchema>() -> Option<Value> {
     let mut schema = schema::<T>();
     drop_zero_minimum(&mut schema);
-    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        properties
-            .entry("warnings")
-            .or_insert_with(Warning::list_schema);
+    match schema.get_mut("properties") {
+        Some(Value::Object(fields)) if !fields.is_empty() => {
+            fields
+                .entry("warnings")
+                .or_insert_with(Warning::list_schema);
+        }
+        _ => {
+            schema.as_object_mut()?.remove("properties");
+        }
     }
     Some(schema)
 }
