@@ -8,7 +8,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 use crate::{
-    model::{Listing, Show, Status, seat::Seat, when::rfc3339},
+    model::{
+        Listing, Show, Status,
+        hall::GENERAL,
+        prices::{Occasion, PriceList},
+        seat::Seat,
+        when::rfc3339,
+    },
     store::StoredReservation,
 };
 
@@ -76,9 +82,25 @@ pub struct Schedule {
     bookable: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     most_together: Option<usize>,
+    /// Of a general ticket
+    #[serde(skip_serializing_if = "Option::is_none")]
+    price_yen: Option<i64>,
+    /// Of the cheapest
+    #[serde(skip_serializing_if = "Option::is_none")]
+    price_from_yen: Option<i64>,
 }
 
 impl Schedule {
+    /// Adds what a ticket costs, if that is known.
+    #[must_use]
+    pub fn priced(mut self, show: &Show, list: Option<&PriceList>) -> Self {
+        let occasion = Occasion::of(show);
+        let range = list.zip(occasion);
+        let range = range.and_then(|(list, occasion)| list.range(&occasion, GENERAL));
+        (self.price_yen, self.price_from_yen) = range.unzip();
+        self
+    }
+
     /// Where the caller named no film, the English title helps to tell them apart.
     pub fn of(listing: &Listing, now: i64, film_is_named: bool) -> Self {
         let show = &listing.show;
@@ -101,6 +123,8 @@ impl Schedule {
             total_seats_count: show.seat_count,
             bookable: listing.can_be_booked(now),
             most_together: listing.most_together,
+            price_yen: None,
+            price_from_yen: None,
         }
     }
 }

@@ -115,6 +115,7 @@ impl Order {
             held_since: until.map(|_| now),
             version: 1,
             admitted_at: None,
+            price: None,
         })
     }
 

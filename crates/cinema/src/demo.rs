@@ -25,7 +25,7 @@ use crate::{
         seat::{Seat, join},
     },
     state::CounterState,
-    store::{insert_rows, save_hall},
+    store::{insert_rows, save_document, save_hall},
 };
 use timetable::PlannedShow;
 
@@ -61,6 +61,8 @@ impl DemoData {
                     write_halls(sql)?;
                 }
                 write_films(sql)?;
+                save_document(sql, &*data::PRICES, true)?;
+                save_document(sql, &*data::PLACE, true)?;
                 let mut count = 0;
                 for date in from.series(1.day()).take_while(|date| *date <= until) {
                     count += write_day(&state, sql, date, now)?;
@@ -334,6 +336,7 @@ fn remove(sql: &mut dyn Sql) -> Result<i64> {
         "DELETE FROM cinema_films WHERE is_demo = 1 AND NOT EXISTS \
          (SELECT 1 FROM cinema_shows s WHERE s.film_id = cinema_films.id)"
             .to_owned(),
+        "DELETE FROM cinema_documents WHERE is_demo = 1".to_owned(),
     ] {
         sql.execute(&statement, &[])?;
     }

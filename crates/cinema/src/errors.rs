@@ -4,6 +4,8 @@ mod tickets;
 
 pub use tickets::{TicketRefusal, already_admitted, no_ticket, ticket_refused};
 
+mod prices;
+
 use jiff::civil::Date;
 use kit::{Error, Rule, Shortlist};
 use serde_json::{Value, json};
@@ -18,6 +20,8 @@ use crate::{
     },
     store::StoredReservation,
 };
+
+pub use prices::{tickets_mismatch, unknown_price_class};
 
 const INVALID_DATE: &str = "INVALID_DATE";
 const INVALID_DATE_MESSAGE: &str = "Invalid date format. Use YYYY-MM-DD.";

@@ -16,6 +16,7 @@ mod ids;
 mod model;
 mod programme;
 mod prompts;
+mod quote;
 mod reasons;
 mod resources;
 mod settings;
@@ -53,6 +54,11 @@ pub const MIGRATIONS: Migrations = Migrations {
             sql: include_str!("../migrations/0003.sql"),
         },
         Migration {
+            version: 4,
+            name: "prices and the place",
+            sql: include_str!("../migrations/0004.sql"),
+        },
+        Migration {
             version: 5,
             name: "tickets",
             sql: include_str!("../migrations/0005.sql"),
@@ -73,7 +79,8 @@ const ABOUT: About = About {
         (get_seat_availability), or the best seats for a party at once (find_best_seats); hold them \
         (hold_seats) while the customer decides, confirm, then reserve (reserve_seats). \
         cancel_reservation and exchange_seats change a booking; join_waiting_list waits for a full \
-        screening. No payment is taken. Dates are YYYY-MM-DD and times HH:MM in the cinema's time zone; 25:30 is \
+        screening. No payment is taken. get_show_schedule \
+        has the prices; cinema://place says how to get here. Dates are YYYY-MM-DD and times HH:MM in the cinema's time zone; 25:30 is \
         01:30 of the next day. When a call is refused, details.candidates or \
         details.nearest_free_block say what to offer instead; when an answer is empty, message \
         says why.",

@@ -2,15 +2,18 @@
 //! and age classes), [`titles`] and [`words`] (which film somebody means), [`recommend`] (which film
 //! somebody might like), [`seat`] (how
 //! a seat is written), [`hall`] (the seat plan and the free seats), [`best_seats`] (which
-//! free seats suit a party best), [`party`] (seats that are booked together), [`ticket`],
-//! [`qr`] and [`ticket_calendar`] (what a customer takes home), [`when`] (dates and house
-//! times).
+//! free seats suit a party best), [`party`] (seats that are booked together), [`prices`]
+//! and [`quote`] (what they cost), [`ticket`], [`qr`] and [`ticket_calendar`] (what a
+//! customer takes home), [`place`] (where the cinema is), [`when`] (dates and house times).
 
 pub mod best_seats;
 pub mod film;
 pub mod hall;
 pub mod party;
+pub mod place;
+pub mod prices;
 pub mod qr;
+pub mod quote;
 pub mod recommend;
 pub mod seat;
 pub mod ticket;
@@ -53,6 +56,14 @@ impl Status {
     }
 }
 
+/// A hash (FNV-1a). It tells whether what is cached is still what is stored.
+pub fn digest(bytes: impl Iterator<Item = u8>) -> i64 {
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    i64::from_ne_bytes(hash.to_ne_bytes())
+}
+
 /// One screening of one film in one hall.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Show {
@@ -76,6 +87,9 @@ pub struct Show {
     pub starts_at: i64,
     /// How many parties wait for seats.
     pub waiting: i64,
+    pub is_demo: bool,
+    /// Identifies the price list; `None` if there is none.
+    pub price_digest: Option<i64>,
 }
 
 impl Show {

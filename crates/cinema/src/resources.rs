@@ -1,5 +1,5 @@
-//! What clients can read and watch: the films, the seat map of every screening of today
-//! and later, tickets, and the key that verifies them.
+//! What clients can read and watch: the films, the prices, the place, the seat map of
+//! every screening of today and later, tickets, and the key that verifies them.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{
     errors,
-    model::{Show, Status},
+    model::{Show, Status, place::Place, prices::PriceList},
     prompts,
     state::CounterState,
     store::{self, ListFrom},
@@ -24,6 +24,7 @@ use crate::{
 
 const JSON: &str = "application/json";
 const FILM_DATA: Shows = Shows::data_of(&["get_movie_list"]);
+const HOUSE_DATA: Shows = Shows::data_of(&["get_show_schedule"]);
 /// An entry of the list shows film, day and time, which are data of the schedule.
 const SEAT_DATA: Shows = Shows {
     read: &["get_seat_availability"],
@@ -95,20 +96,31 @@ impl CinemaResources {
         })
         .await
     }
+
+    async fn document<D: store::Document + Send + 'static>(
+        &self,
+        context: &Context,
+    ) -> Result<Option<Contents>> {
+        let document = self
+            .query(context, |_, _, sql| store::any_document::<D>(sql))
+            .await?;
+        document.as_ref().map(json).transpose()
+    }
 }
 
 impl Resources for CinemaResources {
     fn shows(&self, uri: &str) -> Option<Shows> {
-        if uri == uris::FILMS {
-            return Some(FILM_DATA);
+        match uri {
+            uris::FILMS => Some(FILM_DATA),
+            uris::PLACE | uris::PRICES => Some(HOUSE_DATA),
+            uris::TICKET_KEY => Some(TICKET_DATA),
+            _ => {
+                let seats = uris::schedule_id(uri).map(|_| SEAT_DATA);
+                let waiting = || uris::waiting_id(uri).map(|_| WAITING_DATA);
+                let ticket = || uris::ticket(uri).map(|_| TICKET_DATA);
+                seats.or_else(waiting).or_else(ticket)
+            }
         }
-        if uri == uris::TICKET_KEY {
-            return Some(TICKET_DATA);
-        }
-        let seats = uris::schedule_id(uri).map(|_| SEAT_DATA);
-        let waiting = || uris::waiting_id(uri).map(|_| WAITING_DATA);
-        let ticket = || uris::ticket(uri).map(|_| TICKET_DATA);
-        seats.or_else(waiting).or_else(ticket)
     }
 
     fn list<'a>(
@@ -125,21 +137,21 @@ impl Resources for CinemaResources {
                     id: String::new(),
                 },
             };
-            let fixed = match first_page {
-                true => vec![films_resource(), ticket_key_resource()],
-                false => Vec::new(),
-            };
-            let room = PAGE - fixed.len();
-            let mut shows = self
+            let (house, mut shows, room) = self
                 .query(context, move |_, _, sql| {
+                    let house = match first_page {
+                        true => house_resources(&store::document_names(sql)?),
+                        false => Vec::new(),
+                    };
+                    let room = PAGE - house.len();
                     // One more than fits says whether there is another page.
-                    store::shows_from(sql, &from, room + 1)
+                    Ok((house, store::shows_from(sql, &from, room + 1)?, room))
                 })
                 .await?;
             let more = shows.len() > room;
             shows.truncate(room);
             let next_cursor = shows.last().filter(|_| more).map(write_cursor);
-            let items = fixed.into_iter().chain(shows.iter().map(seats_resource));
+            let items = house.into_iter().chain(shows.iter().map(seats_resource));
             Ok(Page {
                 items: items.collect(),
                 next_cursor,
@@ -190,9 +202,17 @@ impl Resources for CinemaResources {
         uri: &'a str,
     ) -> BoxFuture<'a, Result<Option<Contents>>> {
         Box::pin(async move {
-            if uri == uris::FILMS {
-                let films = self.query(context, get_movie_list::all).await?;
-                return json(&films).map(Some);
+            let known = match uri {
+                uris::FILMS => {
+                    let films = self.query(context, get_movie_list::all).await?;
+                    return json(&films).map(Some);
+                }
+                uris::PRICES => self.document::<PriceList>(context).await?,
+                uris::PLACE => self.document::<Place>(context).await?,
+                _ => None,
+            };
+            if known.is_some() {
+                return Ok(known);
             }
             if let Some(id) = uris::waiting_id(uri) {
                 let look = move |state: &CounterState, context: &Context, sql: &mut dyn Sql| {
@@ -261,24 +281,35 @@ impl Resources for CinemaResources {
     }
 }
 
-fn films_resource() -> Resource {
-    Resource {
-        uri: uris::FILMS.into(),
-        name: "films".into(),
-        title: Some("Movies now showing".into()),
-        description: None,
-        mime_type: JSON,
-    }
-}
-
-fn ticket_key_resource() -> Resource {
-    Resource {
-        uri: uris::TICKET_KEY.into(),
-        name: "ticket key".into(),
-        title: Some("Public key of tickets".into()),
-        description: Some("A JSON Web Key, to verify tickets offline".into()),
-        mime_type: JSON,
-    }
+/// The films, the key of tickets, and the documents that exist.
+fn house_resources(documents: &[String]) -> Vec<Resource> {
+    let all = [
+        (uris::FILMS, "films", "Movies now showing"),
+        (
+            uris::PLACE,
+            "place",
+            "Where the cinema is, how to get there, accessibility",
+        ),
+        (uris::PRICES, "prices", "Price list"),
+        (
+            uris::TICKET_KEY,
+            "ticket key",
+            "Public key of tickets, a JSON Web Key",
+        ),
+    ];
+    let exists = |name: &str| {
+        ["films", "ticket key"].contains(&name) || documents.iter().any(|known| known == name)
+    };
+    all.into_iter()
+        .filter(|(_, name, _)| exists(name))
+        .map(|(uri, name, title)| Resource {
+            uri: uri.into(),
+            name: name.into(),
+            title: Some(title.into()),
+            description: None,
+            mime_type: JSON,
+        })
+        .collect()
 }
 
 fn seats_resource(show: &Show) -> Resource {

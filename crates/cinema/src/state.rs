@@ -14,6 +14,7 @@ use crate::{
     model::{
         Show,
         hall::Hall,
+        prices::PriceList,
         when::{self, HouseTime},
     },
     settings::Settings,
@@ -40,6 +41,8 @@ pub struct CounterState {
     /// digest that comes with each show says whether ours is still valid.
     plans: Mutex<HashMap<String, (i64, Arc<Hall>)>>,
     pub ticket_keys: TicketKeys,
+    /// The operator's price list and the demo's, each with its digest.
+    price_lists: Mutex<HashMap<bool, (i64, Arc<PriceList>)>>,
 }
 
 impl CounterState {
@@ -52,6 +55,7 @@ impl CounterState {
             waiting_changed: Notify::new(),
             plans: Mutex::default(),
             ticket_keys: TicketKeys::default(),
+            price_lists: Mutex::default(),
         }
     }
 
@@ -68,6 +72,29 @@ impl CounterState {
             (show.layout_digest, Arc::clone(&hall)),
         );
         Ok(hall)
+    }
+
+    /// The prices of a screening; `None` if none are known. Real screenings never
+    /// have the demo's prices.
+    pub fn prices(&self, sql: &mut dyn Sql, show: &Show) -> Result<Option<Arc<PriceList>>> {
+        let Some(wanted) = show.price_digest else {
+            return Ok(None);
+        };
+        let lists = || {
+            self.price_lists
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some((digest, list)) = lists().get(&show.is_demo)
+            && *digest == wanted
+        {
+            return Ok(Some(Arc::clone(list)));
+        }
+        let list = store::document::<PriceList>(sql, show.is_demo)?.map(Arc::new);
+        if let Some(list) = &list {
+            lists().insert(show.is_demo, (wanted, Arc::clone(list)));
+        }
+        Ok(list)
     }
 
     pub fn now(&self, context: &Context) -> i64 {

@@ -1,9 +1,10 @@
 //! The rows: one SQL text for both engines, with as few statements as possible.
 //! `films` and `shows` read the programme, `bookings` keeps reservations, `seats` who
 //! owns a seat, `waiting` who waits for one, `halls` seat plans, `tickets` the key of
-//! tickets and who was admitted.
+//! tickets and who was admitted, `documents` the price list and the place.
 
 mod bookings;
+mod documents;
 mod films;
 mod halls;
 mod insert;
@@ -16,6 +17,7 @@ pub use bookings::{
     NewReservation, Revision, StoredReservation, book, delete_expired_holds, held_by_caller,
     lock_show, locked_reservation, remove, reservation, revise,
 };
+pub use documents::{Document, any_document, document, document_names, save_document};
 pub use films::{Showing, films, has_films};
 pub use halls::{hall, save_hall};
 pub use insert::insert_rows;

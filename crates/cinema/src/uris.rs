@@ -3,6 +3,8 @@
 use kit::resource::{escape, unescape};
 
 pub const FILMS: &str = "cinema://films";
+pub const PLACE: &str = "cinema://place";
+pub const PRICES: &str = "cinema://prices";
 pub const SEATS_TEMPLATE: &str = "cinema://shows/{schedule_id}/seats";
 pub const WAITING_TEMPLATE: &str = "cinema://waiting/{waiting_id}";
 /// The public key with which a gate verifies tickets.

@@ -7,6 +7,8 @@ use serde::Deserialize;
 
 use crate::model::{
     hall::{COUPLE, GENERAL, Hall, HallSeat},
+    place::Place,
+    prices::PriceList,
     seat::Seat,
 };
 
@@ -31,6 +33,8 @@ pub struct DemoFilm {
 /// Each pair of neighbours shares a hall for a day; see `timetable`.
 pub static FILMS: LazyLock<Vec<DemoFilm>> = LazyLock::new(|| read(include_str!("films.json")));
 pub static HALLS: LazyLock<Vec<DemoHall>> = LazyLock::new(|| read(include_str!("halls.json")));
+pub static PRICES: LazyLock<PriceList> = LazyLock::new(|| read(include_str!("prices.json")));
+pub static PLACE: LazyLock<Place> = LazyLock::new(|| read(include_str!("place.json")));
 
 #[derive(Debug, Deserialize)]
 pub struct DemoHall {
@@ -45,8 +49,8 @@ pub struct DemoHall {
     wheelchair: u32,
 }
 
-#[expect(clippy::expect_used, reason = "the tests read both files")]
-fn read<T: Deserialize<'static>>(file: &'static str) -> Vec<T> {
+#[expect(clippy::expect_used, reason = "the tests read all files")]
+fn read<T: Deserialize<'static>>(file: &'static str) -> T {
     serde_json::from_str(file).expect("the sample cinema is valid JSON")
 }
 

@@ -76,16 +76,11 @@ impl Hall {
         rows.join(", ")
     }
 
-    /// A hash of the plan (FNV-1a). It tells whether a cached plan is still the
-    /// stored one.
+    /// Equal digests mean equal plans.
     pub fn digest(&self) -> i64 {
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for place in self.seats() {
-            for byte in format!("{}={};", place.seat, place.seat_type).bytes() {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        }
-        i64::from_ne_bytes(hash.to_ne_bytes())
+        let places = self.seats();
+        let places = places.map(|place| format!("{}={};", place.seat, place.seat_type));
+        super::digest(places.flat_map(String::into_bytes))
     }
 }
 

@@ -6,13 +6,15 @@
 use std::fmt;
 
 use jiff::{Span, Timestamp, ToSpan, civil::Date, tz::TimeZone};
+use serde::{Deserialize, Serialize};
 
 pub const DAY: i64 = 24 * 60;
 /// House times end at 29:59; 30:00 belongs to the next day.
 const LATEST: i64 = 30 * 60;
 
 /// Minutes since midnight of the programme's day, past 24:00 for late shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct HouseTime(i64);
 
 impl HouseTime {
@@ -45,6 +47,20 @@ impl HouseTime {
 impl fmt::Display for HouseTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:02}:{:02}", self.0 / 60, self.0 % 60)
+    }
+}
+
+impl From<HouseTime> for String {
+    fn from(time: HouseTime) -> Self {
+        time.to_string()
+    }
+}
+
+impl TryFrom<String> for HouseTime {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(&text).ok_or("not a time such as 19:30")
     }
 }
 

@@ -5,6 +5,7 @@ use kit::{Error, Param, Result, Sql};
 use super::{seats, shows};
 use crate::model::{
     Show, Status,
+    quote::Quote,
     seat::{Seat, join},
 };
 
@@ -87,6 +88,8 @@ pub struct StoredReservation {
     pub version: i64,
     /// When somebody came in with its ticket.
     pub admitted_at: Option<i64>,
+    /// What the seats cost; `None` if that was not known.
+    pub price: Option<Quote>,
 }
 
 impl StoredReservation {
@@ -100,7 +103,8 @@ pub fn reservation(sql: &mut dyn Sql, id: &str, now: i64) -> Result<Option<Store
     let found = sql.query_one(
         &format!(
             "SELECT {}, r.seats, r.status, r.created_at, r.expires_at, r.held_since, r.version, \
-             r.admitted_at FROM {} JOIN cinema_reservations r ON r.show_id = s.id WHERE r.id = $1",
+             r.admitted_at, r.price FROM {} JOIN cinema_reservations r ON r.show_id = s.id \
+             WHERE r.id = $1",
             shows::COLUMNS,
             shows::TABLES,
         ),
@@ -124,6 +128,7 @@ pub fn reservation(sql: &mut dyn Sql, id: &str, now: i64) -> Result<Option<Store
         held_since: row.opt_int(shows::WIDTH + 4)?,
         version: row.int(shows::WIDTH + 5)?,
         admitted_at: row.opt_int(shows::WIDTH + 6)?,
+        price: Quote::read(&row.text(shows::WIDTH + 7)?),
     }))
 }
 

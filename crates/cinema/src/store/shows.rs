@@ -7,8 +7,9 @@ use crate::model::{Listing, Show, when::HouseTime};
 /// The columns of [`read`], and the tables they come from.
 pub(super) const COLUMNS: &str = "s.id, s.film_id, f.title, s.theater_id, t.name, t.seat_count, \
      t.layout_digest, s.show_date, s.start_minute, s.end_minute, s.starts_at, f.english_title, \
-     f.genre, f.age_class, s.waiting";
-pub(super) const WIDTH: usize = 15;
+     f.genre, f.age_class, s.waiting, s.is_demo, (SELECT d.digest FROM cinema_documents d \
+     WHERE d.name = 'prices' AND d.is_demo = s.is_demo)";
+pub(super) const WIDTH: usize = 17;
 pub(super) const TABLES: &str = "cinema_shows s JOIN cinema_films f ON f.id = s.film_id \
      JOIN cinema_theaters t ON t.id = s.theater_id";
 
@@ -29,6 +30,8 @@ pub(super) fn read(row: &Row) -> Result<Show> {
         genre: row.text(12)?,
         age_class: row.text(13)?,
         waiting: row.int(14)?,
+        is_demo: row.int(15)? == 1,
+        price_digest: row.opt_int(16)?,
     })
 }
 

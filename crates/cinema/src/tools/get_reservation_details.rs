@@ -15,9 +15,12 @@ use crate::{
     errors, ids,
     model::{
         hall::{GENERAL, Hall},
+        place::{Place, ShortPlace},
+        quote::Price,
         seat::Seat,
         when::rfc3339,
     },
+    quote,
     state::CounterState,
     store, tickets,
     waiting::{self, WaitingState},
@@ -63,6 +66,13 @@ pub struct Output {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<SeatDetail>>")]
     seat_details: Vec<SeatDetail>,
+    /// No payment is taken
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AnyObject>")]
+    price: Option<Price>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AnyObject>")]
+    place: Option<ShortPlace>,
     #[serde(flatten)]
     today: Today,
 }
@@ -164,17 +174,27 @@ pub fn details(
             ticket: None,
             admitted_at: None,
             seat_details: Vec::new(),
+            price: None,
+            place: None,
             today: Today::of(context),
         });
     }
     let found = store::reservation(sql, &id, state.now(context))?
         .ok_or_else(errors::reservation_not_found)?;
     let hall = state.hall(sql, &found.show)?;
+    let place = store::any_document::<Place>(sql)?;
     let seats = found.seats.iter();
     // There is a key as soon as anything was booked, or a desk was started.
     let ticket = match state.ticket_keys.find(sql)? {
         Some(key) => tickets::issue(state, &key, &found)?,
         None => None,
+    };
+    let price = match &found.price {
+        // Booked before there were prices.
+        None if found.is_alive() => {
+            quote::quote(state, sql, &found.show, &hall, &found.seats, None)?
+        }
+        price => price.clone(),
     };
     Ok(Output {
         reservation: Some(Reservation::of(&found, &state.zone)),
@@ -183,6 +203,8 @@ pub fn details(
         ticket,
         admitted_at: found.admitted_at.map(|at| rfc3339(at, &state.zone)),
         seat_details: seats.map(|seat| SeatDetail::of(seat, &hall)).collect(),
+        price: price.map(|price| price.answer(context.language)),
+        place: place.map(|place| place.short(context.language)),
         today: Today::of(context),
     })
 }

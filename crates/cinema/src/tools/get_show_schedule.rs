@@ -17,6 +17,7 @@ use crate::{
     model::{
         Listing,
         film::{AGE_CLASSES, Film, tidy_age_class},
+        place::Place,
         titles,
     },
     programme::Filters,
@@ -56,6 +57,12 @@ pub struct Output {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<AnyObject>>")]
     alternatives: Vec<Schedule>,
+    /// The price list; the cheapest that applies counts
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    prices: Vec<String>,
+    /// More in cinema://place
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<String>,
     #[serde(flatten)]
     explanation: Explanation,
     #[serde(flatten)]
@@ -148,18 +155,40 @@ fn handle(
     let age_class = film.as_ref().map_or("", |film| &film.age_class);
     let warnings = age_warning(age_class, context.language).into_iter();
     let warnings = warnings.chain(cut(&mut found, context.language)).collect();
-    let schedules = |listings: Vec<Listing>| {
-        let listed = listings.iter();
-        let listed = listed.map(|listing| Schedule::of(listing, now, film.is_some()));
+    let prices = price_board(state, context, sql, found.first().or(alternatives.first()))?;
+    let place = store::any_document::<Place>(sql)?;
+    let mut schedules = |listings: Vec<Listing>| -> Result<Vec<Schedule>> {
+        let listed = listings.iter().map(|listing| {
+            let list = state.prices(sql, &listing.show)?;
+            let schedule = Schedule::of(listing, now, film.is_some());
+            Ok(schedule.priced(&listing.show, list.as_deref()))
+        });
         listed.collect()
     };
     Ok(Output {
-        schedules: schedules(found),
-        alternatives: schedules(alternatives),
+        schedules: schedules(found)?,
+        alternatives: schedules(alternatives)?,
+        prices,
+        place: place.map(|place| place.line(context.language)),
         explanation: reason.into(),
         today: Today::of(context),
         warnings,
     })
+}
+
+/// The price list of a screening, line by line.
+fn price_board(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    listing: Option<&Listing>,
+) -> Result<Vec<String>> {
+    let Some(listing) = listing else {
+        return Ok(Vec::new());
+    };
+    let list = state.prices(sql, &listing.show)?;
+    let rules = list.iter().flat_map(|list| &list.rules);
+    Ok(rules.map(|rule| rule.line(context.language)).collect())
 }
 
 /// Keeps as many screenings as one answer has.

@@ -19,6 +19,7 @@ mod disk;
 mod finding;
 mod holding;
 mod holds;
+mod prices;
 mod programme;
 mod resources;
 mod searching;

@@ -1,0 +1,134 @@
+//! Prices and the place.
+
+use kit::context::Language;
+use serde_json::{Value, json};
+
+use crate::cinema::{both, both_empty, one};
+
+/// The first screening of `day` that starts in these hours.
+async fn priced(cinema: &crate::cinema::Cinema, day: &str, from: &str, to: &str) -> Value {
+    let arguments = json!({"movie_id": "", "date": day, "from_time": from, "to_time": to});
+    let answer = cinema.ok("get_show_schedule", arguments).await;
+    answer["schedules"][0].clone()
+}
+
+#[tokio::test]
+async fn a_schedule_shows_the_general_and_the_lowest_price() {
+    for cinema in both().await {
+        for (day, from, to, general, lowest) in [
+            ("2026-11-16", "10:00", "12:00", 2_000, 1_000),
+            ("2026-11-16", "20:00", "22:00", 1_500, 1_000),
+            ("2026-11-16", "25:00", "26:00", 1_500, 1_000),
+            // A Wednesday.
+            ("2026-11-18", "10:00", "12:00", 1_300, 1_000),
+            ("2026-11-18", "25:00", "26:00", 1_300, 1_000),
+        ] {
+            let schedule = priced(&cinema, day, from, to).await;
+            assert_eq!(schedule["price_yen"], general, "{day} {from}: {schedule}");
+            assert_eq!(schedule["price_from_yen"], lowest, "{day} {from}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_schedule_has_the_price_list_and_the_place() {
+    let mut cinema = one().await;
+    let answer = cinema.schedule("M001", "2026-11-16").await;
+    assert_eq!(answer["prices"][0], "general: General 2,000 yen");
+    assert_eq!(answer["prices"][6], "Wednesday (every wed) 1,300 yen");
+    assert!(
+        answer["place"]
+            .as_str()
+            .unwrap()
+            .starts_with("Madoguchi Cinema, 4F")
+    );
+    cinema.context.language = Language::Japanese;
+    let answer = cinema.schedule("M001", "2026-11-16").await;
+    assert_eq!(answer["prices"][3], "senior: シニア（60歳以上）1,300円");
+    assert_eq!(answer["prices"][8], "カップルシート（カップル）+500円");
+    assert!(
+        answer["place"]
+            .as_str()
+            .unwrap()
+            .starts_with("窓口シネマ 〒")
+    );
+}
+
+#[tokio::test]
+async fn reservation_details_have_price_and_place() {
+    for cinema in both().await {
+        // H1 is half of a seat for two.
+        cinema.clear("S20261116-T4-1").await;
+        let booked = cinema.reserve("S20261116-T4-1", ["B3", "B4", "H1"]).await;
+        let id = booked.unwrap()["reservation"]["reservation_id"].clone();
+        let details = cinema.details(&id).await;
+        let line = |seat_type: &str, count: i64, each: i64| {
+            json!({
+                "price_class": "general", "name": "General", "seat_type": seat_type,
+                "count": count, "each_yen": each, "amount_yen": count * each
+            })
+        };
+        let price = &details["price"];
+        assert_eq!(price["total_yen"], 6_500);
+        assert_eq!(price["currency"], "JPY");
+        let lines = json!([line("一般", 2, 2_000), line("カップル", 1, 2_500)]);
+        assert_eq!(price["lines"], lines);
+        assert_eq!(price["other_prices"]["student"], 1_500);
+        let note = price["note"].as_str().unwrap();
+        assert!(note.starts_with("No payment is taken here"), "{note}");
+        assert!(note.contains("priced as general"), "{note}");
+        let place = &details["place"];
+        assert_eq!(place["name"], "Madoguchi Cinema");
+        assert!(
+            place["accessibility"]
+                .as_str()
+                .unwrap()
+                .contains("Wheelchair")
+        );
+    }
+}
+
+#[tokio::test]
+async fn prices_and_place_are_resources() {
+    for cinema in both().await {
+        let read = async |uri: &str| -> Value {
+            serde_json::from_str(&cinema.read(uri).await.unwrap()).unwrap()
+        };
+        let place = read("cinema://place").await;
+        assert_eq!(place["phone"], "03-0000-0000");
+        let prices = read("cinema://prices").await;
+        assert_eq!(prices[7]["from_time"], "20:00");
+    }
+}
+
+#[tokio::test]
+async fn without_prices_nothing_is_quoted() {
+    for cinema in both_empty().await {
+        for uri in ["cinema://place", "cinema://prices"] {
+            assert_eq!(cinema.read(uri).await, None);
+        }
+        let demo = cinema.counter.demo.clone().unwrap();
+        demo.load(&cinema.context).await.unwrap();
+        // The demo's prices are not for real screenings.
+        cinema
+            .sql("UPDATE cinema_shows SET is_demo = 0 WHERE id = 'S20261116-T4-1' RETURNING 1")
+            .await;
+        let film = cinema.seats("S20261116-T4-1").await["schedule_info"]["movie_id"].clone();
+        let answer = cinema.schedule(film.as_str().unwrap(), "2026-11-16").await;
+        let schedules = answer["schedules"].as_array().unwrap();
+        for schedule in schedules {
+            let is_real = schedule["schedule_id"] == "S20261116-T4-1";
+            assert_eq!(schedule.get("price_yen").is_none(), is_real, "{schedule}");
+        }
+        let booked = cinema.reserve("S20261116-T4-1", ["A3"]).await.unwrap();
+        let details = cinema
+            .details(&booked["reservation"]["reservation_id"])
+            .await;
+        assert_eq!(details.get("price"), None);
+        cinema.sql("DELETE FROM cinema_documents RETURNING 1").await;
+        let answer = cinema.schedule("M001", "2026-11-16").await;
+        assert_eq!(answer.get("prices"), None);
+        assert_eq!(answer.get("place"), None);
+        assert_eq!(answer["schedules"][0].get("price_yen"), None);
+    }
+}
