@@ -57,7 +57,7 @@ pub struct Output {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<AnyObject>>")]
     alternatives: Vec<Schedule>,
-    /// The price list; the cheapest that applies counts
+    /// Price list of a named movie; the cheapest that applies counts
     #[serde(skip_serializing_if = "Vec::is_empty")]
     prices: Vec<String>,
     /// More in cinema://place
@@ -155,8 +155,13 @@ fn handle(
     let age_class = film.as_ref().map_or("", |film| &film.age_class);
     let warnings = age_warning(age_class, context.language).into_iter();
     let warnings = warnings.chain(cut(&mut found, context.language)).collect();
-    let prices = price_board(state, context, sql, found.first().or(alternatives.first()))?;
-    let place = store::any_document::<Place>(sql)?;
+    // Whoever has chosen a film asks next what it costs and how to get there.
+    let first = found.first().filter(|_| film.is_some());
+    let prices = price_board(state, context, sql, first)?;
+    let place = match first {
+        Some(_) => store::any_document::<Place>(sql)?,
+        None => None,
+    };
     let mut schedules = |listings: Vec<Listing>| -> Result<Vec<Schedule>> {
         let listed = listings.iter().map(|listing| {
             let list = state.prices(sql, &listing.show)?;
