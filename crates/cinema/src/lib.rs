@@ -11,8 +11,10 @@ mod background;
 mod booking;
 mod demo;
 mod errors;
+mod export;
 mod find;
 mod ids;
+mod import;
 mod model;
 mod programme;
 mod prompts;
@@ -112,7 +114,8 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Counter {
         resources: Some(Arc::new(resources::CinemaResources::new(&state, &store))),
         files: None,
         demo: Some(Arc::new(demo::DemoData::new(&state, &store))),
-        import: None,
+        import: Some(Arc::new(import::CinemaImport::new(&state, &store))),
+        export: Some(Arc::new(export::CinemaExport::new(&state, &store))),
         background: Some(Arc::new(background::BackgroundWork::new(&state))),
         store: Some(store),
     }

@@ -84,8 +84,9 @@ impl From<Option<Reason>> for Explanation {
 }
 
 /// Advice for a cinema without any films.
-pub const NO_FILMS: &str = "The cinema has no films yet. `madoguchi demo load cinema` loads sample \
-     films into the same data directory (`--data`).";
+pub const NO_FILMS: &str = "The cinema has no films yet. `madoguchi import cinema FILE` imports \
+     yours, and `madoguchi demo load cinema` loads sample films into the same data directory \
+     (`--data`).";
 
 /// A day that was asked about, beside today and the programme.
 #[derive(Debug)]
@@ -178,8 +179,8 @@ impl Day {
     }
 
     fn no_films(&self) -> Reason {
-        let japanese = "映画がまだ登録されていません。`madoguchi demo load cinema`でサンプルを\
-            読み込めます（`--data`は同じものを指定）。";
+        let japanese = "映画がまだ登録されていません。`madoguchi import cinema FILE`で登録するか、\
+            `madoguchi demo load cinema`でサンプルを読み込めます（`--data`は同じものを指定）。";
         Reason::new(self.language, NO_FILMS, japanese)
     }
 

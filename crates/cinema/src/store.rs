@@ -5,8 +5,10 @@
 
 mod bookings;
 mod documents;
+mod exports;
 mod films;
 mod halls;
+mod imports;
 mod insert;
 mod seats;
 mod shows;
@@ -18,8 +20,15 @@ pub use bookings::{
     lock_show, locked_reservation, remove, reservation, revise,
 };
 pub use documents::{Document, any_document, document, document_names, save_document};
+pub use exports::{
+    films_to_export, halls_to_export, has_own_films, reservations_to_export, shows_to_export,
+};
 pub use films::{Showing, films, has_films};
 pub use halls::{hall, save_hall};
+pub use imports::{
+    KnownFilm, KnownShow, NewShow, ReservationRow, has_demo, known_films, known_halls,
+    known_reservations, known_shows, save_films, save_reservations, save_shows, seat_owners,
+};
 pub use insert::insert_rows;
 pub use seats::{
     held_count, keep_until, release, seats_of_caller, take, taken_by_show, taken_seats,

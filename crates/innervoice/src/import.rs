@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use kit::{
     BoxFuture, Context, Error, Result, Sql,
-    counter::{Import, Imported, Problem},
+    counter::{Import, Imported, InvalidRows, Problem},
     sql::Budget,
 };
 use serde_json::{Map, Value};
@@ -45,6 +45,7 @@ impl Import for AddressBook {
         &'a self,
         context: &'a Context,
         file: &'a Path,
+        _: InvalidRows,
     ) -> BoxFuture<'a, Result<Imported>> {
         Box::pin(import(&self.state, context, file))
     }
@@ -62,10 +63,7 @@ async fn import(state: &CounterState, context: &Context, path: &Path) -> Result<
         match problem(&card) {
             Some(why) => {
                 imported.skipped += 1;
-                problems.push(Problem {
-                    line: card.line,
-                    problem: why,
-                });
+                problems.push(Problem::new(card.line, why));
             }
             None => usable.push(card),
         }

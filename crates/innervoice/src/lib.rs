@@ -120,6 +120,7 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Result<Counter> {
         files: Some(Arc::new(feed::Feed::new(&store))),
         demo: None,
         import: Some(Arc::new(import::AddressBook::new(&state))),
+        export: None,
         background: Some(Arc::new(background::Workers::new(&state))),
         store: Some(store),
     })

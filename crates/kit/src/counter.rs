@@ -94,6 +94,7 @@ pub struct Counter {
     pub store: Option<Arc<dyn Store>>,
     pub demo: Option<Arc<dyn Demo>>,
     pub import: Option<Arc<dyn Import>>,
+    pub export: Option<Arc<dyn Export>>,
     pub background: Option<Arc<dyn Background>>,
 }
 
@@ -157,12 +158,13 @@ pub trait Demo: Send + Sync {
 /// Imports the operator's data from a file.
 pub trait Import: Send + Sync {
     /// Imports `file`, and reports progress to the context's client. Rows that can't
-    /// be used are skipped and reported. Importing the same file again continues
-    /// after an interruption.
+    /// be used are reported. Importing the same file again continues after an
+    /// interruption.
     fn import<'a>(
         &'a self,
         context: &'a Context,
         file: &'a Path,
+        invalid: InvalidRows,
     ) -> BoxFuture<'a, Result<Imported>>;
 
     /// Imports a file of words that mean the same, for searches.
@@ -176,6 +178,44 @@ pub trait Import: Send + Sync {
     }
 }
 
+/// What an import does with the rest of a file that has invalid rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InvalidRows {
+    /// What the counter does by itself.
+    AsUsual,
+    /// Imports the other rows.
+    Skip,
+}
+
+/// Writes the counter's data to files that its import reads.
+pub trait Export: Send + Sync {
+    /// Writes to `target`, a file or a directory. Existing files are replaced only
+    /// with `overwrite`.
+    fn export<'a>(
+        &'a self,
+        context: &'a Context,
+        target: &'a Path,
+        format: Format,
+        overwrite: bool,
+    ) -> BoxFuture<'a, Result<Exported>>;
+}
+
+/// The format of exported files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Json,
+    Csv,
+}
+
+/// The result of an export.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Exported {
+    /// A sentence for the person who asked.
+    pub message: String,
+    pub rows: u64,
+    pub files: Vec<String>,
+}
+
 /// The result of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Imported {
@@ -185,12 +225,27 @@ pub struct Imported {
     pub skipped: u64,
     /// Rows that an earlier, interrupted run imported.
     pub already_there: u64,
-    /// The first of the rows that were skipped.
+    /// Nothing was imported, because some rows are invalid.
+    pub refused: bool,
+    /// The first of the rows that were skipped or invalid.
     pub problems: Vec<Problem>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
+    /// The file's name, where several are imported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     pub line: u64,
     pub problem: String,
+}
+
+impl Problem {
+    pub fn new(line: u64, problem: impl Into<String>) -> Self {
+        Self {
+            file: None,
+            line,
+            problem: problem.into(),
+        }
+    }
 }

@@ -26,6 +26,7 @@ pub mod presence;
 pub mod prompt;
 pub mod reply;
 pub mod resource;
+pub mod rows;
 pub mod schema;
 mod shortlist;
 pub mod sql;

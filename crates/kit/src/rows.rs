@@ -1,5 +1,5 @@
 //! Rows out of a file, one after the other: a JSON array, a JSON object on each
-//! line, or CSV with a header. The first character tells which.
+//! line, or CSV with a header. The first character tells which. [`to_csv`] writes CSV.
 
 use std::{
     fmt,
@@ -12,61 +12,48 @@ use std::{
     },
 };
 
-use kit::{Error, Result};
-use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
-/// No row of a catalogue has a longer line.
+use crate::error::{Error, Result};
+
+/// No row has a longer line.
 const LONGEST_LINE: u64 = 4 * 1024 * 1024;
 
 /// A row as the file has it, or why it is not one.
 pub type Fields = std::result::Result<Map<String, Value>, String>;
 
-/// What tells files apart by their contents, and how many bytes they have.
-pub fn digest(path: &Path) -> Result<(String, u64)> {
-    let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 256 * 1024];
-    let mut size = 0;
-    loop {
-        let count = file
-            .read(&mut buffer)
-            .map_err(|error| unreadable(path, &error))?;
-        match buffer.get(..count) {
-            Some([]) | None => break,
-            Some(bytes) => {
-                size += bytes.len() as u64;
-                hasher.update(bytes);
-            }
-        }
-    }
-    Ok((kit::text::hex(hasher.finalize()), size))
-}
-
-/// Hands every row to `take`, with its line, until `take` has enough.
+/// Hands every row of a file to `take`, with its line, until `take` has enough. A CSV
+/// needs the columns in `required`.
 pub fn read(
     path: &Path,
     consumed: Arc<AtomicU64>,
+    required: &[&str],
     take: impl FnMut(u64, Fields) -> bool,
 ) -> Result<()> {
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
-    let mut reader = BufReader::with_capacity(
-        256 * 1024,
-        Counted {
-            inner: file,
-            bytes: consumed,
-        },
-    );
+    let counted = Counted {
+        inner: file,
+        bytes: consumed,
+    };
+    let reader = BufReader::with_capacity(256 * 1024, counted);
+    read_from(reader, path, required, take)
+}
+
+/// [`read`] for what is already open. `path` is only named in errors.
+pub fn read_from(
+    mut reader: impl BufRead,
+    path: &Path,
+    required: &[&str],
+    take: impl FnMut(u64, Fields) -> bool,
+) -> Result<()> {
     skip_mark(&mut reader).map_err(|error| unreadable(path, &error))?;
     let first = first_sign(&mut reader).map_err(|error| unreadable(path, &error))?;
     match first {
-        None => {
-            Err(Error::new("EMPTY_FILE", "The file is empty.").next("Give a file with products."))
-        }
+        None => Err(Error::new("EMPTY_FILE", "The file is empty.").next("Give a file with rows.")),
         Some(b'[') => array(reader, take),
         Some(b'{') => lines(reader, take).map_err(|error| unreadable(path, &error)),
-        Some(_) => table(reader, take),
+        Some(_) => table(reader, required, take),
     }
 }
 
@@ -164,7 +151,7 @@ fn array(reader: impl BufRead, take: impl FnMut(u64, Fields) -> bool) -> Result<
 }
 
 /// Counts lines. serde_json reads byte by byte, so the count is that of the element
-/// just read.
+/// being read.
 struct LineCounted<R> {
     inner: R,
     line: Arc<AtomicU64>,
@@ -195,20 +182,37 @@ impl<'de, F: FnMut(u64, Fields) -> bool> Visitor<'de> for Elements<'_, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of products")
+        f.write_str("a list of rows")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut rows: A) -> std::result::Result<(), A::Error> {
-        while let Some(row) = rows.next_element::<Value>()? {
+        while let Some((line, row)) = rows.next_element_seed(WithLine(self.line))? {
             let fields = match row {
                 Value::Object(fields) => Ok(fields),
                 _ => Err("not a JSON object".to_owned()),
             };
-            if !(self.take)(self.line.load(Ordering::Relaxed), fields) {
+            if !(self.take)(line, fields) {
                 return Err(serde::de::Error::custom(ENOUGH));
             }
         }
         Ok(())
+    }
+}
+
+/// Reads an element and the line on which it begins: serde_json has read its first
+/// byte by then, and no more.
+struct WithLine<'a>(&'a AtomicU64);
+
+impl<'de> DeserializeSeed<'de> for WithLine<'_> {
+    type Value = (u64, Value);
+
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<Self::Value, D::Error> {
+        let line = self.0.load(Ordering::Relaxed);
+        let value: Value = serde::Deserialize::deserialize(deserializer)?;
+        Ok((line, value))
     }
 }
 
@@ -250,8 +254,12 @@ impl<R: BufRead> Read for PlainLines<R> {
     }
 }
 
-/// The rows of a CSV with a header.
-pub fn table(reader: impl BufRead, mut take: impl FnMut(u64, Fields) -> bool) -> Result<()> {
+/// The rows of a CSV whose header has the `required` columns.
+pub fn table(
+    reader: impl BufRead,
+    required: &[&str],
+    mut take: impl FnMut(u64, Fields) -> bool,
+) -> Result<()> {
     let mut csv = csv::ReaderBuilder::new()
         .trim(csv::Trim::Headers)
         .from_reader(PlainLines {
@@ -262,7 +270,7 @@ pub fn table(reader: impl BufRead, mut take: impl FnMut(u64, Fields) -> bool) ->
         Ok(names) => names.iter().map(str::to_lowercase).collect(),
         Err(error) => return Err(invalid_header(&format!("it is {}", problem(&error, 0)))),
     };
-    for wanted in ["id", "name"] {
+    for wanted in required {
         if !names.iter().any(|name| name == wanted) {
             return Err(invalid_header(&format!("there is no column `{wanted}`")));
         }
@@ -293,6 +301,17 @@ pub fn table(reader: impl BufRead, mut take: impl FnMut(u64, Fields) -> bool) ->
             return Ok(());
         }
     }
+}
+
+/// A CSV with a header.
+pub fn to_csv(columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Result<Vec<u8>> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(columns).map_err(Error::internal)?;
+    for row in rows {
+        csv.write_record(row).map_err(Error::internal)?;
+    }
+    csv.into_inner()
+        .map_err(|error| Error::internal(error.to_string()))
 }
 
 fn problem(error: &csv::Error, columns: usize) -> String {

@@ -4,9 +4,11 @@
 //! when nothing matches, and [`sound()`] compares kana with romaji. [`visible()`] makes an
 //! agent's text safe to show to a person.
 
+mod clean;
 mod sound;
 mod visible;
 
+pub use clean::clean;
 pub use sound::sound;
 pub use visible::{Piece, cut, pieces, visible, visible_lines};
 

@@ -99,6 +99,8 @@ pub enum Command {
     Approvals(ApprovalsArgs),
     /// Import your own data from a file
     Import(Import),
+    /// Write a counter's data to files that `import` reads
+    Export(Export),
     /// Load or remove the sample data
     Demo(Demo),
     /// Show, export, verify and erase the audit trail
@@ -192,8 +194,33 @@ pub struct Import {
     /// separated by commas
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     pub synonyms: Option<PathBuf>,
+    /// Import the valid rows of a file that also has invalid ones. For cinema; the other
+    /// counters always do that
+    #[arg(long)]
+    pub skip_invalid: bool,
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    pub counter: String,
+    /// A directory, or with --format json a file whose name ends in .json
+    #[arg(value_name = "DIR|FILE")]
+    pub target: PathBuf,
+    #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
+    pub format: ExportFormat,
+    /// Replace files that exist
+    #[arg(long)]
+    pub overwrite: bool,
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum ExportFormat {
+    Json,
+    Csv,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ mod call;
 mod config;
 mod demo;
 mod doctor;
+mod export;
 mod import;
 mod keys;
 mod of_counter;
@@ -35,6 +36,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Approvals(arguments) => approvals::run(&global, &arguments.action),
         Command::OfCounter(called) => of_counter::run(&global, &called),
         Command::Import(arguments) => import::run(&global, &arguments),
+        Command::Export(arguments) => export::run(&global, &arguments),
         Command::Audit(arguments) => audit::run(&global, &arguments.action),
         Command::Demo(arguments) => demo::run(&global, &arguments.action),
         Command::Config(arguments) => config::run(&global, &arguments.action),

@@ -19,7 +19,11 @@ fn list() -> Vec<Registration> {
     vec![
         Registration::with_store("cinema", cinema::MIGRATIONS, |settings, store| {
             Ok(cinema::counter(settings, store))
-        }),
+        })
+        .imports(
+            "a JSON or CSV file, or a directory of them: films, halls, shows, prices, place, \
+             reservations",
+        ),
         Registration::with_store("innervoice", innervoice::MIGRATIONS, innervoice::counter)
             .imports("contacts: vCard, CSV with a header, or JSON")
             .port(Port {

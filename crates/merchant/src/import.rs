@@ -1,12 +1,12 @@
 //! A catalogue from a file: JSON, NDJSON or CSV, of any size.
 //!
-//! `file` reads rows one after the other, `row` turns each into a product, and
+//! `kit::rows` reads rows one after the other, `row` turns each into a product, and
 //! `batches` collects them; here they are written. `progress` is stored in the same
 //! transaction as the rows, so an interrupted import of the same file continues
 //! where it stopped. `synonyms` reads words that mean the same.
 
 mod batches;
-mod file;
+mod digest;
 mod progress;
 mod row;
 mod synonyms;
@@ -19,7 +19,7 @@ use std::{
 
 use kit::{
     Blocking, BoxFuture, Context, Error, Result, Store,
-    counter::{Import, Imported, Problem},
+    counter::{Import, Imported, InvalidRows, Problem},
     sql::Budget,
 };
 
@@ -50,7 +50,7 @@ impl CatalogueImport {
     async fn import_rows(&self, context: &Context, path: &Path) -> Result<Imported> {
         let store = &self.state.store;
         let owned = path.to_owned();
-        let (digest, size) = self.reading.run(move || file::digest(&owned)).await?;
+        let (digest, size) = self.reading.run(move || digest::digest(&owned)).await?;
         let mut progress = ImportProgress::find(store, &digest).await?;
         let mut imported = Imported {
             already_there: progress.imported,
@@ -92,6 +92,7 @@ impl Import for CatalogueImport {
         &'a self,
         context: &'a Context,
         file: &'a Path,
+        _: InvalidRows,
     ) -> BoxFuture<'a, Result<Imported>> {
         Box::pin(async move {
             let imported = self.import_rows(context, file).await?;
@@ -139,7 +140,7 @@ impl Import for CatalogueImport {
 pub fn products(csv: &str) -> Result<Vec<Product>> {
     let mut products = Vec::new();
     let mut invalid = None;
-    file::table(csv.as_bytes(), |line, fields| {
+    kit::rows::table(csv.as_bytes(), &row::REQUIRED, |line, fields| {
         match fields.and_then(|fields| row::product(&fields)) {
             Ok(product) => products.push(product),
             Err(problem) => invalid = Some(format!("line {line}: {problem}")),
@@ -181,10 +182,9 @@ async fn save(
                     good.push(product.clone());
                 } else {
                     let owner = if owner == product.id { in_file } else { owner };
-                    problems.push(Problem {
-                        line: *line,
-                        problem: format!("the sku {} is that of product {owner}", product.sku),
-                    });
+                    let sku = &product.sku;
+                    let problem = format!("the sku {sku} is that of product {owner}");
+                    problems.push(Problem::new(*line, problem));
                 }
             }
             let written = store::save(sql, &good, Owner::Shop)?;

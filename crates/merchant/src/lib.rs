@@ -93,6 +93,7 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Result<Counter> {
         files: None,
         demo: Some(Arc::new(demo::DemoData::new(&state))),
         import: Some(Arc::new(import::CatalogueImport::new(&state))),
+        export: None,
         background: Some(Arc::new(background::BackgroundWork::new(&state))),
         store: Some(store),
     })

@@ -67,6 +67,7 @@ pub fn counter(settings: Settings) -> Counter {
         files: None,
         demo: None,
         import: None,
+        export: None,
         background: Some(Arc::new(background::Caretaker::new(&state))),
     }
 }

@@ -86,6 +86,7 @@ pub fn counter(settings: Settings) -> Counter {
         files: None,
         demo: None,
         import: None,
+        export: None,
         background: Some(Arc::new(watch::Watch::new(&state))),
     }
 }

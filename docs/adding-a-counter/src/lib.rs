@@ -42,6 +42,7 @@ pub fn counter(settings: Settings, store: Arc<dyn Store>) -> Result<Counter> {
         files: None,
         demo: None,
         import: None,
+        export: None,
         background: None,
         store: Some(store),
     })

@@ -83,6 +83,15 @@ pub fn rfc3339(milliseconds: i64, zone: &TimeZone) -> String {
         .to_string()
 }
 
+/// The same with milliseconds, for files.
+pub fn precise(milliseconds: i64, zone: &TimeZone) -> String {
+    Timestamp::from_millisecond(milliseconds)
+        .unwrap_or(Timestamp::UNIX_EPOCH)
+        .to_zoned(zone.clone())
+        .strftime("%Y-%m-%dT%H:%M:%S%.f%:z")
+        .to_string()
+}
+
 /// Reads `YYYY-MM-DD`.
 pub fn read_date(text: &str) -> Option<Date> {
     let mut parts = text.splitn(3, '-');

@@ -15,7 +15,7 @@ pub enum Showing {
     Ever,
 }
 
-const COLUMNS: &str = "f.id, f.title, f.reading, f.english_title, f.genre, f.duration_minutes, \
+pub(super) const COLUMNS: &str = "f.id, f.title, f.reading, f.english_title, f.genre, f.duration_minutes, \
      f.rating, f.age_class, f.popularity, f.description, f.english_description, f.release_date";
 
 /// The best rated first, then the most popular.
@@ -58,7 +58,7 @@ pub fn has_films(sql: &mut dyn Sql) -> Result<bool> {
     Ok(any.is_some())
 }
 
-fn film(row: &Row) -> Result<Film> {
+pub(super) fn film(row: &Row) -> Result<Film> {
     Ok(Film {
         id: row.text(0)?,
         title: row.text(1)?,

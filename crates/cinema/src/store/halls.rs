@@ -28,12 +28,13 @@ pub fn hall(sql: &mut dyn Sql, theater_id: &str) -> Result<Hall> {
     Ok(Hall::new(places?))
 }
 
-/// Writes a new hall. Seats are written nowhere else, so the count and the digest
-/// in the hall's row stay correct.
+/// Writes a hall and replaces its plan if it exists. Seats are written nowhere else, so
+/// the count and the digest in the hall's row stay correct.
 pub fn save_hall(sql: &mut dyn Sql, id: &str, name: &str, hall: &Hall, demo: bool) -> Result<()> {
     sql.execute(
         "INSERT INTO cinema_theaters (id, name, seat_count, layout_digest, is_demo) \
-         VALUES ($1, $2, $3, $4, $5)",
+         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO UPDATE SET name = excluded.name, \
+         seat_count = excluded.seat_count, layout_digest = excluded.layout_digest",
         &[
             Param::Text(id),
             Param::Text(name),
@@ -42,6 +43,8 @@ pub fn save_hall(sql: &mut dyn Sql, id: &str, name: &str, hall: &Hall, demo: boo
             Param::Int(i64::from(demo)),
         ],
     )?;
+    let id_param = [Param::Text(id)];
+    sql.execute("DELETE FROM cinema_seats WHERE theater_id = $1", &id_param)?;
     let rows: Vec<[Param<'_>; 4]> = hall
         .seats()
         .map(|place| {

@@ -174,7 +174,7 @@ pub fn taken_by_show(
     Ok(taken)
 }
 
-fn seat(row: &Row) -> Result<Seat> {
+pub(super) fn seat(row: &Row) -> Result<Seat> {
     Ok(Seat {
         row: row.text(0)?,
         number: row.int(1)?.try_into().map_err(Error::internal)?,

@@ -12,7 +12,7 @@ use super::run::{in_zone, run, store};
 use crate::{
     approval::Card,
     context::{Caller, Context, NoClient},
-    counter::{Counter, Imported},
+    counter::{Counter, Imported, InvalidRows},
     error::{Error, INVALID_ARGUMENT, Result},
     resource::{Body, Contents},
     sql::{Budget, Row, Sql, Store},
@@ -153,7 +153,9 @@ impl Harness {
 
     pub async fn import(&self, file: &Path) -> Result<Imported> {
         let import = self.counter.import.as_ref().expect("an import");
-        import.import(&self.context, file).await
+        import
+            .import(&self.context, file, InvalidRows::AsUsual)
+            .await
     }
 }
 

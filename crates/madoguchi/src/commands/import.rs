@@ -6,7 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::{BoxFuture, Caller, Context, Error, Result, context::Client, counter::Imported};
+use kit::{
+    BoxFuture, Caller, Context, Error, Result,
+    context::Client,
+    counter::{Imported, InvalidRows},
+};
 
 use crate::{
     cli::{CounterOptions, Global, Import},
@@ -32,9 +36,13 @@ pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
         let clock = opened.desk.clock.clone();
         let context = Context::new(Caller::local_user(), clock, Arc::new(Terminal::default()));
         let cancel = context.cancel.clone();
+        let invalid = match arguments.skip_invalid {
+            true => InvalidRows::Skip,
+            false => InvalidRows::AsUsual,
+        };
         let work = match (&arguments.synonyms, &arguments.file) {
             (Some(file), _) => import.import_synonyms(&context, file),
-            (None, Some(file)) => import.import(&context, file),
+            (None, Some(file)) => import.import(&context, file, invalid),
             (None, None) => return Err(Error::new("NO_FILE", "There is no file to import.")),
         };
         let mut work = std::pin::pin!(work);
@@ -50,15 +58,22 @@ pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
         imported
     })?;
     if arguments.json {
-        return print(&pretty(&imported));
+        print(&pretty(&imported))?;
+    } else {
+        show_problems(&imported);
+        print(&imported.message)?;
     }
-    show_problems(&imported);
-    print(&imported.message)
+    Ok(match imported.refused {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    })
 }
 
 fn show_problems(imported: &Imported) {
     for problem in &imported.problems {
-        tell(&format!("line {}: {}", problem.line, problem.problem));
+        let file = problem.file.as_ref();
+        let file = file.map_or(String::new(), |file| format!("{file} "));
+        tell(&format!("{file}line {}: {}", problem.line, problem.problem));
     }
     let more = imported
         .skipped

@@ -18,6 +18,7 @@ mod arguments;
 mod audit;
 mod authorization;
 mod box_office;
+mod cinema_files;
 mod cinema_tickets;
 mod cli;
 mod concurrency;

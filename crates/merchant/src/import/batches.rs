@@ -7,13 +7,14 @@ use std::{
     sync::{Arc, atomic::AtomicU64},
 };
 
-use kit::{Blocking, Result, counter::Problem};
+use kit::{
+    Blocking, Result,
+    counter::Problem,
+    rows::{self, Fields},
+};
 use tokio::{sync::mpsc, task::JoinHandle};
 
-use super::{
-    file::{self, Fields},
-    row,
-};
+use super::row;
 use crate::store::Product;
 
 /// Rows of one transaction.
@@ -62,7 +63,7 @@ fn read(
 ) -> Result<BTreeSet<String>> {
     let mut unknown = BTreeSet::new();
     let mut batch = Batch::default();
-    let read = file::read(path, consumed, |line, fields| {
+    let read = rows::read(path, consumed, &row::REQUIRED, |line, fields| {
         if skip > 0 {
             skip -= 1;
             return true;
@@ -87,14 +88,14 @@ impl Batch {
         self.rows += 1;
         let product = match fields.and_then(|fields| row::product(&fields)) {
             Ok(product) => product,
-            Err(problem) => return self.problems.push(Problem { line, problem }),
+            Err(problem) => return self.problems.push(Problem::new(line, problem)),
         };
         let place = self.places.get(&product.id);
         match place.and_then(|at| self.products.get_mut(*at)) {
             Some(earlier) => {
                 let problem = format!("product {} comes again in line {line}", product.id);
                 let line = std::mem::replace(earlier, (line, product)).0;
-                self.problems.push(Problem { line, problem });
+                self.problems.push(Problem::new(line, problem));
             }
             None => {
                 self.places.insert(product.id, self.products.len());
@@ -112,7 +113,7 @@ fn note_unknown<'a>(names: impl Iterator<Item = &'a String>, unknown: &mut BTree
             return;
         }
         if !row::is_known(name) {
-            unknown.insert(row::clean(name, 50));
+            unknown.insert(kit::text::clean(name, 50));
         }
     }
 }

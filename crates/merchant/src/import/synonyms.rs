@@ -3,9 +3,7 @@
 
 use std::{fs, path::Path};
 
-use kit::{Error, Result, counter::Problem};
-
-use super::{file::unreadable, row};
+use kit::{Error, Result, counter::Problem, rows::unreadable, text::clean};
 
 /// A larger file is a mistake.
 const LARGEST_FILE: u64 = 4 * 1024 * 1024;
@@ -47,7 +45,7 @@ fn collect(lines: impl Iterator<Item = (u64, Vec<String>)>) -> SynonymFile {
     let mut file = SynonymFile::default();
     for (line, words) in lines {
         let mut group: Vec<String> = Vec::new();
-        for word in words.iter().map(|word| row::clean(word, LONGEST_WORD)) {
+        for word in words.iter().map(|word| clean(word, LONGEST_WORD)) {
             if !word.is_empty() && !group.contains(&word) && group.len() < MOST_WORDS {
                 group.push(word);
             }
@@ -60,7 +58,7 @@ fn collect(lines: impl Iterator<Item = (u64, Vec<String>)>) -> SynonymFile {
                 continue;
             }
         };
-        file.problems.push(Problem { line, problem });
+        file.problems.push(Problem::new(line, problem));
     }
     file
 }

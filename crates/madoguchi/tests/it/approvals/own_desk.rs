@@ -182,6 +182,7 @@ fn counter(acts: &Arc<Acts>) -> Counter {
         store: None,
         demo: None,
         import: None,
+        export: None,
         background: None,
     }
 }

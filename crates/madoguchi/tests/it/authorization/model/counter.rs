@@ -190,6 +190,7 @@ pub fn counter(name: &'static str, store: &Arc<dyn Store>, log: &Arc<Log>) -> Co
         store: Some(Arc::clone(store)),
         demo: None,
         import: None,
+        export: None,
         background: None,
     }
 }
