@@ -12,6 +12,7 @@ use crate::{
         Listing, Show, Status,
         hall::GENERAL,
         prices::{Occasion, PriceList},
+        quote::Price,
         seat::Seat,
         when::rfc3339,
     },
@@ -197,6 +198,10 @@ pub struct Booking {
     /// Signed; get_ticket shows it as a QR code
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ticket: Option<String>,
+    /// total_yen, lines, note
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AnyObject>")]
+    pub price: Option<Price>,
     pub message: String,
     #[serde(flatten)]
     pub today: Today,
@@ -210,6 +215,10 @@ impl Booking {
             reservation: Reservation::of(stored, &context.zone),
             schedule_info: ScheduleInfo::from(&stored.show),
             ticket: None,
+            price: stored
+                .price
+                .as_ref()
+                .map(|price| price.answer(context.language)),
             message,
             today: Today::of(context),
             warnings: Vec::new(),

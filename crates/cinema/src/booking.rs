@@ -14,9 +14,11 @@ use crate::{
         Listing, Show, Status,
         hall::{Hall, SeatMap},
         party::half_couples,
+        quote::{Quote, Tickets},
         seat::{Seat, SeatReference, join, side_by_side},
         when::rfc3339,
     },
+    quote::quote,
     state::CounterState,
     store::{self, Filter, NewReservation, StoredReservation},
     uris, waiting,
@@ -30,6 +32,8 @@ pub struct Order {
     pub show: Show,
     pub hall: Arc<Hall>,
     pub seats: Vec<Seat>,
+    /// `None` if no price is known.
+    pub price: Option<Quote>,
 }
 
 /// The screening and the seats that the arguments name.
@@ -72,7 +76,23 @@ impl Order {
         if !missing.is_empty() {
             return Err(errors::seat_not_found(&missing, &show, &hall));
         }
-        Ok(Self { show, hall, seats })
+        Ok(Self {
+            show,
+            hall,
+            seats,
+            price: None,
+        })
+    }
+
+    /// Adds what the seats cost, for these tickets.
+    pub fn priced(
+        mut self,
+        state: &CounterState,
+        sql: &mut dyn Sql,
+        tickets: Option<&Tickets>,
+    ) -> Result<Self> {
+        self.price = quote(state, sql, &self.show, &self.hall, &self.seats, tickets)?;
+        Ok(self)
     }
 
     /// Takes the seats for a new reservation. `until`: held until then; `None`: booked.
@@ -97,6 +117,7 @@ impl Order {
             caller: &context.caller.id,
             created_at: now,
             expires_at: until,
+            price: self.price.as_ref(),
         };
         if !store::book(sql, &new, now)? {
             return Err(self.refusal(state, context, sql, &id)?);
@@ -115,7 +136,7 @@ impl Order {
             held_since: until.map(|_| now),
             version: 1,
             admitted_at: None,
-            price: None,
+            price: self.price.clone(),
         })
     }
 

@@ -60,6 +60,24 @@ pub fn quote(
     Ok(Some(quote))
 }
 
+/// The price of a reservation with these seats: with `tickets` if the caller names them,
+/// else for those who came before.
+pub fn requote(
+    state: &CounterState,
+    sql: &mut dyn Sql,
+    before: Option<&Quote>,
+    order: (&Show, &Hall, &[Seat]),
+    tickets: Option<&Tickets>,
+) -> Result<Option<Quote>> {
+    let (show, hall, seats) = order;
+    let named = tickets.filter(|tickets| tickets.values().any(|count| *count > 0));
+    let earlier = match named {
+        Some(_) => None,
+        None => before.and_then(|before| before.tickets(seats)),
+    };
+    quote(state, sql, show, hall, seats, named.or(earlier.as_ref()))
+}
+
 /// The class of each ticket, in the order of the price list.
 fn classes(list: &PriceList, tickets: &Tickets, seats: usize) -> Result<Vec<String>> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

@@ -17,6 +17,7 @@ use crate::{
         seat::Seat,
         when::rfc3339,
     },
+    quote::quote,
     state::{CounterState, MINUTE},
     store::{self, NewReservation, WaitingParty},
     uris,
@@ -158,6 +159,7 @@ pub fn offer_free_seats(
         let Some(block) = best_blocks(&map, &needs(party), 1).pop() else {
             continue;
         };
+        let price = quote(state, sql, show, &hall, &block.seats, None)?;
         let minutes = i64::from(state.settings.waiting_offer_minutes.get());
         let new = NewReservation {
             id: &ids::reservation(),
@@ -166,6 +168,7 @@ pub fn offer_free_seats(
             caller: &party.caller,
             created_at: now,
             expires_at: Some((now + minutes * MINUTE).min(close_at)),
+            price: price.as_ref(),
         };
         if !store::book(sql, &new, now)? {
             // Somebody was faster. The next look finds other seats.

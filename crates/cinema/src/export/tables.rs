@@ -96,7 +96,8 @@ fn reservation(it: &ReservationRow, zone: &TimeZone) -> Result<Row> {
         "reservation_id": it.id, "schedule_id": it.show_id, "seat_ids": names(&it.seats),
         "status": it.status.as_str(), "reservation_time": precise(it.created_at, zone),
         "expires_at": instant(it.expires_at), "held_since": instant(it.held_since),
-        "changed_at": instant(it.changed_at), "version": it.version,
+        "changed_at": instant(it.changed_at), "admitted_at": instant(it.admitted_at),
+        "version": it.version,
         "caller": it.caller,
         "price": serde_json::from_str::<Value>(&it.price).unwrap_or_default(),
     }))

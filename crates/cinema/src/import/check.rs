@@ -381,6 +381,7 @@ impl Checker<'_> {
                 held_since: None,
                 changed_at: None,
                 version: 1,
+                admitted_at: None,
                 price: String::new(),
             });
         }

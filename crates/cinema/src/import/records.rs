@@ -171,6 +171,7 @@ pub fn reservation(
         expires_at: fields.instant(&["expires_at"], zone)?,
         held_since: fields.instant(&["held_since"], zone)?,
         changed_at: fields.instant(&["changed_at"], zone)?,
+        admitted_at: fields.instant(&["admitted_at"], zone)?,
         version: fields.integer(&["version"], 1, i64::MAX)?.unwrap_or(1),
         price,
     };

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use kit::Language;
 use serde::{Deserialize, Serialize};
 
-use super::{prices::PriceRule, seat::Seat};
+use super::{
+    prices::{GENERAL_CLASS, PriceRule},
+    seat::Seat,
+};
 
 /// How many tickets of each price class, as a caller names them.
 pub type Tickets = BTreeMap<String, u32>;
@@ -90,9 +93,35 @@ impl Quote {
         }
     }
 
+    /// As it is kept in a reservation's row.
+    pub fn to_text(quote: Option<&Self>) -> String {
+        let text = quote.map(|quote| serde_json::to_string(quote).unwrap_or_default());
+        text.unwrap_or_default()
+    }
+
     /// The quote of a reservation's row; `None` where it has none.
     pub fn read(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
+    }
+
+    /// Who comes, for a new quote; `None`: nobody said so. As many seats as before may be
+    /// others; fewer are those that are left. Further ones have the general price.
+    pub fn tickets(&self, seats: &[Seat]) -> Option<Tickets> {
+        if self.is_assumed {
+            return None;
+        }
+        let mut classes: Vec<&str> = self.classes.iter().map(|(_, class)| &**class).collect();
+        if seats.len() < classes.len() {
+            let left: Vec<String> = seats.iter().map(Seat::to_string).collect();
+            let kept = self.classes.iter().filter(|(seat, _)| left.contains(seat));
+            classes = kept.map(|(_, class)| &**class).collect();
+        }
+        classes.resize(seats.len(), GENERAL_CLASS);
+        let mut tickets = Tickets::new();
+        for class in classes {
+            *tickets.entry(class.to_owned()).or_default() += 1;
+        }
+        Some(tickets)
     }
 
     pub fn answer(&self, language: Language) -> Price {
@@ -138,5 +167,43 @@ impl Quote {
             true => format!("{pay}{assumed}"),
             false => pay.to_owned(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seats(names: &str) -> Vec<Seat> {
+        names.split(' ').filter_map(Seat::parse).collect()
+    }
+
+    #[test]
+    fn a_changed_reservation_keeps_its_price_classes() {
+        let class = |(seat, class): (&str, &str)| (seat.to_owned(), class.to_owned());
+        let quote = Quote {
+            classes: [("A1", "general"), ("A2", "child"), ("A3", "child")]
+                .map(class)
+                .into(),
+            ..Quote::default()
+        };
+        for (seats_now, tickets) in [
+            ("B1 B2 B3", vec![("child", 2), ("general", 1)]),
+            ("A2 A3", vec![("child", 2)]),
+            ("A1", vec![("general", 1)]),
+            ("A1 A2 A3 A4", vec![("child", 2), ("general", 2)]),
+        ] {
+            let tickets = tickets.into_iter().map(|(name, n)| (name.to_owned(), n));
+            let found = quote.tickets(&seats(seats_now));
+            assert_eq!(found, Some(tickets.collect()), "{seats_now}");
+        }
+        let assumed = Quote {
+            is_assumed: true,
+            ..quote
+        };
+        assert_eq!(assumed.tickets(&seats("A1")), None);
+        let kept = Quote::to_text(Some(&assumed));
+        assert_eq!(Quote::read(&kept), Some(assumed));
+        assert_eq!(Quote::read(&Quote::to_text(None)), None);
     }
 }

@@ -17,6 +17,8 @@ pub struct NewReservation<'a> {
     pub created_at: i64,
     /// Until when the seats are held; `None`: they are booked.
     pub expires_at: Option<i64>,
+    /// What they cost; `None` if that is not known.
+    pub price: Option<&'a Quote>,
 }
 
 /// Writes the reservation and takes its seats. `false` when one of them has an
@@ -29,8 +31,8 @@ pub fn book(sql: &mut dyn Sql, new: &NewReservation<'_>, now: i64) -> Result<boo
     };
     sql.execute(
         "INSERT INTO cinema_reservations \
-         (id, show_id, seats, status, caller, created_at, expires_at, held_since, is_demo) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0)",
+         (id, show_id, seats, status, caller, created_at, expires_at, held_since, price, is_demo) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)",
         &[
             Param::Text(new.id),
             Param::Text(new.show_id),
@@ -40,6 +42,7 @@ pub fn book(sql: &mut dyn Sql, new: &NewReservation<'_>, now: i64) -> Result<boo
             Param::Int(new.created_at),
             Param::from(new.expires_at),
             Param::from(held_since),
+            Param::Text(&Quote::to_text(new.price)),
         ],
     )?;
     seats::take(sql, new.show_id, new.id, new.seats, new.expires_at, now)
@@ -154,12 +157,13 @@ pub struct Revision<'a> {
     pub expires_at: Option<i64>,
     /// Whether tickets for it are no longer valid.
     pub voids_tickets: bool,
+    pub price: Option<&'a Quote>,
 }
 
 pub fn revise(sql: &mut dyn Sql, id: &str, revision: &Revision<'_>, now: i64) -> Result<()> {
     sql.execute(
         "UPDATE cinema_reservations SET show_id = $2, seats = $3, status = $4, expires_at = $5, \
-         version = version + $6, changed_at = $7 WHERE id = $1",
+         version = version + $6, changed_at = $7, price = $8 WHERE id = $1",
         &[
             Param::Text(id),
             Param::Text(revision.show_id),
@@ -168,6 +172,7 @@ pub fn revise(sql: &mut dyn Sql, id: &str, revision: &Revision<'_>, now: i64) ->
             Param::from(revision.expires_at),
             Param::Int(i64::from(revision.voids_tickets)),
             Param::Int(now),
+            Param::Text(&Quote::to_text(revision.price)),
         ],
     )?;
     Ok(())

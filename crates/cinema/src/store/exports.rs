@@ -69,7 +69,7 @@ pub fn shows_to_export(sql: &mut dyn Sql, demo: bool) -> Result<Vec<NewShow>> {
 pub fn reservations_to_export(sql: &mut dyn Sql, demo: bool) -> Result<Vec<ReservationRow>> {
     let rows = sql.query(
         "SELECT r.id, r.show_id, r.seats, r.status, r.caller, r.created_at, r.expires_at, \
-         r.held_since, r.changed_at, r.version, r.price \
+         r.held_since, r.changed_at, r.version, r.admitted_at, r.price \
          FROM cinema_reservations r JOIN cinema_shows s ON s.id = r.show_id \
          WHERE s.is_demo = $1 ORDER BY r.created_at, r.id",
         &[Param::Int(demo.into())],
@@ -92,6 +92,7 @@ fn reservation(row: &Row) -> Result<ReservationRow> {
         held_since: row.opt_int(7)?,
         changed_at: row.opt_int(8)?,
         version: row.int(9)?,
-        price: row.text(10)?,
+        admitted_at: row.opt_int(10)?,
+        price: row.text(11)?,
     })
 }

@@ -209,6 +209,7 @@ pub struct ReservationRow {
     pub held_since: Option<i64>,
     pub changed_at: Option<i64>,
     pub version: i64,
+    pub admitted_at: Option<i64>,
     /// The quote as JSON; empty if there is none.
     pub price: String,
 }
@@ -233,7 +234,7 @@ pub fn save_reservations(
 ) -> Result<()> {
     let names = reservations.iter().map(|new| join(&new.seats));
     let names: Vec<String> = names.collect();
-    let rows: Vec<[Param<'_>; 12]> = reservations
+    let rows: Vec<[Param<'_>; 13]> = reservations
         .iter()
         .zip(&names)
         .map(|(new, seats)| {
@@ -248,13 +249,14 @@ pub fn save_reservations(
                 Param::from(new.held_since),
                 Param::from(new.changed_at),
                 Param::Int(new.version),
+                Param::from(new.admitted_at),
                 Param::Text(&new.price),
                 Param::Int(0),
             ]
         })
         .collect();
     let table = "cinema_reservations (id, show_id, seats, status, caller, created_at, expires_at, \
-         held_since, changed_at, version, price, is_demo)";
+         held_since, changed_at, version, admitted_at, price, is_demo)";
     upsert_rows(sql, table, &rows, "")?;
     let mut taken: Vec<(&ReservationRow, &Seat)> = reservations
         .iter()

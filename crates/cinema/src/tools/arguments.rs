@@ -2,7 +2,7 @@
 //! is not understood stays as it is, and the schema refuses it.
 
 use kit::{Context, arguments::change};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub use kit::arguments::{Arguments, integer, narrow, text};
 
@@ -80,6 +80,32 @@ pub fn seats(arguments: &mut Arguments, name: &str) {
     });
 }
 
+/// Tickets by price class: an object, the same as JSON in a string, or a list of classes.
+pub fn tickets(arguments: &mut Arguments) {
+    change(arguments, "tickets", |value| {
+        let parsed: Option<Value> = value
+            .as_str()
+            .and_then(|text| serde_json::from_str(text).ok());
+        let mut counts = Map::new();
+        match parsed.as_ref().unwrap_or(value) {
+            Value::Object(given) => {
+                for (class, count) in given.iter().filter(|(_, count)| !count.is_null()) {
+                    let count = kit::arguments::whole(count).unwrap_or_else(|| count.clone());
+                    counts.insert(class.clone(), count);
+                }
+            }
+            Value::Array(classes) => {
+                for class in classes {
+                    let count = counts.entry(class.as_str()?).or_insert(Value::from(0));
+                    *count = Value::from(count.as_u64()? + 1);
+                }
+            }
+            _ => return None,
+        }
+        Some(Value::Object(counts))
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -110,6 +136,21 @@ mod tests {
         assert_eq!(after(seats, json!(["A1", "?"])), json!(["A1", "?"]));
         assert_eq!(after(seats, json!([1, 2])), json!([1, 2]));
         assert_eq!(after(seats, json!("")), json!([]));
+    }
+
+    #[test]
+    fn tickets_of_every_kind() {
+        let wanted = json!({"general": 2, "child": 1});
+        for given in [
+            wanted.clone(),
+            json!("{\"general\": 2, \"child\": 1}"),
+            json!({"general": "2", "child": 1, "senior": null}),
+            json!(["general", "child", "general"]),
+        ] {
+            let mut arguments = Arguments::from_iter([("tickets".to_owned(), given)]);
+            tickets(&mut arguments);
+            assert_eq!(arguments["tickets"], wanted);
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::{
         Status,
         seat::{Seat, join},
     },
+    quote::requote,
     state::CounterState,
     store::{self, Revision, StoredReservation},
     tickets, uris, waiting,
@@ -116,6 +117,9 @@ fn cancel(
         found.status = Status::Cancelled;
         found.expires_at = None;
     } else {
+        let hall = state.hall(sql, &found.show)?;
+        let order = (&found.show, &*hall, left.as_slice());
+        found.price = requote(state, sql, found.price.as_ref(), order, None)?;
         found.seats = left;
     }
     found.version += 1;
@@ -125,6 +129,7 @@ fn cancel(
         status: found.status,
         expires_at: found.expires_at,
         voids_tickets: true,
+        price: found.price.as_ref(),
     };
     store::revise(sql, &found.id, &revision, now)?;
     if found.show.waiting > 0 {

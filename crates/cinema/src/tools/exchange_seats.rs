@@ -20,6 +20,7 @@ use crate::{
         Show, Status,
         seat::{Seat, join},
     },
+    quote::requote,
     state::CounterState,
     store::{self, Revision, StoredReservation},
     tickets, uris, waiting,
@@ -106,12 +107,15 @@ fn handle(
             let what = format!("{id} owned {freed} of {}", join(&released));
             return Err(kit::Error::internal(what));
         }
+        let new = (&order.show, &*order.hall, seats.as_slice());
+        found.price = requote(state, sql, found.price.as_ref(), new, None)?;
         let revision = Revision {
             show_id: show,
             seats: &seats,
             status: found.status,
             expires_at: found.expires_at,
             voids_tickets: true,
+            price: found.price.as_ref(),
         };
         store::revise(sql, id, &revision, now)?;
         if found.show.waiting > 0 {

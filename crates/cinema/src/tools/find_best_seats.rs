@@ -20,6 +20,7 @@ use crate::{
         Listing, Show,
         best_seats::{Block, Needs, best_blocks},
         hall::SeatMap,
+        quote::Tickets,
     },
     programme::Filters,
     state::CounterState,
@@ -48,6 +49,8 @@ pub struct Input {
     /// True holds the best ones at once
     #[serde(default)]
     hold: bool,
+    /// As in reserve_seats
+    tickets: Option<Tickets>,
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,
 }
@@ -152,6 +155,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         arguments::time(arguments, "from_time");
         arguments::time(arguments, "to_time");
         arguments::boolean(arguments, "hold");
+        arguments::tickets(arguments);
         Wishes::normalise(arguments);
     });
     say_largest_party(&mut tool, state);
@@ -354,6 +358,7 @@ fn hold_best(
         return Err(errors::no_block_left());
     };
     let order = Order::new(state, context, sql, show.clone(), block.seats.clone())?;
+    let order = order.priced(state, sql, plan.input.tickets.as_ref())?;
     let hold = hold_seats::hold(state, context, sql, &order)?;
     hold_seats::answer(state, context, sql, &hold)
 }

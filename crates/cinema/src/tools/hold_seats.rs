@@ -14,7 +14,7 @@ use crate::{
     booking::{self, Order},
     errors,
     find::{ScreeningQuery, given},
-    model::{Show, Status, seat::join, when::rfc3339},
+    model::{Show, Status, quote::Tickets, seat::join, when::rfc3339},
     state::{CounterState, MINUTE},
     store::{self, Revision, StoredReservation},
 };
@@ -26,6 +26,8 @@ pub struct Input {
     seat_ids: Option<Vec<String>>,
     /// Extends this hold
     hold_id: Option<String>,
+    /// As in reserve_seats
+    tickets: Option<Tickets>,
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,
 }
@@ -58,6 +60,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         arguments::narrow(arguments, "schedule_id");
         arguments::narrow(arguments, "hold_id");
         arguments::seats(arguments, "seat_ids");
+        arguments::tickets(arguments);
     })
 }
 
@@ -79,6 +82,7 @@ fn handle(
     let most = usize::from(state.settings.max_seats_per_group.get());
     let (seats, show) = booking::named(state, context, sql, &query, seat_ids, most)?;
     let order = Order::new(state, context, sql, show, seats)?;
+    let order = order.priced(state, sql, input.tickets.as_ref())?;
     let hold = hold(state, context, sql, &order)?;
     answer(state, context, sql, &hold)
 }
@@ -154,6 +158,7 @@ fn extend(
         status: Status::Held,
         expires_at: Some(until),
         voids_tickets: false,
+        price: hold.price.as_ref(),
     };
     store::revise(sql, &hold.id, &revision, now)?;
     hold.expires_at = Some(until);

@@ -19,9 +19,11 @@ use crate::{
     find::{ScreeningQuery, given},
     model::{
         Show, Status,
+        quote::Tickets,
         seat::{Seat, join},
         when::rfc3339,
     },
+    quote::requote,
     state::CounterState,
     store::{self, Revision, StoredReservation},
     tickets, waiting,
@@ -42,6 +44,8 @@ pub struct Input {
     start_time: Option<String>,
     /// Books seats that hold_seats held
     hold_id: Option<String>,
+    /// Price classes, such as {"general": 2, "child": 1}; default general
+    tickets: Option<Tickets>,
     /// A retry with the same text reserves nothing twice
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,
@@ -71,6 +75,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         arguments::narrow(arguments, "schedule_id");
         arguments::narrow(arguments, "hold_id");
         arguments::seats(arguments, "seat_ids");
+        arguments::tickets(arguments);
         arguments::movie(arguments);
         // The schema requires seat_ids; a hold alone is accepted as well.
         let names_hold = arguments.get("hold_id").is_some_and(|id| id != "");
@@ -101,7 +106,9 @@ fn handle(
         Some(hold_id) => book_hold(state, context, sql, hold_id, &input)?,
         None => {
             let (seats, show) = named(state, context, sql, &input)?;
-            Order::new(state, context, sql, show, seats)?.take(state, context, sql, None)?
+            Order::new(state, context, sql, show, seats)?
+                .priced(state, sql, input.tickets.as_ref())?
+                .take(state, context, sql, None)?
         }
     };
     let hall = state.hall(sql, &reservation.show)?;
@@ -160,12 +167,19 @@ fn book_hold(
             return Err(more.refusal(state, context, sql, &hold.id)?);
         }
     }
+    let is_same = unwanted.is_empty() && more.seats.is_empty() && input.tickets.is_none();
+    if !is_same || hold.price.is_none() {
+        let order = (&hold.show, &*more.hall, wanted.as_slice());
+        let tickets = input.tickets.as_ref();
+        hold.price = requote(state, sql, hold.price.as_ref(), order, tickets)?;
+    }
     let revision = Revision {
         show_id: &hold.show.id,
         seats: &wanted,
         status: Status::Confirmed,
         expires_at: None,
         voids_tickets: false,
+        price: hold.price.as_ref(),
     };
     store::revise(sql, &hold.id, &revision, now)?;
     if !unwanted.is_empty() && hold.show.waiting > 0 {

@@ -26,7 +26,7 @@ async fn contents(cinema: &Cinema) -> Vec<String> {
         "SELECT id, film_id, theater_id, show_date, start_minute, end_minute, starts_at \
          FROM cinema_shows",
         "SELECT id, show_id, seats, status, caller, created_at, expires_at, held_since, \
-         changed_at, version, price FROM cinema_reservations",
+         changed_at, version, admitted_at, price FROM cinema_reservations",
         "SELECT show_id, seat_row, seat_number, reservation_id, expires_at \
          FROM cinema_taken_seats",
         "SELECT name, body, digest FROM cinema_documents",
@@ -52,7 +52,7 @@ async fn an_export_imported_into_an_empty_cinema_gives_the_same_cinema() {
             .unwrap();
         cinema
             .sql(
-                "UPDATE cinema_reservations SET status = 'cancelled', version = 3, changed_at = 1795222800123 WHERE caller = 'local' \
+                "UPDATE cinema_reservations SET status = 'cancelled', version = 3, admitted_at = 1795222800000, changed_at = 1795222800123 WHERE caller = 'local' \
                  AND status = 'confirmed' RETURNING 1",
             )
             .await;

@@ -60,7 +60,9 @@ async fn reservation_details_have_price_and_place() {
         // H1 is half of a seat for two.
         cinema.clear("S20261116-T4-1").await;
         let booked = cinema.reserve("S20261116-T4-1", ["B3", "B4", "H1"]).await;
-        let id = booked.unwrap()["reservation"]["reservation_id"].clone();
+        let booked = booked.unwrap();
+        assert_eq!(booked["price"]["other_prices"]["student"], 1_500);
+        let id = booked["reservation"]["reservation_id"].clone();
         let details = cinema.details(&id).await;
         let line = |seat_type: &str, count: i64, each: i64| {
             json!({
@@ -73,7 +75,6 @@ async fn reservation_details_have_price_and_place() {
         assert_eq!(price["currency"], "JPY");
         let lines = json!([line("一般", 2, 2_000), line("カップル", 1, 2_500)]);
         assert_eq!(price["lines"], lines);
-        assert_eq!(price["other_prices"]["student"], 1_500);
         let note = price["note"].as_str().unwrap();
         assert!(note.starts_with("No payment is taken here"), "{note}");
         assert!(note.contains("priced as general"), "{note}");
@@ -130,5 +131,70 @@ async fn without_prices_nothing_is_quoted() {
         assert_eq!(answer.get("prices"), None);
         assert_eq!(answer.get("place"), None);
         assert_eq!(answer["schedules"][0].get("price_yen"), None);
+    }
+}
+
+const SHOW: &str = "S20261116-T4-1";
+
+/// Counts and prices of each line: `general 2 2000`.
+fn lines(answer: &Value) -> Vec<String> {
+    let lines = answer["price"]["lines"].as_array().unwrap().iter();
+    let line = |line: &Value| {
+        let class = line["price_class"].as_str().unwrap();
+        format!("{class} {} {}", line["count"], line["each_yen"])
+    };
+    lines.map(line).collect()
+}
+
+#[tokio::test]
+async fn a_booking_is_priced_by_its_tickets_and_keeps_them() {
+    for cinema in both().await {
+        cinema.clear(SHOW).await;
+        let hold = json!({
+            "schedule_id": SHOW, "seat_ids": ["B3", "B4", "B5"],
+            "tickets": {"大人": 1, "child": "2"}
+        });
+        let held = cinema.ok("hold_seats", hold).await;
+        assert_eq!(lines(&held), ["general 1 2000", "child 2 1000"]);
+        assert_eq!(held["price"]["total_yen"], 4_000);
+        assert_eq!(held["price"].get("other_prices"), None);
+        let book = json!({"hold_id": held["hold_id"], "seat_ids": "*"});
+        let booked = cinema.ok("reserve_seats", book).await;
+        assert_eq!(booked["price"], held["price"]);
+        let id = &held["hold_id"];
+        assert_eq!(cinema.details(id).await["price"], held["price"]);
+        // From ten in the morning to a late show, where children still pay less.
+        let late = "S20261116-T4-6";
+        cinema.clear(late).await;
+        let exchange = json!({
+            "reservation_id": id, "schedule_id": late, "seat_ids": ["B1", "B2", "B3"]
+        });
+        let exchanged = cinema.ok("exchange_seats", exchange).await;
+        assert_eq!(lines(&exchanged)[1], "child 2 1000");
+        let cancel = json!({"reservation_id": id, "seat_ids": ["B1"]});
+        cinema.ok("cancel_reservation", cancel).await;
+        assert_eq!(lines(&cinema.details(id).await), ["child 2 1000"]);
+    }
+}
+
+#[tokio::test]
+async fn wrong_tickets_are_refused_and_nothing_is_booked() {
+    for cinema in both().await {
+        cinema.clear(SHOW).await;
+        for (tickets, code) in [
+            (json!({"general": 3}), "TICKETS_MISMATCH"),
+            (json!({"general": 1, "robot": 1}), "UNKNOWN_PRICE_CLASS"),
+            (json!({"general": -2}), "INVALID_ARGUMENT"),
+        ] {
+            let book = json!({"schedule_id": SHOW, "seat_ids": ["B3", "B4"], "tickets": tickets});
+            assert_eq!(cinema.code("reserve_seats", book).await, code);
+        }
+        let best = json!({
+            "schedule_id": SHOW, "party_size": 2, "hold": true, "tickets": ["senior", "student"]
+        });
+        let found = cinema.ok("find_best_seats", best).await;
+        assert_eq!(lines(&found["hold"]), ["student 1 1500", "senior 1 1300"]);
+        let all = cinema.seats(SHOW).await;
+        assert_eq!(all["available_seats_count"], 78);
     }
 }
