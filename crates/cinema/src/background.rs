@@ -1,10 +1,11 @@
-//! Work beside the calls: offers seats of expired holds to those who wait for them, and
-//! deletes old holds.
+//! Work beside the calls: tells subscribers when a hold expires, offers its seats to those
+//! who wait for them, and deletes old holds.
 
 use std::{sync::Arc, time::Duration};
 
 use kit::{
     BoxFuture, Context, Result,
+    context::Change,
     counter::{Announce, Background},
     sql::Budget,
     time::Clock,
@@ -14,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     state::{CounterState, MINUTE},
-    store, tickets, waiting,
+    store, tickets, uris, waiting,
 };
 
 /// How often seats are looked for while somebody waits.
@@ -65,7 +66,15 @@ async fn run(state: &Arc<CounterState>, announce: &Announce) {
         tracing::warn!(%error, cause = ?error.cause, "there is no key for tickets yet");
     }
     let mut next_deletion = Instant::now();
+    let mut told_until = clock.now().as_millisecond();
     loop {
+        let next_expiry = match announce_expired(state, &clock, announce, &mut told_until).await {
+            Ok(pause) => pause,
+            Err(error) => {
+                tracing::warn!(%error, cause = ?error.cause, "expired holds could not be read");
+                IDLE
+            }
+        };
         let pause = match serve_waiting(state, &clock, announce).await {
             Ok(true) => LOOK_EVERY,
             Ok(false) => IDLE,
@@ -83,10 +92,30 @@ async fn run(state: &Arc<CounterState>, announce: &Announce) {
             }
         }
         tokio::select! {
-            () = sleep(pause) => {}
+            () = sleep(pause.min(next_expiry)) => {}
             () = state.waiting_changed.notified() => {}
         }
     }
+}
+
+/// Tells subscribers of the seat maps on which holds have expired since `told_until`.
+/// Returns the time until the next one does. A hold lasts longer than [`IDLE`], so none
+/// that is made meanwhile is missed.
+async fn announce_expired(
+    state: &CounterState,
+    clock: &Clock,
+    announce: &Announce,
+    told_until: &mut i64,
+) -> Result<Duration> {
+    let (after, now) = (*told_until, clock.now().as_millisecond());
+    let find = move |sql: &mut dyn kit::Sql| store::expiring(sql, after, now);
+    let (shows, next) = state.store.query(Budget::default(), find).await?;
+    for show in shows {
+        announce(Change::Resource(uris::seats(&show)));
+    }
+    *told_until = now;
+    let until_next = next.and_then(|at| u64::try_from(at - now).ok());
+    Ok(until_next.map_or(IDLE, Duration::from_millis).min(IDLE))
 }
 
 /// Offers free seats of every screening for which somebody waits. Returns whether

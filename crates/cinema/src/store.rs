@@ -16,8 +16,8 @@ mod tickets;
 mod waiting;
 
 pub use bookings::{
-    NewReservation, Revision, StoredReservation, book, delete_expired_holds, held_by_caller,
-    lock_show, locked_reservation, remove, reservation, revise,
+    NewReservation, Revision, StoredReservation, book, delete_expired_holds, expiring,
+    held_by_caller, lock_show, locked_reservation, remove, reservation, revise,
 };
 pub use documents::{Document, any_document, document, document_names, save_document};
 pub use exports::{

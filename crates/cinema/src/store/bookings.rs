@@ -204,3 +204,20 @@ pub fn delete_expired_holds(sql: &mut dyn Sql, before: i64) -> Result<usize> {
     }
     Ok(holds.len())
 }
+
+/// The screenings of which a hold expired after one instant and until another, and when
+/// the next hold expires.
+pub fn expiring(sql: &mut dyn Sql, after: i64, until: i64) -> Result<(Vec<String>, Option<i64>)> {
+    let shows = sql.query(
+        "SELECT DISTINCT show_id FROM cinema_reservations WHERE expires_at IS NOT NULL \
+         AND expires_at > $1 AND expires_at <= $2 AND status = 'held'",
+        &[Param::Int(after), Param::Int(until)],
+    )?;
+    let shows: Result<Vec<String>> = shows.iter().map(|row| row.text(0)).collect();
+    let next = sql.query_one(
+        "SELECT MIN(expires_at) FROM cinema_reservations WHERE expires_at IS NOT NULL \
+         AND expires_at > $1 AND status = 'held'",
+        &[Param::Int(until)],
+    )?;
+    Ok((shows?, next.map_or(Ok(None), |row| row.opt_int(0))?))
+}
