@@ -83,10 +83,10 @@ pub struct Schedule {
     bookable: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     most_together: Option<usize>,
-    /// Of a general ticket
+    // Of a general ticket.
     #[serde(skip_serializing_if = "Option::is_none")]
     price_yen: Option<i64>,
-    /// Of the cheapest
+    // Of the cheapest.
     #[serde(skip_serializing_if = "Option::is_none")]
     price_from_yen: Option<i64>,
 }

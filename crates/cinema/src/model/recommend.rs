@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::film::Film;
 
-/// The order of a list of films, the best first.
+// The order of a list of films, the best first. The names say it to callers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]

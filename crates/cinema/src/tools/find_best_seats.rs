@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{arguments, hold_seats};
 use crate::{
-    answers::{AnyObject, seat_ids, without_required},
+    answers::{AnyObject, PublishedElsewhere, seat_ids},
     booking::{self, Order},
     errors,
     find::{self, ScreeningQuery, given},
@@ -50,6 +50,7 @@ pub struct Input {
     #[serde(default)]
     hold: bool,
     /// As in reserve_seats
+    #[schemars(with = "Option<AnyObject>")]
     tickets: Option<Tickets>,
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,
@@ -98,15 +99,11 @@ impl Wishes {
     }
 }
 
-#[derive(Serialize, JsonSchema)]
-#[schemars(transform = without_required)]
-pub struct Output {
-    /// The best first: seat_ids, together, leaves_lone_seat and the screening
-    #[schemars(with = "Vec<AnyObject>")]
+#[derive(Serialize)]
+pub struct BestSeats {
+    /// The best first.
     blocks: Vec<Proposal>,
-    /// As hold_seats answers
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<AnyObject>")]
     hold: Option<hold_seats::Output>,
     message: String,
     #[serde(flatten)]
@@ -140,7 +137,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
             name: "find_best_seats",
             title: "Best seats",
             description: "Find the best free seats for a party, in one screening or across films \
-                and days, and hold them if asked.",
+                and days. Answers blocks, the best first, and hold as hold_seats answers.",
             hints: Hints::ADDS,
             effect: Effect::Write,
         },
@@ -300,7 +297,7 @@ fn write(
     context: &Context,
     sql: &mut dyn Sql,
     plan: &Plan,
-) -> Result<Output> {
+) -> Result<PublishedElsewhere<BestSeats>> {
     let mut candidates = plan.candidates.clone();
     let hold = match plan.input.hold && !candidates.is_empty() {
         true => Some(hold_best(state, context, sql, plan, &mut candidates)?),
@@ -318,12 +315,12 @@ fn write(
         start_time: show.start.to_string(),
         theater_name: show.theater_name.clone(),
     });
-    Ok(Output {
+    Ok(PublishedElsewhere(BestSeats {
         blocks: proposals.collect(),
         hold,
         message,
         today: Today::of(context),
-    })
+    }))
 }
 
 /// Holds the best block that is still free, and drops those before it.

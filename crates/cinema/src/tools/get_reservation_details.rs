@@ -60,7 +60,6 @@ pub struct Output {
     schedule_info: Option<ScheduleInfo>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ticket: Option<String>,
-    /// When it was admitted
     #[serde(skip_serializing_if = "Option::is_none")]
     admitted_at: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

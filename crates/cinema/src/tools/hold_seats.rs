@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arguments;
 use crate::{
-    answers::{Booking, PublishedElsewhere},
+    answers::{AnyObject, Booking, PublishedElsewhere},
     booking::{self, Order},
     errors,
     find::{ScreeningQuery, given},
@@ -27,6 +27,7 @@ pub struct Input {
     /// Extends this hold
     hold_id: Option<String>,
     /// As in reserve_seats
+    #[schemars(with = "Option<AnyObject>")]
     tickets: Option<Tickets>,
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,

@@ -30,10 +30,13 @@ async fn tools_are_those_of_the_desk() {
     let desk = Desk::start().await;
     let listed = desk.rpc("cinema", "tools/list", json!({})).await;
     let mut shown = desk.place.run(&["tools", "cinema", "--json"]).ok().json();
-    for tool in shown.as_array_mut().unwrap() {
+    let shown = shown.as_array_mut().unwrap();
+    for tool in &mut *shown {
         tool.as_object_mut().unwrap().remove("counter");
     }
-    assert_eq!(shown, listed["result"]["tools"]);
+    // For the staff alone, so a caller without a key is not shown it.
+    shown.retain(|tool| tool["name"] != "check_ticket");
+    assert_eq!(json!(shown), listed["result"]["tools"]);
 }
 
 #[test]

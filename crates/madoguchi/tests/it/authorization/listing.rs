@@ -57,7 +57,7 @@ async fn only_tools_that_the_caller_may_use_are_listed() {
     // Who keeps the list may show it to others only if it is the same for them.
     for (key, scope) in [(Some(&*full), "private"), (None, "public")] {
         let list = modern(1, "tools/list", json!({}));
-        let answer = desk.post("cinema", key, &list).await;
+        let answer = desk.post("rooms", key, &list).await;
         assert_eq!(result(&answer.message())["cacheScope"], scope);
     }
 }

@@ -25,7 +25,7 @@ requests_per_minute = { innervoice = 100000 }
 
 /// Tools that show nothing of what the counter's resources show.
 const UNRELATED: [(&str, &str); 6] = [
-    ("cinema", "get_reservation_details"),
+    ("cinema", "find_best_seats"),
     ("innervoice", "message_send"),
     ("merchant", "get_product"),
     ("todo", "reorder_task"),
