@@ -8,7 +8,7 @@
 //!   process dies. Readers hold none: logs only grow, other files are replaced
 //!   as a whole.
 //! - Around files that the original server changes too, its own lock is taken as
-//!   well (`file_lock`), and what it leaves damaged is restored from a copy.
+//!   well (`original_lock`), and what it leaves damaged is restored from a copy.
 //! - A message counts as sent once it is on the disk (`send`).
 //! - Memory holds an index and never the messages. Before every answer a look at
 //!   the files' sizes brings it up to date; watching the files (`watch`) only
@@ -21,12 +21,12 @@ mod batch;
 mod cached;
 mod counts;
 mod data;
-mod file_lock;
 mod files;
 mod lock;
 mod log;
 mod members;
 mod noticed;
+mod original_lock;
 mod owners;
 mod process;
 mod read_positions;

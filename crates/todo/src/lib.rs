@@ -18,7 +18,7 @@ mod search;
 mod settings;
 mod state;
 mod sync;
-mod task_ids;
+mod task_lookup;
 mod tools;
 mod txn;
 mod undo_history;

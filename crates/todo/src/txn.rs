@@ -36,7 +36,7 @@ use crate::{
     project::parse,
     state::{CounterState, written_out},
     sync::locked,
-    task_ids, uris,
+    task_lookup, uris,
 };
 
 /// How often a change is tried while others write. Only the first attempts wait
@@ -290,7 +290,7 @@ impl Txn<'_> {
     }
 
     pub fn find<'b>(&self, board: &'b Board, field: &str, id: TaskId) -> Result<&'b Task> {
-        task_ids::find(&self.folder, board, field, id)
+        task_lookup::find(&self.folder, board, field, id)
     }
 
     /// Announces a change and updates the index page.

@@ -30,7 +30,7 @@ use crate::{
     search::Fence,
     state::CounterState,
     sync::locked,
-    task_ids::PromisedIds,
+    task_lookup::PromisedIds,
     txn::UndoScope,
     uris,
 };

@@ -49,7 +49,7 @@ const FIELDS: [(Kind, &[&str]); 7] = [
     (Kind::Reservation, &["seat_ids", "reservation_id"]),
     (Kind::Price, &["price_yen", "surcharge_yen"]),
     (Kind::Show, &["start_time"]),
-    (Kind::Hall, &["rows", "numbers"]),
+    (Kind::Hall, &["rows", "numbers", "seat_number", "seat_plan"]),
     (Kind::Film, &["title", "duration"]),
     (Kind::Place, &["address", "directions"]),
 ];

@@ -124,6 +124,13 @@ impl Quote {
         Some(tickets)
     }
 
+    /// Whether it matters who of the party comes.
+    pub fn has_several_classes(&self) -> bool {
+        let mut classes = self.classes.iter().map(|(_, class)| class);
+        let first = classes.next();
+        classes.any(|class| Some(class) != first)
+    }
+
     pub fn answer(&self, language: Language) -> Price {
         let line = |line: &QuoteLine| PriceLine {
             price_class: line.price_class.clone(),

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 pub use kit::arguments::{Arguments, integer, narrow, text};
 
 use crate::model::{
+    film::tidy_age_class,
     seat::{self, SeatReference},
     when::{tidy_date, tidy_time},
 };
@@ -27,6 +28,12 @@ pub fn time(arguments: &mut Arguments, name: &str) {
 pub fn movie(arguments: &mut Arguments) {
     rename(arguments, "movie_id", "movie_title");
     text(arguments, "movie_title");
+}
+
+pub fn age_class(arguments: &mut Arguments, name: &str) {
+    change(arguments, name, |value| {
+        Some(tidy_age_class(value.as_str()?)?.into())
+    });
 }
 
 /// Moves an argument that goes by another name, unless both are given.

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use super::arguments;
 use crate::{
-    answers::{PublishedElsewhere, Reservation, ScheduleInfo, seat_ids},
+    answers::{AnyObject, PublishedElsewhere, Reservation, ScheduleInfo, seat_ids},
     booking, errors, ids,
     model::{
         Status,
+        quote::{Price, Quote, Tickets},
         seat::{Seat, join},
     },
     quote::requote,
@@ -30,6 +31,9 @@ pub struct Input {
     reservation_id: String,
     /// Only these; none for all
     seat_ids: Option<Vec<String>>,
+    /// Who still comes, as in reserve_seats
+    #[schemars(with = "Option<AnyObject>")]
+    tickets: Option<Tickets>,
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<String>,
 }
@@ -44,6 +48,8 @@ pub struct Cancelled {
     /// Of the seats that are left.
     #[serde(skip_serializing_if = "Option::is_none")]
     ticket: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    price: Option<Price>,
     cancelled_seat_ids: Vec<String>,
     message: String,
     #[serde(flatten)]
@@ -71,6 +77,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         }
         arguments::narrow(arguments, "reservation_id");
         arguments::seats(arguments, "seat_ids");
+        arguments::tickets(arguments);
     })
 }
 
@@ -113,13 +120,17 @@ fn cancel(
         let what = format!("{} owned {freed} of {}", found.id, join(&cancelled));
         return Err(kit::Error::internal(what));
     }
+    let mut guesses_who_comes = false;
     if left.is_empty() {
         found.status = Status::Cancelled;
         found.expires_at = None;
     } else {
         let hall = state.hall(sql, &found.show)?;
         let order = (&found.show, &*hall, left.as_slice());
-        found.price = requote(state, sql, found.price.as_ref(), order, None)?;
+        let tickets = input.tickets.as_ref();
+        let has_classes = found.price.as_ref().is_some_and(Quote::has_several_classes);
+        guesses_who_comes = has_classes && tickets.is_none();
+        found.price = requote(state, sql, found.price.as_ref(), order, tickets)?;
         found.seats = left;
     }
     found.version += 1;
@@ -138,7 +149,24 @@ fn cancel(
     context.changed(Change::Resource(uris::seats(&found.show.id)));
     let mut answer = answer(context, &found, &cancelled);
     answer.ticket = tickets::issue_in_transaction(state, context, sql, &found)?;
+    if guesses_who_comes {
+        answer.warnings.push(who_comes(context.language));
+    }
     Ok(answer)
+}
+
+/// The classes that are left follow the seats, which may not be where people sit.
+fn who_comes(language: Language) -> Warning {
+    let message = match language {
+        Language::English => {
+            "The price is for the classes that these seats had. If others come, tell the \
+             customer that the cinema charges by who comes; next time give tickets."
+        }
+        Language::Japanese => {
+            "料金は残った席に割り当てられていた券種で計算しています。実際にいらっしゃる方が異なる場合は、劇場で券種に応じた料金になります。次回はticketsを指定してください。"
+        }
+    };
+    Warning::new("PRICE_CLASSES_ASSUMED", message)
 }
 
 /// The seats of `from` that are not in `but`.
@@ -168,6 +196,10 @@ fn answer(context: &Context, found: &StoredReservation, cancelled: &[Seat]) -> C
         reservation: Some(Reservation::of(found, &context.zone)),
         schedule_info: Some(ScheduleInfo::from(&found.show)),
         ticket: None,
+        price: match is_whole {
+            true => None,
+            false => found.price.as_ref().map(|it| it.answer(context.language)),
+        },
         cancelled_seat_ids: seat_ids(cancelled),
         message,
         today: Today::of(context),
@@ -212,6 +244,7 @@ fn leave(context: &Context, sql: &mut dyn Sql, id: &str) -> Result<Cancelled> {
     Ok(Cancelled {
         reservation: None,
         schedule_info: None,
+        price: None,
         ticket: None,
         cancelled_seat_ids: Vec::new(),
         message: message.to_owned(),

@@ -1,6 +1,6 @@
 //! `find_best_seats`: the best free seats for a party, in one screening or across many.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use jiff::{ToSpan, civil::Date};
 use kit::{
@@ -19,8 +19,10 @@ use crate::{
     model::{
         Listing, Show,
         best_seats::{Block, Needs, best_blocks},
-        hall::SeatMap,
+        film::strictness,
+        hall::{GENERAL, Hall, SeatMap},
         quote::Tickets,
+        seat::Seat,
     },
     programme::Filters,
     state::CounterState,
@@ -44,6 +46,8 @@ pub struct Input {
     from_time: Option<String>,
     /// Latest start
     to_time: Option<String>,
+    /// As in get_show_schedule
+    max_age_class: Option<String>,
     #[serde(flatten)]
     wishes: Wishes,
     /// True holds the best ones at once
@@ -119,7 +123,24 @@ struct Proposal {
     movie_title: String,
     date: String,
     start_time: String,
+    end_time: String,
     theater_name: String,
+    age_class: String,
+    /// Which of the seats are for wheelchairs or couples.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    special_seats: BTreeMap<String, Vec<String>>,
+}
+
+/// The seats that are not ordinary, by their type.
+fn special_seats(hall: &Hall, seats: &[Seat]) -> BTreeMap<String, Vec<String>> {
+    let mut special: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for place in seats.iter().filter_map(|seat| hall.seat(seat)) {
+        if place.seat_type != GENERAL {
+            let seats = special.entry(place.seat_type.clone()).or_default();
+            seats.push(place.seat.to_string());
+        }
+    }
+    special
 }
 
 /// Screenings that one call looks at.
@@ -151,6 +172,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         arguments::date(context, arguments, "to_date");
         arguments::time(arguments, "from_time");
         arguments::time(arguments, "to_time");
+        arguments::age_class(arguments, "max_age_class");
         arguments::boolean(arguments, "hold");
         arguments::tickets(arguments);
         Wishes::normalise(arguments);
@@ -237,7 +259,9 @@ fn shows(
     let fits = |show: &Show| {
         from.is_none_or(|from| from <= show.start) && to.is_none_or(|to| show.start <= to)
     };
-    found.retain(|Listing { show, free, .. }| *free > 0 && fits(show));
+    let strictest = given(input.max_age_class.as_deref()).map(strictness);
+    let suits = |show: &Show| strictest.is_none_or(|most| strictness(&show.age_class) <= most);
+    found.retain(|Listing { show, free, .. }| *free > 0 && fits(show) && suits(show));
     Ok(found.into_iter().map(|listing| listing.show).collect())
 }
 
@@ -305,18 +329,25 @@ fn write(
     };
     candidates.truncate(LISTED);
     let message = message(context.language, plan, &candidates, hold.is_some());
-    let proposals = candidates.iter().map(|Candidate { show, block }| Proposal {
-        seat_ids: seat_ids(&block.seats),
-        together: block.is_together,
-        leaves_lone_seat: block.leaves_lone_seat,
-        schedule_id: show.id.clone(),
-        movie_title: show.film_title.clone(),
-        date: show.date.clone(),
-        start_time: show.start.to_string(),
-        theater_name: show.theater_name.clone(),
-    });
+    let mut proposals = Vec::with_capacity(candidates.len());
+    for Candidate { show, block } in &candidates {
+        let hall = state.hall(sql, show)?;
+        proposals.push(Proposal {
+            seat_ids: seat_ids(&block.seats),
+            together: block.is_together,
+            leaves_lone_seat: block.leaves_lone_seat,
+            schedule_id: show.id.clone(),
+            movie_title: show.film_title.clone(),
+            date: show.date.clone(),
+            start_time: show.start.to_string(),
+            end_time: show.end.to_string(),
+            theater_name: show.theater_name.clone(),
+            age_class: show.age_class.clone(),
+            special_seats: special_seats(&hall, &block.seats),
+        });
+    }
     Ok(PublishedElsewhere(BestSeats {
-        blocks: proposals.collect(),
+        blocks: proposals,
         hold,
         message,
         today: Today::of(context),

@@ -16,7 +16,7 @@ use crate::{
     find::{self, given},
     model::{
         Listing,
-        film::{AGE_CLASSES, Film, tidy_age_class},
+        film::{AGE_CLASSES, Film},
         place::Place,
         titles,
     },
@@ -105,9 +105,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         arguments::time(arguments, "to_time");
         arguments::text(arguments, "genre");
         arguments::integer(arguments, "min_seats_together");
-        kit::arguments::change(arguments, "max_age_class", |value| {
-            Some(tidy_age_class(value.as_str()?)?.into())
-        });
+        arguments::age_class(arguments, "max_age_class");
         // The schema requires movie_id; a title alone, or no film, is accepted as well.
         let has_no_id = arguments
             .get("movie_id")

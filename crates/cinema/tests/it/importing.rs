@@ -187,6 +187,20 @@ async fn a_document_is_imported_and_changed() {
     }
 }
 
+/// The file's name says nothing here, so its fields must.
+#[tokio::test]
+async fn a_seat_plan_with_a_line_for_each_seat() {
+    let folder = Folder::new();
+    let plan = "theater_id,name,row,seat_number\nh7,Saal 7,A,1\nh7,Saal 7,A,2\n";
+    let file = folder.file("plan-of-the-house.csv", plan);
+    for cinema in both_empty().await {
+        let imported = cinema.import(&file).await.unwrap();
+        assert!(!imported.refused, "{imported:?}");
+        let seats = cinema.count("cinema_seats WHERE theater_id = 'h7'").await;
+        assert_eq!(seats, 2);
+    }
+}
+
 #[tokio::test]
 async fn nothing_is_imported_if_anything_is_wrong_unless_asked() {
     let folder = Folder::new();

@@ -157,13 +157,31 @@ fn handle(_: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input) 
     });
     Ok(Output {
         status: OK,
-        message: message(context, &range, &gaps, input.duration_min, longest),
+        message: format!(
+            "{}{}",
+            message(context, &range, &gaps, input.duration_min, longest),
+            all_day_in_words(context.language, &all_day)
+        ),
         slots: gaps.iter().map(|gap| gap.slot(context)).collect(),
         all_day,
         details,
         warnings: calendar_list::incomplete(&steps, context.language),
         today: Today::of(context),
     })
+}
+
+/// Days that are only marked, such as a holiday, are free; but the person must hear of
+/// them.
+fn all_day_in_words(language: Language, titles: &[String]) -> String {
+    match (language, titles) {
+        (_, []) => String::new(),
+        (Language::English, titles) => {
+            format!(" But note what lasts all day: {}.", titles.join(", "))
+        }
+        (Language::Japanese, titles) => {
+            format!("ただし、終日の予定があります: {}。", titles.join("、"))
+        }
+    }
 }
 
 /// The part of each day that is searched, in minutes from midnight. It may reach into

@@ -13,9 +13,9 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
-    file_lock::FileLock,
     files::{self, Dir, Stamp},
     lock::Guarded,
+    original_lock::OriginalLock,
 };
 use crate::{errors, model::forgiving::Contents};
 
@@ -306,7 +306,7 @@ impl<T: Contents> Cached<T> {
 
     /// Replaces a file that the original server writes too, unless its lock was
     /// lost. Returns whether it did.
-    pub fn save_under(&self, lock: &FileLock, directory: &Path, value: &T) -> io::Result<bool> {
+    pub fn save_under(&self, lock: &OriginalLock, directory: &Path, value: &T) -> io::Result<bool> {
         self.save_if(directory, value, true, || lock.is_held())
     }
 

@@ -12,8 +12,8 @@ use std::{
 use kit::Result;
 
 use super::{
-    file_lock::FileLock,
     files::{self, Dir, is_at},
+    original_lock::OriginalLock,
 };
 use crate::{errors, model::names::RoomName};
 
@@ -34,12 +34,12 @@ pub struct Held {
 impl Held {
     /// The original's lock on one of the files that this one guards. Both locks share
     /// one timeout.
-    pub fn file(&self, directory: &Path, name: &str) -> Result<FileLock> {
-        FileLock::take(directory, name, self.until, self.timeout)
+    pub fn file(&self, directory: &Path, name: &str) -> Result<OriginalLock> {
+        OriginalLock::take(directory, name, self.until, self.timeout)
     }
 
     /// The same for deletions: `None` if the disk is too full for a lock file.
-    pub fn file_if_space(&self, directory: &Path, name: &str) -> Result<Option<FileLock>> {
+    pub fn file_if_space(&self, directory: &Path, name: &str) -> Result<Option<OriginalLock>> {
         match self.file(directory, name) {
             Err(error) if errors::is_disk_full(&error) => Ok(None),
             lock => lock.map(Some),
@@ -53,7 +53,7 @@ impl Held {
         &self,
         directory: &Path,
         name: &str,
-        mut work: impl FnMut(&FileLock) -> Result<bool>,
+        mut work: impl FnMut(&OriginalLock) -> Result<bool>,
     ) -> Result<()> {
         for _ in 0..ATTEMPTS {
             let lock = self.file(directory, name)?;

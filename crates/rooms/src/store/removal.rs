@@ -8,9 +8,9 @@ use kit::Result;
 
 use super::{
     Remover, Room, Store,
-    file_lock::FileLock,
     files::{self, LOG, PRESENCE, ROOMS},
     lock::Held,
+    original_lock::OriginalLock,
 };
 use crate::{errors, model::names::RoomName};
 
@@ -20,7 +20,7 @@ const HIDDEN: &str = ".deleted-";
 
 /// In the order in which they are released.
 struct RemovalLocks {
-    _files: Vec<Option<FileLock>>,
+    _files: Vec<Option<OriginalLock>>,
     _room: Held,
     registry: Held,
 }

@@ -12,7 +12,7 @@ use crate::{
     files::{Folder, context_file},
     model::TaskId,
     state::CounterState,
-    task_ids::find,
+    task_lookup::find,
 };
 
 #[derive(Deserialize, JsonSchema)]

@@ -11,7 +11,7 @@ use crate::{
     files::context_file,
     model::{Status, TaskId, graph::Graph, shortened, task_text::Link},
     state::CounterState,
-    task_ids::find,
+    task_lookup::find,
 };
 
 #[derive(Deserialize, JsonSchema)]

@@ -20,7 +20,7 @@ use crate::{
         listed, nearest_first,
     },
     state::CounterState,
-    task_ids::PromisedIds,
+    task_lookup::PromisedIds,
 };
 
 #[derive(Deserialize, JsonSchema)]

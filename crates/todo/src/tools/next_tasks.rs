@@ -22,7 +22,7 @@ use crate::{
         listed,
     },
     state::CounterState,
-    task_ids::PromisedIds,
+    task_lookup::PromisedIds,
 };
 
 #[derive(Deserialize, JsonSchema)]

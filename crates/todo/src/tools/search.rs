@@ -21,7 +21,7 @@ use crate::{
     },
     search::{FileKind, Hit, MatchMode, Query, excerpt_at, fold_bytes},
     state::CounterState,
-    task_ids::PromisedIds,
+    task_lookup::PromisedIds,
 };
 
 /// Matches to show.

@@ -24,7 +24,7 @@ use crate::{
     },
     search::{MatchMode, Query, excerpt, fold, fold_bytes},
     state::CounterState,
-    task_ids::PromisedIds,
+    task_lookup::PromisedIds,
 };
 
 #[derive(Deserialize, JsonSchema)]

@@ -12,7 +12,7 @@ use crate::{
         MOST, TaskId, adr,
         numbers::{IssuedNumbers, NumberSet},
     },
-    task_ids::live,
+    task_lookup::live,
 };
 
 impl Txn<'_> {

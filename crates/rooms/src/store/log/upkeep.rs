@@ -17,8 +17,8 @@ use super::{
 use crate::{
     model::message::Head,
     store::{
-        file_lock::FileLock,
         files::{self, ARCHIVE, LOG, Stamp},
+        original_lock::OriginalLock,
     },
 };
 
@@ -115,7 +115,7 @@ pub fn is_long(index: &Index, most: usize) -> bool {
 pub fn shorten(
     directory: &Path,
     most: usize,
-    lock: &FileLock,
+    lock: &OriginalLock,
     (index, files): (&mut Index, &Files),
 ) -> io::Result<()> {
     if !is_long(index, most) {

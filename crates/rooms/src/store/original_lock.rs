@@ -5,7 +5,7 @@
 //! - The original removes a lock file that is empty or that it can't read, as stale.
 //!   Ours therefore appears complete, by a hard link.
 //! - It also removes a lock after waiting too long for it, and sometimes one that got
-//!   a new holder meanwhile. Writers therefore check [`FileLock::is_held`] before and
+//!   a new holder meanwhile. Writers therefore check [`OriginalLock::is_held`] before and
 //!   after, and start again if it is not.
 //! - It is only taken under our own lock of the file (`lock`), so that one of our
 //!   processes at a time waits for it and removes stale ones.
@@ -30,12 +30,12 @@ const UNFINISHED: Duration = Duration::from_secs(1);
 const MAX_LENGTH: u64 = 64;
 
 /// Held until dropped.
-pub struct FileLock {
+pub struct OriginalLock {
     path: PathBuf,
     file: File,
 }
 
-impl FileLock {
+impl OriginalLock {
     /// Waits until `until`; `timeout` is what the caller was promised.
     pub fn take(directory: &Path, name: &str, until: Instant, timeout: Duration) -> Result<Self> {
         let path = directory.join(format!("{name}.lock"));
@@ -72,7 +72,7 @@ impl FileLock {
     }
 }
 
-impl Drop for FileLock {
+impl Drop for OriginalLock {
     fn drop(&mut self) {
         if self.is_held() {
             let _ = fs::remove_file(&self.path);
@@ -189,8 +189,8 @@ mod tests {
 
     const NAME: &str = "rooms.json";
 
-    fn take(directory: &Path, wait: Duration) -> Result<FileLock> {
-        FileLock::take(directory, NAME, Instant::now() + wait, wait)
+    fn take(directory: &Path, wait: Duration) -> Result<OriginalLock> {
+        OriginalLock::take(directory, NAME, Instant::now() + wait, wait)
     }
 
     #[test]
