@@ -226,9 +226,19 @@ async fn nothing_is_imported_if_anything_is_wrong_unless_asked() {
     }
 }
 
-/// Each file is imported after `GOOD`.
+/// Imports a file after [`GOOD`], and expects these problems.
+async fn refused(name: &str, text: &str, wanted: &[&str]) {
+    let cinema = both_empty().await.remove(0);
+    let folder = Folder::new();
+    let good = folder.file("cinema-data.json", GOOD);
+    assert!(!cinema.import(&good).await.unwrap().refused);
+    let refused = cinema.import(&folder.file(name, text)).await.unwrap();
+    assert_eq!(problems(&refused), wanted, "{name}");
+    assert!(refused.refused);
+}
+
 #[tokio::test]
-async fn what_is_wrong_is_named_with_its_line() {
+async fn wrong_shows_and_reservations_are_named_with_their_line() {
     let show = |id: &str, rest: &str| {
         format!(
             "{{\"schedule_id\": \"{id}\", \"movie_id\": \"f1\", \"theater_id\": \"h1\", \"date\": \"2026-11-20\", {rest}}}\n"
@@ -242,7 +252,8 @@ async fn what_is_wrong_is_named_with_its_line() {
     for (name, text, wanted) in [
         (
             "shows.jsonl",
-            show("s3", "\"start_time\": \"11:00\"") + &show("s4", "\"start_time\": \"13:00\"")
+            show("s3", "\"start_time\": \"11:00\"")
+                + &show("s4", "\"start_time\": \"13:00\"")
                 + &show("s5", "\"start_time\": \"14:00\""),
             vec![
                 ":1 the show overlaps s1 in hall h1",
@@ -265,19 +276,14 @@ async fn what_is_wrong_is_named_with_its_line() {
             ],
         ),
         (
-            "films.csv",
-            "movie_id,title,duration,rating\nf3,Three,100,4\nf3,Again,100,4\nf4,,1,1\nf5,x,90,7\n".into(),
-            vec![
-                ":3 film f3 is already in line 2",
-                ":4 there is no title",
-                ":5 rating is not a number from 0 to 5",
-            ],
-        ),
-        (
             "reservations.jsonl",
-            reserve("r2", "\"A3\"") + &reserve("r3", "\"A3\"") + &reserve("r4", "\"A1\"")
-                + &reserve("r5", "\"Z9\"") + &reserve("r6", "\"A4\", \"A-4\"")
-                + &reserve("r2", "\"A4\"") + &reserve("r7", "\"A4\"").replace("s1", "s9"),
+            reserve("r2", "\"A3\"")
+                + &reserve("r3", "\"A3\"")
+                + &reserve("r4", "\"A1\"")
+                + &reserve("r5", "\"Z9\"")
+                + &reserve("r6", "\"A4\", \"A-4\"")
+                + &reserve("r2", "\"A4\"")
+                + &reserve("r7", "\"A4\"").replace("s1", "s9"),
             vec![
                 ":5 seat A4 is named twice",
                 ":6 reservation r2 is already in line 1",
@@ -287,14 +293,30 @@ async fn what_is_wrong_is_named_with_its_line() {
                 ":7 unknown show `s9`",
             ],
         ),
+    ] {
+        refused(name, &text, &wanted).await;
+    }
+}
+
+#[tokio::test]
+async fn wrong_rows_of_tables_are_named_with_their_line() {
+    for (name, text, wanted) in [
+        (
+            "films.csv",
+            "movie_id,title,duration,rating\nf3,Three,100,4\nf3,Again,100,4\nf4,,1,1\nf5,x,90,7\n",
+            vec![
+                ":3 film f3 is already in line 2",
+                ":4 there is no title",
+                ":5 rating is not a number from 0 to 5",
+            ],
+        ),
         (
             "seat_availability.json",
             r#"[
 {"schedule_id": "s1", "available_seats": [{"row": "A", "available_numbers": [3]}],
  "occupied_seats": [{"row": "A", "occupied_numbers": [1, 3]}]},
 {"schedule_id": "s2", "available_seats": [{"row": "A", "available_numbers": [9]}]}
-]"#
-            .into(),
+]"#,
             vec![
                 ":2 seat A3 is both free and taken",
                 ":4 hall h1 has no such seats: A9 of s2",
@@ -303,8 +325,7 @@ async fn what_is_wrong_is_named_with_its_line() {
         (
             "prices.csv",
             "price_class,name,price_yen,surcharge_yen,seat_type,weekdays\n\
-             general,一般,x,,,\ngeneral,一般,1,,,someday\n,,1,,,\nchild,c,1,,カップル,\nsenior,s,,5,,\n"
-                .into(),
+             general,一般,x,,,\ngeneral,一般,1,,,someday\n,,1,,,\nchild,c,1,,カップル,\nsenior,s,,5,,\n",
             vec![
                 ":2 price_yen is not a whole number from 0 to 1000000",
                 ":3 `someday` is not a day of the week",
@@ -315,7 +336,7 @@ async fn what_is_wrong_is_named_with_its_line() {
         ),
         (
             "halls.csv",
-            "theater_id,row,numbers\nh2,A,1-3\nh2,A,3-4\nh3,A,\nh4,?,1\n".into(),
+            "theater_id,row,numbers\nh2,A,1-3\nh2,A,3-4\nh3,A,\nh4,?,1\n",
             vec![
                 ":3 seat A3 of hall h2 is named twice",
                 ":4 there are no numbers",
@@ -323,13 +344,7 @@ async fn what_is_wrong_is_named_with_its_line() {
             ],
         ),
     ] {
-        let cinema = both_empty().await.remove(0);
-        let folder = Folder::new();
-        let good = folder.file("cinema-data.json", GOOD);
-        assert!(!cinema.import(&good).await.unwrap().refused);
-        let refused = cinema.import(&folder.file(name, &text)).await.unwrap();
-        assert_eq!(problems(&refused), wanted, "{name}");
-        assert!(refused.refused);
+        refused(name, text, &wanted).await;
     }
 }
 
