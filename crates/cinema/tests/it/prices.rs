@@ -177,6 +177,31 @@ async fn a_booking_is_priced_by_its_tickets_and_keeps_them() {
     }
 }
 
+/// Nobody can tell from the seats who stays at home.
+#[tokio::test]
+async fn a_partial_cancellation_takes_the_tickets_that_are_left() {
+    let cinema = one().await;
+    let show = "S20261117-T4-4";
+    cinema.clear(show).await;
+    for (tickets, assumes, class) in [
+        (json!({"senior": 1}), false, "senior"),
+        (json!({}), true, "general"),
+    ] {
+        let booking = json!({"schedule_id": show, "seat_ids": ["C5", "C6"],
+            "tickets": {"general": 1, "senior": 1}});
+        let booked = cinema.ok("reserve_seats", booking).await;
+        let id = &booked["reservation"]["reservation_id"];
+        let cancel = json!({"reservation_id": id, "seat_ids": ["C6"], "tickets": tickets});
+        let answer = cinema.ok("cancel_reservation", cancel).await;
+        assert_eq!(answer["price"]["lines"][0]["price_class"], class);
+        let warned = answer["warnings"]
+            .to_string()
+            .contains("PRICE_CLASSES_ASSUMED");
+        assert_eq!(warned, assumes, "{answer}");
+        cinema.clear(show).await;
+    }
+}
+
 #[tokio::test]
 async fn wrong_tickets_are_refused_and_nothing_is_booked() {
     for cinema in both().await {
