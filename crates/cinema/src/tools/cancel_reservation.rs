@@ -129,7 +129,8 @@ fn cancel(
         let order = (&found.show, &*hall, left.as_slice());
         let tickets = input.tickets.as_ref();
         let has_classes = found.price.as_ref().is_some_and(Quote::has_several_classes);
-        guesses_who_comes = has_classes && tickets.is_none();
+        let is_told = tickets.is_some_and(|it| it.values().any(|count| *count > 0));
+        guesses_who_comes = has_classes && !is_told;
         found.price = requote(state, sql, found.price.as_ref(), order, tickets)?;
         found.seats = left;
     }
