@@ -36,7 +36,7 @@ const BATCH: i64 = 10_000;
 /// its memory.
 const MANY: usize = 50_000;
 /// How long a search waits for an index that is being opened.
-const FIRST_WAIT: Duration = Duration::from_millis(1_500);
+const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// The same in a process that makes only this call: no later call could profit from
 /// the index.
 const ONLY_CALL: Duration = Duration::from_secs(15);

@@ -12,7 +12,12 @@ from mcp_types import PromptReference, ResourceTemplateReference
 from desk import client, day, equal, is_modern, ok
 
 TEMPLATE = "cinema://shows/{schedule_id}/seats"
-WAITING = "cinema://waiting/{waiting_id}"
+TEMPLATES = [
+    TEMPLATE,
+    "cinema://waiting/{waiting_id}",
+    "cinema://tickets/{reservation_id}",
+    "cinema://tickets/{reservation_id}.ics",
+]
 DATE = day(2)
 
 # The ways of the handshake era are what is tested here.
@@ -47,7 +52,7 @@ async def resources(desk):
     equal(found[0], "cinema://films")
     equal(len(found), len(set(found)))
     templates = (await desk.list_resource_templates()).resource_templates
-    equal([template.uri_template for template in templates], [TEMPLATE, WAITING])
+    equal([template.uri_template for template in templates], TEMPLATES)
 
     async def read(uri):
         contents = (await desk.read_resource(uri)).contents
