@@ -23,6 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How often to look whether somebody waits. Parties that join through this process
 /// wake the work up.
 const IDLE: Duration = Duration::from_secs(15);
+const COMMITTED: Duration = Duration::from_millis(200);
 const DELETE_EVERY: Duration = Duration::from_secs(600);
 /// How long an expired hold can be looked up.
 const REMEMBERED: i64 = 24 * 60 * MINUTE;
@@ -85,15 +86,14 @@ async fn run(state: &Arc<CounterState>, announce: &Announce) {
         };
         if Instant::now() >= next_deletion {
             next_deletion = Instant::now() + DELETE_EVERY;
-            let before = clock.now().as_millisecond() - REMEMBERED;
-            let deletion = move |sql: &mut dyn kit::Sql| store::delete_expired_holds(sql, before);
-            if let Err(error) = state.store.transaction(Budget::default(), deletion).await {
+            if let Err(error) = delete_old(state, clock.now().as_millisecond()).await {
                 tracing::warn!(%error, cause = ?error.cause, "expired holds could not be deleted");
             }
         }
         tokio::select! {
             () = sleep(pause.min(next_expiry)) => {}
-            () = state.waiting_changed.notified() => {}
+            // The party that joined is visible once its call is committed.
+            () = state.waiting_changed.notified() => sleep(COMMITTED).await,
         }
     }
 }
@@ -127,21 +127,49 @@ pub async fn serve_waiting(
 ) -> Result<bool> {
     let context = Context::of_the_desk(clock.clone());
     let after = state.sales_time(&context);
-    let find = move |sql: &mut dyn kit::Sql| store::shows_with_waiting(sql, after);
-    let shows = state.store.query(Budget::default(), find).await?;
-    let any = !shows.is_empty();
+    let (looking, work) = (Arc::clone(state), context.clone());
+    let find = move |sql: &mut dyn kit::Sql| {
+        let shows = store::shows_with_waiting(sql, after)?;
+        let any = !shows.is_empty();
+        let mut served = Vec::new();
+        for show in shows {
+            if waiting::fit_somebody(&looking, &work, sql, &show)? {
+                served.push(show);
+            }
+        }
+        Ok((any, served))
+    };
+    let (any, shows) = state.store.query(Budget::default(), find).await?;
     for show in shows {
         let (state, work) = (Arc::clone(state), context.clone());
-        let store = Arc::clone(&state.store);
+        let (store, id) = (Arc::clone(&state.store), show.id.clone());
         let offer = move |sql: &mut dyn kit::Sql| {
             work.take_changes();
             waiting::offer_free_seats(&state, &work, sql, &show)
         };
-        store.transaction(Budget::default(), offer).await?;
-        context
-            .take_changes()
-            .into_iter()
-            .for_each(|it| announce(it));
+        if let Err(error) = store.transaction(Budget::default(), offer).await {
+            // The others are served nevertheless.
+            tracing::warn!(%error, cause = ?error.cause, show = id, "free seats could not be offered");
+            continue;
+        }
+        let changes = context.take_changes().into_iter();
+        changes.for_each(|change| announce(change));
     }
     Ok(any)
+}
+
+/// Deletes what nobody asks about any more, in small transactions.
+async fn delete_old(state: &CounterState, now: i64) -> Result<()> {
+    let before = now - REMEMBERED;
+    loop {
+        let deletion = move |sql: &mut dyn kit::Sql| store::delete_expired_holds(sql, before);
+        let deleted = state.store.transaction(Budget::default(), deletion).await?;
+        if deleted < store::HOLDS_PER_DELETION {
+            break;
+        }
+    }
+    // A week covers the time in which no desk ran.
+    let from = before - 7 * REMEMBERED;
+    let deletion = move |sql: &mut dyn kit::Sql| store::delete_waiting(sql, from, before);
+    state.store.transaction(Budget::default(), deletion).await
 }

@@ -26,6 +26,8 @@ use crate::{
 
 /// Other screenings of the film that are offered when one is full.
 const OTHER_SHOWS: usize = 5;
+/// Screenings that are looked at for them, inside a transaction.
+const CONSIDERED_SHOWS: usize = 20;
 
 /// Seats of a screening that somebody wants.
 pub struct Order {
@@ -177,7 +179,7 @@ impl Order {
             from: Some(state.sales_time(context)),
             ..Filter::default()
         };
-        let mut found = store::listings(sql, &filter, state.now(context), 200)?;
+        let mut found = store::listings(sql, &filter, state.now(context), CONSIDERED_SHOWS)?;
         let size = i64::try_from(self.seats.len()).unwrap_or(i64::MAX);
         found.retain(|listing| listing.free >= size && listing.show.id != self.show.id);
         let distance = |start: i64| (start - self.show.starts_at).abs();

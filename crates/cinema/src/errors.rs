@@ -299,6 +299,14 @@ pub fn odd_couple_party() -> Error {
     .next("Give an even party_size, or leave couple out.")
 }
 
+pub fn couple_and_wheelchair() -> Error {
+    Error::new(
+        "COUPLE_AND_WHEELCHAIR",
+        "No block has seats for couples and wheelchair spaces.",
+    )
+    .next("Choose one of couple and wheelchairs.")
+}
+
 pub fn too_many_wheelchairs() -> Error {
     Error::new(
         "TOO_MANY_WHEELCHAIRS",
@@ -313,6 +321,14 @@ pub fn waiting_list_full(most: u32) -> Error {
         format!("{most} parties already wait for this screening, which is the limit."),
     )
     .next("Offer another screening from find_best_seats or get_show_schedule.")
+}
+
+pub fn too_many_parties(most: u32) -> Error {
+    Error::new(
+        "TOO_MANY_PARTIES",
+        format!("You have {most} parties waiting for this screening, which is the limit."),
+    )
+    .next("Cancel the waiting_id of one that no longer waits, or choose another screening.")
 }
 
 pub fn waiting_not_found() -> Error {
@@ -376,12 +392,16 @@ pub fn seats_taken(
             "Nothing was reserved. The nearest free block: {}.",
             join(block)
         ),
-        (None, _) if map.free_count() == 0 => {
+        (None, count) if map.free_count() < count => {
             let other = match other_shows.is_empty() {
                 true => "offer another from get_show_schedule",
                 false => "details.candidates are other screenings of the film",
             };
-            format!("Nothing was reserved. The screening is full; {other}, or join_waiting_list.")
+            let left = match map.free_count() {
+                0 => "The screening is full".to_owned(),
+                free => format!("Only {free} seats are left"),
+            };
+            format!("Nothing was reserved. {left}; {other}, or join_waiting_list.")
         }
         (None, count) => format!(
             "Nothing was reserved. No row has {count} suitable free seats side by side; choose \

@@ -30,8 +30,10 @@ pub struct Settings {
     pub sales_close_minutes: i16,
     /// How many minutes freed seats are kept for the first party on the waiting list.
     pub waiting_offer_minutes: NonZeroU8,
-    /// How many parties may wait for one screening.
+    /// How many parties may wait for one screening; at most 1000.
     pub max_waiting_per_show: u32,
+    /// How many of them one caller may have; 0 for no limit. All callers without a key count as one.
+    pub max_waiting_per_caller: u32,
 }
 
 impl Default for Settings {
@@ -48,6 +50,7 @@ impl Default for Settings {
             sales_close_minutes: 0,
             waiting_offer_minutes: minutes_or_seats(10),
             max_waiting_per_show: 100,
+            max_waiting_per_caller: 20,
         }
     }
 }

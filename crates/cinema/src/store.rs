@@ -16,8 +16,8 @@ mod tickets;
 mod waiting;
 
 pub use bookings::{
-    NewReservation, Revision, StoredReservation, book, delete_expired_holds, expiring,
-    held_by_caller, lock_show, locked_reservation, remove, reservation, revise,
+    HOLDS_PER_DELETION, NewReservation, Revision, StoredReservation, book, delete_expired_holds,
+    expiring, held_by_caller, lock_show, locked_reservation, remove, reservation, revise,
 };
 pub use documents::{Document, any_document, document, document_names, save_document};
 pub use exports::{
@@ -31,13 +31,13 @@ pub use imports::{
 };
 pub use insert::insert_rows;
 pub use seats::{
-    held_count, keep_until, release, seats_of_caller, take, taken_by_show, taken_seats,
+    Owned, keep_until, owned_seats, release, seats_of_caller, take, taken_by_show, taken_seats,
 };
 pub use shows::{
     Filter, ListFrom, coming_days, coming_ids, listings, show, shows_from, shows_with_waiting,
 };
 pub use tickets::{admit, booked_ids, keep_ticket_secret, ticket_secret};
 pub use waiting::{
-    NewWaiting, WaitingParty, count_waiting, join_waiting, leave_waiting, offered, position,
-    waiting_parties, waiting_party,
+    MOST_WAITING, NewWaiting, WaitingParty, count_waiting, delete_waiting, join_waiting,
+    leave_waiting, offered, position, waiting_parties, waiting_party,
 };

@@ -1,6 +1,8 @@
 //! The waiting list of a full screening. Seats that become free are held for the first
 //! party that they suit.
 
+use std::collections::HashSet;
+
 use kit::{
     Context, Result, Sql,
     context::{Change, Language},
@@ -150,13 +152,19 @@ pub fn offer_free_seats(
     }
     let hall = state.hall(sql, show)?;
     let mut taken = store::taken_seats(sql, &show.id, now, None)?;
+    // Wishes for which there are no seats, since the last offer.
+    let mut in_vain: HashSet<&str> = HashSet::new();
     let mut offered = 0;
     for party in &parties {
         if taken.len() >= hall.seat_count() {
             break;
         }
+        if in_vain.contains(&*party.wishes) || !may_have_more(state, sql, show, party, now)? {
+            continue;
+        }
         let map = SeatMap::new(&hall, taken.iter().cloned());
         let Some(block) = best_blocks(&map, &needs(party), 1).pop() else {
+            in_vain.insert(&party.wishes);
             continue;
         };
         let price = quote(state, sql, show, &hall, &block.seats, None)?;
@@ -185,6 +193,58 @@ pub fn offer_free_seats(
         context.changed(Change::Resource(uris::seats(&show.id)));
     }
     Ok(())
+}
+
+/// Whether the party's caller may hold and have so many seats more. Otherwise it waits
+/// until it may.
+fn may_have_more(
+    state: &CounterState,
+    sql: &mut dyn Sql,
+    show: &Show,
+    party: &WaitingParty,
+    now: i64,
+) -> Result<bool> {
+    let settings = &state.settings;
+    let (most_held, most) = (
+        settings.max_held_seats_per_caller,
+        settings.max_seats_per_caller,
+    );
+    if most_held > 0 {
+        let held = store::held_by_caller(sql, &party.caller, now)?;
+        if held + party.party_size > most_held as usize {
+            return Ok(false);
+        }
+    }
+    if most > 0 {
+        let reserved = store::seats_of_caller(sql, &show.id, &party.caller, now)?;
+        return Ok(reserved.saturating_add_unsigned(party.party_size as u64) <= i64::from(most));
+    }
+    Ok(true)
+}
+
+/// Whether free seats suit a party that waits, without holding them. Looking is cheap; an
+/// offer is a durable transaction.
+pub fn fit_somebody(
+    state: &CounterState,
+    context: &Context,
+    sql: &mut dyn Sql,
+    show: &Show,
+) -> Result<bool> {
+    let now = state.now(context);
+    let hall = state.hall(sql, show)?;
+    let taken = store::taken_seats(sql, &show.id, now, None)?;
+    if taken.len() >= hall.seat_count() {
+        return Ok(false);
+    }
+    let map = SeatMap::new(&hall, taken);
+    let mut wishes: HashSet<String> = HashSet::new();
+    for party in store::waiting_parties(sql, &show.id)? {
+        let is_new = wishes.insert(party.wishes.clone());
+        if is_new && !best_blocks(&map, &needs(&party), 1).is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn needs(party: &WaitingParty) -> Needs {

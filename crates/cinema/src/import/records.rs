@@ -159,6 +159,8 @@ pub fn reservation(
             }
         }
     };
+    // Only a hold expires. A booking with this field would be sold again.
+    let expires_at = fields.instant(&["expires_at"], zone)?;
     let record = ReservationRow {
         id: fields.required(&["reservation_id", "booking_id", "id"], LONGEST_ID)?,
         show_id: fields.required(&["schedule_id", "show_id", "screening_id"], LONGEST_ID)?,
@@ -168,7 +170,7 @@ pub fn reservation(
         created_at: fields
             .instant(&["reservation_time", "created_at"], zone)?
             .unwrap_or(now),
-        expires_at: fields.instant(&["expires_at"], zone)?,
+        expires_at: expires_at.filter(|_| status == Status::Held),
         held_since: fields.instant(&["held_since"], zone)?,
         changed_at: fields.instant(&["changed_at"], zone)?,
         admitted_at: fields.instant(&["admitted_at"], zone)?,

@@ -178,13 +178,16 @@ pub fn revise(sql: &mut dyn Sql, id: &str, revision: &Revision<'_>, now: i64) ->
     Ok(())
 }
 
+/// How many holds one call of [`delete_expired_holds`] deletes.
+pub const HOLDS_PER_DELETION: usize = 100;
+
 /// Deletes holds that expired before an instant, some at a time, and what is left of
 /// their seats. Returns how many.
 pub fn delete_expired_holds(sql: &mut dyn Sql, before: i64) -> Result<usize> {
     let holds = sql.query(
         "SELECT id, show_id FROM cinema_reservations WHERE expires_at IS NOT NULL \
-         AND expires_at < $1 AND status = 'held' ORDER BY expires_at LIMIT 500",
-        &[Param::Int(before)],
+         AND expires_at < $1 AND status = 'held' ORDER BY expires_at LIMIT $2",
+        &[Param::Int(before), Param::Int(HOLDS_PER_DELETION as i64)],
     )?;
     for hold in &holds {
         let (id, show_id) = (hold.text(0)?, hold.text(1)?);

@@ -116,14 +116,29 @@ pub fn seats_of_caller(sql: &mut dyn Sql, show_id: &str, caller: &str, now: i64)
     count.map_or(Ok(0), |row| row.int(0))
 }
 
-/// How many seats of a screening are held now, and not booked.
-pub fn held_count(sql: &mut dyn Sql, show_id: &str, now: i64) -> Result<usize> {
-    let count = sql.query_one(
-        "SELECT COUNT(*) FROM cinema_taken_seats WHERE show_id = $1 AND expires_at > $2",
+/// Whether a seat is booked, or only held for some time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owned {
+    Booked,
+    Held,
+}
+
+/// The seats of a screening that have an owner now.
+pub fn owned_seats(sql: &mut dyn Sql, show_id: &str, now: i64) -> Result<Vec<(Seat, Owned)>> {
+    sql.query(
+        "SELECT seat_row, seat_number, expires_at FROM cinema_taken_seats WHERE show_id = $1 \
+         AND (expires_at IS NULL OR expires_at > $2)",
         &[Param::Text(show_id), Param::Int(now)],
-    )?;
-    let count = count.map_or(Ok(0), |row| row.int(0))?;
-    usize::try_from(count).map_err(Error::internal)
+    )?
+    .iter()
+    .map(|row| {
+        let owned = match row.opt_int(2)? {
+            None => Owned::Booked,
+            Some(_) => Owned::Held,
+        };
+        Ok((seat(row)?, owned))
+    })
+    .collect()
 }
 
 /// The seats of a screening that are owned or held now, without those of one

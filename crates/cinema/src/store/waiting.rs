@@ -2,8 +2,9 @@
 
 use kit::{Error, Param, Result, Row, Sql};
 
-/// Parties that are looked at when seats become free.
-const MOST_CONSIDERED: i64 = 1_000;
+/// Parties that can wait for one screening, whatever the operator says: all of them are
+/// looked at when seats become free.
+pub const MOST_WAITING: u32 = 1_000;
 
 const COLUMNS: &str = "id, show_id, party_size, wishes, status, caller, turn, hold_id";
 
@@ -38,7 +39,7 @@ pub fn join_waiting(sql: &mut dyn Sql, new: &NewWaiting<'_>) -> Result<()> {
         "INSERT INTO cinema_waiting \
          (id, show_id, party_size, wishes, status, caller, joined_at, turn) \
          SELECT $1, $2, $3, $4, 'waiting', $5, $6, COALESCE(MAX(turn), 0) + 1 \
-         FROM cinema_waiting WHERE show_id = $2",
+         FROM cinema_waiting WHERE show_id = $2 AND status = 'waiting'",
         &[
             Param::Text(new.id),
             Param::Text(new.show_id),
@@ -58,7 +59,7 @@ pub fn waiting_parties(sql: &mut dyn Sql, show_id: &str) -> Result<Vec<WaitingPa
             "SELECT {COLUMNS} FROM cinema_waiting WHERE show_id = $1 AND status = 'waiting' \
              ORDER BY turn LIMIT $2"
         ),
-        &[Param::Text(show_id), Param::Int(MOST_CONSIDERED)],
+        &[Param::Text(show_id), Param::Int(i64::from(MOST_WAITING))],
     )?
     .iter()
     .map(party)
@@ -108,6 +109,21 @@ pub fn count_waiting(sql: &mut dyn Sql, show_id: &str) -> Result<()> {
         "UPDATE cinema_shows SET waiting = (SELECT COUNT(*) FROM cinema_waiting \
          WHERE show_id = $1 AND status = 'waiting') WHERE id = $1",
         &[Param::Text(show_id)],
+    )?;
+    Ok(())
+}
+
+/// Deletes the parties of screenings that began between two instants.
+pub fn delete_waiting(sql: &mut dyn Sql, from: i64, to: i64) -> Result<()> {
+    sql.execute(
+        "DELETE FROM cinema_waiting WHERE show_id IN \
+         (SELECT id FROM cinema_shows WHERE starts_at >= $1 AND starts_at < $2)",
+        &[Param::Int(from), Param::Int(to)],
+    )?;
+    sql.execute(
+        "UPDATE cinema_shows SET waiting = 0 WHERE waiting > 0 AND starts_at >= $1 \
+         AND starts_at < $2",
+        &[Param::Int(from), Param::Int(to)],
     )?;
     Ok(())
 }

@@ -117,6 +117,10 @@ fn cancel(
     let left = without(&found.seats, &cancelled);
     let freed = store::release(sql, &found.show.id, &found.id, &cancelled)?;
     if freed as usize != cancelled.len() {
+        if found.status == Status::Held {
+            // It expired while this call ran, by the clock of another desk.
+            return Err(errors::hold_expired(&found.seats));
+        }
         let what = format!("{} owned {freed} of {}", found.id, join(&cancelled));
         return Err(kit::Error::internal(what));
     }

@@ -81,12 +81,13 @@ fn handle(
     seats.extend(order.seats.iter().cloned());
     let is_same = !moves && seats.iter().all(|seat| found.seats.contains(seat));
     let mut warnings = booking::warnings(context.language, &order.show, &order.hall, &seats);
-    let message = message(context.language, &found, &order.show, &seats);
+    let mut message = message(context.language, &found, &order.show, &seats);
     if is_same {
-        warnings.push(Warning::new(
-            "NOTHING_CHANGED",
-            "These are its seats already.",
-        ));
+        message = match context.language {
+            Language::English => "These are its seats already; nothing was changed.".to_owned(),
+            Language::Japanese => "すでにこの席です。変更はありません。".to_owned(),
+        };
+        warnings.push(Warning::new("NOTHING_CHANGED", message.clone()));
     } else {
         let now = state.now(context);
         if moves {
@@ -104,6 +105,10 @@ fn handle(
         let released: Vec<Seat> = released.cloned().collect();
         let freed = store::release(sql, &found.show.id, id, &released)?;
         if freed as usize != released.len() {
+            if found.status == Status::Held {
+                // It expired while this call ran, by the clock of another desk.
+                return Err(errors::hold_expired(&found.seats));
+            }
             let what = format!("{id} owned {freed} of {}", join(&released));
             return Err(kit::Error::internal(what));
         }
@@ -141,8 +146,11 @@ fn exchange(
     found: &StoredReservation,
     input: &Input,
 ) -> Result<(Order, Vec<Seat>)> {
+    // Seats may carry their screening.
+    let carries_show = input.seat_ids.iter().any(|seat| seat.contains(':'));
+    let same_show = (!carries_show).then_some(found.show.id.as_str());
     let query = ScreeningQuery {
-        schedule_id: given(input.schedule_id.as_deref()).or(Some(&found.show.id)),
+        schedule_id: given(input.schedule_id.as_deref()).or(same_show),
         ..ScreeningQuery::default()
     };
     let most = found

@@ -88,6 +88,9 @@ impl Wishes {
         if needs.wheelchairs > party_size {
             return Err(errors::too_many_wheelchairs());
         }
+        if needs.couple && needs.wheelchairs > 0 {
+            return Err(errors::couple_and_wheelchair());
+        }
         if needs.couple && party_size % 2 == 1 {
             return Err(errors::odd_couple_party());
         }

@@ -19,7 +19,7 @@ use crate::{
         hall::{GENERAL, Hall, SeatMap},
     },
     state::CounterState,
-    store,
+    store::{self, Owned},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -135,9 +135,12 @@ pub fn seats_of(
 ) -> Result<Output> {
     let hall = state.hall(sql, show)?;
     let now = state.now(context);
-    let taken = store::taken_seats(sql, &show.id, now, None)?;
-    let held_seats_count = store::held_count(sql, &show.id, now)?;
-    let map = SeatMap::new(&hall, taken);
+    let mut owned = store::owned_seats(sql, &show.id, now)?;
+    // A hall may have been rebuilt without a seat that was sold.
+    owned.retain(|(seat, _)| hall.seat(seat).is_some());
+    let count = |wanted: Owned| owned.iter().filter(|(_, owned)| *owned == wanted).count();
+    let (held_seats_count, sold_seats_count) = (count(Owned::Held), count(Owned::Booked));
+    let map = SeatMap::new(&hall, owned.into_iter().map(|(seat, _)| seat));
     let (available_seats_count, total_seats_count) = (map.free_count(), hall.seat_count());
     let available_seats = map.rows(true).into_iter();
     let occupied_seats = map.rows(false).into_iter();
@@ -157,7 +160,7 @@ pub fn seats_of(
             .collect(),
         available_seats_count,
         held_seats_count,
-        sold_seats_count: total_seats_count - available_seats_count - held_seats_count,
+        sold_seats_count,
         total_seats_count,
         seat_map: with_map.then(|| map.text()),
         special_seats: special_seats(&hall),

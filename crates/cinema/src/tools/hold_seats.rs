@@ -15,6 +15,7 @@ use crate::{
     errors,
     find::{ScreeningQuery, given},
     model::{Show, Status, quote::Tickets, seat::join, when::rfc3339},
+    quote::requote,
     state::{CounterState, MINUTE},
     store::{self, Revision, StoredReservation},
 };
@@ -73,7 +74,7 @@ fn handle(
 ) -> Result<Output> {
     let seat_ids = input.seat_ids.as_deref().unwrap_or_default();
     if let Some(hold_id) = given(input.hold_id.as_deref()) {
-        let hold = extend(state, context, sql, hold_id, seat_ids)?;
+        let hold = extend(state, context, sql, hold_id, &input)?;
         return answer(state, context, sql, &hold);
     }
     let query = ScreeningQuery {
@@ -130,8 +131,9 @@ fn extend(
     context: &Context,
     sql: &mut dyn Sql,
     hold_id: &str,
-    seat_ids: &[String],
+    input: &Input,
 ) -> Result<StoredReservation> {
+    let seat_ids = input.seat_ids.as_deref().unwrap_or_default();
     let mut hold = booking::changeable(state, context, sql, hold_id)?;
     match hold.status {
         Status::Held => {}
@@ -152,6 +154,17 @@ fn extend(
     let until = lasts_until(state, &hold.show, since, now).max(hold.expires_at.unwrap_or(0));
     if store::keep_until(sql, &hold.show.id, &hold.id, Some(until))? as usize != hold.seats.len() {
         return Err(errors::hold_expired(&hold.seats));
+    }
+    if input.tickets.is_some() {
+        let hall = state.hall(sql, &hold.show)?;
+        let order = (&hold.show, &*hall, hold.seats.as_slice());
+        hold.price = requote(
+            state,
+            sql,
+            hold.price.as_ref(),
+            order,
+            input.tickets.as_ref(),
+        )?;
     }
     let revision = Revision {
         show_id: &hold.show.id,

@@ -83,10 +83,15 @@ fn handle(
         return Err(errors::party_never_fits(&show, needs.party_size));
     }
     store::lock_show(sql, &show.id)?;
-    let waiting = store::waiting_parties(sql, &show.id)?.len();
-    let most = settings.max_waiting_per_show;
-    if waiting >= most as usize {
+    let waiting = store::waiting_parties(sql, &show.id)?;
+    let most = settings.max_waiting_per_show.min(store::MOST_WAITING);
+    if waiting.len() >= most as usize {
         return Err(errors::waiting_list_full(most));
+    }
+    let own = waiting.iter().filter(|it| *it.caller == *context.caller.id);
+    let most = settings.max_waiting_per_caller;
+    if most > 0 && own.count() >= most as usize {
+        return Err(errors::too_many_parties(most));
     }
     let id = ids::waiting();
     store::join_waiting(

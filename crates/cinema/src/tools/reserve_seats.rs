@@ -19,7 +19,7 @@ use crate::{
     find::{ScreeningQuery, given},
     model::{
         Show, Status,
-        quote::Tickets,
+        quote::{Quote, Tickets},
         seat::{Seat, join},
         when::rfc3339,
     },
@@ -144,7 +144,9 @@ fn book_hold(
     match hold.status {
         Status::Held => {}
         // A retry.
-        Status::Confirmed if unwanted.is_empty() && extra.is_empty() => return Ok(hold),
+        Status::Confirmed if unwanted.is_empty() && extra.is_empty() => {
+            return same_tickets(state, sql, hold, input.tickets.as_ref());
+        }
         Status::Confirmed => return Err(errors::already_booked(&hold)),
         Status::Expired => return Err(errors::hold_expired(&hold.seats)),
         Status::Cancelled => return Err(errors::reservation_cancelled()),
@@ -163,6 +165,10 @@ fn book_hold(
     let more = Order::new(state, context, sql, hold.show.clone(), extra)?;
     if !more.seats.is_empty() {
         more.check_limit(state, context, sql)?;
+        // Seats that became free belong to those who wait for them.
+        if hold.show.waiting > 0 {
+            waiting::offer_free_seats(state, context, sql, &hold.show)?;
+        }
         if !store::take(sql, &hold.show.id, &hold.id, &more.seats, None, now)? {
             return Err(more.refusal(state, context, sql, &hold.id)?);
         }
@@ -190,6 +196,24 @@ fn book_hold(
     hold.status = Status::Confirmed;
     hold.expires_at = None;
     Ok(hold)
+}
+
+/// The booking of a retry, if it asks for the price classes that were booked.
+fn same_tickets(
+    state: &CounterState,
+    sql: &mut dyn Sql,
+    booked: StoredReservation,
+    tickets: Option<&Tickets>,
+) -> Result<StoredReservation> {
+    if tickets.is_some() {
+        let hall = state.hall(sql, &booked.show)?;
+        let order = (&booked.show, &*hall, booked.seats.as_slice());
+        let again = requote(state, sql, booked.price.as_ref(), order, tickets)?;
+        if Quote::to_text(again.as_ref()) != Quote::to_text(booked.price.as_ref()) {
+            return Err(errors::already_booked(&booked));
+        }
+    }
+    Ok(booked)
 }
 
 /// The seats and the screening that the arguments mean.

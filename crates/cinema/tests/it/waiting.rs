@@ -167,6 +167,37 @@ async fn waiting_lists_are_bounded() {
     }
 }
 
+/// Joining a list is no way around the limits on seats.
+#[tokio::test]
+async fn nobody_gets_more_seats_by_waiting() {
+    for mut cinema in both().await {
+        cinema.clear(SHOW).await;
+        let settings = cinema::Settings {
+            max_held_seats_per_caller: 5,
+            max_waiting_per_caller: 3,
+            ..cinema::Settings::default()
+        };
+        cinema.counter = cinema::counter(settings, std::sync::Arc::clone(cinema.store()));
+        for status in ["offered", "offered", "waiting", "waiting"] {
+            let joined = join(&cinema, json!({"party_size": 2})).await;
+            assert_eq!(joined["status"], status);
+        }
+        assert_eq!(cinema.seats(SHOW).await["held_seats_count"], 4);
+        join(&cinema, json!({"party_size": 2})).await;
+        let more = json!({"schedule_id": SHOW, "party_size": 2});
+        assert_eq!(
+            cinema.code("join_waiting_list", more).await,
+            "TOO_MANY_PARTIES"
+        );
+        // Another caller is not held up.
+        cinema.context.caller = Caller::new("key_2", "another");
+        assert_eq!(
+            join(&cinema, json!({"party_size": 2})).await["status"],
+            "offered"
+        );
+    }
+}
+
 #[tokio::test]
 async fn the_best_seats_of_a_screening_are_held_at_once() {
     for cinema in both().await {
@@ -234,6 +265,10 @@ async fn the_best_seats_across_screenings() {
         (json!({"party_size": 0}), "INVALID_ARGUMENT"),
         (json!({"party_size": 51}), "INVALID_ARGUMENT"),
         (json!({"party_size": 3, "couple": true}), "ODD_COUPLE_PARTY"),
+        (
+            json!({"party_size": 2, "couple": true, "wheelchairs": 1}),
+            "COUPLE_AND_WHEELCHAIR",
+        ),
         (
             json!({"party_size": 1, "wheelchairs": 2}),
             "TOO_MANY_WHEELCHAIRS",

@@ -76,6 +76,7 @@ async fn run(engine: Engine, kills: u64, sells_twice: bool) -> Vec<String> {
     let mut nemesis = Nemesis::open(&place, url.as_deref(), seed).await;
     let world = nemesis.world().await;
     let rows = Rows::open(&place, url.as_deref()).await;
+    rows.sell_most_of(&world.shows).await;
     let customers: Vec<_> = (1..=CUSTOMERS)
         .map(|number| {
             let customer = Customer::new(&world, seed.wrapping_add(number));
@@ -118,6 +119,13 @@ async fn run(engine: Engine, kills: u64, sells_twice: bool) -> Vec<String> {
     };
     for kind in needed {
         assert!(history.successes(kind) > 0, "no {kind} succeeded: {said}");
+    }
+    if !sells_twice {
+        let waited = |status: &str| history.waited(status);
+        assert!(
+            waited("waiting") > 0 && waited("offered") > 0,
+            "nobody had to wait: {said}"
+        );
     }
     checker::check(&history, &stored)
 }

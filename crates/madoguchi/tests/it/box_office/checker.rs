@@ -278,6 +278,10 @@ fn rows(reservations: &BTreeMap<String, Reservation>, stored: &Stored, problems:
     }
     for ((show, seat), (owner, for_good)) in &stored.owners {
         let Some(row) = stored.reservations.get(owner) else {
+            let is_ours = owner.starts_with("rsv_") && !stored.of_the_demo.contains(owner);
+            if is_ours {
+                problems.push(format!("{show} {seat} belongs to {owner}, which is gone"));
+            }
             continue;
         };
         let owns = row.show == *show && row.seats.contains(seat);

@@ -103,6 +103,17 @@ impl History {
         of_tool.filter(|event| event.outcome.is_ok()).count()
     }
 
+    /// How many answers told a party that it has this status on a waiting list.
+    pub fn waited(&self, status: &str) -> usize {
+        let answers = self
+            .events
+            .iter()
+            .filter_map(|event| event.outcome.as_ref().ok());
+        answers
+            .filter(|answer| answer["waiting"]["status"] == status)
+            .count()
+    }
+
     /// How often each tool gave which kind of answer.
     pub fn kinds(&self) -> String {
         let mut kinds: BTreeMap<(&str, &str), usize> = BTreeMap::new();

@@ -27,6 +27,8 @@ pub struct Stored {
     /// The owner of each seat, by screening and seat; the last field tells whether the
     /// seat is owned for good.
     pub owners: BTreeMap<(String, String), (String, bool)>,
+    /// Ids of the reservations of the sample cinema.
+    pub of_the_demo: BTreeSet<String>,
 }
 
 impl Rows {
@@ -37,6 +39,26 @@ impl Rows {
         Self(Arc::new(
             Database::open(&url, Options::default()).await.unwrap(),
         ))
+    }
+
+    /// Sells all seats but the first eight of the rows C and D, so that the customers come
+    /// into each other's way and have to wait.
+    pub async fn sell_most_of(&self, shows: &[String]) {
+        let shows = shows.to_vec();
+        let sell = move |sql: &mut dyn Sql| {
+            for show in &shows {
+                sql.execute(
+                    "INSERT INTO cinema_taken_seats \
+                     SELECT s.id, k.seat_row, k.seat_number, 'sold', NULL FROM cinema_shows s \
+                     JOIN cinema_seats k ON k.theater_id = s.theater_id WHERE s.id = $1 \
+                     AND NOT (k.seat_row IN ('C', 'D') AND k.seat_number < 9) \
+                     ON CONFLICT DO NOTHING",
+                    &[show.into()],
+                )?;
+            }
+            Ok(())
+        };
+        self.0.transaction(Budget::default(), sell).await.unwrap();
     }
 
     pub async fn read(&self) -> Stored {
@@ -54,6 +76,10 @@ impl Rows {
                     status: row.text(3)?,
                 };
                 stored.reservations.insert(row.text(0)?, reservation);
+            }
+            let demo = "SELECT id FROM cinema_reservations WHERE is_demo = 1";
+            for row in &sql.query(demo, &[])? {
+                stored.of_the_demo.insert(row.text(0)?);
             }
             let owners = sql.query(
                 "SELECT show_id, seat_row, seat_number, reservation_id, expires_at \
