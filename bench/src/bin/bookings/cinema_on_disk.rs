@@ -1,10 +1,15 @@
 //! A cinema with many screenings in a database file of its own.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{Context as _, Result, anyhow};
 use kit::{Context, Counter, Store, sql::Budget, time::Clock};
 use store::{Database, Options, url::DatabaseUrl};
+
+use crate::desk_row;
 
 /// Every screening of the demo once more, so many times: enough seats for the
 /// quickest of machines.
@@ -20,7 +25,7 @@ pub struct CinemaOnDisk {
 
 impl CinemaOnDisk {
     pub async fn open(data: &Path) -> Result<Self> {
-        let url = DatabaseUrl::Sqlite(data.join("madoguchi.db"));
+        let url = DatabaseUrl::Sqlite(file(data));
         let database = Database::open(&url, Options::default())
             .await
             .map_err(failed)?;
@@ -58,6 +63,19 @@ impl CinemaOnDisk {
             .await
             .map_err(failed)?;
         Ok(cinema)
+    }
+
+    /// The tables for the desk's rows, which the program would make itself.
+    pub async fn add_desk_tables(&self) -> Result<()> {
+        let make = |sql: &mut dyn kit::Sql| {
+            let statements = desk_row::TABLES.split(';').map(str::trim);
+            for statement in statements.filter(|statement| !statement.is_empty()) {
+                sql.execute(statement, &[])?;
+            }
+            Ok(())
+        };
+        let made = self.store.transaction(Budget::default(), make).await;
+        made.map_err(failed)
     }
 
     /// The screenings to book, all empty, each with its hall.
@@ -100,6 +118,10 @@ impl CinemaOnDisk {
         });
         rows.await.map_err(failed)
     }
+}
+
+pub fn file(data: &Path) -> PathBuf {
+    data.join("madoguchi.db")
 }
 
 fn failed(error: kit::Error) -> anyhow::Error {

@@ -1,14 +1,14 @@
-//! What is booked: four seats side by side, all over the programme; every fifth
-//! request wants seats that an earlier one already asked for.
+//! What is booked and read: four seats side by side, all over the programme; every
+//! fifth request wants seats that an earlier one already asked for.
 
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use bench::{
     load::Limit,
-    wire::{Verdict, Work, check_booking},
+    wire::{self, Verdict, Work, check_booking},
 };
-use serde_json::Value;
+use serde::Deserialize;
 
 use crate::cinema_on_disk::CinemaOnDisk;
 
@@ -18,6 +18,7 @@ const EVERY: usize = 5;
 pub struct Workload {
     /// The arguments of each request, as JSON.
     requests: Vec<String>,
+    shows: Vec<String>,
 }
 
 impl Workload {
@@ -43,7 +44,8 @@ impl Workload {
             }
         }
         ensure!(!requests.is_empty(), "nothing to book");
-        Ok(Self { requests })
+        let shows = shows.into_iter().map(|(show, _)| show).collect();
+        Ok(Self { requests, shows })
     }
 
     pub fn limit(&self, time: Duration) -> Limit {
@@ -51,13 +53,14 @@ impl Workload {
         Limit { calls, time }
     }
 
-    pub fn value(&self, number: u64) -> Result<Value> {
-        Ok(serde_json::from_str(self.get(number)?)?)
-    }
-
-    fn get(&self, number: u64) -> Result<&str> {
+    /// The arguments of a booking, as JSON.
+    pub fn booking(&self, number: u64) -> Result<&str> {
         let request = self.requests.get(usize::try_from(number)?);
         Ok(request.context("more bookings than were planned")?)
+    }
+
+    pub fn reads(&self) -> SeatReads {
+        SeatReads(self.shows.clone())
     }
 }
 
@@ -75,10 +78,42 @@ fn nth_block(rows: &[(String, String, i64)], hall: &str, block: usize) -> Option
 
 impl Work for Workload {
     fn arguments(&self, number: u64) -> String {
-        self.get(number).unwrap_or("{}").to_owned()
+        self.booking(number).unwrap_or("{}").to_owned()
     }
 
     fn check(&self, number: u64, body: &[u8]) -> Result<Verdict> {
         check_booking(number, body)
+    }
+}
+
+/// `get_seat_availability` of one screening after the other.
+pub struct SeatReads(Vec<String>);
+
+#[derive(Deserialize)]
+pub struct SeatCounts {
+    available_seats_count: u64,
+    held_seats_count: u64,
+    sold_seats_count: u64,
+    total_seats_count: u64,
+}
+
+impl SeatCounts {
+    pub fn check(&self) -> Result<Verdict> {
+        let sum = self.available_seats_count + self.held_seats_count + self.sold_seats_count;
+        let total = self.total_seats_count;
+        ensure!(sum == total && total > 0, "{sum} seats of {total}");
+        Ok(Verdict::Done)
+    }
+}
+
+impl Work for SeatReads {
+    fn arguments(&self, number: u64) -> String {
+        let index = number as usize % self.0.len().max(1);
+        let show = self.0.get(index).map_or("", String::as_str);
+        format!(r#"{{"schedule_id":"{show}"}}"#)
+    }
+
+    fn check(&self, number: u64, body: &[u8]) -> Result<Verdict> {
+        wire::result::<SeatCounts>(number, body)?.check()
     }
 }
