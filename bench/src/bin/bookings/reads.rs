@@ -42,6 +42,8 @@ pub fn in_store(places: &Places, company: Company, time: Duration) -> Result<Out
         let cinema = CinemaOnDisk::create(directory.path()).await?;
         cinema.add_desk_tables().await?;
         let workload = Arc::new(Workload::plan(&cinema).await?);
+        cinema.close().await?;
+        let cinema = CinemaOnDisk::open(directory.path()).await?;
         let reads = Arc::new(workload.reads());
         let counter = Arc::clone(&cinema.counter);
         let read = move |number| in_process::read(Arc::clone(&counter), Arc::clone(&reads), number);

@@ -53,6 +53,9 @@ pub fn take(places: &Places, way: Way, callers: usize, time: Duration) -> Result
         if way.is_in_process() {
             cinema.add_desk_tables().await?;
         }
+        // Every way starts from a closed file, without the log of what was loaded.
+        cinema.close().await?;
+        let cinema = CinemaOnDisk::open(data).await?;
         let outcome = match way {
             Way::Store => {
                 let counter = Arc::clone(&cinema.counter);
