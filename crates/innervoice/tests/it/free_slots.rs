@@ -32,7 +32,8 @@ async fn gaps_between_events_are_found() {
         assert_eq!(free["all_day"], json!(["Holiday"]));
         assert_eq!(
             free["message"],
-            "You are free tomorrow from 9:00 to 10:00, and tomorrow from 12:00 to 17:30."
+            "You are free tomorrow from 9:00 to 10:00, and tomorrow from 12:00 to 17:30. But note \
+             what lasts all day: Holiday."
         );
         let long = json!({
             "duration_min": "6h", "from": "tomorrow", "to": "tomorrow", "latest": "18:00"
