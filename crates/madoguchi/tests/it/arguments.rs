@@ -83,6 +83,16 @@ fn needed(tool: &str) -> Value {
     }
 }
 
+/// An answer without the range that begins now: a second may pass between two calls.
+fn without_now(answer: &Value) -> Value {
+    let mut answer = answer.clone();
+    if let Some(details) = answer.get_mut("details").and_then(Value::as_object_mut) {
+        details.remove("from");
+        details.remove("to");
+    }
+    answer
+}
+
 #[tokio::test]
 async fn an_empty_text_or_null_for_an_optional_argument_counts_as_not_given() {
     let place = Place::new();
@@ -102,11 +112,12 @@ async fn an_empty_text_or_null_for_an_optional_argument_counts_as_not_given() {
                 continue;
             }
             let plain = needed(name);
-            let expected = desk.answer(name, &plain)["structuredContent"].clone();
+            let expected = without_now(&desk.answer(name, &plain)["structuredContent"]);
             for empty in [json!(""), Value::Null] {
                 let arguments = filled(&tool["inputSchema"], &plain, &empty);
                 let answer = desk.answer(name, &arguments);
-                assert_eq!(answer["structuredContent"], expected, "{name} {arguments}");
+                let answer = without_now(&answer["structuredContent"]);
+                assert_eq!(answer, expected, "{name} {arguments}");
             }
             compared += 1;
         }
