@@ -177,10 +177,12 @@ fn two_owners(
                     continue;
                 }
                 let from = one.from.max(other.from);
-                let overlaps = from < one.until.min(other.until);
+                if from >= one.until.min(other.until) {
+                    continue;
+                }
                 let time = latest_time(history, from);
                 let lasts = |it: &Ownership<'_>| it.expires_at.is_none_or(|at| time < at);
-                if overlaps && lasts(one) && lasts(other) {
+                if lasts(one) && lasts(other) {
                     problems.push(format!(
                         "{seat:?} has two owners at {from}: {one:?} and {other:?}"
                     ));
