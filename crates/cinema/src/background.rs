@@ -23,6 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How often to look whether somebody waits. Parties that join through this process
 /// wake the work up.
 const IDLE: Duration = Duration::from_secs(15);
+/// How long the call of a party that joined takes at most to be committed.
 const COMMITTED: Duration = Duration::from_millis(200);
 const DELETE_EVERY: Duration = Duration::from_secs(600);
 /// How long an expired hold can be looked up.

@@ -19,6 +19,7 @@ use kit::{
 };
 
 use crate::{
+    ids,
     model::{
         Status,
         hall::Hall,
@@ -273,7 +274,7 @@ fn parties<'a>(planned: &'a PlannedShow, hall: &Hall) -> Vec<Party<'a>> {
     timetable::parties(planned, hall)
         .into_iter()
         .map(|seats| Party {
-            reservation_id: kit::ids::random("rsv_", 26),
+            reservation_id: ids::reservation(),
             show_id: &planned.id,
             seats,
         })

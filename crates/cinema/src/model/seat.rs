@@ -110,6 +110,12 @@ pub fn join(seats: &[Seat]) -> String {
     names.join(", ")
 }
 
+/// The seats of `from` that are not in `but`.
+pub fn without(from: &[Seat], but: &[Seat]) -> Vec<Seat> {
+    let left = from.iter().filter(|seat| !but.contains(seat));
+    left.cloned().collect()
+}
+
 /// The seats in groups that sit side by side, in the order of the hall.
 pub fn side_by_side(seats: &[Seat]) -> Vec<Vec<Seat>> {
     let mut sorted = seats.to_vec();

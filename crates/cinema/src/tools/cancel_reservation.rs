@@ -17,7 +17,7 @@ use crate::{
     model::{
         Status,
         quote::{Price, Quote, Tickets},
-        seat::{Seat, join},
+        seat::{Seat, join, without},
     },
     quote::requote,
     state::CounterState,
@@ -172,12 +172,6 @@ fn who_comes(language: Language) -> Warning {
         }
     };
     Warning::new("PRICE_CLASSES_ASSUMED", message)
-}
-
-/// The seats of `from` that are not in `but`.
-fn without(from: &[Seat], but: &[Seat]) -> Vec<Seat> {
-    let left = from.iter().filter(|seat| !but.contains(seat));
-    left.cloned().collect()
 }
 
 fn answer(context: &Context, found: &StoredReservation, cancelled: &[Seat]) -> Cancelled {

@@ -18,7 +18,7 @@ use crate::{
     find::{ScreeningQuery, given},
     model::{
         Show, Status,
-        seat::{Seat, join},
+        seat::{Seat, join, without},
     },
     quote::requote,
     state::CounterState,
@@ -76,8 +76,7 @@ fn handle(
     }
     let (order, given_up) = exchange(state, context, sql, &found, &input)?;
     let moves = order.show.id != found.show.id;
-    let kept = found.seats.iter().filter(|seat| !given_up.contains(seat));
-    let mut seats: Vec<Seat> = kept.cloned().collect();
+    let mut seats = without(&found.seats, &given_up);
     seats.extend(order.seats.iter().cloned());
     let is_same = !moves && seats.iter().all(|seat| found.seats.contains(seat));
     let mut warnings = booking::warnings(context.language, &order.show, &order.hall, &seats);
@@ -163,8 +162,7 @@ fn exchange(
         [] => found.seats.clone(),
         named => booking::seats_of(found, named)?,
     };
-    let missing = given_up.iter().filter(|seat| !found.seats.contains(seat));
-    let missing: Vec<Seat> = missing.cloned().collect();
+    let missing = without(&given_up, &found.seats);
     if !missing.is_empty() {
         return Err(errors::not_in_reservation(&missing, found));
     }

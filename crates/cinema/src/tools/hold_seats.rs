@@ -111,18 +111,10 @@ pub fn hold(
 
 /// When a hold that began at `since` expires if it is made or extended now.
 fn lasts_until(state: &CounterState, show: &Show, since: i64, now: i64) -> i64 {
-    let minutes = |minutes: u8| i64::from(minutes) * MINUTE;
-    let settings = &state.settings;
-    (now + minutes(settings.hold_minutes.get()))
-        .min(
-            since
-                + minutes(
-                    settings
-                        .max_hold_minutes
-                        .get()
-                        .max(settings.hold_minutes.get()),
-                ),
-        )
+    let minutes = i64::from(state.settings.hold_minutes.get());
+    let most_minutes = i64::from(state.settings.max_hold_minutes.get()).max(minutes);
+    (now + minutes * MINUTE)
+        .min(since + most_minutes * MINUTE)
         .min(state.sales_close_at(show))
 }
 

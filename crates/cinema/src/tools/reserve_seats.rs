@@ -20,7 +20,7 @@ use crate::{
     model::{
         Show, Status,
         quote::{Quote, Tickets},
-        seat::{Seat, join},
+        seat::{Seat, join, without},
         when::rfc3339,
     },
     quote::requote,
@@ -136,11 +136,8 @@ fn book_hold(
         [all] if all == ALL => hold.seats.clone(),
         named => booking::seats_of(&hold, named)?,
     };
-    let of = |from: &[Seat], but: &[Seat]| -> Vec<Seat> {
-        let left = from.iter().filter(|seat| !but.contains(seat));
-        left.cloned().collect()
-    };
-    let (unwanted, extra) = (of(&hold.seats, &wanted), of(&wanted, &hold.seats));
+    let unwanted = without(&hold.seats, &wanted);
+    let extra = without(&wanted, &hold.seats);
     match hold.status {
         Status::Held => {}
         // A retry.
