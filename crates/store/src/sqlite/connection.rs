@@ -11,6 +11,7 @@ use std::{
 use kit::{Cell, Error, Param, Result, Row, sql::Budget};
 use rusqlite::{
     CachedStatement, Connection, ErrorCode, OpenFlags, Statement,
+    config::DbConfig,
     types::{Null, ValueRef},
 };
 
@@ -84,6 +85,9 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+    // Plans do not depend on bound values. Otherwise a statement on a table with a partial
+    // index is parsed and planned again whenever another value is bound.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
 
@@ -336,4 +340,33 @@ fn cannot_create(path: &Path, error: &std::io::Error) -> Error {
         "Check the address, and that the user that runs Madoguchi may write there.",
         cause,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_statement_is_planned_once_whatever_is_bound() {
+        let directory = tempfile::tempdir().unwrap();
+        let writer = open_writer(&directory.path().join("db"), Duration::ZERO).unwrap();
+        writer
+            .execute_batch(
+                "CREATE TABLE shows (id TEXT PRIMARY KEY, is_demo INTEGER NOT NULL) STRICT;
+                 CREATE INDEX shows_of_demo ON shows (id) WHERE is_demo = 1;",
+            )
+            .unwrap();
+        let mut statement = writer
+            .prepare_cached("SELECT id FROM shows WHERE is_demo = ?1")
+            .unwrap();
+        for is_demo in [1, 0, 2] {
+            let rows = statement.query_map([is_demo], |_| Ok(()));
+            assert_eq!(rows.unwrap().count(), 0);
+        }
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+    }
 }
