@@ -1,6 +1,6 @@
 //! The key that signs tickets: made once, kept in the database.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kit::{Error, Result, Sql};
 
@@ -9,7 +9,11 @@ use crate::{model::ticket::TicketKey, store};
 /// The cinema's key for tickets. All processes on one database share it.
 #[derive(Default)]
 pub struct TicketKeys {
+    /// The key that is committed.
     cached: OnceLock<Arc<TicketKey>>,
+    /// The last key that a transaction read, with its secret: deriving it again costs more
+    /// than the rest of a booking.
+    derived: Mutex<Option<(String, Arc<TicketKey>)>>,
 }
 
 impl TicketKeys {
@@ -20,8 +24,8 @@ impl TicketKeys {
         Ok(key.map(|key| Arc::clone(self.cached.get_or_init(|| key))))
     }
 
-    /// As [`TicketKeys::find`], in a transaction. The key is not cached: the transaction
-    /// that made it may not have been committed.
+    /// As [`TicketKeys::find`], in a transaction. It reads the secret each time, because the
+    /// transaction that made the key may not have been committed.
     pub fn in_transaction(&self, sql: &mut dyn Sql) -> Result<Option<Arc<TicketKey>>> {
         if let Some(key) = self.cached.get() {
             return Ok(Some(Arc::clone(key)));
@@ -29,9 +33,17 @@ impl TicketKeys {
         let Some(secret) = store::ticket_secret(sql)? else {
             return Ok(None);
         };
+        let mut derived = self.derived.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, key)) = &*derived
+            && *of == secret
+        {
+            return Ok(Some(Arc::clone(key)));
+        }
         let key = TicketKey::from_secret(&secret);
         let key = key.ok_or_else(|| Error::internal("the ticket key is broken"))?;
-        Ok(Some(Arc::new(key)))
+        let key = Arc::new(key);
+        *derived = Some((secret, Arc::clone(&key)));
+        Ok(Some(key))
     }
 
     /// The key, in a transaction, which makes one if there is none.
