@@ -156,13 +156,24 @@ fn ownerships(reservations: &BTreeMap<String, Reservation>) -> BTreeMap<&Seat, V
     owners
 }
 
-/// The latest that the desks' clock can have been at a moment of the history.
-fn latest_time(history: &History, at: u64) -> i64 {
-    let until = history.events.partition_point(|event| event.answered <= at);
-    let before = history.events[..until]
-        .iter()
-        .map(|event| event.latest_time);
-    before.max().unwrap_or(i64::MIN)
+/// The latest that the desks' clock can have been at each moment of the history.
+struct LatestTimes(Vec<(u64, i64)>);
+
+impl LatestTimes {
+    fn of(history: &History) -> Self {
+        let mut latest = i64::MIN;
+        let times = history.events.iter().map(|event| {
+            latest = latest.max(event.latest_time);
+            (event.answered, latest)
+        });
+        Self(times.collect())
+    }
+
+    fn at(&self, moment: u64) -> i64 {
+        let until = self.0.partition_point(|(answered, _)| *answered <= moment);
+        let last = until.checked_sub(1).map(|index| self.0[index]);
+        last.map_or(i64::MIN, |(_, latest)| latest)
+    }
 }
 
 fn two_owners(
@@ -170,6 +181,7 @@ fn two_owners(
     owners: &BTreeMap<&Seat, Vec<Ownership<'_>>>,
     problems: &mut Vec<String>,
 ) {
+    let times = LatestTimes::of(history);
     for (seat, owned) in owners {
         for (index, one) in owned.iter().enumerate() {
             for other in &owned[index + 1..] {
@@ -180,7 +192,7 @@ fn two_owners(
                 if from >= one.until.min(other.until) {
                     continue;
                 }
-                let time = latest_time(history, from);
+                let time = times.at(from);
                 let lasts = |it: &Ownership<'_>| it.expires_at.is_none_or(|at| time < at);
                 if lasts(one) && lasts(other) {
                     problems.push(format!(

@@ -1,7 +1,7 @@
 //! What the customers did and were told, in order.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Mutex,
         atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
@@ -37,6 +37,17 @@ pub struct Event {
     /// The answer, or the code of the refusal.
     pub outcome: Result<Value, String>,
 }
+
+/// Tools that must have succeeded, and statuses of a waiting party that must have been told.
+const NEEDED: &[&str] = &[
+    "hold_seats",
+    "reserve_seats",
+    "cancel_reservation",
+    "exchange_seats",
+    "join_waiting_list",
+    "waiting",
+    "offered",
+];
 
 #[derive(Debug, Default)]
 pub struct History {
@@ -98,20 +109,16 @@ impl World {
 }
 
 impl History {
-    pub fn successes(&self, tool: &str) -> usize {
-        let of_tool = self.events.iter().filter(|event| event.tool == tool);
-        of_tool.filter(|event| event.outcome.is_ok()).count()
-    }
-
-    /// How many answers told a party that it has this status on a waiting list.
-    pub fn waited(&self, status: &str) -> usize {
-        let answers = self
-            .events
-            .iter()
-            .filter_map(|event| event.outcome.as_ref().ok());
-        answers
-            .filter(|answer| answer["waiting"]["status"] == status)
-            .count()
+    /// What a run must have seen and this one has not: tools that never succeeded, places
+    /// on a waiting list that nobody had.
+    pub fn missing(&self) -> Vec<&'static str> {
+        let answers = self.events.iter().filter_map(|event| {
+            let answer = event.outcome.as_ref().ok()?;
+            Some([Some(event.tool), answer["waiting"]["status"].as_str()])
+        });
+        let seen: BTreeSet<&str> = answers.flatten().flatten().collect();
+        let needed = NEEDED.iter().copied();
+        needed.filter(|kind| !seen.contains(kind)).collect()
     }
 
     /// How often each tool gave which kind of answer.
