@@ -4,6 +4,7 @@
 mod approvals;
 mod audit;
 mod counters;
+mod install;
 mod keys;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use desk::settings::Level;
 pub use approvals::{ApprovalsAction, ApprovalsArgs};
 pub use audit::{AuditAction, AuditArgs, AuditErase, AuditExport, AuditTail};
 pub use counters::{CounterCommand, CounterFlags, OwnPorts};
+pub use install::{Install, Scope, Uninstall};
 pub use keys::{CreateKey, Keys, KeysAction};
 
 /// One program in which AI agents get real work done over MCP.
@@ -103,6 +105,10 @@ pub enum Command {
     Export(Export),
     /// Load or remove the sample data
     Demo(Demo),
+    /// Add counters to an MCP client: Claude Code, Cursor, VS Code, Codex and others
+    Install(Install),
+    /// Remove from an MCP client what `install` added
+    Uninstall(Uninstall),
     /// Show, export, verify and erase the audit trail
     Audit(AuditArgs),
     /// Print the default configuration, check yours, or print its JSON Schema

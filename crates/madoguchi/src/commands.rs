@@ -8,6 +8,7 @@ mod demo;
 mod doctor;
 mod export;
 mod import;
+mod install;
 mod keys;
 mod of_counter;
 mod serve;
@@ -37,6 +38,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::OfCounter(called) => of_counter::run(&global, &called),
         Command::Import(arguments) => import::run(&global, &arguments),
         Command::Export(arguments) => export::run(&global, &arguments),
+        Command::Install(arguments) => install::install(&global, &arguments),
+        Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Audit(arguments) => audit::run(&global, &arguments.action),
         Command::Demo(arguments) => demo::run(&global, &arguments.action),
         Command::Config(arguments) => config::run(&global, &arguments.action),

@@ -51,6 +51,7 @@ fn list() -> Vec<Registration> {
             name: "root",
             value: "DIR",
             key: "root",
+            is_project: true,
             help: "The project whose `.todo/` is served [default: the current directory]",
         }),
     ]

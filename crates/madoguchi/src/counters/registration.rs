@@ -80,6 +80,9 @@ pub struct Flag {
     /// What stands for its value in the help.
     pub value: &'static str,
     pub key: &'static str,
+    /// Whether it names the project, which is by default the directory in which the
+    /// server starts.
+    pub is_project: bool,
     pub help: &'static str,
 }
 

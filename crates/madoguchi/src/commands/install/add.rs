@@ -1,0 +1,225 @@
+//! `madoguchi install`.
+
+use std::process::ExitCode;
+
+use kit::{Error, Result};
+use serde_json::json;
+
+use super::{
+    ask::Terminal,
+    clients::{self, CLIENTS, Client},
+    edit::{self, Action, Wanted},
+    file::{self, Backup, Next},
+    launch::{Launch, Request},
+    paths::Surroundings,
+    report::Report,
+    selection::{all_counters, named_counters, path, surroundings},
+};
+use crate::{
+    cli::{CounterOptions, Global, Install, Scope},
+    descriptions::described,
+    open,
+    output::{pretty, print, table, tell},
+};
+
+pub fn install(global: &Global, arguments: &Install) -> Result<ExitCode> {
+    let surroundings = surroundings()?;
+    let asking = Terminal::of_process().filter(|_| !arguments.json);
+    let terminal = asking.as_ref();
+    let clients = match (&arguments.client, terminal) {
+        (Some(name), _) => vec![clients::find(name)?],
+        (None, Some(terminal)) => choose_clients(terminal, arguments.scope, &surroundings)?,
+        (None, None) => return list(&surroundings, arguments.json),
+    };
+    let counters = match (arguments.counters.is_empty(), terminal) {
+        (false, _) => named_counters(&arguments.counters)?,
+        (true, Some(terminal)) => choose_counters(global, terminal)?,
+        (true, None) => return Err(no_counter(&clients)),
+    };
+    for client in clients {
+        let request = Request {
+            global,
+            arguments,
+            client,
+            counters: &counters,
+            surroundings: &surroundings,
+            terminal,
+        };
+        install_one(&request)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn install_one(request: &Request<'_>) -> Result<ExitCode> {
+    let (client, arguments) = (request.client, request.arguments);
+    let path = path(client, arguments.scope, request.surroundings)?;
+    let Launch { entries, warnings } = request.launch()?;
+    let refused = |error: edit::EditError| {
+        error.about(&path, "Rename that entry, or replace it with --force.")
+    };
+    if arguments.print {
+        let snippet = edit::add(client, "", &entries, false).map_err(refused)?;
+        return print_only(client, arguments, &path, &entries, &snippet.text);
+    }
+    let is_private = arguments.scope == Scope::User;
+    let (actions, has_backup) = file::update(&path, is_private, |texts| {
+        let text = texts.file.as_deref().unwrap_or_default();
+        let added = edit::add(client, text, &entries, arguments.force).map_err(refused)?;
+        let is_same = added.actions.iter().all(|it| *it == Action::Unchanged);
+        let has_ours = has_ours(client, text);
+        let backup = if has_ours { Backup::Keep } else { Backup::Save };
+        let next = if is_same {
+            Next::Keep
+        } else {
+            Next::Write(added.text)
+        };
+        let has_backup = match has_ours || is_same {
+            true => texts.backup.is_some(),
+            false => texts.file.is_some(),
+        };
+        Ok((next, backup, (added.actions, has_backup)))
+    })?;
+    for warning in &warnings {
+        tell(&format!("warning: {warning}"));
+    }
+    if !client.is_present(request.surroundings) {
+        tell(&format!("warning: {} was not found here.", client.title));
+    }
+    let backup = has_backup.then(|| file::backup_path(&path));
+    let report = Report {
+        client,
+        scope: arguments.scope,
+        file: path,
+        backup,
+        next: vec![client.next.into(), take_back(request)],
+        entries: entries.into_iter().zip(actions).collect(),
+        warnings,
+    };
+    print(&match arguments.json {
+        true => report.json(),
+        false => report.text(),
+    })
+}
+
+fn has_ours(client: &Client, text: &str) -> bool {
+    let value = client.format.parse(edit::without_mark(text).1);
+    value.is_ok_and(|value| !edit::ours(client, &value, &all_counters()).is_empty())
+}
+
+fn print_only(
+    client: &Client,
+    arguments: &Install,
+    path: &std::path::Path,
+    entries: &[Wanted],
+    snippet: &str,
+) -> Result<ExitCode> {
+    if !arguments.json {
+        return print(&format!("Add this to {}:\n\n{snippet}", path.display()));
+    }
+    let entries = entries.iter();
+    let entries =
+        entries.map(|it| json!({ "counter": it.counter, "name": it.name, "entry": it.entry }));
+    print(&pretty(&json!({
+        "client": client.name,
+        "scope": arguments.scope.name(),
+        "file": path,
+        "text": snippet,
+        "entries": entries.collect::<Vec<_>>(),
+    })))
+}
+
+fn take_back(request: &Request<'_>) -> String {
+    let scope = match request.arguments.scope {
+        Scope::User => "",
+        Scope::Project => " --scope project",
+    };
+    format!(
+        "To take it back: madoguchi uninstall {} {}{scope}",
+        request.client.name,
+        request.counters.join(" ")
+    )
+}
+
+fn no_counter(clients: &[&Client]) -> Error {
+    let client = clients.first().map_or("CLIENT", |client| client.name);
+    let counters = all_counters().join(", ");
+    Error::new("NO_COUNTER", "Name the counters to add.").next(format!(
+        "For example: madoguchi install {client} todo rooms. There are {counters}."
+    ))
+}
+
+fn choose_clients(
+    terminal: &Terminal,
+    scope: Scope,
+    surroundings: &Surroundings,
+) -> Result<Vec<&'static Client>> {
+    let found: Vec<&Client> = CLIENTS
+        .iter()
+        .filter(|client| client.place(scope).is_some() && client.is_present(surroundings))
+        .collect();
+    if found.is_empty() {
+        let names: Vec<_> = CLIENTS.iter().map(|client| client.name).collect();
+        return Err(
+            Error::new("NO_CLIENT", "No MCP client was found here.").next(format!(
+                "Name one: madoguchi install CLIENT. There are {}.",
+                names.join(", ")
+            )),
+        );
+    }
+    let items: Vec<_> = found.iter().map(|it| (it.name, it.title)).collect();
+    let chosen = terminal.choose("Which clients should use Madoguchi?", &items)?;
+    Ok(chosen
+        .into_iter()
+        .filter_map(|index| found.get(index).copied())
+        .collect())
+}
+
+fn choose_counters(global: &Global, terminal: &Terminal) -> Result<Vec<&'static str>> {
+    let options = CounterOptions::default();
+    let config = open::configuration(global, &options)?;
+    let described = described(&config, &options, None)?;
+    let items: Vec<_> = described
+        .iter()
+        .map(|it| (it.about.name, it.about.summary))
+        .collect();
+    let chosen = terminal.choose("Which counters?", &items)?;
+    let names = chosen.into_iter().filter_map(|index| items.get(index));
+    Ok(names.map(|(name, _)| *name).collect())
+}
+
+/// The clients that are here, with the command for each.
+fn list(surroundings: &Surroundings, as_json: bool) -> Result<ExitCode> {
+    let found = CLIENTS
+        .iter()
+        .map(|client| (client, client.is_present(surroundings)));
+    if as_json {
+        let clients = found.map(|(client, is_present)| {
+            json!({
+                "client": client.name,
+                "title": client.title,
+                "present": is_present,
+                "file": client.user.path(surroundings),
+                "has_project_scope": client.project.is_some(),
+            })
+        });
+        return print(&pretty(&clients.collect::<Vec<_>>()));
+    }
+    let present = found.filter(|(_, is_present)| *is_present);
+    let rows: Vec<_> = present
+        .map(|(client, _)| {
+            let command = format!("madoguchi install {} COUNTER…", client.name);
+            [client.title.to_owned(), command]
+        })
+        .collect();
+    let counters = all_counters().join(", ");
+    if rows.is_empty() {
+        let names: Vec<_> = CLIENTS.iter().map(|client| client.name).collect();
+        return print(&format!(
+            "No MCP client was found here. Name one: madoguchi install CLIENT COUNTER…\n\
+             Clients: {}\nCounters: {counters}",
+            names.join(", ")
+        ));
+    }
+    let rows = table(["client", "command"], rows.into_iter());
+    print(&format!("{rows}\n\nCounters: {counters}"))
+}

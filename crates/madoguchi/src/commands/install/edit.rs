@@ -1,0 +1,349 @@
+//! What changes in the text of a client's file. Nothing is read or written here.
+
+use std::path::Path;
+
+use kit::Error;
+use serde_json::Value;
+
+use super::{
+    clients::Client,
+    format::{Entry, Format, Problem},
+};
+
+/// An entry that a counter should have.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    pub counter: &'static str,
+    pub name: String,
+    pub entry: Entry,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    Added,
+    /// An entry of ours was there with other values.
+    Updated,
+    /// An entry of somebody else was there.
+    Replaced,
+    Unchanged,
+    Removed,
+}
+
+impl Action {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Updated => "updated",
+            Self::Replaced => "replaced",
+            Self::Unchanged => "unchanged",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+#[derive(Debug)]
+pub enum EditError {
+    Problem(Problem),
+    /// The entry of this name is not ours.
+    Taken(String),
+}
+
+impl From<Problem> for EditError {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl EditError {
+    /// `next` is what to do about an entry of somebody else.
+    pub fn about(self, path: &Path, next: &str) -> Error {
+        let path = path.display();
+        match self {
+            Self::Problem(Problem::Syntax {
+                line,
+                column,
+                message,
+            }) => Error::new(
+                "BROKEN_FILE",
+                format!("{path} line {line} column {column}: {message}."),
+            )
+            .next("Nothing was changed. Repair the file and run this again."),
+            Self::Problem(Problem::Form(what)) => Error::new(
+                "UNSUPPORTED_FORM",
+                format!("{path} can't be edited: {what}"),
+            )
+            .next("Nothing was changed. Add the entry by hand; --print shows it."),
+            Self::Taken(name) => Error::new(
+                "ENTRY_TAKEN",
+                format!("{path} has an entry `{name}` that is not Madoguchi's."),
+            )
+            .next(next),
+        }
+    }
+}
+
+pub struct Added {
+    pub text: String,
+    /// One for each wanted entry.
+    pub actions: Vec<Action>,
+}
+
+pub fn add(
+    client: &Client,
+    text: &str,
+    wanted: &[Wanted],
+    force: bool,
+) -> Result<Added, EditError> {
+    let (mark, body) = without_mark(text);
+    let mut body = body.to_owned();
+    let mut actions = Vec::new();
+    for wanted in wanted {
+        let value = client.format.parse(&body)?;
+        let keys = client.servers_in(&value);
+        let existing = servers(&value, keys).and_then(|servers| servers.get(&wanted.name));
+        let ours = existing.filter(|existing| is_ours(existing, wanted.counter));
+        let (action, entry) = match (existing, ours.and_then(Value::as_object)) {
+            (None, _) => (Action::Added, wanted.entry.clone()),
+            (_, Some(ours)) if is_remote(ours) == is_remote(&wanted.entry) => {
+                let merged = merged(ours, &wanted.entry);
+                match merged == *ours {
+                    true => (Action::Unchanged, merged),
+                    false => (Action::Updated, merged),
+                }
+            }
+            (_, Some(_)) => (Action::Updated, wanted.entry.clone()),
+            (Some(_), None) if force => (Action::Replaced, wanted.entry.clone()),
+            (Some(_), None) => return Err(EditError::Taken(wanted.name.clone())),
+        };
+        if action != Action::Unchanged {
+            let mut edited = body.clone();
+            // An entry of another kind leaves nothing behind.
+            if existing.is_some() && entry == wanted.entry {
+                edited = client.format.remove(&edited, keys, &wanted.name)?;
+            }
+            edited = client.format.set(&edited, keys, &wanted.name, &entry)?;
+            check(
+                client.format,
+                &value,
+                &edited,
+                keys,
+                &wanted.name,
+                Some(&entry),
+            )?;
+            body = edited;
+        }
+        actions.push(action);
+    }
+    Ok(Added {
+        text: format!("{mark}{body}"),
+        actions,
+    })
+}
+
+pub enum Removal {
+    /// There is nothing to remove.
+    Nothing,
+    /// The file did not exist before.
+    File,
+    Text(String),
+}
+
+pub struct Removed {
+    pub removal: Removal,
+    /// The counters and names of the removed entries.
+    pub entries: Vec<Wanted>,
+    /// Whether nothing of ours is left.
+    pub is_all: bool,
+    /// Whether the result is byte for byte what was there before.
+    pub is_exact: bool,
+}
+
+/// `backup` is the text from before the first entry of ours was added; `None` if there
+/// was no file. `all` are all counters.
+pub fn remove(
+    client: &Client,
+    text: &str,
+    backup: Option<&str>,
+    selected: &[&'static str],
+    all: &[&'static str],
+) -> Result<Removed, EditError> {
+    let (mark, body) = without_mark(text);
+    let value = client.format.parse(body)?;
+    let keys = client.servers_in(&value);
+    let ours = ours(client, &value, all);
+    let (entries, kept): (Vec<_>, Vec<_>) = ours
+        .iter()
+        .cloned()
+        .partition(|entry| selected.contains(&entry.counter));
+    let mut removed = Removed {
+        removal: Removal::Nothing,
+        is_all: kept.is_empty(),
+        is_exact: true,
+        entries,
+    };
+    if removed.entries.is_empty() {
+        return Ok(removed);
+    }
+    // If the backup with our entries gives exactly this text, nobody else has changed it.
+    let with = |entries: &[Wanted]| {
+        let added = add(client, backup.unwrap_or_default(), entries, true);
+        added.ok().map(|added| added.text)
+    };
+    if with(&ours).as_deref() == Some(text) {
+        removed.removal = match (kept.is_empty(), backup) {
+            (true, None) => Removal::File,
+            (true, Some(backup)) => Removal::Text(backup.to_owned()),
+            (false, _) => Removal::Text(with(&kept).unwrap_or_default()),
+        };
+        return Ok(removed);
+    }
+    removed.is_exact = false;
+    let had_servers = backup.is_some_and(|backup| {
+        let before = client.format.parse(without_mark(backup).1);
+        before.is_ok_and(|before| servers(&before, keys).is_some())
+    });
+    let mut body = body.to_owned();
+    for entry in &removed.entries {
+        let value = client.format.parse(&body)?;
+        let mut edited = client.format.remove(&body, keys, &entry.name)?;
+        let left = client.format.parse(&edited)?;
+        let is_empty = servers(&left, keys).is_some_and(Entry::is_empty);
+        if let (true, false, Some((last, outer))) = (is_empty, had_servers, keys.split_last()) {
+            edited = client.format.remove(&edited, outer, last)?;
+        }
+        check(client.format, &value, &edited, keys, &entry.name, None)?;
+        body = edited;
+    }
+    removed.removal = Removal::Text(format!("{mark}{body}"));
+    Ok(removed)
+}
+
+/// The entries of ours, in the order of the file.
+pub fn ours(client: &Client, file: &Value, all: &[&'static str]) -> Vec<Wanted> {
+    let servers = servers(file, client.servers_in(file));
+    let entries = servers.into_iter().flatten().filter_map(|(name, entry)| {
+        let is_its = |counter: &&&'static str| {
+            client.entry_name(counter) == *name && is_ours(entry, counter)
+        };
+        Some(Wanted {
+            counter: all.iter().find(is_its)?,
+            name: name.clone(),
+            entry: entry.as_object()?.clone(),
+        })
+    });
+    entries.collect()
+}
+
+/// Whether the file has an entry for the counter that is not ours.
+pub fn is_taken(client: &Client, file: &Value, counter: &str) -> bool {
+    servers(file, client.servers_in(file))
+        .and_then(|servers| servers.get(&client.entry_name(counter)))
+        .is_some_and(|entry| !is_ours(entry, counter))
+}
+
+/// A byte order mark, and the rest.
+pub fn without_mark(text: &str) -> (&str, &str) {
+    match text.strip_prefix('\u{feff}') {
+        Some(body) => ("\u{feff}", body),
+        None => ("", text),
+    }
+}
+
+fn servers<'v>(file: &'v Value, keys: &[&str]) -> Option<&'v Entry> {
+    let servers = keys.iter().try_fold(file, |value, key| value.get(key));
+    servers.and_then(Value::as_object)
+}
+
+const URL_KEYS: [&str; 4] = ["url", "httpUrl", "serverUrl", "uri"];
+
+fn is_remote(entry: &Entry) -> bool {
+    url(entry).is_some()
+}
+
+/// An entry is ours if it starts `… madoguchi … stdio COUNTER`, or connects to
+/// `…/mcp/COUNTER`.
+fn is_ours(entry: &Value, counter: &str) -> bool {
+    let Some(entry) = entry.as_object() else {
+        return false;
+    };
+    let words = command(entry);
+    let start = words.windows(2).position(|pair| pair == ["stdio", counter]);
+    let program = start.and_then(|start| words.get(..start));
+    let names_us = |word: &&str| {
+        let name = Path::new(word).file_name();
+        name.is_some_and(|name| name.to_string_lossy().contains("madoguchi"))
+    };
+    let end = format!("/mcp/{counter}");
+    program.is_some_and(|program| program.iter().any(names_us))
+        || url(entry).is_some_and(|url| url.trim_end_matches('/').ends_with(&end))
+}
+
+/// The command of an entry with its arguments; empty if it has none.
+pub fn command(entry: &Entry) -> Vec<&str> {
+    let words = ["command", "cmd", "args"]
+        .iter()
+        .filter_map(|key| entry.get(*key))
+        .flat_map(|value| match value {
+            Value::Array(words) => words.iter().filter_map(Value::as_str).collect(),
+            value => Vec::from_iter(value.as_str()),
+        });
+    words.collect()
+}
+
+/// The address of an entry.
+pub fn url(entry: &Entry) -> Option<&str> {
+    let mut urls = URL_KEYS.iter().filter_map(|key| entry.get(*key)?.as_str());
+    urls.next()
+}
+
+/// The new values; what else the person wrote stays.
+fn merged(old: &Entry, new: &Entry) -> Entry {
+    let mut all = old.clone();
+    for (key, value) in new {
+        let value = match (old.get(key), value) {
+            (Some(Value::Object(old)), Value::Object(new)) => merged(old, new).into(),
+            _ => value.clone(),
+        };
+        all.insert(key.clone(), value);
+    }
+    all
+}
+
+/// The edit must have changed the entry and nothing else.
+fn check(
+    format: Format,
+    before: &Value,
+    edited: &str,
+    keys: &[&str],
+    name: &str,
+    entry: Option<&Entry>,
+) -> Result<(), EditError> {
+    let mut before = before.clone();
+    let after = format.parse(edited).ok();
+    let is_good = after.is_some_and(|mut after| {
+        let written = take(&mut after, keys, name);
+        take(&mut before, keys, name);
+        written.as_ref().and_then(Value::as_object) == entry && before == after
+    });
+    match is_good {
+        true => Ok(()),
+        false => Err(Problem::Form("It is written in an unusual form.".into()).into()),
+    }
+}
+
+/// Takes an entry out, and what is empty then.
+fn take(value: &mut Value, keys: &[&str], name: &str) -> Option<Value> {
+    let object = value.as_object_mut()?;
+    let Some((key, inner)) = keys.split_first() else {
+        return object.shift_remove(name);
+    };
+    let servers = object.get_mut(*key)?;
+    let taken = take(servers, inner, name);
+    if servers.is_null() || servers.as_object().is_some_and(Entry::is_empty) {
+        object.shift_remove(*key);
+    }
+    taken
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! Reads and writes a client's file. Writing replaces the whole file at once, and never
+//! replaces a text that was not read.
+
+use std::{
+    fs::{self, File},
+    io::{self, ErrorKind, Write},
+    path::{Path, PathBuf},
+};
+
+use kit::{Error, Result};
+
+/// What becomes of a file.
+pub enum Next {
+    Keep,
+    Write(String),
+    Delete,
+}
+
+/// What becomes of its backup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backup {
+    Keep,
+    /// The text from before the edit. Without one, an old backup is removed.
+    Save,
+    Remove,
+}
+
+/// The texts that an edit starts from.
+pub struct Texts {
+    pub file: Option<String>,
+    pub backup: Option<String>,
+}
+
+/// How often the file may change while it is edited.
+const MOST_ATTEMPTS: usize = 20;
+
+/// Where the text from before the first entry is kept.
+pub fn backup_path(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".madoguchi-backup");
+    path.with_file_name(name)
+}
+
+/// Edits a file, one process at a time. `edit` is called again if another program
+/// changed the file meanwhile. A missing file is created, for its owner alone if it is
+/// private; a link is followed.
+pub fn update<T>(
+    path: &Path,
+    is_private: bool,
+    mut edit: impl FnMut(&Texts) -> Result<(Next, Backup, T)>,
+) -> Result<T> {
+    let path = followed(path).map_err(|error| unusable(path, &error))?;
+    let failed = |error: io::Error| unusable(&path, &error);
+    let directory = path.parent().unwrap_or(Path::new("."));
+    // Held until the end. A file system without locks is no obstacle.
+    let locked = File::open(directory).and_then(|directory| directory.lock().map(|()| directory));
+    let mut locked = locked.ok();
+    for _ in 0..MOST_ATTEMPTS {
+        let bytes = read(&path).map_err(failed)?;
+        let texts = Texts {
+            file: bytes.clone().map(|bytes| text(&path, bytes)).transpose()?,
+            backup: match read(&backup_path(&path)).map_err(failed)? {
+                Some(backup) => Some(text(&backup_path(&path), backup)?),
+                None => None,
+            },
+        };
+        let (next, backup, result) = edit(&texts)?;
+        if matches!(next, Next::Keep) {
+            return Ok(result);
+        }
+        if locked.is_none() {
+            fs::create_dir_all(directory).map_err(failed)?;
+            let lock = File::open(directory).and_then(|it| it.lock().map(|()| it));
+            locked = lock.ok();
+        }
+        if backup == Backup::Save {
+            save_backup(&path, bytes.as_deref()).map_err(failed)?;
+        }
+        let new = match &next {
+            Next::Write(text) => Some(prepared(&path, text, is_private).map_err(failed)?),
+            Next::Keep | Next::Delete => None,
+        };
+        if read(&path).map_err(failed)? != bytes {
+            continue;
+        }
+        match new {
+            Some(new) => new
+                .persist(&path)
+                .map(drop)
+                .map_err(|it| failed(it.error))?,
+            None => fs::remove_file(&path).map_err(failed)?,
+        }
+        if backup == Backup::Remove {
+            missing_is_fine(fs::remove_file(backup_path(&path))).map_err(failed)?;
+        }
+        return Ok(result);
+    }
+    Err(Error::new(
+        "FILE_BUSY",
+        format!(
+            "{} is changed by another program again and again.",
+            path.display()
+        ),
+    )
+    .next("Quit the client and run this again."))
+}
+
+/// The file behind links. The last of them may be missing.
+pub fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(target) => {
+                let directory = path.parent().unwrap_or(Path::new("."));
+                path = directory.join(target);
+            }
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many links"))
+}
+
+/// The bytes of a file; `None` if there is none.
+pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+fn missing_is_fine(result: io::Result<()>) -> io::Result<()> {
+    result.or_else(|error| match is_missing(&error) {
+        true => Ok(()),
+        false => Err(error),
+    })
+}
+
+fn text(path: &Path, bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|_| {
+        Error::new("BROKEN_FILE", format!("{} is not UTF-8.", path.display()))
+            .next("Nothing was changed. Save the file as UTF-8 and run this again.")
+    })
+}
+
+fn save_backup(path: &Path, bytes: Option<&[u8]>) -> io::Result<()> {
+    let backup = backup_path(path);
+    let Some(bytes) = bytes else {
+        return missing_is_fine(fs::remove_file(backup));
+    };
+    let mut new = like(path, true)?;
+    new.write_all(bytes)?;
+    new.persist(backup).map(drop).map_err(|it| it.error)
+}
+
+/// The new file, still under another name.
+fn prepared(path: &Path, text: &str, is_private: bool) -> io::Result<tempfile::NamedTempFile> {
+    let mut new = like(path, is_private)?;
+    new.write_all(text.as_bytes())?;
+    new.as_file().sync_all()?;
+    Ok(new)
+}
+
+/// An empty file beside another one, with the owner and permissions of that, or with
+/// the usual ones if it is missing.
+fn like(path: &Path, is_private: bool) -> io::Result<tempfile::NamedTempFile> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".madoguchi-");
+    #[cfg(unix)]
+    if !is_private {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let new = builder.tempfile_in(directory)?;
+    match fs::metadata(path) {
+        Ok(metadata) => {
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::{MetadataExt, fchown};
+                let own = new.as_file().metadata()?;
+                if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
+                    // Only root may; others keep a file of their own.
+                    let _ = fchown(new.as_file(), Some(metadata.uid()), Some(metadata.gid()));
+                }
+            }
+            new.as_file().set_permissions(metadata.permissions())?;
+            Ok(new)
+        }
+        Err(error) if is_missing(&error) => Ok(new),
+        Err(error) => Err(error),
+    }
+}
+
+fn unusable(path: &Path, error: &io::Error) -> Error {
+    let message = format!("{} can't be edited: {error}.", path.display());
+    Error::new("FILE_UNUSABLE", message).next("--print shows the entry, to be added by hand.")
+}
+
+#[cfg(test)]
+mod tests;
