@@ -34,6 +34,7 @@ mod harness;
 mod innervoice;
 mod innervoice_calendar;
 mod innervoice_clients;
+mod install;
 mod keys;
 mod ledger;
 mod limits;

@@ -132,6 +132,32 @@ pub async fn inspector(place: &Place, arguments: &[&str]) -> Output {
     run(command, String::new()).await
 }
 
+/// A coding agent that `scripts/test` installs, with the given files and no network.
+pub async fn agent(place: &Place, program: &str, arguments: &[&str]) -> Output {
+    let program = tool(&format!("agents/node_modules/{program}"));
+    let mut command = match program.extension().is_some_and(|it| it == "js") {
+        true => {
+            let mut node = node_command(place);
+            node.arg(&program);
+            node
+        }
+        false => command(place, &program),
+    };
+    for (variable, value) in [
+        ("GEMINI_CLI_NO_RELAUNCH", "true"),
+        ("OPENCODE_DISABLE_AUTOUPDATE", "true"),
+        ("OPENCODE_DISABLE_MODELS_FETCH", "true"),
+    ] {
+        command.env(variable, value);
+    }
+    // Nobody listens there.
+    for variable in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
+        command.env(variable, "http://127.0.0.1:9");
+    }
+    command.args(arguments);
+    run(command, String::new()).await
+}
+
 fn node_command(place: &Place) -> Command {
     command(place, &tool("node/node_modules/.bin/node"))
 }
