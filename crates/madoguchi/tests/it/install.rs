@@ -96,10 +96,15 @@ fn every_client_gets_an_entry_and_loses_it_again() {
             &installed.stdout,
             &["added", "uninstall", path.to_str().unwrap()],
         );
-        mentions(&installed.stderr, &["cargo clean"]);
+        mentions(&installed.stderr, &["cargo clean", "was not found here"]);
 
-        let again = run(&place, &line).ok().stdout;
-        mentions(&again, &["unchanged"]);
+        let again = run(&place, &line).ok();
+        mentions(&again.stdout, &["unchanged"]);
+        assert!(
+            !again.stderr.contains("not found"),
+            "{client}: {}",
+            again.stderr
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), text, "{client}");
         assert_eq!(files(place.path()).len(), 1, "{client}");
 

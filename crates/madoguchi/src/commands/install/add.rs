@@ -53,7 +53,14 @@ pub fn install(global: &Global, arguments: &Install) -> Result<ExitCode> {
 fn install_one(request: &Request<'_>) -> Result<ExitCode> {
     let (client, arguments) = (request.client, request.arguments);
     let path = path(client, arguments.scope, request.surroundings)?;
-    let Launch { entries, warnings } = request.launch()?;
+    let Launch {
+        entries,
+        mut warnings,
+    } = request.launch()?;
+    // Before its file is made.
+    if !client.is_present(request.surroundings) {
+        warnings.push(format!("{} was not found here.", client.title));
+    }
     let refused = |error: edit::EditError| {
         error.about(&path, "Rename that entry, or replace it with --force.")
     };
@@ -81,9 +88,6 @@ fn install_one(request: &Request<'_>) -> Result<ExitCode> {
     })?;
     for warning in &warnings {
         tell(&format!("warning: {warning}"));
-    }
-    if !client.is_present(request.surroundings) {
-        tell(&format!("warning: {} was not found here.", client.title));
     }
     let backup = has_backup.then(|| file::backup_path(&path));
     let report = Report {

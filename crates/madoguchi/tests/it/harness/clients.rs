@@ -132,8 +132,13 @@ pub async fn inspector(place: &Place, arguments: &[&str]) -> Output {
     run(command, String::new()).await
 }
 
-/// A coding agent that `scripts/test` installs, with the given files and no network.
-pub async fn agent(place: &Place, program: &str, arguments: &[&str]) -> Output {
+/// A coding agent that `scripts/test` installs, with a variable more and no network.
+pub async fn agent(
+    place: &Place,
+    program: &str,
+    arguments: &[&str],
+    variable: (&str, &str),
+) -> Output {
     let program = tool(&format!("agents/node_modules/{program}"));
     let mut command = match program.extension().is_some_and(|it| it == "js") {
         true => {
@@ -144,7 +149,10 @@ pub async fn agent(place: &Place, program: &str, arguments: &[&str]) -> Output {
         false => command(place, &program),
     };
     for (variable, value) in [
+        variable,
+        ("NO_PROXY", "127.0.0.1"),
         ("GEMINI_CLI_NO_RELAUNCH", "true"),
+        ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
         ("OPENCODE_DISABLE_AUTOUPDATE", "true"),
         ("OPENCODE_DISABLE_MODELS_FETCH", "true"),
     ] {

@@ -1,13 +1,20 @@
 //! The coding agents themselves list what `install` wrote for them, and connect to it.
 
 use super::command;
-use crate::harness::{Output, Place, clients, mentions};
+use crate::harness::{Desk, Output, Place, clients, mentions};
 
-/// As npm names this machine.
-fn architecture() -> &'static str {
-    match std::env::consts::ARCH {
-        "aarch64" => "arm64",
-        _ => "x64",
+/// The program of each agent, below the installed packages.
+fn program(client: &str) -> String {
+    let machine = std::env::consts::ARCH;
+    let of_npm = if machine == "aarch64" { "arm64" } else { "x64" };
+    match client {
+        "claude-code" => format!("@anthropic-ai/claude-code-linux-{of_npm}/claude"),
+        "codex" => {
+            format!("@openai/codex-linux-{of_npm}/vendor/{machine}-unknown-linux-musl/bin/codex")
+        }
+        "gemini-cli" => "@google/gemini-cli/bundle/gemini.js".into(),
+        "opencode" => format!("opencode-linux-{of_npm}/bin/opencode"),
+        other => panic!("{other}"),
     }
 }
 
@@ -18,56 +25,75 @@ fn run(place: &Place, line: &str) {
     Output::of(&mut command, "").ok();
 }
 
+/// What the agent says about its servers.
+async fn listed(place: &Place, client: &str, key: &str) -> String {
+    let list = ["mcp", "list"];
+    let output = clients::agent(place, &program(client), &list, ("DESK_KEY", key)).await;
+    let output = output.ok();
+    format!("{}{}", output.stdout, output.stderr)
+}
+
 /// Installs, lets the agent list its servers, and uninstalls again.
-async fn lists(client: &str, program: &str, arguments: &[&str], shows: &[&str]) {
+async fn lists(client: &str, shows: &[&str]) {
     let place = Place::new();
     run(&place, &format!("install {client} rooms todo"));
-    let listed = clients::agent(&place, program, arguments).await.ok();
-    let both = format!("{}{}", listed.stdout, listed.stderr);
-    mentions(&both, &["rooms", "todo"]);
-    mentions(&both, shows);
+    let with = listed(&place, client, "").await;
+    mentions(&with, &["rooms", "todo"]);
+    mentions(&with, shows);
     run(&place, &format!("uninstall {client}"));
-    let after = clients::agent(&place, program, arguments).await.ok();
-    let both = format!("{}{}", after.stdout, after.stderr);
-    assert!(!both.contains("todo"), "{both}");
+    let without = listed(&place, client, "").await;
+    assert!(!without.contains("todo"), "{without}");
 }
 
 #[tokio::test]
-async fn claude_code() {
-    let program = format!("@anthropic-ai/claude-code-linux-{}/claude", architecture());
-    lists(
-        "claude-code",
-        &program,
-        &["mcp", "list"],
-        &["stdio todo", "Connected"],
-    )
-    .await;
+async fn claude_code_lists_and_connects() {
+    lists("claude-code", &["stdio todo", "Connected"]).await;
 }
 
 #[tokio::test]
-async fn codex() {
-    let machine = std::env::consts::ARCH;
-    let program = format!(
-        "@openai/codex-linux-{}/vendor/{machine}-unknown-linux-musl/bin/codex",
-        architecture()
+async fn codex_lists() {
+    lists("codex", &["stdio todo", "enabled"]).await;
+}
+
+#[tokio::test]
+async fn gemini_cli_lists_and_connects() {
+    lists("gemini-cli", &["stdio todo", "Connected"]).await;
+}
+
+#[tokio::test]
+async fn opencode_lists_and_connects() {
+    lists("opencode", &["connected"]).await;
+}
+
+/// An agent reads the key from the variable that the entry names.
+async fn reaches_a_desk(client: &str, connected: &str) {
+    let desk = Desk::start().await;
+    let key = desk
+        .place
+        .create_key(&["agent", "--counters", "innervoice"]);
+    let place = Place::new();
+    let url = desk.url("");
+    run(
+        &place,
+        &format!("install {client} innervoice --url {url} --key-env DESK_KEY"),
     );
-    lists(
-        "codex",
-        &program,
-        &["mcp", "list"],
-        &["stdio todo", "enabled"],
-    )
-    .await;
+    for (key, is_right) in [(&*key, true), ("mdg_wrong", false)] {
+        let said = listed(&place, client, key).await;
+        assert_eq!(said.contains(connected), is_right, "{said}");
+    }
 }
 
 #[tokio::test]
-async fn gemini_cli() {
-    let program = "@google/gemini-cli/bundle/gemini.js";
-    lists("gemini-cli", program, &["mcp", "list"], &["stdio todo"]).await;
+async fn claude_code_reaches_a_desk_with_a_key() {
+    reaches_a_desk("claude-code", "✔ Connected").await;
 }
 
 #[tokio::test]
-async fn opencode() {
-    let program = format!("opencode-linux-{}/bin/opencode", architecture());
-    lists("opencode", &program, &["mcp", "list"], &["connected"]).await;
+async fn gemini_cli_reaches_a_desk_with_a_key() {
+    reaches_a_desk("gemini-cli", "Connected").await;
+}
+
+#[tokio::test]
+async fn opencode_reaches_a_desk_with_a_key() {
+    reaches_a_desk("opencode", "✓ innervoice").await;
 }
