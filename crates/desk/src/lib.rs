@@ -23,7 +23,7 @@ pub mod private_files;
 pub mod settings;
 pub mod state;
 pub mod stations;
-mod watch;
+pub mod watch;
 pub mod window;
 
 pub use desk::Desk;

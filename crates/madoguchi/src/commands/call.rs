@@ -63,6 +63,8 @@ async fn local(
     let opened = open::desk(global, config, &arguments.options, Some(&arguments.counter)).await?;
     let desk = Arc::clone(&opened.desk);
     desk::background::once(&desk).await;
+    // So that an approval given in another process is noticed at once.
+    tokio::spawn(desk::watch::watch(Arc::clone(&desk)));
     let window = desk
         .window(&arguments.counter)
         .ok_or_else(|| Error::internal("the counter that was opened is missing"))?;
