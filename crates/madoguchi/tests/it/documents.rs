@@ -1,6 +1,8 @@
 //! What is generated from the code is what is committed. After a change that is
 //! meant, `UPDATE_DOCS=1 cargo test --test it documents` writes the files anew.
 
+mod commands;
+
 use std::{
     fs,
     path::{Path, PathBuf},
