@@ -137,7 +137,8 @@ pub struct CounterOptions {
     #[command(flatten)]
     pub flags: CounterFlags,
     /// Also serve the counter for tests and the conformance suite
-    #[arg(long, hide = true)]
+    #[cfg_attr(feature = "fixture", arg(long, hide = true))]
+    #[cfg_attr(not(feature = "fixture"), arg(skip))]
     pub fixture: bool,
 }
 

@@ -1,13 +1,15 @@
 //! The one list of counters. A new counter is a folder of its own and a line
 //! here; `docs/adding-a-counter.md` shows both.
 
+#[cfg(feature = "fixture")]
+mod fixture;
 mod registration;
 mod rooms_command;
 
 use std::sync::LazyLock;
 
 pub use registration::{CommandContext, OwnCommand, OwnPort, Registration};
-use registration::{Flag, NoSettings, Port};
+use registration::{Flag, Port};
 
 /// Every counter, in the order in which commands and documents show them.
 pub fn all() -> &'static [Registration] {
@@ -57,18 +59,12 @@ fn list() -> Vec<Registration> {
     ]
 }
 
-/// The counter that tests and the conformance suite talk to. It is open only
-/// with `--fixture`, and has no section in the configuration.
-pub fn fixture() -> &'static Registration {
-    static FIXTURE: LazyLock<Registration> = LazyLock::new(|| {
-        Registration::on_files("fixture", |_: NoSettings| fixture::counter()).port(Port {
-            number: 0,
-            host: None,
-            assets: true,
-            only_websocket: false,
-        })
-    });
-    &FIXTURE
+/// The counter that tests talk to, in a build that has it.
+pub fn fixture() -> Option<&'static Registration> {
+    #[cfg(feature = "fixture")]
+    return Some(fixture::registration());
+    #[cfg(not(feature = "fixture"))]
+    None
 }
 
 /// The ports that the configuration has a section for.

@@ -17,7 +17,7 @@ use crate::{
 
 /// The counters to open: all of them, or the one that is named.
 pub fn chosen(only: Option<&str>, options: &CounterOptions) -> Result<Vec<&'static Registration>> {
-    let fixture = options.fixture.then(counters::fixture);
+    let fixture = options.fixture.then(counters::fixture).flatten();
     let mut chosen: Vec<_> = counters::all().iter().chain(fixture).collect();
     if let Some(only) = only {
         known("counter", only, chosen.iter().map(|counter| counter.name))?;

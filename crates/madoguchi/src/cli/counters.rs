@@ -12,7 +12,8 @@ use crate::counters::{self, OwnCommand, OwnPort, Registration};
 pub struct OwnPorts(pub BTreeMap<&'static str, u16>);
 
 fn own_ports() -> impl Iterator<Item = &'static OwnPort> {
-    counters::ports(counters::all()).chain(&counters::fixture().own_port)
+    let fixture = counters::fixture().and_then(|fixture| fixture.own_port.as_ref());
+    counters::ports(counters::all()).chain(fixture)
 }
 
 fn own_port_argument(own: &'static OwnPort) -> Arg {
@@ -20,7 +21,7 @@ fn own_port_argument(own: &'static OwnPort) -> Arg {
         .long(own.flag.trim_start_matches("--"))
         .value_name("PORT")
         .value_parser(value_parser!(u16));
-    if own.counter == counters::fixture().name {
+    if counters::fixture().is_some_and(|fixture| fixture.name == own.counter) {
         return argument.hide(true).requires("fixture");
     }
     argument.help(format!(

@@ -107,7 +107,7 @@ async fn bind_own_ports(
     arguments: &Serve,
     tls: Option<&Arc<Tls>>,
 ) -> Result<Vec<(&'static OwnPort, settings::Listener, Listener)>> {
-    let fixture = arguments.options.fixture.then(counters::fixture);
+    let fixture = arguments.options.fixture.then(counters::fixture).flatten();
     let mut bound = Vec::new();
     for own in counters::all()
         .iter()

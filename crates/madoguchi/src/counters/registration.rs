@@ -5,7 +5,7 @@ use std::{process::ExitCode, sync::Arc};
 use desk::settings::Listener;
 use kit::{Counter, Error, Result, Store, counter::Migrations};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 pub struct Registration {
@@ -35,10 +35,6 @@ pub struct Registration {
 }
 
 type Open = Box<dyn Fn(toml::Table, Option<Arc<dyn Store>>) -> Result<Counter> + Send + Sync>;
-
-/// The settings of a counter that has none.
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
-pub struct NoSettings {}
 
 /// A port that a counter's document gives it, and what the port offers besides
 /// the protocol.
