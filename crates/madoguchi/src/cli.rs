@@ -20,7 +20,7 @@ pub use keys::{CreateKey, Keys, KeysAction};
 
 /// One program in which AI agents get real work done over MCP.
 #[derive(Debug, Parser)]
-#[command(name = "madoguchi", version, arg_required_else_help = true)]
+#[command(name = "madoguchi", version = env!("MADOGUCHI_VERSION"), arg_required_else_help = true)]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,
@@ -115,10 +115,15 @@ pub enum Command {
     Config(ConfigArgs),
     /// Check the configuration, the data, the ports and the servers it needs
     Doctor(Doctor),
+    /// Ask the running desk whether it is ready; fails if it is not
+    Healthcheck(Healthcheck),
     #[command(flatten)]
     OfCounter(CounterCommand),
     /// Print completions for a shell
     Completions { shell: clap_complete::Shell },
+    /// Write manual pages, completions and a description of the counters
+    #[command(hide = true)]
+    PackageFiles { directory: PathBuf },
 }
 
 // Which counters and tools are served, and the counters' own flags. A doc comment
@@ -258,6 +263,13 @@ pub enum ConfigAction {
     Check { file: Option<PathBuf> },
     /// Print the JSON Schema of the file
     Schema,
+}
+
+#[derive(Debug, Args)]
+pub struct Healthcheck {
+    /// Its main port, if `serve` was given another than the configured one
+    #[arg(long)]
+    pub port: Option<u16>,
 }
 
 #[derive(Debug, Args)]

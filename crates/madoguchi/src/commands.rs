@@ -7,10 +7,12 @@ mod config;
 mod demo;
 mod doctor;
 mod export;
+mod healthcheck;
 mod import;
 mod install;
 mod keys;
 mod of_counter;
+mod package_files;
 mod serve;
 mod stdio;
 mod time;
@@ -44,6 +46,8 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Demo(arguments) => demo::run(&global, &arguments.action),
         Command::Config(arguments) => config::run(&global, &arguments.action),
         Command::Doctor(arguments) => doctor::run(&global, &arguments),
+        Command::Healthcheck(arguments) => healthcheck::run(&global, &arguments),
+        Command::PackageFiles { directory } => package_files::run(&directory),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "madoguchi", &mut text);

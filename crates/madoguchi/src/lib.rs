@@ -1,6 +1,8 @@
 //! The `madoguchi` program. `cli.rs` defines the command line, `commands/` runs the
 //! commands, `counters.rs` is the list of counters.
 
+#[cfg(test)]
+mod build_stamp;
 mod cli;
 mod commands;
 mod config;
@@ -11,6 +13,7 @@ mod memory;
 mod open;
 mod output;
 mod own_state;
+mod probe;
 mod runtime;
 mod usable;
 

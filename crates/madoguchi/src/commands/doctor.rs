@@ -6,10 +6,7 @@ use std::{net::SocketAddr, path::Path, process::ExitCode};
 use desk::settings::{Listener, Tls};
 use kit::Result;
 use serde_json::json;
-use server::transport::{
-    listener::checked_address,
-    tls::{self, SPEAKS_HTTPS},
-};
+use server::transport::{listener::checked_address, tls};
 use store::url::DatabaseUrl;
 
 use crate::{
@@ -17,6 +14,7 @@ use crate::{
     config::Config,
     counters, location, open,
     output::{pretty, print},
+    probe,
     runtime::on_one_thread,
     usable,
 };
@@ -198,22 +196,8 @@ async fn port(section: &'static str, listener: &Listener, encrypted: bool) -> Fi
 }
 
 async fn answers(address: SocketAddr) -> bool {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let ask = async {
-        let mut stream = tokio::net::TcpStream::connect(address).await?;
-        let request =
-            format!("GET /livez HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).await?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).await?;
-        let answer = String::from_utf8_lossy(&answer);
-        // A desk with TLS tells clients without TLS to use https.
-        let is_desk = answer.starts_with("HTTP/1.1 200") || answer.contains(SPEAKS_HTTPS);
-        std::io::Result::Ok(is_desk)
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(2), ask)
-        .await
-        .is_ok_and(|answer| answer.unwrap_or(false))
+    let asked = probe::get(address, "/livez").await;
+    asked.is_ok_and(|answer| answer.is_good())
 }
 
 fn good(what: &'static str, message: String) -> Finding {

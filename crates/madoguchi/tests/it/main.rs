@@ -45,6 +45,7 @@ mod merchant_mandates;
 mod mistakes;
 mod older_clients;
 mod own_port;
+mod packaging;
 mod pages;
 mod probes;
 mod prompts;

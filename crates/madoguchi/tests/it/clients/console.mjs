@@ -7,6 +7,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { chromium } from "playwright-core";
 
@@ -89,7 +90,10 @@ const kept = (id) =>
 
 // --- the browser ----------------------------------------------------------------
 
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS });
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const executablePath =
+  process.env.MADOGUCHI_TEST_CHROMIUM ?? NAMES.map((name) => `/usr/bin/${name}`).find(existsSync);
+const browser = await chromium.launch({ executablePath, args: FLAGS });
 
 /** A browser of its own, signed in. */
 async function visit(options = {}) {

@@ -10,6 +10,9 @@ use super::{Output, Place, tls::AUTHORITY};
 /// Longer than any of them takes.
 const SECONDS: &str = "150";
 
+/// The browser that `scripts/test` found.
+const CHROMIUM: &str = "MADOGUCHI_TEST_CHROMIUM";
+
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/clients");
 
 /// Where `scripts/test` puts them.
@@ -38,7 +41,8 @@ fn command(place: &Place, program: &Path) -> Command {
         .args(["--kill-after=5", SECONDS])
         .arg(program)
         .env("MADOGUCHI_BIN", env!("CARGO_BIN_EXE_madoguchi"))
-        .env("MADOGUCHI_DATA", place.data());
+        .env("MADOGUCHI_DATA", place.data())
+        .envs(std::env::var_os(CHROMIUM).map(|browser| (CHROMIUM, browser)));
     // A place with an authority of its own trusts it.
     let authority = place.path().join(AUTHORITY);
     if authority.exists() {
