@@ -6,6 +6,7 @@ mod batches;
 mod begun;
 mod bounds;
 mod implied;
+mod in_process;
 mod own_desk;
 mod policy;
 mod prompts;

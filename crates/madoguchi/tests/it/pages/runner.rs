@@ -6,7 +6,7 @@
 //! - `not-run="why"`: the block is not run.
 //! - `fails`: its last command fails.
 //! - `background`: it goes on while the following blocks run, until the next such block
-//!   that starts a desk, or the end of the page.
+//!   that starts a desk, or the end of the page. `background terminal`: on a terminal.
 //! - `retry`: it is run until it prints what the page shows.
 //!
 //! A `text` block shows what the block before it prints: all of its lines, in this order;
@@ -106,7 +106,7 @@ impl Reader<'_> {
         if let Some(desk) = self.desk.take_if(|_| serves) {
             self.shell.stop(&desk);
         }
-        let background = self.shell.start(&block.text);
+        let background = self.shell.start(&block.text, block.has("terminal"));
         if serves {
             self.shell.wait_for_desk(&background);
         }

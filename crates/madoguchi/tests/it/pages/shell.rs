@@ -5,7 +5,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    os::unix::{fs::symlink, process::CommandExt},
+    os::unix::fs::symlink,
     path::Path,
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc::{self, Receiver},
@@ -36,6 +36,8 @@ pub struct Shell {
     /// Names in later blocks for what was printed, such as an id.
     named: Vec<(String, String)>,
     blocks: usize,
+    /// Processes in the background.
+    started: Vec<String>,
 }
 
 impl Shell {
@@ -62,7 +64,6 @@ impl Shell {
             .env("NO_COLOR", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .process_group(0)
             .spawn()
             .unwrap();
         let (sender, answers) = mpsc::channel();
@@ -80,6 +81,7 @@ impl Shell {
             replaced,
             named: Vec::new(),
             blocks: 0,
+            started: Vec::new(),
         }
     }
 
@@ -109,13 +111,17 @@ impl Shell {
         (self.read(&output), answer == "done 0")
     }
 
-    /// Starts commands that go on while others run.
-    pub fn start(&mut self, commands: &str) -> Background {
+    /// Starts commands that go on while others run, on a terminal of their own if
+    /// they look different there.
+    pub fn start(&mut self, commands: &str, on_terminal: bool) -> Background {
         let (script, output) = self.script(commands);
-        self.say(&format!(
-            "bash {script} </dev/null >{output} 2>&1 & echo $!"
-        ));
+        self.say(&if on_terminal {
+            format!("script -qefc 'exec bash {script}' {output} </dev/null >/dev/null & echo $!")
+        } else {
+            format!("bash {script} </dev/null >{output} 2>&1 & echo $!")
+        });
         let process = self.answers.recv_timeout(PATIENCE).unwrap();
+        self.started.push(process.clone());
         Background { process, output }
     }
 
@@ -135,10 +141,8 @@ impl Shell {
 
     pub fn stop(&mut self, background: &Background) {
         let process = &background.process;
-        // What the shell says about its job is of no interest.
-        self.say(&format!(
-            "pkill -TERM -P {process}; kill {process} 2>/dev/null; wait {process} 2>/dev/null; echo stopped"
-        ));
+        end(process, "-TERM");
+        self.say(&format!("wait {process}; echo stopped"));
         self.answers.recv_timeout(PATIENCE).unwrap();
     }
 
@@ -178,10 +182,23 @@ impl Shell {
 /// Everything that the page has started ends with the page.
 impl Drop for Shell {
     fn drop(&mut self) {
-        let group = format!("-{}", self.bash.id());
-        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        for process in &self.started {
+            end(process, "-KILL");
+        }
+        end(&self.bash.id().to_string(), "-KILL");
         let _ = self.bash.wait();
     }
+}
+
+/// Signals a process and all that it has started.
+fn end(process: &str, signal: &str) {
+    let children = Command::new("pgrep").args(["-P", process]).output();
+    let children = children.map(|it| String::from_utf8_lossy(&it.stdout).into_owned());
+    for child in children.unwrap_or_default().lines() {
+        end(child, signal);
+    }
+    let mut kill = Command::new("kill");
+    let _ = kill.args([signal, process]).stderr(Stdio::null()).status();
 }
 
 pub struct Background {
