@@ -6,6 +6,7 @@
 use std::fmt;
 
 use jiff::{Span, Timestamp, ToSpan, civil::Date, tz::TimeZone};
+use kit::context::Language;
 use serde::{Deserialize, Serialize};
 
 pub const DAY: i64 = 24 * 60;
@@ -83,7 +84,13 @@ pub fn rfc3339(milliseconds: i64, zone: &TimeZone) -> String {
         .to_string()
 }
 
-/// The same with milliseconds, for files.
+/// In full, for a person who has to decide.
+pub fn on_card(milliseconds: i64, zone: &TimeZone, language: Language) -> String {
+    let at = Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH);
+    kit::time::written_in_full(&at.to_zoned(zone.clone()), language)
+}
+
+/// RFC 3339 with milliseconds, for files.
 pub fn precise(milliseconds: i64, zone: &TimeZone) -> String {
     Timestamp::from_millisecond(milliseconds)
         .unwrap_or(Timestamp::UNIX_EPOCH)

@@ -21,7 +21,7 @@ use crate::{
         Show, Status,
         quote::{Quote, Tickets},
         seat::{Seat, join, without},
-        when::rfc3339,
+        when::on_card,
     },
     quote::requote,
     state::CounterState,
@@ -256,8 +256,7 @@ fn card(state: &Arc<CounterState>) -> Describe {
         let input = kit::handler::typed(arguments.clone())?;
         let (seats, show) = described(&state, context, sql, &input)?;
         let (count, names) = (seats.len(), join(&seats));
-        let starts = rfc3339(show.starts_at, &state.zone);
-        let starts = format!("{starts} ({})", state.zone.iana_name().unwrap_or("UTC"));
+        let starts = on_card(show.starts_at, &state.zone, context.language);
         let (summary, labels) = match context.language {
             Language::English => (
                 format!("Reserve {count} seat(s) for {}", show.film_title),

@@ -10,6 +10,11 @@ use kit::context::Language;
 use super::moment::rfc3339;
 
 /// The full time with its zone, for a person who has to decide.
+pub fn on_card(at: Timestamp, zone: &TimeZone, language: Language) -> String {
+    kit::time::written_in_full(&at.to_zoned(zone.clone()), language)
+}
+
+/// The full time with its zone, in a form that the tools also read.
 pub fn in_full(at: Timestamp, zone: &TimeZone) -> String {
     let name = zone.iana_name().unwrap_or("UTC");
     let weekday = at.to_zoned(zone.clone()).weekday();

@@ -4,7 +4,9 @@ use jiff::{
     ToSpan as _,
     civil::{Date, DateTime, Time},
 };
-use kit::{Context, Language, Result, Sql, Today, Tool, Warning, context::Change};
+use kit::{
+    Context, Language, Result, Sql, Today, Tool, Warning, context::Change, time::written_day,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -245,18 +247,15 @@ pub fn repetition(rule: Option<&str>, language: Language) -> String {
 /// Adds the fields of an event, before and after where they differ.
 pub fn add_lines(lines: &mut CardLines, before: &Event, after: &Event) {
     let language = lines.language;
-    let day = |day: Date, event: &Event| {
-        let (_, name) = spoken::weekday_names(day.weekday());
-        format!("{day} {name} ({})", event.zone)
-    };
-    let in_full = |at: i64, event: &Event| spoken::in_full(timestamp(at), &event.zone());
+    let day = |day: Date, event: &Event| format!("{} ({})", written_day(day, language), event.zone);
+    let time = |at: i64, event: &Event| spoken::on_card(timestamp(at), &event.zone(), language);
     let start = |event: &Event| match event.all_day {
         true => day(event.day(), event),
-        false => in_full(event.starts_at, event),
+        false => time(event.starts_at, event),
     };
     let end = |event: &Event| match event.all_day {
         true => day(event.last_day(), event),
-        false => in_full(event.ends_at, event),
+        false => time(event.ends_at, event),
     };
     let repeats = |event: &Event| repetition(event.rule.as_deref(), language);
     lines.field(("Title", "件名"), &before.title, &after.title);

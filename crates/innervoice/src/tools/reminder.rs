@@ -207,7 +207,7 @@ pub fn add_lines(lines: &mut CardLines, before: &Reminder, after: &Reminder) {
     let language = lines.language;
     let when = |reminder: &Reminder| {
         let at = reminder.next_fire_at.unwrap_or(reminder.starts_at);
-        spoken::in_full(timestamp(at), &reminder.zone())
+        spoken::on_card(timestamp(at), &reminder.zone(), language)
     };
     let repeats = |reminder: &Reminder| event::repetition(reminder.rule.as_deref(), language);
     lines.field(("Note", "内容"), &before.note, &after.note);

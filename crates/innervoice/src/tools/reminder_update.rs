@@ -363,9 +363,9 @@ fn card(state: &CounterState, context: &Context, sql: &mut dyn Sql, input: Input
         None => reminder::add_lines(&mut lines, &update.before, &update.after),
         Some((was, at)) => {
             let zone = update.before.zone();
-            let in_full = |at| spoken::in_full(timestamp(at), &zone);
+            let time = |at| spoken::on_card(timestamp(at), &zone, context.language);
             lines.fact(("Note", "内容"), &update.before.note);
-            lines.field(("When", "日時"), &in_full(was), &in_full(at));
+            lines.field(("When", "日時"), &time(was), &time(at));
         }
     }
     lines.dropped(&update.dropped);

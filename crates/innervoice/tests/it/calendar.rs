@@ -175,11 +175,15 @@ async fn the_card_shows_the_absolute_time() {
         .unwrap();
     assert_eq!(
         card.lines[1].text,
-        "2026-11-16T07:00:00+09:00 Monday (Asia/Tokyo)"
+        "Mon 16 Nov 2026, 07:00 (Asia/Tokyo, UTC+09:00)"
     );
     assistant.context.language = Language::Japanese;
     let card = assistant.card("calendar.create", arguments).await.unwrap();
     assert_eq!(card.summary, "予定「run」を追加する");
+    assert_eq!(
+        card.lines[1].text,
+        "2026年11月16日(月) 07:00 (Asia/Tokyo, UTC+09:00)"
+    );
     // The card refuses too, so that nobody is asked.
     let wrong = json!({"title": "run", "start": "soon", "duration_min": 30});
     let refused = assistant.card("calendar.create", wrong).await.unwrap_err();

@@ -106,10 +106,10 @@ fn card(view: &View<'_>, approval: &Approval) -> Markup {
                 h2 id={ (id) "-summary" } tabindex="-1" dir="auto" { (shown(&approval.card.summary)) }
                 (particulars(words, &approval.card))
                 p class="when" {
-                    span { (words.asked) " " (time(approval.created_at)) }
+                    span { (words.asked) " " (time(words, approval.created_at)) }
                     " "
                     span {
-                        (words.lapses) " " (time(approval.expires_at)) " "
+                        (words.lapses) " " (time(words, approval.expires_at)) " "
                         b class="left" aria-hidden="true" {}
                     }
                 }
@@ -215,7 +215,7 @@ fn decision(view: &View<'_>, approval: &Approval) -> Markup {
                 (particulars(words, &approval.card))
             }
             p class="when" {
-                span { (time(approval.decided_at.unwrap_or(approval.expires_at))) }
+                span { (time(words, approval.decided_at.unwrap_or(approval.expires_at))) }
                 " "
                 span {
                     @if let Some(by) = &approval.decided_by { (decided_by(words, by)) }
@@ -242,7 +242,7 @@ fn standing_grant(view: &View<'_>, grant: &Grant) -> Markup {
                     }
                     p class="when" {
                         span { bdi { (shown(&grant.caller.name)) } }
-                        " " span { (words.granted) " " (time(grant.created_at)) }
+                        " " span { (words.granted) " " (time(words, grant.created_at)) }
                         " " span { (decided_by(words, &grant.granted_by)) }
                     }
                 }
@@ -273,12 +273,13 @@ fn tool_title<'a>(desk: &'a Desk, counter: &str, tool: &'a str) -> &'a str {
 }
 
 /// With the zone of the desk; a browser with scripts shows its own.
-fn time(at_ms: i64) -> Markup {
+fn time(words: &Words, at_ms: i64) -> Markup {
     let at = Timestamp::from_millisecond(at_ms).ok();
     html! {
         @if let Some(at) = at {
             @let local = at.to_zoned(TimeZone::system());
-            time datetime=(at) { (local.strftime("%Y-%m-%d %H:%M:%S %Z (UTC%:z)")) }
+            @let written = kit::time::written(&local, words.language());
+            time datetime=(at) { (written) " " (local.strftime("%Z (UTC%:z)")) }
         }
     }
 }

@@ -81,6 +81,13 @@ impl Words {
         }
     }
 
+    pub fn language(&self) -> Language {
+        match self.tag {
+            "ja" => Language::Japanese,
+            _ => Language::English,
+        }
+    }
+
     /// What became of a question.
     pub fn outcome(&self, approval: &Approval) -> &'static str {
         match approval.status {
@@ -110,6 +117,7 @@ mod tests {
     fn both_languages_have_every_text() {
         for (language, tag) in [(Language::English, "en"), (Language::Japanese, "ja")] {
             assert_eq!(Words::of(language).tag, tag);
+            assert_eq!(Words::of(language).language(), language);
         }
     }
 }

@@ -23,8 +23,8 @@ let ahead = 0;
 
 const region = navigator.languages.find((tag) => tag.startsWith(language)) ?? language;
 const moment = new Intl.DateTimeFormat(region, {
-  year: "numeric", month: "short", day: "numeric",
-  hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
+  year: "numeric", month: "short", day: "numeric", weekday: "short",
+  hour: "numeric", minute: "2-digit", timeZoneName: "short",
 });
 
 /** Keeps what was sent, to compare; fills in the token and times in the reader's own zone. */
