@@ -10,7 +10,7 @@ use kit::{
 use serde_json::{Value, json};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{state::CounterState, worker::Worker};
+use crate::{settings::SET_UP_SMTP, state::CounterState, worker::Worker};
 
 /// How long a shutdown waits for messages that are being sent.
 const LAST_WAIT: Duration = Duration::from_secs(5);
@@ -58,9 +58,13 @@ impl Background for Workers {
     fn check(&self) -> BoxFuture<'_, Vec<(&'static str, Result<String>)>> {
         Box::pin(async {
             let mut answers = Vec::new();
-            if let Some(mailer) = &self.state.channels.email {
-                answers.push(("smtp", mailer.check().await));
-            }
+            answers.push(match &self.state.channels.email {
+                Some(mailer) => ("smtp", mailer.check().await),
+                None => {
+                    let message = format!("none; e-mails stay in the outbox. {SET_UP_SMTP}");
+                    ("smtp", Ok(message))
+                }
+            });
             if let Some(server) = &self.state.caldav {
                 answers.push(("caldav", server.check().await));
             }

@@ -197,5 +197,5 @@ fn in_japanese(what: &str) -> &'static str {
 /// A setting that can't be used.
 pub fn invalid_config(key: &str, why: &str) -> Error {
     Error::new("INVALID_CONFIG", format!("[innervoice] {key}: {why}."))
-        .next("`madoguchi config default` shows what can be set.")
+        .next("All keys: madoguchi config default")
 }

@@ -5,6 +5,13 @@ use kit::{Language, counter::AnswerLanguage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
+/// What the operator does so that e-mails are sent.
+pub const SET_UP_SMTP: &str = "Set MADOGUCHI_INNERVOICE__SMTP_URL=smtps://user:password@host and \
+    MADOGUCHI_INNERVOICE__SMTP_FROM=me@example.com, and check them: madoguchi doctor";
+/// The same for texts.
+pub const SET_UP_SMS: &str = "Set MADOGUCHI_INNERVOICE__SMS_URL and \
+    MADOGUCHI_INNERVOICE__SMS_FROM, and check them: madoguchi doctor";
+
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {

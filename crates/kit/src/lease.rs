@@ -75,6 +75,24 @@ pub async fn take(
     store.transaction(Budget::default(), taken).await
 }
 
+/// The holders of leases whose name begins with `prefix`.
+pub fn holders(sql: &mut dyn Sql, prefix: &str, now: i64) -> Result<Vec<String>> {
+    let found = sql.query(
+        "SELECT holder FROM leases WHERE name LIKE $1 AND expires_at > $2 ORDER BY name",
+        &[Param::Text(&format!("{prefix}%")), Param::Int(now)],
+    )?;
+    found.iter().map(|row| row.text(0)).collect()
+}
+
+/// Removes leases whose name begins with `prefix` and that nobody renewed.
+pub fn remove_expired(sql: &mut dyn Sql, prefix: &str, now: i64) -> Result<()> {
+    sql.execute(
+        "DELETE FROM leases WHERE name LIKE $1 AND expires_at <= $2",
+        &[Param::Text(&format!("{prefix}%")), Param::Int(now)],
+    )?;
+    Ok(())
+}
+
 /// Releases it, so that nobody has to wait until it expires.
 pub fn release(sql: &mut dyn Sql, name: &str, holder: &str) -> Result<()> {
     sql.execute(

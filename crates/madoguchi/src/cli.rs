@@ -103,7 +103,7 @@ pub enum Command {
     Import(Import),
     /// Write a counter's data to files that `import` reads
     Export(Export),
-    /// Load or remove the sample data
+    /// Load or remove the sample data; a tour of the counters
     Demo(Demo),
     /// Add counters to an MCP client: Claude Code, Cursor, VS Code, Codex and others
     Install(Install),
@@ -244,9 +244,19 @@ pub struct Demo {
 #[derive(Debug, Subcommand)]
 pub enum DemoAction {
     /// Load it; existing data stays
-    Load { counter: String },
+    Load {
+        counter: String,
+        #[arg(long)]
+        json: bool,
+    },
     /// Remove it, and nothing else
-    Remove { counter: String },
+    Remove {
+        counter: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Walk through one call of each counter, on data of its own
+    Tour,
 }
 
 #[derive(Debug, Args)]
@@ -260,7 +270,11 @@ pub enum ConfigAction {
     /// Print the default file, with a comment for every key
     Default,
     /// Check a file and the environment
-    Check { file: Option<PathBuf> },
+    Check {
+        file: Option<PathBuf>,
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the JSON Schema of the file
     Schema,
 }

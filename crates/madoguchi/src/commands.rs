@@ -15,7 +15,6 @@ mod of_counter;
 mod package_files;
 mod serve;
 mod stdio;
-mod time;
 mod tools;
 
 use std::process::ExitCode;

@@ -35,11 +35,21 @@ pub struct Config {
     pub counters: BTreeMap<String, toml::Table>,
     /// By the counter's name.
     own_ports: BTreeMap<&'static str, Listener>,
+    /// Whether the log level is not the default.
+    pub log_level_is_set: bool,
     /// What the operator should change, though the program starts.
     pub warnings: Vec<String>,
 }
 
 impl Config {
+    /// For commands that tell by themselves what they do: logs only warnings, unless
+    /// a level is set.
+    pub fn log_less(&mut self) {
+        if !self.log_level_is_set {
+            self.settings.log.level = Level::Warn;
+        }
+    }
+
     /// Logs the warnings. To be called when a program starts that serves.
     pub fn warn(&self) {
         for warning in &self.warnings {
@@ -135,14 +145,18 @@ pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
         }
         own_ports.insert(port.counter, settings.try_into().map_err(mistyped)?);
     }
+    let log = table.get("log").and_then(toml::Value::as_table);
+    let mut log_level_is_set = log.is_some_and(|log| log.contains_key("level"));
     let mut settings: Settings = table.try_into().map_err(mistyped)?;
     if let Some(level) = log_level(&sources.environment)? {
         settings.log.level = level;
+        log_level_is_set = true;
     }
     Ok(Config {
         settings,
         counters: sections,
         own_ports,
+        log_level_is_set,
         warnings,
     })
 }
@@ -153,8 +167,10 @@ fn mistyped(error: toml::de::Error) -> Error {
 
 fn read(path: &Path) -> Result<toml::Table> {
     let text = std::fs::read_to_string(path).map_err(|error| {
-        invalid(format!("{} can't be read: {error}.", path.display()))
-            .next("Name another file with --config.")
+        invalid(format!("{} can't be read: {error}.", path.display())).next(format!(
+            "Name another with --config, or begin with the defaults: madoguchi config default > {}",
+            path.display()
+        ))
     })?;
     text.parse().map_err(|error: toml::de::Error| {
         let line = error
@@ -165,6 +181,10 @@ fn read(path: &Path) -> Result<toml::Table> {
             "{} line {line}: {}.",
             path.display(),
             error.message()
+        ))
+        .next(format!(
+            "Correct it, and check it: madoguchi config check {}",
+            path.display()
         ))
     })
 }

@@ -22,11 +22,16 @@ fn list() -> Vec<Registration> {
         Registration::with_store("cinema", cinema::MIGRATIONS, |settings, store| {
             Ok(cinema::counter(settings, store))
         })
+        .in_short("films, seats, tickets", "映画・座席・チケット")
         .imports(
             "a JSON or CSV file, or a directory of them: films, halls, shows, prices, place, \
              reservations",
         ),
         Registration::with_store("innervoice", innervoice::MIGRATIONS, innervoice::counter)
+            .in_short(
+                "calendar, messages, reminders",
+                "予定・メッセージ・リマインダー",
+            )
             .imports("contacts: vCard, CSV with a header, or JSON")
             .port(Port {
                 number: 7777,
@@ -35,6 +40,7 @@ fn list() -> Vec<Registration> {
                 only_websocket: true,
             }),
         Registration::with_store("merchant", merchant::MIGRATIONS, merchant::counter)
+            .in_short("products, stock, carts", "商品・在庫・カート")
             .port(Port {
                 number: 8011,
                 host: Some("merchant_agent_mcp"),
@@ -46,16 +52,22 @@ fn list() -> Vec<Registration> {
             .inside_data("index_dir", "search")
             .imports("products: a JSON array, a JSON object on each line, or CSV with a header"),
         Registration::on_files("rooms", rooms::counter)
+            .in_short("agents talk to each other", "エージェント同士の会話")
             .variables(rooms::SEED_VARIABLES)
             .folder("data_dir", "rooms")
             .command(rooms_command::COMMAND),
-        Registration::on_files("todo", todo::counter).flag(Flag {
-            name: "root",
-            value: "DIR",
-            key: "root",
-            is_project: true,
-            help: "The project whose `.todo/` is served [default: the current directory]",
-        }),
+        Registration::on_files("todo", todo::counter)
+            .in_short(
+                "tasks and decisions of a project",
+                "プロジェクトのタスクと決定",
+            )
+            .flag(Flag {
+                name: "root",
+                value: "DIR",
+                key: "root",
+                is_project: true,
+                help: "The project whose `.todo/` is served [default: the current directory]",
+            }),
     ]
 }
 

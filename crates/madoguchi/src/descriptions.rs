@@ -124,6 +124,10 @@ pub fn known<'a>(
         Some(nearest) => format!("Did you mean `{nearest}`?"),
         None => format!("There are: {}.", names.collect::<Vec<_>>().join(", ")),
     };
+    let hint = match what {
+        "counter" | "tool" => format!("{hint} All of them: madoguchi tools"),
+        _ => hint,
+    };
     let code = format!("UNKNOWN_{}", what.to_uppercase());
     Err(Error::new(code, format!("There is no {what} `{name}`.")).next(hint))
 }

@@ -8,13 +8,19 @@ mod commands;
 mod config;
 mod counters;
 mod descriptions;
+mod in_process;
+mod invocation;
 mod location;
 mod memory;
 mod open;
 mod output;
 mod own_state;
 mod probe;
+mod progress;
+mod reader;
+mod running;
 mod runtime;
+mod unusable_data;
 mod usable;
 
 use std::process::ExitCode;
@@ -31,10 +37,7 @@ pub fn main() -> ExitCode {
     match commands::run(cli) {
         Ok(code) => code,
         Err(error) => {
-            output::tell(&format!("error: {}", error.text()));
-            if let Some(cause) = &error.cause {
-                output::tell(&format!("cause: {cause}"));
-            }
+            output::report(&error);
             ExitCode::FAILURE
         }
     }

@@ -30,3 +30,10 @@ pub fn database_url(configured: &str, data: Option<&Path>) -> Result<DatabaseUrl
         url => DatabaseUrl::parse(url),
     }
 }
+
+/// A file or directory beside the database, with the database's name in its own.
+pub fn beside(database: &Path, suffix: &str) -> PathBuf {
+    let mut name = database.file_name().unwrap_or_default().to_owned();
+    name.push(suffix);
+    database.with_file_name(name)
+}

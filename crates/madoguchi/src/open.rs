@@ -14,8 +14,9 @@ use crate::{
     config::{self, Config, Sources},
     counters,
     descriptions::{check_names, chosen},
-    location::{data_directory, database_url},
+    location::{self, data_directory, database_url},
     own_state::{self, Databases, open_store},
+    unusable_data,
 };
 
 pub fn configuration(global: &Global, options: &CounterOptions) -> Result<Config> {
@@ -23,6 +24,7 @@ pub fn configuration(global: &Global, options: &CounterOptions) -> Result<Config
     let mut config = config::load(&sources, counters::all())?;
     if let Some(level) = global.log_level {
         config.settings.log.level = level;
+        config.log_level_is_set = true;
     }
     let tools = &mut config.settings.tools;
     tools.read_only |= options.read_only;
@@ -82,7 +84,7 @@ fn own_state(
         databases,
     );
     match embedded {
-        Some(path) => state.with_limits_in(own_state::limits_directory(&path)),
+        Some(path) => state.with_limits_in(location::beside(&path, "-limits")),
         None => state,
     }
 }
@@ -99,6 +101,20 @@ pub struct Opened {
 /// Opens the stores, brings them up to date and prepares the counters: all of
 /// them, or the one that is named.
 pub async fn desk(
+    global: &Global,
+    config: Config,
+    options: &CounterOptions,
+    only: Option<&str>,
+) -> Result<Opened> {
+    let url = database_url(&config.settings.database.url, global.data.as_deref());
+    let opened = open_all(global, config, options, only).await;
+    opened.map_err(|error| match &url {
+        Ok(url) => unusable_data::explained(error, url),
+        Err(_) => error,
+    })
+}
+
+async fn open_all(
     global: &Global,
     mut config: Config,
     options: &CounterOptions,

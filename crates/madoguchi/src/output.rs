@@ -2,7 +2,14 @@
 //! nothing in it may move the cursor, change colours or the reading direction, or be
 //! invisible.
 
-use std::{fmt::Write as _, io::Write, process::ExitCode};
+mod styled;
+mod table;
+
+use std::{
+    fmt::Write as _,
+    io::{self, Write},
+    process::ExitCode,
+};
 
 use kit::{
     Error, Result,
@@ -10,19 +17,25 @@ use kit::{
 };
 use serde::Serialize;
 
-/// Prints a command's answer to stdout. A closed pipe is no error.
+pub use styled::{Look, Styled, report};
+pub use table::{Cell, aligned, table};
+
+/// Prints a command's answer to stdout.
 pub fn print(text: &str) -> Result<ExitCode> {
     let text = shown(text);
-    let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| {
-        if text.ends_with('\n') {
-            out.flush()
-        } else {
-            out.write_all(b"\n").and_then(|()| out.flush())
+    let mut out = io::stdout().lock();
+    ended(out.write_all(text.as_bytes()).and_then(|()| {
+        if !text.ends_with('\n') {
+            out.write_all(b"\n")?;
         }
-    });
+        out.flush()
+    }))
+}
+
+/// The end of a command that printed its answer. A closed pipe is no error.
+fn ended(written: io::Result<()>) -> Result<ExitCode> {
     match written {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::internal(error)),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::internal(error)),
         _ => Ok(ExitCode::SUCCESS),
     }
 }
@@ -40,27 +53,6 @@ pub fn pretty(value: &impl Serialize) -> String {
 /// JSON on one line.
 pub fn compact(value: &impl Serialize) -> String {
     escaped(&serde_json::to_string(value).unwrap_or_default())
-}
-
-/// A table whose columns are as wide as their longest cell.
-pub fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
-    let rows: Vec<[String; N]> = std::iter::once(head.map(str::to_owned))
-        .chain(rows.map(|row| row.map(|cell| visible(&cell))))
-        .collect();
-    let mut widths = [0; N];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.chars().count().max(*width);
-        }
-    }
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths);
-        let cells: Vec<String> = cells
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
-        cells.join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Makes hidden characters visible, as `kit::text::visible` does. Spaces, tabs and
@@ -120,12 +112,5 @@ mod tests {
             let read: serde_json::Value = serde_json::from_str(&text).unwrap();
             assert_eq!(read, value);
         }
-    }
-
-    #[test]
-    fn a_cell_is_one_line() {
-        let rows = [["a\nb".to_owned(), "c".to_owned()]];
-        let text = table(["x", "y"], rows.into_iter());
-        assert_eq!(text.lines().count(), 2, "{text}");
     }
 }

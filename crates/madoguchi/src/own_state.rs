@@ -3,7 +3,7 @@
 
 use std::{
     io::Write,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -13,6 +13,8 @@ use desk::{
 };
 use kit::{Error, Result, Store, sql::Budget};
 use store::{Database, Options, url::DatabaseUrl};
+
+use crate::unusable_data;
 
 /// All open databases, to be closed at the end.
 pub type Databases = Arc<Mutex<Vec<Database>>>;
@@ -46,7 +48,9 @@ pub fn state(
             let url = url?;
             let store = match shared {
                 Some(store) => store,
-                None => open_store(&url, &databases).await?,
+                None => open_store(&url, &databases)
+                    .await
+                    .map_err(|error| unusable_data::explained(error, &url))?,
             };
             let secret = secret(&url, &configured, &store).await?;
             Ok(OpenState::new(store, secret))
@@ -62,13 +66,6 @@ async fn secret(url: &DatabaseUrl, configured: &str, store: &Arc<dyn Store>) -> 
         DatabaseUrl::Sqlite(path) => in_file(&path.with_file_name("desk.secret")),
         DatabaseUrl::Postgres(_) => in_a_row(store).await,
     }
-}
-
-/// Where the requests of callers are counted, for all processes on a database.
-pub fn limits_directory(database: &Path) -> PathBuf {
-    let mut name = database.file_name().unwrap_or_default().to_owned();
-    name.push("-limits");
-    database.with_file_name(name)
 }
 
 /// The secret in a file that only its owner can read; created if it is missing.

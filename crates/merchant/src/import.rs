@@ -19,6 +19,7 @@ use std::{
 
 use kit::{
     Blocking, BoxFuture, Context, Error, Result, Store,
+    context::Language,
     counter::{Import, Imported, InvalidRows, Problem},
     sql::Budget,
 };
@@ -96,7 +97,17 @@ impl Import for CatalogueImport {
     ) -> BoxFuture<'a, Result<Imported>> {
         Box::pin(async move {
             let imported = self.import_rows(context, file).await?;
-            self.state.finder.catch_up().await;
+            let client = &context.client;
+            let part = match context.language {
+                Language::English => "Building the search index",
+                Language::Japanese => "検索インデックスを作成中",
+            };
+            client.progress(0.0, None, Some(part.into())).await;
+            let report = |done: u64, total: u64| {
+                let products = Some(format!("{done} products"));
+                client.progress(done as f64, Some(total as f64), products)
+            };
+            self.state.finder.catch_up(report).await;
             Ok(imported)
         })
     }

@@ -36,7 +36,8 @@ pub(crate) fn full(cause: impl Into<String>) -> Error {
 pub(crate) fn read_only(cause: impl Into<String>) -> Error {
     storage(
         "The database can't be written.",
-        "Check that the user that runs Madoguchi may write to its data directory and database.",
+        "Let the user that runs Madoguchi write to its data directory and database, or use another \
+         directory: madoguchi serve --data DIR",
         cause,
     )
 }

@@ -89,7 +89,8 @@ fn now() -> i64 {
 fn newer(owner: &str, version: i64) -> Error {
     storage(
         format!("This data of `{owner}` was written by a newer version of Madoguchi."),
-        "Start that version or a later one, or restore a backup from before the change.",
+        "Start that version or a later one, restore a backup from before the change, or begin with \
+         other data: madoguchi serve --data DIR",
         format!("step {version} of `{owner}` is on record, but unknown"),
     )
 }
@@ -97,7 +98,8 @@ fn newer(owner: &str, version: i64) -> Error {
 fn edited(owner: &str, step: Migration) -> Error {
     storage(
         format!("The tables of `{owner}` were made by another version of Madoguchi."),
-        "Start the version that made them, or restore a backup that fits this one.",
+        "Start the version that made them, restore a backup that fits this one, or begin with other \
+         data: madoguchi serve --data DIR",
         format!(
             "step {} ({}) of `{owner}` has another checksum than the one on record",
             step.version, step.name

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{
     erasures,
+    progress::{TrailProgress, UNWATCHED, Watch},
     record::{Record, Salted, StoredArguments, parse},
     store::{AuditStore, CHECKPOINTS},
 };
@@ -66,6 +67,7 @@ pub fn find(
     store: &dyn AuditStore,
     filter: &Filter,
     last: Option<usize>,
+    watch: Watch<'_>,
 ) -> Result<Vec<FoundRecord>> {
     let mut found: Vec<FoundRecord> = Vec::new();
     for line in store.checkpoints()? {
@@ -75,18 +77,24 @@ pub fn find(
             found.extend(shown(CHECKPOINTS, &record, &line, None, filter.personal));
         }
     }
-    for (segment, touched) in store.touched(filter.since.unwrap_or(i64::MIN))? {
+    let segments = store.touched(filter.since.unwrap_or(i64::MIN))?;
+    for (segments_done, (segment, touched)) in segments.iter().enumerate() {
+        watch(TrailProgress {
+            segments_done,
+            segments: segments.len(),
+            records: found.len() as u64,
+        });
         if let Some(last) = last
             && found.len() >= last
         {
             found.sort_by(by_time);
             found.drain(..found.len() - last);
             // All records of the remaining segments are older.
-            if found.first().is_some_and(|oldest| oldest.at > touched) {
+            if found.first().is_some_and(|oldest| oldest.at > *touched) {
                 break;
             }
         }
-        let Some(stored) = store.read(&segment)? else {
+        let Some(stored) = store.read(segment)? else {
             continue;
         };
         let mut here = 0;
@@ -98,7 +106,7 @@ pub fn find(
             if let Ok(record) = parse(line)
                 && filter.wants(&record)
                 && let Some(it) = shown(
-                    &segment,
+                    segment,
                     &record,
                     line,
                     arguments.as_deref(),
@@ -129,7 +137,7 @@ pub fn find_new(
     let mut filter = filter.clone();
     let overlap = OVERLAP.as_millis() as i64;
     filter.since = Some(filter.since.unwrap_or(i64::MIN).max(from - overlap));
-    let mut found = find(store, &filter, None)?;
+    let mut found = find(store, &filter, None, UNWATCHED)?;
     let known: HashSet<(String, u64)> = found
         .iter()
         .map(|it| (it.segment.clone(), it.seq))

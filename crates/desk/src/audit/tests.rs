@@ -66,7 +66,7 @@ impl Desk {
     }
 
     fn verify(&self) -> Report {
-        verify(&*self.store()).unwrap()
+        verify(&*self.store(), UNWATCHED).unwrap()
     }
 
     #[track_caller]
@@ -88,7 +88,7 @@ impl Desk {
     }
 
     fn find(&self) -> Vec<FoundRecord> {
-        find(&*self.store(), &Filter::default(), None).unwrap()
+        find(&*self.store(), &Filter::default(), None, UNWATCHED).unwrap()
     }
 }
 

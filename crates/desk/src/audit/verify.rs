@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::{
     erasures::Erasures,
+    progress::{TrailProgress, Watch},
     record::{CRASHED, Head, NOTHING, Record, Salted, StoredArguments, parse},
     store::{AuditStore, CHECKPOINTS, StoredSegment},
 };
@@ -55,9 +56,9 @@ pub struct Broken {
 
 type Checked<T> = std::result::Result<T, Broken>;
 
-pub fn verify(store: &dyn AuditStore) -> Result<Report> {
+pub fn verify(store: &dyn AuditStore, watch: Watch<'_>) -> Result<Report> {
     let mut report = Report::default();
-    report.broken = check(store, &mut report)?.err();
+    report.broken = check(store, &mut report, watch)?.err();
     report.ok = report.broken.is_none();
     Ok(report)
 }
@@ -72,7 +73,7 @@ struct Expected {
     erasures: Erasures,
 }
 
-fn check(store: &dyn AuditStore, report: &mut Report) -> Result<Checked<()>> {
+fn check(store: &dyn AuditStore, report: &mut Report, watch: Watch<'_>) -> Result<Checked<()>> {
     // Expectations are read before the segments. What a running desk adds in between
     // can only be more than expected.
     let names = store.segments()?;
@@ -120,7 +121,12 @@ fn check(store: &dyn AuditStore, report: &mut Report) -> Result<Checked<()>> {
         }
     }
     let mut there = HashSet::new();
-    for name in &names {
+    for (segments_done, name) in names.iter().enumerate() {
+        watch(TrailProgress {
+            segments_done,
+            segments: names.len(),
+            records: report.records,
+        });
         let live = store.is_live(name)?;
         let Some(stored) = store.read(name)? else {
             continue;

@@ -54,8 +54,10 @@ impl Mailer {
     /// Checks that the server accepts our login.
     pub async fn check(&self) -> Result<String> {
         let unreachable = || {
-            Error::new("SMTP_UNREACHABLE", "The mail server does not let us in.")
-                .next("Check smtp_url in [innervoice]; messages wait in the outbox meanwhile.")
+            Error::new("SMTP_UNREACHABLE", "The mail server does not let us in.").next(
+                "Messages wait in the outbox. Correct smtp_url in [innervoice], and check it: \
+                     madoguchi doctor",
+            )
         };
         match self.transport.test_connection().await {
             Ok(true) => Ok("the mail server answers".into()),

@@ -19,6 +19,7 @@ use crate::{
     model::{address::Platform, moment::rfc3339_millis},
     outbox,
     recipients::{self, Recipient},
+    settings::{SET_UP_SMS, SET_UP_SMTP},
     state::CounterState,
     store,
 };
@@ -223,12 +224,13 @@ fn warnings(message: &Addressed, held: &[Platform], language: Language) -> Vec<W
             "It is not sent until the operator sets up a server for it.",
             "送信サーバーが設定されるまで送信されません。",
         );
-        let (setting, name) = match platform {
-            Platform::Email => ("[innervoice] smtp_url, smtp_from", "email"),
-            Platform::Sms => ("[innervoice] sms_url, sms_from", "sms"),
+        let (setting, name, help) = match platform {
+            Platform::Email => ("[innervoice] smtp_url, smtp_from", "email", SET_UP_SMTP),
+            Platform::Sms => ("[innervoice] sms_url, sms_from", "sms", SET_UP_SMS),
         };
         let warning = Warning::new("NOT_CONFIGURED", text);
-        warnings.push(warning.detail("platform", name).detail("settings", setting));
+        let warning = warning.detail("platform", name).detail("settings", setting);
+        warnings.push(warning.detail("operator", help));
     }
     if message.subject.is_some() && message.uses(Platform::Sms) {
         let text = pick("An SMS has no subject.", "SMSに件名は付きません。");

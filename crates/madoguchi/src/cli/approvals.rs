@@ -42,10 +42,14 @@ pub enum ApprovalsAction {
         json: bool,
     },
     /// Revoke a standing grant
-    Revoke { id: String },
-    /// Print a one-time link to the console
+    Revoke {
+        id: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a one-time link to the console of the desk that runs on this data
     Open {
-        /// Port that the desk was started with [default: as configured]
+        /// The desk's port [default: found by itself]
         #[arg(long)]
         port: Option<u16>,
         #[arg(long)]

@@ -1,25 +1,23 @@
 //! `madoguchi approvals`: pending approvals and standing grants.
 
+mod open_console;
+
 use std::process::ExitCode;
 
-use desk::{
-    Settings,
-    approvals::{Approval, Approvals, Decision, Grant, Status},
-    state::OpenState,
-};
+use desk::approvals::{Approval, Approvals, Decision, Grant, Status};
 use kit::{
-    Result,
+    Error, Result,
+    context::Language,
     text::{visible, visible_lines},
     time::Clock,
 };
 use serde_json::{Value, json};
-use server::console::links;
 
-use super::time;
 use crate::{
     cli::{ApprovalsAction, CounterOptions, Global},
     open,
-    output::{pretty, print, table},
+    output::{Cell, Look, Styled, pretty, table},
+    reader::{self, pick},
     runtime::on_one_thread,
 };
 
@@ -30,20 +28,21 @@ pub fn run(global: &Global, action: &ApprovalsAction) -> Result<ExitCode> {
     let config = open::configuration(global, &CounterOptions::default())?;
     on_one_thread(async {
         let own = open::own_rows(global, &config);
-        let state = own.state().await?;
-        let approvals = Approvals::new(&own.state, &Clock::system());
-        let text = act(state, &config.settings, &approvals, action).await;
+        let text = match action {
+            ApprovalsAction::Open { port, json } => {
+                open_console::links(global, &config, &own, *port, *json).await
+            }
+            action => {
+                own.state().await?;
+                act(&Approvals::new(&own.state, &Clock::system()), action).await
+            }
+        };
         own.close().await?;
-        print(&text?)
+        text?.print()
     })
 }
 
-async fn act(
-    state: &OpenState,
-    settings: &Settings,
-    approvals: &Approvals,
-    action: &ApprovalsAction,
-) -> Result<String> {
+async fn act(approvals: &Approvals, action: &ApprovalsAction) -> Result<Styled> {
     match action {
         ApprovalsAction::List { pending, json } => {
             let only = pending.then_some(Status::Pending);
@@ -51,7 +50,7 @@ async fn act(
             // Pending ones first; within each group, the newest first.
             found.sort_by_key(|approval| approval.status != Status::Pending);
             Ok(if *json {
-                pretty(&Value::Array(found.iter().map(described).collect()))
+                pretty(&Value::Array(found.iter().map(described).collect())).into()
             } else {
                 cards(&found)
             })
@@ -75,36 +74,21 @@ async fn act(
         ApprovalsAction::Grants { json } => {
             let grants = approvals.grants().await?;
             Ok(if *json {
-                pretty(&Value::Array(grants.iter().map(grant).collect()))
+                pretty(&Value::Array(grants.iter().map(grant).collect())).into()
             } else {
                 grants_table(&grants)
             })
         }
-        ApprovalsAction::Revoke { id } => {
+        ApprovalsAction::Revoke { id, json } => {
             approvals.revoke_grant(id).await?;
-            Ok("The grant is revoked. The next call asks again.".into())
+            Ok(if *json {
+                pretty(&json!({ "id": id, "revoked": true })).into()
+            } else {
+                "The grant is revoked. The next call asks again.".into()
+            })
         }
-        ApprovalsAction::Open { port, json } => link(state, settings, *port, *json).await,
+        ApprovalsAction::Open { .. } => Err(Error::internal("the console is opened elsewhere")),
     }
-}
-
-/// A one-time link to the console of a desk that runs on the same data.
-async fn link(
-    state: &OpenState,
-    settings: &Settings,
-    port: Option<u16>,
-    as_json: bool,
-) -> Result<String> {
-    let mut settings = settings.clone();
-    settings.http.port = port.unwrap_or(settings.http.port);
-    let now = Clock::system().now().as_millisecond();
-    let token = links::create(state, now).await?;
-    let url = links::address(&settings, &token);
-    if as_json {
-        let expires_at = time::utc(now + links::LASTS_MS);
-        return Ok(pretty(&json!({ "url": url, "expires_at": expires_at })));
-    }
-    Ok(url)
 }
 
 /// Who decided, for the record.
@@ -116,11 +100,11 @@ fn user() -> String {
     )
 }
 
-fn outcome(approval: &Approval, text: &str, as_json: bool) -> String {
+fn outcome(approval: &Approval, text: &str, as_json: bool) -> Styled {
     if as_json {
-        return pretty(&described(approval));
+        return pretty(&described(approval)).into();
     }
-    text.to_owned()
+    text.into()
 }
 
 fn described(approval: &Approval) -> Value {
@@ -135,49 +119,69 @@ fn described(approval: &Approval) -> Value {
         "recipient": approval.card.recipient,
         "lines": approval.card.lines,
         "status": approval.status,
-        "created_at": time::utc(approval.created_at),
-        "expires_at": time::utc(approval.expires_at),
-        "decided_at": approval.decided_at.map(time::utc),
+        "created_at": reader::utc(approval.created_at),
+        "expires_at": reader::utc(approval.expires_at),
+        "decided_at": approval.decided_at.map(reader::utc),
         "decided_by": approval.decided_by,
         "reason": approval.reason,
     })
 }
 
 /// Approvals with everything that a person needs to decide.
-fn cards(approvals: &[Approval]) -> String {
+fn cards(approvals: &[Approval]) -> Styled {
     if approvals.is_empty() {
-        return "No approvals are pending.".into();
+        return pick("No approvals are pending.", "承認待ちはありません。").into();
     }
-    let cards = approvals.iter().map(|approval| {
-        let mut text = format!(
-            "{}  {}\n  asked by {}, {}.{}, {}",
-            approval.id,
-            approval.status.word(),
-            visible(&approval.caller.name),
-            approval.counter,
-            approval.tool,
-            time::local(approval.created_at),
-        );
-        if approval.status == Status::Pending {
-            text.push_str(&format!("\n  lapses {}", time::local(approval.expires_at)));
+    let now = Clock::system().now().as_millisecond();
+    let mut text = Styled::default();
+    for (number, approval) in approvals.iter().enumerate() {
+        if number > 0 {
+            text.plain("\n\n");
         }
-        text.push_str(&format!("\n  {}", visible(&approval.card.summary)));
-        if let Some(recipient) = &approval.card.recipient {
-            text.push_str(&format!("\n  recipient: {}", visible(recipient)));
-        }
-        for line in &approval.card.lines {
-            text.push_str(&format!(
-                "\n  {}: {}",
-                visible(&line.label),
-                text_of_card(&line.text)
-            ));
-        }
-        if let Some(reason) = &approval.reason {
-            text.push_str(&format!("\n  reason: {}", visible(reason)));
-        }
-        text
-    });
-    cards.collect::<Vec<_>>().join("\n\n")
+        card(&mut text, approval, now);
+    }
+    text
+}
+
+fn card(text: &mut Styled, approval: &Approval, now: i64) {
+    let look = match approval.status {
+        Status::Pending => Look::Action,
+        Status::Approved | Status::Used => Look::Good,
+        Status::Denied => Look::Bad,
+        Status::Expired => Look::Dim,
+    };
+    let when = |at| format!("{} ({})", reader::written(at), reader::distance(at, now));
+    let (caller, created) = (visible(&approval.caller.name), when(approval.created_at));
+    let tool = format!("{}.{}", approval.counter, approval.tool);
+    text.add(Look::Bold, &approval.id)
+        .plain("  ")
+        .add(look, approval.status.word())
+        .plain(&match reader::language() {
+            Language::English => format!("\n  asked by {caller}, {tool}, {created}"),
+            Language::Japanese => format!("\n  依頼元: {caller}、{tool}、{created}"),
+        });
+    if approval.status == Status::Pending {
+        let expires = when(approval.expires_at);
+        text.plain(&format!("\n  {} {expires}", pick("lapses", "期限:")));
+    }
+    text.plain("\n  ")
+        .add(Look::Bold, &visible(&approval.card.summary));
+    if let Some(recipient) = &approval.card.recipient {
+        let label = pick("recipient", "相手");
+        text.plain(&format!("\n  {label}: {}", visible(recipient)));
+    }
+    for line in &approval.card.lines {
+        let (label, content) = (visible(&line.label), text_of_card(&line.text));
+        text.plain(&format!("\n  {label}: {content}"));
+    }
+    if let Some(reason) = &approval.reason {
+        let label = pick("reason", "理由");
+        text.plain(&format!("\n  {label}: {}", visible(reason)));
+    }
+    if approval.status == Status::Pending {
+        let approve = format!("madoguchi approvals approve {}", approval.id);
+        text.plain("\n  → ").add(Look::Action, &approve);
+    }
 }
 
 fn grant(grant: &Grant) -> Value {
@@ -188,29 +192,37 @@ fn grant(grant: &Grant) -> Value {
         "caller": &*grant.caller.name,
         "caller_id": &*grant.caller.id,
         "recipient": grant.recipient,
-        "created_at": time::utc(grant.created_at),
+        "created_at": reader::utc(grant.created_at),
         "granted_by": grant.granted_by,
     })
 }
 
-fn grants_table(grants: &[Grant]) -> String {
+fn grants_table(grants: &[Grant]) -> Styled {
     if grants.is_empty() {
-        return "There are no standing grants.".into();
+        return pick(
+            "There are no standing grants.",
+            "常に許可する設定はありません。",
+        )
+        .into();
     }
     let rows = grants.iter().map(|grant| {
         let recipient = match grant.recipient.as_str() {
-            "" => "-".to_owned(),
-            recipient => visible(recipient),
+            "" => "-",
+            recipient => recipient,
         };
         [
-            grant.id.clone(),
-            visible(&grant.caller.name),
-            format!("{}.{}", grant.counter, grant.tool),
-            recipient,
-            time::local(grant.created_at),
+            Cell::new(Look::Bold, &grant.id),
+            Cell::from(&*grant.caller.name),
+            format!("{}.{}", grant.counter, grant.tool).into(),
+            recipient.into(),
+            reader::written(grant.created_at).into(),
         ]
     });
-    table(["id", "caller", "tool", "recipient", "since"], rows)
+    let head = match reader::language() {
+        Language::English => ["id", "caller", "tool", "recipient", "since"],
+        Language::Japanese => ["ID", "依頼元", "ツール", "相手", "許可日時"],
+    };
+    table(head, rows)
 }
 
 /// A text on a card. Agents write these, so none of their lines may look like a

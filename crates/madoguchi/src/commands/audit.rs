@@ -1,6 +1,8 @@
 //! `madoguchi audit`: shows, exports, verifies and erases the audit trail. All of it
 //! works while a desk is running.
 
+mod records;
+
 use std::{
     collections::HashSet,
     fs::{self, File},
@@ -12,16 +14,20 @@ use std::{
 };
 
 use desk::{
-    audit::{self, AuditStore, ErasureScope, Filter, FoundRecord, Report},
+    audit::{
+        self, AuditStore, ErasureScope, Filter, FoundRecord, Report, TrailProgress, UNWATCHED,
+    },
     private_files,
 };
 use kit::{Error, Result, time::Clock};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     cli::{AuditAction, AuditErase, AuditExport, AuditTail, CounterOptions, Global},
     open,
-    output::{compact, pretty, print, tell},
+    output::{Look, Styled, compact, pretty, print, tell},
+    progress::{Progress, Step},
+    reader::pick,
     runtime::on_one_thread,
 };
 
@@ -69,10 +75,10 @@ async fn tail(store: Arc<dyn AuditStore>, arguments: &AuditTail) -> Result<ExitC
     .await?;
     let (wanted, last) = (filter.clone(), arguments.lines);
     let found = audit::blocking(&store, move |store, _| {
-        audit::find(store, &wanted, Some(last))
+        audit::find(store, &wanted, Some(last), UNWATCHED)
     })
     .await?;
-    show(&found, arguments.json)?;
+    records::show(&found, arguments.json)?;
     if !arguments.follow {
         return Ok(ExitCode::SUCCESS);
     }
@@ -90,74 +96,7 @@ async fn tail(store: Arc<dyn AuditStore>, arguments: &AuditTail) -> Result<ExitC
         })
         .await?;
         from = began;
-        show(&new, arguments.json)?;
-    }
-}
-
-fn show(found: &[FoundRecord], as_json: bool) -> Result<()> {
-    if found.is_empty() {
-        return Ok(());
-    }
-    let lines: Vec<String> = found
-        .iter()
-        .map(|it| {
-            if as_json {
-                compact(&it.json)
-            } else {
-                kit::text::visible(&plain(&it.json))
-            }
-        })
-        .collect();
-    print(&lines.join("\n")).map(drop)
-}
-
-/// One record as a line for people.
-fn plain(record: &Value) -> String {
-    let text = |name: &str| record[name].as_str().unwrap_or_default();
-    let time = text("at");
-    let who = match text("caller_name") {
-        "" => text("caller"),
-        name => name,
-    };
-    match text("kind") {
-        "call" => {
-            let outcome = match text("code") {
-                "" => text("outcome").to_owned(),
-                code => format!("{} {code}", text("outcome")),
-            };
-            let took = record["ms"].as_f64().map(|ms| format!(" {ms:.1} ms"));
-            let mut line = format!(
-                "{time}  {}  {who}  {}.{}  {outcome}{}",
-                text("call"),
-                text("counter"),
-                text("tool"),
-                took.unwrap_or_default()
-            );
-            if record["recovered"] == true {
-                line.push_str("  (recovered)");
-            }
-            for name in ["arguments", "personal"] {
-                if !record[name].is_null() {
-                    line.push_str(&format!("  {}", record[name]));
-                }
-            }
-            if record["erased"] == true {
-                line.push_str("  (arguments erased)");
-            }
-            line
-        }
-        "refused_count" => format!(
-            "{time}  {who}  {}  {} requests refused",
-            text("counter"),
-            record["count"]
-        ),
-        "erased" => format!(
-            "{time}  arguments of {} records erased: {}",
-            record["count"],
-            text("what")
-        ),
-        "lost" => format!("{time}  {} records were lost", record["count"]),
-        kind => format!("{time}  {kind}"),
+        records::show(&new, arguments.json)?;
     }
 }
 
@@ -169,7 +108,11 @@ async fn export(store: Arc<dyn AuditStore>, arguments: &AuditExport) -> Result<E
         segments: true,
         ..Filter::default()
     };
-    let found = audit::blocking(&store, move |store, _| audit::find(store, &filter, None)).await?;
+    let progress = Progress::new(pick("Reading the audit trail", "監査記録を読み込み中"));
+    let found = audit::blocking(&store, move |store, _| {
+        audit::find(store, &filter, None, &|at| progress.set(step(at)))
+    })
+    .await?;
     match &arguments.output {
         None => {
             for some in found.chunks(1000) {
@@ -210,11 +153,15 @@ fn to_file(path: &Path, found: &[FoundRecord]) -> io::Result<()> {
 }
 
 async fn verify(store: Arc<dyn AuditStore>, as_json: bool) -> Result<ExitCode> {
-    let report = audit::blocking(&store, |store, _| audit::verify(store)).await?;
+    let progress = Progress::new(pick("Verifying the audit trail", "監査記録を検証中"));
+    let report = audit::blocking(&store, move |store, _| {
+        audit::verify(store, &|at| progress.set(step(at)))
+    })
+    .await?;
     if as_json {
         print(&pretty(&report))?;
     } else {
-        print(&in_words(&report))?;
+        in_words(&report).print()?;
     }
     Ok(if report.ok {
         ExitCode::SUCCESS
@@ -223,15 +170,26 @@ async fn verify(store: Arc<dyn AuditStore>, as_json: bool) -> Result<ExitCode> {
     })
 }
 
-fn in_words(report: &Report) -> String {
+fn step(at: TrailProgress) -> Step<'static> {
+    Step {
+        done: at.segments_done as f64,
+        total: Some(at.segments as f64),
+        count: at.records,
+        noun: pick("records", "件"),
+    }
+}
+
+fn in_words(report: &Report) -> Styled {
+    let mut styled = Styled::default();
     if let Some(broken) = &report.broken {
-        return format!(
-            "BROKEN  {} line {}: {}\n",
+        styled.add(Look::Bad, "BROKEN").plain(&format!(
+            "  {} line {}: {}\n",
             broken.segment, broken.line, broken.what
-        );
+        ));
+        return styled;
     }
     let mut text = format!(
-        "ok  {} records in {} segments, all links are intact\n",
+        "  {} records in {} segments, all links are intact\n",
         report.records, report.segments
     );
     let mut note = |count: u64, what: &str| {
@@ -268,7 +226,8 @@ fn in_words(report: &Report) -> String {
             "    {segment} ended in a torn line, which was put aside\n"
         ));
     }
-    text
+    styled.add(Look::Good, "ok").plain(&text);
+    styled
 }
 
 async fn erase(store: Arc<dyn AuditStore>, arguments: &AuditErase) -> Result<ExitCode> {

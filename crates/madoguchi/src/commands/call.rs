@@ -5,33 +5,49 @@ mod connect;
 
 use std::{io::Read, process::ExitCode, sync::Arc};
 
-use desk::{language, methods::TOOLS_CALL, pipeline::ToolCall, stations::identify::Credentials};
+use connect::UNREACHABLE;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, body::Bytes};
 use hyper_util::rt::TokioIo;
 use kit::{Error, Result};
 use serde_json::{Map, Value, json};
-use server::wire::{
-    client::PlainClient,
-    definitions::PublishedCounter,
-    errors::Fault,
-    tool_result::{Recipient, direct_response},
-};
 
 use crate::{
-    cli::{Call, Global},
-    open,
+    cli::{Call, CounterOptions, Global},
+    in_process, open,
     output::{pretty, print},
+    running,
     runtime::on_one_thread,
 };
 
 pub fn run(global: &Global, arguments: &Call) -> Result<ExitCode> {
     let tool_arguments = parse(&arguments.arguments)?;
     let response = match &arguments.url {
-        Some(url) => on_one_thread(remote(url, arguments, tool_arguments))?,
+        Some(url) => on_one_thread(remote(url, arguments, tool_arguments))
+            .map_err(|error| with_running_desks(global, error))?,
         None => on_one_thread(local(global, arguments, tool_arguments))?,
     };
-    show(&response, arguments.json)
+    show(&response, arguments)
+}
+
+/// Names the desks that run on this data, if the one that was called can't be reached.
+fn with_running_desks(global: &Global, error: Error) -> Error {
+    if error.code != UNREACHABLE {
+        return error;
+    }
+    let config = open::configuration(global, &CounterOptions::default());
+    let desks = config.map_or_else(|_| Vec::new(), |it| running::desks_beside(global, &it));
+    let before = error.next.clone().unwrap_or_default();
+    match desks.first() {
+        Some(desk) => {
+            let running = desk.in_words();
+            let url = desk.console.as_deref().unwrap_or("URL");
+            error.next(format!(
+                "{before} On this data a desk runs at {running}: --url {url}"
+            ))
+        }
+        None => error.next(format!("{before} Start it with: madoguchi serve")),
+    }
 }
 
 fn parse(text: &str) -> Result<Map<String, Value>> {
@@ -61,46 +77,19 @@ async fn local(
     let config = open::configuration(global, &arguments.options)?;
     desk::log::init(&config.settings.log);
     let opened = open::desk(global, config, &arguments.options, Some(&arguments.counter)).await?;
-    let desk = Arc::clone(&opened.desk);
-    desk::background::once(&desk).await;
+    desk::background::once(&opened.desk).await;
     // So that an approval given in another process is noticed at once.
-    tokio::spawn(desk::watch::watch(Arc::clone(&desk)));
-    let window = desk
-        .window(&arguments.counter)
-        .ok_or_else(|| Error::internal("the counter that was opened is missing"))?;
-    let refused = |fault: Fault| Error::new("REFUSED", fault.message);
-    let admitted = desk
-        .admit(window, &Credentials::LocalUser, TOOLS_CALL.name)
-        .await
-        .map_err(|refusal| refused(Fault::from(&refusal)))?;
-    let call = ToolCall {
-        admitted,
-        name: arguments.tool.clone(),
-        arguments: tool_arguments,
-        client: Arc::new(PlainClient {
-            capabilities: json!({}),
-            stateless: true,
-        }),
-        cancel: Default::default(),
-        language: language::of_environment(),
-    };
-    let answer = desk.call(window, call).await;
+    tokio::spawn(desk::watch::watch(Arc::clone(&opened.desk)));
+    let (counter, tool) = (&arguments.counter, &arguments.tool);
+    let answer = in_process::call(&opened.desk, counter, tool, tool_arguments).await;
     // Also after an error, so that the call is recorded.
     opened.close().await?;
-    let answer = answer.map_err(|refusal| refused(Fault::from(&refusal)))?;
-    let to = Recipient {
-        counter: &PublishedCounter::new(window),
-        caller: "local",
-        tool: &arguments.tool,
-        stateless: true,
-    };
-    let (_, text) = direct_response("1", answer, &to, false);
-    serde_json::from_str(&text).map_err(Error::internal)
+    answer
 }
 
 async fn remote(url: &str, arguments: &Call, tool_arguments: Map<String, Value>) -> Result<Value> {
     let unreachable = |what: String| {
-        Error::new("UNREACHABLE", format!("{url} can't be reached: {what}."))
+        Error::new(UNREACHABLE, format!("{url} can't be reached: {what}."))
             .next("Is `madoguchi serve` running there?")
     };
     let uri: hyper::Uri = format!("{}/mcp/{}", url.trim_end_matches('/'), arguments.counter)
@@ -159,17 +148,19 @@ async fn remote(url: &str, arguments: &Call, tool_arguments: Map<String, Value>)
     })
 }
 
-fn show(response: &Value, whole: bool) -> Result<ExitCode> {
+fn show(response: &Value, arguments: &Call) -> Result<ExitCode> {
     if let Some(error) = response.get("error") {
-        let message = error
-            .get("message")
-            .and_then(Value::as_str)
-            .unwrap_or("refused");
-        return Err(Error::new("REFUSED", message));
+        let message = error.get("message").and_then(Value::as_str);
+        let code = error.get("code").and_then(Value::as_i64);
+        return Err(in_process::refused(
+            &arguments.counter,
+            code.unwrap_or_default(),
+            message.unwrap_or("refused"),
+        ));
     }
     let null = Value::Null;
     let result = response.get("result").unwrap_or(&null);
-    let shown = if whole {
+    let shown = if arguments.json {
         result
     } else {
         result

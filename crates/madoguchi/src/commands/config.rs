@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use kit::Result;
+use serde_json::json;
 
 use crate::{
     cli::{ConfigAction, Global},
@@ -17,11 +18,17 @@ pub fn run(global: &Global, action: &ConfigAction) -> Result<ExitCode> {
     match action {
         ConfigAction::Default => print(&config::default_file(counters)?),
         ConfigAction::Schema => print(&pretty(&config::schema(counters))),
-        ConfigAction::Check { file } => {
+        ConfigAction::Check { file, json } => {
             let named = file.as_deref().or(global.config.as_deref());
             let sources = Sources::of_process(named, global.data.as_deref());
             let config = config::load(&sources, counters)?;
             usable::usable(global, &config)?;
+            if *json {
+                let checked = json!({
+                    "ok": true, "file": sources.file, "warnings": config.warnings,
+                });
+                return print(&pretty(&checked));
+            }
             for warning in &config.warnings {
                 tell(&format!("warning: {warning}"));
             }

@@ -1,34 +1,57 @@
-//! `madoguchi demo load|remove COUNTER`.
+//! `madoguchi demo load|remove COUNTER` and `madoguchi demo tour`.
+
+mod tour;
 
 use std::process::ExitCode;
 
 use kit::{Context, Error, Result};
+use serde_json::json;
 
 use crate::{
     cli::{CounterOptions, DemoAction, Global},
     open,
-    output::print,
+    output::{pretty, print},
+    progress::Progress,
+    reader::pick,
     runtime::on_one_thread,
 };
 
 pub fn run(global: &Global, action: &DemoAction) -> Result<ExitCode> {
-    let (DemoAction::Load { counter } | DemoAction::Remove { counter }) = action;
+    match action {
+        DemoAction::Load { counter, json } => change(global, counter, true, *json),
+        DemoAction::Remove { counter, json } => change(global, counter, false, *json),
+        DemoAction::Tour => tour::run(global),
+    }
+}
+
+fn change(global: &Global, counter: &str, load: bool, as_json: bool) -> Result<ExitCode> {
     let options = CounterOptions::default();
-    let config = open::configuration(global, &options)?;
+    let mut config = open::configuration(global, &options)?;
+    config.log_less();
     desk::log::init(&config.settings.log);
-    on_one_thread(async {
+    let message = on_one_thread(async {
         let opened = open::desk(global, config, &options, Some(counter)).await?;
         let demo = opened
             .desk
             .window(counter)
             .and_then(|window| window.counter.demo.clone())
-            .ok_or_else(|| Error::new("NO_DEMO", format!("{counter} has no sample data.")))?;
+            .ok_or_else(|| {
+                let message = format!("{counter} has no sample data.");
+                Error::new("NO_DEMO", message).next("See all counters at work: madoguchi demo tour")
+            })?;
         let context = Context::of_the_desk(opened.desk.clock.clone());
-        let message = match action {
-            DemoAction::Load { .. } => demo.load(&context).await?,
-            DemoAction::Remove { .. } => demo.remove(&context).await?,
+        let message = {
+            let _shown = Progress::new(pick("Sample data", "サンプルデータ"));
+            match load {
+                true => demo.load(&context).await?,
+                false => demo.remove(&context).await?,
+            }
         };
         opened.close().await?;
-        print(&message)
-    })
+        Ok(message)
+    })?;
+    match as_json {
+        true => print(&pretty(&json!({ "counter": counter, "message": message }))),
+        false => print(&message),
+    }
 }

@@ -13,8 +13,8 @@ use crate::{
     cli::{CounterOptions, Doctor, Global},
     config::Config,
     counters, location, open,
-    output::{pretty, print},
-    probe,
+    output::{Look, Styled, pretty, print},
+    probe, running,
     runtime::on_one_thread,
     usable,
 };
@@ -36,18 +36,16 @@ pub fn run(global: &Global, arguments: &Doctor) -> Result<ExitCode> {
         let report = json!({ "healthy": healthy, "findings": list });
         print(&pretty(&report))?;
     } else {
-        let text: String = findings
-            .iter()
-            .map(|f| {
-                format!(
-                    "{} {:<14} {}\n",
-                    if f.ok { "ok  " } else { "FAIL" },
-                    f.what,
-                    f.message
-                )
-            })
-            .collect();
-        print(&text)?;
+        let mut text = Styled::default();
+        for finding in &findings {
+            let (look, word) = match finding.ok {
+                true => (Look::Good, "ok  "),
+                false => (Look::Bad, "FAIL"),
+            };
+            let rest = format!(" {:<14} {}\n", finding.what, finding.message);
+            text.add(look, word).plain(&rest);
+        }
+        text.print()?;
     }
     Ok(if healthy {
         ExitCode::SUCCESS
@@ -72,6 +70,7 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
     }
     findings.push(good("configuration", "valid".into()));
     findings.push(data_directory(global, &config));
+    findings.extend(running_desks(global, &config).await);
     findings.extend(certificate(&config.settings.tls));
     let encrypted = config.settings.tls.is_set();
     for (section, listener) in config.listeners() {
@@ -137,6 +136,17 @@ fn data_directory(global: &Global, config: &Config) -> Finding {
     good("data", format!("{}, {database}", directory.display()))
 }
 
+/// `None` if no desk runs on this data. A database that can't be opened is reported
+/// later.
+async fn running_desks(global: &Global, config: &Config) -> Option<Finding> {
+    let own = open::own_rows(global, config);
+    let desks = running::desks(global, config, &own.state).await;
+    let _ = own.close().await;
+    let words: Vec<String> = desks.ok()?.iter().map(|desk| desk.in_words()).collect();
+    let is_any = !words.is_empty();
+    is_any.then(|| good("desks", format!("running: {}", words.join(", "))))
+}
+
 /// Whether the directory, or the nearest existing one above it, can be written to.
 fn can_be_written(directory: &Path) -> std::result::Result<(), String> {
     let there = directory.ancestors().find(|path| path.exists());
@@ -190,7 +200,7 @@ async fn port(section: &'static str, listener: &Listener, encrypted: bool) -> Fi
         Err(error) => Finding {
             what,
             ok: false,
-            message: format!("{address}: {error}. Choose another with {flag} PORT."),
+            message: format!("{address}: {error}. Choose another: madoguchi serve {flag} PORT"),
         },
     }
 }

@@ -8,12 +8,15 @@ use crate::{
     cli::{CounterOptions, Export, ExportFormat, Global},
     open,
     output::{pretty, print},
+    progress::Progress,
+    reader::pick,
     runtime::on_one_thread,
 };
 
 pub fn run(global: &Global, arguments: &Export) -> Result<ExitCode> {
     let options = CounterOptions::default();
-    let config = open::configuration(global, &options)?;
+    let mut config = open::configuration(global, &options)?;
+    config.log_less();
     desk::log::init(&config.settings.log);
     let format = match arguments.format {
         ExportFormat::Json => Format::Json,
@@ -28,6 +31,7 @@ pub fn run(global: &Global, arguments: &Export) -> Result<ExitCode> {
             .and_then(|window| window.counter.export.clone())
             .ok_or_else(|| Error::new("NO_EXPORT", format!("{counter} has no export.")))?;
         let context = Context::of_the_desk(opened.desk.clock.clone());
+        let _shown = Progress::new(pick("Exporting", "書き出し中"));
         let exported = export
             .export(&context, &arguments.target, format, arguments.overwrite)
             .await;

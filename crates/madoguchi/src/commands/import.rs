@@ -1,14 +1,10 @@
 //! `madoguchi import COUNTER FILE`.
 
-use std::{
-    process::ExitCode,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::{process::ExitCode, sync::Arc};
 
 use kit::{
     BoxFuture, Caller, Context, Error, Result,
-    context::Client,
+    context::{Client, Language},
     counter::{Imported, InvalidRows},
 };
 
@@ -16,12 +12,15 @@ use crate::{
     cli::{CounterOptions, Global, Import},
     open,
     output::{pretty, print, tell},
+    progress::{Progress, Step},
+    reader,
     runtime::on_one_thread,
 };
 
 pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
     let options = CounterOptions::default();
-    let config = open::configuration(global, &options)?;
+    let mut config = open::configuration(global, &options)?;
+    config.log_less();
     desk::log::init(&config.settings.log);
     let imported = on_one_thread(async {
         let opened = open::desk(global, config, &options, Some(&arguments.counter)).await?;
@@ -34,7 +33,9 @@ pub fn run(global: &Global, arguments: &Import) -> Result<ExitCode> {
                 Error::new("NO_IMPORT", message)
             })?;
         let clock = opened.desk.clock.clone();
-        let context = Context::new(Caller::local_user(), clock, Arc::new(Terminal::default()));
+        let client = Arc::new(Terminal::new(arguments));
+        let mut context = Context::new(Caller::local_user(), clock, client);
+        context.language = reader::language();
         let cancel = context.cancel.clone();
         let invalid = match arguments.skip_invalid {
             true => InvalidRows::Skip,
@@ -83,10 +84,19 @@ fn show_problems(imported: &Imported) {
     }
 }
 
-/// Shows progress on stderr.
-#[derive(Default)]
-struct Terminal {
-    last: Mutex<Option<Instant>>,
+/// Shows on stderr what the counter reports.
+struct Terminal(Progress);
+
+impl Terminal {
+    fn new(arguments: &Import) -> Self {
+        let file = arguments.file.as_ref().or(arguments.synonyms.as_ref());
+        let name = file.and_then(|file| file.file_name());
+        let name = name.unwrap_or_default().to_string_lossy();
+        Self(Progress::new(match reader::language() {
+            Language::English => format!("Importing {name}"),
+            Language::Japanese => format!("{name}を取り込み中"),
+        }))
+    }
 }
 
 impl Client for Terminal {
@@ -96,14 +106,18 @@ impl Client for Terminal {
         total: Option<f64>,
         message: Option<String>,
     ) -> BoxFuture<'a, ()> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.is_none_or(|at| at.elapsed() >= Duration::from_secs(1)) {
-            *last = Some(Instant::now());
-            let share = total
-                .filter(|total| *total > 0.0)
-                .map(|total| done / total * 100.0);
-            let share = share.map_or(String::new(), |share| format!("{share:.0} %, "));
-            tell(&format!("{share}{}", message.unwrap_or_default()));
+        let message = message.unwrap_or_default();
+        // Such as `1200 rows`; any other message begins a part of unknown length.
+        let counted = message.split_once(' ');
+        let counted = counted.and_then(|(count, noun)| Some((count.parse().ok()?, noun)));
+        match counted {
+            Some((count, noun)) => self.0.set(Step {
+                done,
+                total,
+                count,
+                noun,
+            }),
+            None => self.0.next_part(&message),
         }
         Box::pin(std::future::ready(()))
     }

@@ -7,15 +7,15 @@ use desk::{
     state::OpenState,
 };
 use jiff::{Span, Timestamp, Zoned, civil::Date, tz::TimeZone};
-use kit::{Error, Result, text::visible};
+use kit::{Error, Result, context::Language, text::visible};
 use serde_json::{Value, json};
 
-use super::time;
 use crate::{
     cli::{CounterOptions, CreateKey, Global, KeysAction},
     config::Config,
     descriptions, open,
-    output::{pretty, print, table},
+    output::{Cell, Look, Styled, pretty, table},
+    reader::{self, pick},
     runtime::on_one_thread,
 };
 
@@ -29,11 +29,11 @@ pub fn run(global: &Global, action: &KeysAction) -> Result<ExitCode> {
         let own = open::own_rows(global, &config);
         let text = act(own.state().await?, action, &desk_url).await;
         own.close().await?;
-        print(&text?)
+        text?.print()
     })
 }
 
-async fn act(state: &OpenState, action: &KeysAction, desk_url: &str) -> Result<String> {
+async fn act(state: &OpenState, action: &KeysAction, desk_url: &str) -> Result<Styled> {
     let now = Timestamp::now();
     let now_ms = now.as_millisecond();
     match action {
@@ -63,7 +63,7 @@ async fn act(state: &OpenState, action: &KeysAction, desk_url: &str) -> Result<S
             kept.retain(|key| *all || status(key, now_ms) == "valid");
             Ok(if *json {
                 let kept: Vec<Value> = kept.iter().map(|key| described(key, now_ms)).collect();
-                pretty(&Value::Array(kept))
+                pretty(&Value::Array(kept)).into()
             } else {
                 listed(&kept, now_ms)
             })
@@ -77,13 +77,14 @@ async fn act(state: &OpenState, action: &KeysAction, desk_url: &str) -> Result<S
         KeysAction::Revoke { key, json } => {
             let kept = keys::revoke(state, key, now_ms).await?;
             Ok(if *json {
-                pretty(&described(&kept, now_ms))
+                pretty(&described(&kept, now_ms)).into()
             } else {
                 format!(
                     "The key {} ({}) is revoked. Its open connections close within a second.",
                     visible(&kept.name),
                     kept.id
                 )
+                .into()
             })
         }
     }
@@ -177,15 +178,15 @@ fn described(key: &StoredKey, now: i64) -> Value {
         "file": key.file,
         "read_only": key.read_only,
         "trust_client_prompts": key.trust_client_prompts,
-        "created_at": time::utc(key.created_at),
-        "expires_at": key.expires_at.map(time::utc),
-        "revoked_at": key.revoked_at.map(time::utc),
-        "last_used_at": key.last_used_at.map(time::utc),
+        "created_at": reader::utc(key.created_at),
+        "expires_at": key.expires_at.map(reader::utc),
+        "revoked_at": key.revoked_at.map(reader::utc),
+        "last_used_at": key.last_used_at.map(reader::utc),
     })
 }
 
 /// Prints the key itself; it can't be shown again.
-fn shown_once(kept: &StoredKey, key: &str, desk_url: &str, as_json: bool, what: &str) -> String {
+fn shown_once(kept: &StoredKey, key: &str, desk_url: &str, as_json: bool, what: &str) -> Styled {
     let url = kept.path(key).map(|path| format!("{desk_url}{path}"));
     if as_json {
         let mut all = described(kept, Timestamp::now().as_millisecond());
@@ -195,21 +196,20 @@ fn shown_once(kept: &StoredKey, key: &str, desk_url: &str, as_json: bool, what: 
                 all.insert("url".into(), url.into());
             }
         }
-        return pretty(&all);
+        return pretty(&all).into();
     }
     let scope = scope(kept);
-    if let Some(url) = url {
-        return format!(
-            "{url}\n\nThe address {} ({}) was {what}. Anyone who knows it can read {scope}. It is shown only once: subscribe to it now, and revoke it when it is no longer needed.",
-            visible(&kept.name),
-            kept.id
-        );
-    }
-    format!(
-        "{key}\n\nThe key {} ({}) was {what}. It allows {scope}. It is shown only once: store it where its agent can read it.\nAuthorization: Bearer KEY",
-        visible(&kept.name),
-        kept.id
-    )
+    let (name, id) = (visible(&kept.name), &kept.id);
+    let mut text = Styled::default();
+    match url {
+        Some(url) => text.add(Look::Action, &url).plain(&format!(
+            "\n\nThe address {name} ({id}) was {what}. Anyone who knows it can read {scope}. It is shown only once: subscribe to it now, and revoke it when it is no longer needed."
+        )),
+        None => text.add(Look::Action, key).plain(&format!(
+            "\n\nThe key {name} ({id}) was {what}. It allows {scope}. It is shown only once: store it where its agent can read it.\nAuthorization: Bearer KEY"
+        )),
+    };
+    text
 }
 
 fn scope(key: &StoredKey) -> String {
@@ -230,23 +230,34 @@ fn scope(key: &StoredKey) -> String {
     text
 }
 
-fn listed(keys: &[StoredKey], now: i64) -> String {
+fn listed(keys: &[StoredKey], now: i64) -> Styled {
     if keys.is_empty() {
-        return "There are no keys. Create one with: madoguchi keys create NAME".into();
+        return pick(
+            "There are no keys. Create one with: madoguchi keys create NAME",
+            "キーはありません。作成するには: madoguchi keys create NAME",
+        )
+        .into();
     }
     let rows = keys.iter().map(|key| {
-        let when = |at: Option<i64>, never: &str| at.map_or(never.to_owned(), time::local);
+        let used = |at: i64| format!("{} ({})", reader::written(at), reader::distance(at, now));
+        let look = match status(key, now) {
+            "valid" => Look::Good,
+            _ => Look::Bad,
+        };
+        let expires = key.expires_at.map(reader::written);
         [
-            key.id.clone(),
-            key.name.clone(),
-            status(key, now).to_owned(),
-            scope(key),
-            when(key.expires_at, "never"),
-            when(key.last_used_at, "-"),
+            Cell::new(Look::Bold, &key.id),
+            Cell::from(&*key.name),
+            Cell::new(look, status(key, now)),
+            scope(key).into(),
+            expires.map_or_else(|| pick("never", "なし").into(), Cell::from),
+            key.last_used_at
+                .map_or_else(|| "-".into(), |at| used(at).into()),
         ]
     });
-    table(
-        ["id", "name", "status", "opens", "expires", "last used"],
-        rows,
-    )
+    let head = match reader::language() {
+        Language::English => ["id", "name", "status", "opens", "expires", "last used"],
+        Language::Japanese => ["ID", "名前", "状態", "使える窓口", "期限", "最終使用"],
+    };
+    table(head, rows)
 }

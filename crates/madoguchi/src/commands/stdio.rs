@@ -29,6 +29,12 @@ pub fn run(global: &Global, arguments: &Stdio) -> Result<ExitCode> {
             Ok(key) if !key.is_empty() => Credentials::LocalUserWith(key),
             _ => Credentials::LocalUser,
         };
+        if !desk.keyring.admits(&credentials).await {
+            tracing::warn!(
+                "MADOGUCHI_KEY is not a valid key, so every request will be refused. Make one: \
+                 madoguchi keys create NAME"
+            );
+        }
         background::once(&desk).await;
         background::start(&desk);
         transport::stdio::serve(Arc::clone(&desk), window, credentials).await;

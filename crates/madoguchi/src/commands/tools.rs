@@ -9,7 +9,7 @@ use server::wire::definitions::tool_definition;
 use crate::{
     cli::{Global, ToolsArgs},
     descriptions, open,
-    output::{pretty, print},
+    output::{Look, Styled, pretty, print},
 };
 
 pub fn run(global: &Global, arguments: &ToolsArgs) -> Result<ExitCode> {
@@ -18,7 +18,7 @@ pub fn run(global: &Global, arguments: &ToolsArgs) -> Result<ExitCode> {
     let hides = config.settings.tools.clone();
     descriptions::check_names(&config)?;
     let counters = descriptions::described(&config, &arguments.options, only)?;
-    let mut text = String::new();
+    let mut text = Styled::default();
     let mut all = Vec::new();
     for counter in &counters {
         let tools = counter
@@ -50,17 +50,14 @@ pub fn run(global: &Global, arguments: &ToolsArgs) -> Result<ExitCode> {
                         }
                     })
                     .collect();
-                text.push_str(&format!(
-                    "{} {name} {}\n    {}\n",
-                    counter.about.name,
-                    names.join(" "),
-                    tool.description
-                ));
+                text.plain(&format!("{} ", counter.about.name))
+                    .add(Look::Bold, name)
+                    .plain(&format!(" {}\n    {}\n", names.join(" "), tool.description));
             }
         }
     }
     if arguments.json {
         return print(&pretty(&json!(all)));
     }
-    print(&text)
+    text.print()
 }

@@ -8,11 +8,14 @@ pub fn unknown<'a>(full: &str, key: &str, names: impl Iterator<Item = &'a str> +
         Some(nearest) => format!("Did you mean `{nearest}`?"),
         None => format!("There are: {}.", names.collect::<Vec<_>>().join(", ")),
     };
-    invalid(format!("There is no key `{full}`.")).next(hint)
+    invalid(format!("There is no key `{full}`."))
+        .next(format!("{hint} All keys: madoguchi config default"))
 }
 
 pub fn invalid(message: String) -> Error {
-    Error::new("INVALID_CONFIG", message).details(json!({}))
+    Error::new("INVALID_CONFIG", message)
+        .next("Correct it, and check it: madoguchi config check")
+        .details(json!({}))
 }
 
 /// Whether a key may hold a secret, perhaps as part of an address. Errors end up

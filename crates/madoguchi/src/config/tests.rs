@@ -40,7 +40,7 @@ fn unknown_keys_are_refused_with_the_nearest_name() {
     let error = load_text("[http]\nprot = 1", &[]).unwrap_err();
     assert_eq!(
         error.text(),
-        "INVALID_CONFIG: There is no key `http.prot`. Did you mean `port`?"
+        "INVALID_CONFIG: There is no key `http.prot`. Did you mean `port`? All keys: madoguchi config default"
     );
     let error = load_text("[htp]\nport = 1", &[]).unwrap_err();
     assert!(error.text().contains("Did you mean `http`?"), "{error}");

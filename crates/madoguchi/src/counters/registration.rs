@@ -27,6 +27,8 @@ pub struct Registration {
     pub own_port: Option<OwnPort>,
     pub flags: Vec<Flag>,
     pub command: Option<OwnCommand>,
+    /// What it is for, in a few words of English and Japanese.
+    pub in_short: Option<[&'static str; 2]>,
     /// What `madoguchi import` reads for it, as the help says it.
     pub imports: Option<&'static str>,
     pub settings_schema: fn() -> Value,
@@ -137,6 +139,7 @@ impl Registration {
             own_port: None,
             flags: Vec::new(),
             command: None,
+            in_short: None,
             imports: None,
             settings_schema: kit::schema::settings::<S>,
             default_settings: || toml::Table::try_from(S::default()).unwrap_or_default(),
@@ -176,6 +179,11 @@ impl Registration {
 
     pub fn flag(mut self, flag: Flag) -> Self {
         self.flags.push(flag);
+        self
+    }
+
+    pub fn in_short(mut self, english: &'static str, japanese: &'static str) -> Self {
+        self.in_short = Some([english, japanese]);
         self
     }
 

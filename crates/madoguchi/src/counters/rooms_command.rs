@@ -4,11 +4,14 @@
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand};
-use kit::{Error, Result, text::visible};
+use kit::{Error, Result};
 use rooms::{HeldName, HeldNames, KeyRef};
 
 use super::registration::{CommandContext, OwnCommand, typed};
-use crate::output::{pretty, print, table};
+use crate::{
+    output::{Cell, Look, Styled, pretty, print, table},
+    reader,
+};
 
 pub const COMMAND: OwnCommand = OwnCommand { define, run };
 
@@ -66,7 +69,7 @@ fn run(context: &CommandContext<'_>, matches: &ArgMatches) -> Result<ExitCode> {
         let held = names.list()?;
         return match json {
             true => print(&pretty(&held)),
-            false => print(&list(&held)),
+            false => list(&held).print(),
         };
     };
     let (held, json, message) = match action {
@@ -102,7 +105,7 @@ fn run(context: &CommandContext<'_>, matches: &ArgMatches) -> Result<ExitCode> {
     }
 }
 
-fn list(held: &[HeldName]) -> String {
+fn list(held: &[HeldName]) -> Styled {
     if held.is_empty() {
         return "No key holds a name. A key gets the names under which it enters rooms.".into();
     }
@@ -112,11 +115,12 @@ fn list(held: &[HeldName]) -> String {
     };
     let rows = held.iter().map(|held| {
         let shared: Vec<String> = held.shared_with.iter().map(key).collect();
+        let since = kit::time::instant(&held.since).map(reader::written);
         [
-            visible(&held.name),
-            key(&held.key),
-            shared.join(", "),
-            held.since.clone(),
+            Cell::new(Look::Bold, &held.name),
+            key(&held.key).into(),
+            shared.join(", ").into(),
+            since.map_or_else(|| held.since.as_str().into(), Cell::from),
         ]
     });
     table(["name", "key", "shared with", "since"], rows)

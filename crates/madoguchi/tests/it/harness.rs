@@ -16,6 +16,7 @@ mod pipe;
 mod place;
 mod relay;
 mod socket;
+pub mod terminal;
 pub mod tls;
 
 use serde_json::{Value, json};
@@ -32,6 +33,7 @@ pub use pipe::Pipe;
 pub use place::{Output, Place};
 pub use relay::Relay;
 pub use socket::Socket;
+pub use terminal::Terminal;
 
 /// The revision without handshake and sessions.
 pub const MODERN: &str = "2026-07-28";

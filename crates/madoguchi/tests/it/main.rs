@@ -27,6 +27,7 @@ mod console;
 mod direct_path;
 mod documents;
 mod empty_stores;
+mod first_hour;
 mod fuzz;
 mod guide;
 mod hardening;

@@ -5,7 +5,10 @@ use std::{fs, os::unix::fs::PermissionsExt};
 
 use serde_json::json;
 
-use crate::harness::{Desk, Place, Socket, clients, modern, result};
+use crate::{
+    first_hour::FreePorts,
+    harness::{Desk, Place, Socket, Terminal, modern, result},
+};
 
 const PORT: &str = "--innervoice-port";
 
@@ -72,8 +75,10 @@ async fn the_desk_starts_even_if_the_console_link_can_not_be_written() {
 #[tokio::test]
 async fn on_a_terminal_secrets_are_printed_and_not_written_to_files() {
     let place = Place::new();
-    let output = clients::python(&place, "serve_on_terminal.py", &[]).await;
-    let shown = output.ok().stdout;
+    let serve = FreePorts::new().serve();
+    let serve: Vec<&str> = serve.iter().map(String::as_str).collect();
+    let shown = Terminal::new().until("Ctrl+C").run(&place, &serve).await;
+    let shown = shown.ok().stdout;
     assert!(shown.contains("Authorization: Bearer mdg_"), "{shown}");
     assert!(shown.contains("/console/open?token="), "{shown}");
     for name in ["first-key.txt", "console-link.txt"] {

@@ -118,6 +118,10 @@ impl EmbeddedIndex {
         self.state.borrow().clone()
     }
 
+    pub fn states(&self) -> watch::Receiver<IndexState> {
+        self.state.subscribe()
+    }
+
     pub fn documents(&self) -> Option<u64> {
         Some(self.current()?.index.documents())
     }

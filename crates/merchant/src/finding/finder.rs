@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use kit::{Error, Result, Store, time::Clock};
+use kit::{BoxFuture, Error, Result, Store, time::Clock};
 use search::Query;
 use serde_json::{Value, json};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -169,9 +169,22 @@ impl Finder {
         }
     }
 
-    /// Updates the embedded index before this process ends.
-    pub async fn catch_up(&self) {
-        self.embedded.catch_up().await;
+    /// Updates the embedded index before this process ends. While it is built for the
+    /// first time, `report` gets how many products it has, of how many.
+    pub async fn catch_up<'a>(&self, report: impl Fn(u64, u64) -> BoxFuture<'a, ()>) {
+        let mut states = self.embedded.states();
+        let mut work = std::pin::pin!(self.embedded.catch_up());
+        loop {
+            tokio::select! {
+                () = &mut work => return,
+                Ok(()) = states.changed() => {
+                    let state = states.borrow_and_update().clone();
+                    if let IndexState::Building { done, total } = state {
+                        report(done, total).await;
+                    }
+                }
+            }
+        }
     }
 
     /// Call this when the catalogue changed in this process.

@@ -33,6 +33,9 @@ use crate::wire::backlog::Backlog;
 /// How long connections have to close once all their streams have ended.
 const CLOSING: Duration = Duration::from_secs(2);
 
+/// The code of a port that can't be opened.
+pub const PORT_TAKEN: &str = "PORT_TAKEN";
+
 /// The HTTP library takes no smaller buffer.
 const MIN_BUFFER: usize = 8 * 1024;
 
@@ -65,7 +68,7 @@ impl Listener {
             .await
             .map_err(|error| {
                 Error::new(
-                    "PORT_TAKEN",
+                    PORT_TAKEN,
                     format!(
                         "Port {} on {address} can't be opened: {error}.",
                         listener.port

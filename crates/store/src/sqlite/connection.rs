@@ -310,7 +310,8 @@ pub(super) fn failure_of(error: &rusqlite::Error) -> Error {
         ),
         Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) => failure::storage(
             "The database can't be opened or read.",
-            "Check the disk, and that the user that runs Madoguchi may use its data directory.",
+            "Check the disk, and let the user that runs Madoguchi use its data directory, or use \
+             another: madoguchi serve --data DIR",
             cause,
         ),
         _ => Error::internal(cause),
@@ -337,7 +338,8 @@ fn cannot_create(path: &Path, error: &std::io::Error) -> Error {
     }
     failure::storage(
         "The database's file or its directory can't be created.",
-        "Check the address, and that the user that runs Madoguchi may write there.",
+        "Let the user that runs Madoguchi write there, or use another directory: madoguchi serve \
+         --data DIR",
         cause,
     )
 }

@@ -21,6 +21,9 @@ use tokio::{
 };
 use tokio_rustls::TlsConnector;
 
+/// The code of a desk that does not answer.
+pub const UNREACHABLE: &str = "UNREACHABLE";
+
 pub trait Bytes: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Bytes for T {}
@@ -42,7 +45,7 @@ pub async fn connect(uri: &Uri, ca: Option<&Path>) -> Result<Box<dyn Bytes>> {
     let unreachable = |what: &std::io::Error, next: &str| {
         let host = uri.authority().map(ToString::to_string).unwrap_or_default();
         let message = format!("{host} can't be reached: {what}.");
-        Error::new("UNREACHABLE", message).next(next)
+        Error::new(UNREACHABLE, message).next(next)
     };
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
     let port = uri.port_u16().unwrap_or(if encrypted { 443 } else { 80 });

@@ -19,7 +19,7 @@ use crate::{
     cli::{CounterOptions, Global, Install, Scope},
     descriptions::described,
     open,
-    output::{pretty, print, table, tell},
+    output::{Cell, Look, pretty, print, table, tell},
 };
 
 pub fn install(global: &Global, arguments: &Install) -> Result<ExitCode> {
@@ -99,10 +99,10 @@ fn install_one(request: &Request<'_>) -> Result<ExitCode> {
         entries: entries.into_iter().zip(actions).collect(),
         warnings,
     };
-    print(&match arguments.json {
-        true => report.json(),
-        false => report.text(),
-    })
+    match arguments.json {
+        true => print(&report.json()),
+        false => report.text().print(),
+    }
 }
 
 fn has_ours(client: &Client, text: &str) -> bool {
@@ -212,7 +212,7 @@ fn list(surroundings: &Surroundings, as_json: bool) -> Result<ExitCode> {
     let rows: Vec<_> = present
         .map(|(client, _)| {
             let command = format!("madoguchi install {} COUNTER…", client.name);
-            [client.title.to_owned(), command]
+            [client.title.into(), Cell::new(Look::Action, command)]
         })
         .collect();
     let counters = all_counters().join(", ");
@@ -224,6 +224,6 @@ fn list(surroundings: &Surroundings, as_json: bool) -> Result<ExitCode> {
             names.join(", ")
         ));
     }
-    let rows = table(["client", "command"], rows.into_iter());
-    print(&format!("{rows}\n\nCounters: {counters}"))
+    let mut text = table(["client", "command"], rows.into_iter());
+    text.plain(&format!("\n\nCounters: {counters}")).print()
 }

@@ -79,6 +79,6 @@ pub fn uninstall(arguments: &Uninstall) -> Result<ExitCode> {
             client.title,
             report.file.display()
         )),
-        false => print(&report.text()),
+        false => report.text().print(),
     }
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     cli::Scope,
-    output::{pretty, table},
+    output::{Look, Styled, aligned, pretty},
 };
 
 pub struct Report {
@@ -47,23 +47,25 @@ impl Report {
         }))
     }
 
-    pub fn text(&self) -> String {
-        let mut lines = vec![format!("{}: {}", self.client.title, self.file.display())];
+    pub fn text(&self) -> Styled {
+        let mut text = Styled::default();
+        text.add(Look::Bold, self.client.title)
+            .plain(&format!(": {}\n", self.file.display()));
         let rows = self.entries.iter().map(|(wanted, action)| {
-            [
-                format!("  {}", action.name()),
-                wanted.name.clone(),
-                shown(&wanted.entry),
+            vec![
+                format!("  {}", action.name()).into(),
+                wanted.name.as_str().into(),
+                shown(&wanted.entry).into(),
             ]
         });
-        // Without the head, which says nothing here.
-        let rows = table(["", "", ""], rows);
-        lines.extend(rows.lines().skip(1).map(str::to_owned));
+        text.append(&aligned(&rows.collect::<Vec<_>>()));
         if let Some(backup) = &self.backup {
-            lines.push(format!("The file from before: {}", backup.display()));
+            text.plain(&format!("\nThe file from before: {}", backup.display()));
         }
-        lines.extend(self.next.iter().cloned());
-        lines.join("\n")
+        for line in &self.next {
+            text.plain(&format!("\n{line}"));
+        }
+        text
     }
 }
 

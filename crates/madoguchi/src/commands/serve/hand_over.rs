@@ -15,6 +15,7 @@ use desk::{
 use kit::{Error, Result};
 use server::console;
 
+use super::page::FirstKey;
 use crate::{cli::Global, location};
 
 const FIRST_KEY: &str = "first-key.txt";
@@ -22,28 +23,37 @@ const CONSOLE_LINK: &str = "console-link.txt";
 
 /// Where the secrets go.
 pub enum HandOver {
-    Terminal,
+    /// To the page on stdout.
+    Page,
+    /// To stderr: stdout is not a terminal.
+    Stderr,
     Directory(PathBuf),
 }
 
 impl HandOver {
     pub fn new(global: &Global) -> Result<Self> {
-        Ok(if std::io::stderr().is_terminal() {
-            Self::Terminal
+        Ok(if std::io::stdout().is_terminal() {
+            Self::Page
+        } else if std::io::stderr().is_terminal() {
+            Self::Stderr
         } else {
             Self::Directory(location::data_directory(global.data.as_deref())?)
         })
     }
 
+    pub fn is_page(&self) -> bool {
+        matches!(self, Self::Page)
+    }
+
     /// Creates the first key, if the counter always needs one and there has never
-    /// been any.
-    pub async fn first_key(&self, desk: &Desk, counter: &'static str) -> Result<()> {
+    /// been any. Returns it if it belongs on the page.
+    pub async fn first_key(&self, desk: &Desk, counter: &'static str) -> Result<Option<FirstKey>> {
         let window = desk.windows.iter().find(|window| {
             let about = &window.counter.about;
             about.name == counter && about.conventions.always_needs_key
         });
         let Some(window) = window.filter(|_| desk.settings.identity.keys.is_empty()) else {
-            return Ok(());
+            return Ok(None);
         };
         // Before the key is created, so that it can be handed over.
         if let Self::Directory(directory) = self {
@@ -58,12 +68,19 @@ impl HandOver {
         let now = desk.clock.now().as_millisecond();
         let first = keys::create_first(desk.state.get().await?, wanted, now).await?;
         let Some((_, key)) = first else {
-            return Ok(());
+            return Ok(None);
         };
         let title = window.counter.about.title;
         match self {
+            Self::Page => {
+                return Ok(Some(FirstKey {
+                    counter,
+                    title,
+                    key,
+                }));
+            }
             // Not logged, because the log level could hide it.
-            Self::Terminal => eprintln!(
+            Self::Stderr => eprintln!(
                 "\nThe first key for {title}, shown only once. Its clients send it as\n\n    \
                  Authorization: Bearer {key}\n\nIf it is lost, make another: \
                  madoguchi keys rotate {counter}\n"
@@ -81,16 +98,17 @@ impl HandOver {
                 ),
             },
         }
-        Ok(())
+        Ok(None)
     }
 
-    /// Prints a one-time link to the console.
-    pub async fn console_link(&self, desk: &Desk) -> Result<()> {
+    /// Makes a one-time link to the console. Returns it if it belongs on the page.
+    pub async fn console_link(&self, desk: &Desk) -> Result<Option<String>> {
         let now = desk.clock.now().as_millisecond();
         let token = console::links::create(desk.state.get().await?, now).await?;
-        let address = console::links::address(&desk.settings, &token);
+        let address = console::links::address(&desk.settings.console_url(), &token);
         match self {
-            Self::Terminal => {
+            Self::Page => return Ok(Some(address)),
+            Self::Stderr => {
                 eprintln!("\nOpen the console once within 10 minutes:\n\n    {address}\n");
             }
             Self::Directory(directory) => match write(directory, CONSOLE_LINK, &address) {
@@ -105,7 +123,7 @@ impl HandOver {
                 ),
             },
         }
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -64,6 +64,18 @@ pub async fn python(place: &Place, script: &str, arguments: &[&str]) -> Output {
     in_venv("python", place, script, arguments, String::new()).await
 }
 
+/// The same with some variables set.
+pub async fn python_with(
+    place: &Place,
+    script: &str,
+    arguments: &[&str],
+    environment: &[(String, String)],
+) -> Output {
+    let mut command = python_beside(place, script, arguments);
+    command.envs(environment.iter().cloned());
+    run(command, String::new()).await
+}
+
 /// A module that runs beside the test, for whoever holds the child.
 pub fn python_module_beside(place: &Place, module: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(tool("python/bin/python"));

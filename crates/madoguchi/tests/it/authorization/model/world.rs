@@ -398,7 +398,7 @@ impl World {
             ..audit::Filter::default()
         };
         let read = audit::blocking(&trail.store, move |store, _| {
-            audit::find(store, &filter, None)
+            audit::find(store, &filter, None, audit::UNWATCHED)
         });
         let found = read.await.unwrap();
         for desk in &self.desks {
