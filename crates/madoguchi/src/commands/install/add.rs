@@ -95,7 +95,7 @@ fn install_one(request: &Request<'_>) -> Result<ExitCode> {
         scope: arguments.scope,
         file: path,
         backup,
-        next: vec![client.next.into(), take_back(request)],
+        next: next(request),
         entries: entries.into_iter().zip(actions).collect(),
         warnings,
     };
@@ -132,16 +132,19 @@ fn print_only(
     })))
 }
 
-fn take_back(request: &Request<'_>) -> String {
-    let scope = match request.arguments.scope {
-        Scope::User => "",
-        Scope::Project => " --scope project",
+fn next(request: &Request<'_>) -> Vec<String> {
+    let client = request.client;
+    let (in_project, scope) = match request.arguments.scope {
+        Scope::User => (None, ""),
+        Scope::Project => (client.next_in_project, " --scope project"),
     };
-    format!(
+    let take_back = format!(
         "To take it back: madoguchi uninstall {} {}{scope}",
-        request.client.name,
+        client.name,
         request.counters.join(" ")
-    )
+    );
+    let steps = in_project.into_iter().chain([client.next]);
+    steps.map(str::to_owned).chain([take_back]).collect()
 }
 
 fn no_counter(clients: &[&Client]) -> Error {

@@ -36,6 +36,8 @@ pub struct Client {
     pub trace: Place,
     /// What the person does next.
     pub next: &'static str,
+    /// What the person does next about the servers of a project.
+    pub next_in_project: Option<&'static str>,
 }
 
 /// Where a client starts its servers.
@@ -70,6 +72,7 @@ const USUAL: Client = Client {
     program: None,
     trace: Place::new(Base::Home(None), &[]),
     next: "",
+    next_in_project: None,
 };
 
 pub const CLIENTS: &[Client] = &[
@@ -93,6 +96,9 @@ pub const CLIENTS: &[Client] = &[
         program: Some("claude"),
         trace: Place::new(Base::Home(Some("CLAUDE_CONFIG_DIR")), &[".claude.json"]),
         next: "Start a new session of Claude Code; `claude mcp list` shows it.",
+        next_in_project: Some(
+            "Claude Code asks once whether it may use the servers of this project.",
+        ),
         ..USUAL
     },
     Client {
@@ -168,6 +174,7 @@ pub const CLIENTS: &[Client] = &[
         program: Some("codex"),
         trace: Place::new(Base::InHome(".codex", "CODEX_HOME"), &[""]),
         next: "Start a new session of Codex; `codex mcp list` shows it.",
+        next_in_project: Some("Codex reads this file once you trust the project."),
         ..USUAL
     },
     Client {
@@ -184,6 +191,7 @@ pub const CLIENTS: &[Client] = &[
         program: Some("gemini"),
         trace: Place::new(Base::Home(Some("GEMINI_CLI_HOME")), &[".gemini"]),
         next: "Start Gemini CLI again; `gemini mcp list` shows it.",
+        next_in_project: Some("Gemini CLI reads this file once you trust the folder."),
         ..USUAL
     },
     Client {

@@ -198,17 +198,17 @@ pub fn remove(
         return Ok(removed);
     }
     removed.is_exact = false;
-    let had_servers = backup.is_some_and(|backup| {
-        let before = client.format.parse(without_mark(backup).1);
-        before.is_ok_and(|before| servers(&before, keys).is_some())
-    });
+    let made_servers = match backup.map(|backup| client.format.parse(without_mark(backup).1)) {
+        None => true,
+        Some(before) => before.is_ok_and(|before| servers(&before, keys).is_none()),
+    };
     let mut body = body.to_owned();
     for entry in &removed.entries {
         let value = client.format.parse(&body)?;
         let mut edited = client.format.remove(&body, keys, &entry.name)?;
         let left = client.format.parse(&edited)?;
         let is_empty = servers(&left, keys).is_some_and(Entry::is_empty);
-        if let (true, false, Some((last, outer))) = (is_empty, had_servers, keys.split_last()) {
+        if let (true, true, Some((last, outer))) = (is_empty, made_servers, keys.split_last()) {
             edited = client.format.remove(&edited, outer, last)?;
         }
         check(client.format, &value, &edited, keys, &entry.name, None)?;
@@ -345,5 +345,7 @@ fn take(value: &mut Value, keys: &[&str], name: &str) -> Option<Value> {
     taken
 }
 
+#[cfg(test)]
+mod random_tests;
 #[cfg(test)]
 mod tests;

@@ -35,12 +35,16 @@ async fn listed(place: &Place, client: &str, key: &str) -> String {
 
 /// Installs, lets the agent list its servers, and uninstalls again.
 async fn lists(client: &str, shows: &[&str]) {
+    lists_with(client, "", shows).await;
+}
+
+async fn lists_with(client: &str, more: &str, shows: &[&str]) {
     let place = Place::new();
-    run(&place, &format!("install {client} rooms todo"));
+    run(&place, &format!("install {client} rooms todo{more}"));
     let with = listed(&place, client, "").await;
     mentions(&with, &["rooms", "todo"]);
     mentions(&with, shows);
-    run(&place, &format!("uninstall {client}"));
+    run(&place, &format!("uninstall {client}{more}"));
     let without = listed(&place, client, "").await;
     assert!(!without.contains("todo"), "{without}");
 }
@@ -48,6 +52,16 @@ async fn lists(client: &str, shows: &[&str]) {
 #[tokio::test]
 async fn claude_code_lists_and_connects() {
     lists("claude-code", &["stdio todo", "Connected"]).await;
+}
+
+#[tokio::test]
+async fn claude_code_asks_before_it_uses_a_project() {
+    lists_with(
+        "claude-code",
+        " --scope project",
+        &["stdio todo", "Pending approval"],
+    )
+    .await;
 }
 
 #[tokio::test]
