@@ -39,6 +39,7 @@ pub struct Install {
 
 #[derive(Debug, Args)]
 pub struct Uninstall {
+    /// The client, as `install` names it
     pub client: String,
     /// What to remove from it [default: everything that `install` added]
     #[arg(value_name = "COUNTER")]

@@ -175,7 +175,7 @@ fn survives(client: &str, before: &str, comments: &[String]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn json_survives(choices in prop::collection::vec(any::<u8>(), 1..200)) {
