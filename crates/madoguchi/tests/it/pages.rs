@@ -39,6 +39,7 @@ pages! {
     be_reminded_ja: "docs/ja/be-reminded.md",
     book_seats: "docs/book-seats.md",
     book_seats_ja: "docs/ja/book-seats.md",
+    clients: "docs/clients.md",
     configure: "docs/configure.md",
     configure_ja: "docs/ja/configure.md",
     connect: "docs/connect.md",
