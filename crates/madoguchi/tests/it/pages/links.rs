@@ -16,9 +16,6 @@ const ENGLISH_ONLY: [&str; 8] = [
     "decisions/",
 ];
 
-/// Pages that describe the packages and `madoguchi install`, and come with them.
-const COMING: [&str; 2] = ["clients.md", "packages.md"];
-
 /// A path without `.` and `..`.
 fn plain(path: &str) -> String {
     let mut parts = Vec::new();
@@ -56,13 +53,9 @@ fn every_link_within_the_repository_leads_somewhere() {
                 "" => page.clone(),
                 path => target(&page, path),
             };
-            let is_coming = COMING.iter().any(|it| path == format!("docs/{it}"));
-            if !root().join(&path).exists() && !is_coming {
+            if !root().join(&path).exists() {
                 broken.push(format!("{page}:{line}: {path} does not exist"));
-            } else if !anchor.is_empty()
-                && !is_coming
-                && !anchors(&read(&path)).iter().any(|it| it == anchor)
-            {
+            } else if !anchor.is_empty() && !anchors(&read(&path)).iter().any(|it| it == anchor) {
                 broken.push(format!("{page}:{line}: {path} has no heading #{anchor}"));
             }
         }
@@ -92,11 +85,7 @@ fn the_tables_of_contents_list_every_page_once() {
         let listed: Vec<String> = listed.into_iter().map(|(_, link)| link).collect();
         let once: BTreeSet<String> = listed.iter().cloned().collect();
         assert_eq!(listed.len(), once.len(), "{folder}: a page is listed twice");
-        let mut wanted = pages(folder);
-        if folder == "docs/" {
-            wanted.extend(COMING.map(str::to_owned));
-        }
-        assert_eq!(once, wanted, "{folder}SUMMARY.md");
+        assert_eq!(once, pages(folder), "{folder}SUMMARY.md");
     }
 }
 
