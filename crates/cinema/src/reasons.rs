@@ -88,6 +88,18 @@ pub const NO_FILMS: &str = "The cinema has no films yet. `madoguchi import cinem
      yours, and `madoguchi demo load cinema` loads sample films into the same data directory \
      (`--data`).";
 
+const NO_FILMS_IN_JAPANESE: &str = "映画がまだ登録されていません。\
+     `madoguchi import cinema FILE`で登録するか、`madoguchi demo load cinema`でサンプルを読み込めます\
+     （`--data`は同じものを指定）。";
+
+/// The same advice in the language of the caller.
+pub fn no_films(language: Language) -> &'static str {
+    match language {
+        Language::English => NO_FILMS,
+        Language::Japanese => NO_FILMS_IN_JAPANESE,
+    }
+}
+
 /// A day that was asked about, beside today and the programme.
 #[derive(Debug)]
 pub struct Day {
@@ -179,9 +191,7 @@ impl Day {
     }
 
     fn no_films(&self) -> Reason {
-        let japanese = "映画がまだ登録されていません。`madoguchi import cinema FILE`で登録するか、\
-            `madoguchi demo load cinema`でサンプルを読み込めます（`--data`は同じものを指定）。";
-        Reason::new(self.language, NO_FILMS, japanese)
+        Reason::new(self.language, NO_FILMS, NO_FILMS_IN_JAPANESE)
     }
 
     fn programme_over(&self) -> Reason {

@@ -8,8 +8,8 @@ use kit::{Error, Rule, error::INVALID_ARGUMENT};
 use serde_json::json;
 
 pub use recipients::{
-    Candidate, no_address, recipient_ambiguous, recipient_not_found, text_too_long,
-    too_many_recipients, wrong_platform,
+    Candidate, empty_address_book, no_address, recipient_ambiguous, recipient_not_found,
+    text_too_long, too_many_recipients, wrong_platform,
 };
 pub use times::{
     empty_date, empty_hours, empty_range, invalid_repeat, invalid_time, invalid_time_of_day,

@@ -12,7 +12,10 @@ use crate::{
         romaji,
     },
     state::CounterState,
-    store::contacts::{self, Contact},
+    store::{
+        self, RowKind,
+        contacts::{self, Contact},
+    },
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,7 +171,11 @@ fn contact(sql: &mut dyn Sql, to: &str) -> Result<Contact> {
         Some(one) => Ok(one),
         None => {
             let near = near(sql, &bare)?;
-            Err(errors::recipient_not_found(to, &candidates(&near)))
+            let error = errors::recipient_not_found(to, &candidates(&near));
+            Err(match store::is_empty(sql, RowKind::Contact)? {
+                true => errors::empty_address_book(error),
+                false => error,
+            })
         }
     }
 }

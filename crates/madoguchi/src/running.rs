@@ -79,6 +79,18 @@ pub fn desks_beside(global: &Global, config: &Config) -> Vec<RunningDesk> {
     }
 }
 
+/// Makes addresses of the console lead to the desk that runs on this data, for
+/// commands that show some.
+pub fn use_its_console(global: &Global, config: &mut Config) {
+    let is_set = !config.settings.http.public_url.is_empty();
+    let mut found = desks_beside(global, config);
+    found.sort_by_key(|desk| std::cmp::Reverse(desk.started_at));
+    let console = found.into_iter().find_map(|desk| desk.console);
+    if let Some(console) = console.filter(|_| !is_set) {
+        config.settings.http.public_url = console;
+    }
+}
+
 fn database(global: &Global, config: &Config) -> Result<DatabaseUrl> {
     location::database_url(&config.settings.database.url, global.data.as_deref())
 }

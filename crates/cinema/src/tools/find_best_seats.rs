@@ -25,6 +25,7 @@ use crate::{
         seat::Seat,
     },
     programme::Filters,
+    reasons,
     state::CounterState,
     store::{self, Filter},
 };
@@ -331,7 +332,10 @@ fn write(
         false => None,
     };
     candidates.truncate(LISTED);
-    let message = message(context.language, plan, &candidates, hold.is_some());
+    let message = match plan.shows == 0 && !store::has_films(sql)? {
+        true => reasons::no_films(context.language).to_owned(),
+        false => message(context.language, plan, &candidates, hold.is_some()),
+    };
     let mut proposals = Vec::with_capacity(candidates.len());
     for Candidate { show, block } in &candidates {
         let hall = state.hall(sql, show)?;

@@ -66,7 +66,15 @@ impl Desk {
     }
 
     fn verify(&self) -> Report {
-        verify(&*self.store(), UNWATCHED).unwrap()
+        // Every segment is reported, in order.
+        let reported = std::cell::Cell::new(0);
+        let watch = |at: TrailProgress| {
+            assert_eq!(at.segments_done, reported.get());
+            reported.set(at.segments_done + 1);
+        };
+        let report = verify(&*self.store(), &watch).unwrap();
+        assert!(!report.ok || reported.get() as u64 == report.segments);
+        report
     }
 
     #[track_caller]

@@ -46,6 +46,19 @@ pub fn recipient_not_found(to: &str, candidates: &[Candidate]) -> Error {
     .details(json!({ "candidates": list.shown, "more": list.more }))
 }
 
+/// The same, with what fills an address book without any contacts.
+pub fn empty_address_book(not_found: Error) -> Error {
+    not_found
+        .next(
+            "The address book is empty: give an e-mail address or a phone number, or have the user \
+             fill it with: madoguchi import innervoice FILE",
+        )
+        .japanese(
+            "連絡先が1件も登録されていません。メールアドレスか電話番号を指定するか、\
+             ユーザーに`madoguchi import innervoice FILE`での取り込みを依頼してください。",
+        )
+}
+
 pub fn recipient_ambiguous(to: &str, candidates: &[Candidate]) -> Error {
     let to = shorter(to);
     let count = candidates.len();

@@ -74,7 +74,9 @@ async fn local(
     arguments: &Call,
     tool_arguments: Map<String, Value>,
 ) -> Result<Value> {
-    let config = open::configuration(global, &arguments.options)?;
+    let mut config = open::configuration(global, &arguments.options)?;
+    config.log_less();
+    running::use_its_console(global, &mut config);
     desk::log::init(&config.settings.log);
     let opened = open::desk(global, config, &arguments.options, Some(&arguments.counter)).await?;
     desk::background::once(&opened.desk).await;

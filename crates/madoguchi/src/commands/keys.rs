@@ -16,11 +16,13 @@ use crate::{
     descriptions, open,
     output::{Cell, Look, Styled, pretty, table},
     reader::{self, pick},
+    running,
     runtime::on_one_thread,
 };
 
 pub fn run(global: &Global, action: &KeysAction) -> Result<ExitCode> {
-    let config = open::configuration(global, &CounterOptions::default())?;
+    let mut config = open::configuration(global, &CounterOptions::default())?;
+    running::use_its_console(global, &mut config);
     if let KeysAction::Create(create) = action {
         check_names(&config, create)?;
     }

@@ -75,7 +75,8 @@ async fn serve(
     background::finish_erasures(&opened.desk).await;
     let desk = Arc::clone(&opened.desk);
     background::start(&desk);
-    tokio::spawn(stop_on_signal(desk.stopping.clone(), hand_over.is_page()));
+    let stopping = desk.stopping.clone();
+    tokio::spawn(stop_after(stop_signal()?, stopping, hand_over.is_page()));
     let served = served(&desk, &ports);
     log_addresses(&desk, &ports);
     let console = match ports.main.is_some() {
@@ -222,23 +223,32 @@ fn reload_on_signal(_: Arc<Tls>) -> Result<()> {
     Ok(())
 }
 
-async fn stop_on_signal(stopping: tokio_util::sync::CancellationToken, has_page: bool) {
-    let interrupt = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                tokio::select! {
-                    _ = interrupt => {}
-                    _ = terminate.recv() => {}
-                }
-            }
-            Err(_) => drop(interrupt.await),
+/// Ends when the program is asked to stop. Listens from the call on: until then a
+/// signal would end the program at once.
+#[cfg(unix)]
+fn stop_signal() -> Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::internal)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(Error::internal)?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
         }
-    }
-    #[cfg(not(unix))]
-    drop(interrupt.await);
+    })
+}
+
+#[cfg(not(unix))]
+fn stop_signal() -> Result<impl Future<Output = ()>> {
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
+}
+
+async fn stop_after(
+    signal: impl Future<Output = ()>,
+    stopping: tokio_util::sync::CancellationToken,
+    has_page: bool,
+) {
+    signal.await;
     tracing::info!("stopping after the calls in flight are answered");
     if has_page {
         tell(pick(

@@ -8,12 +8,13 @@ use server::transport;
 
 use crate::{
     cli::{Global, Stdio},
-    open,
+    open, running,
     runtime::on_one_thread,
 };
 
 pub fn run(global: &Global, arguments: &Stdio) -> Result<ExitCode> {
-    let config = open::configuration(global, &arguments.options)?;
+    let mut config = open::configuration(global, &arguments.options)?;
+    running::use_its_console(global, &mut config);
     log::init(&config.settings.log);
     config.warn();
     on_one_thread(async {

@@ -33,6 +33,12 @@ async fn an_empty_store_says_what_to_do_first() {
             "madoguchi demo load cinema",
         ),
         (
+            "cinema",
+            "find_best_seats",
+            json!({ "party_size": 2 }),
+            "madoguchi demo load cinema",
+        ),
+        (
             "merchant",
             "search_products",
             json!({ "keywords": [] }),
@@ -55,7 +61,16 @@ async fn an_empty_store_says_what_to_do_first() {
         ),
         ("todo", "list_tasks", json!({}), "create_task"),
         ("todo", "list_adrs", json!({}), "create_adr"),
+        ("todo", "next_tasks", json!({}), "create_task"),
+        ("todo", "search", json!({ "query": "x" }), "create_task"),
         ("rooms", "list_rooms", json!({}), "create_room"),
+        ("rooms", "get_status", json!({}), "create_room"),
+        (
+            "rooms",
+            "search_messages",
+            json!({ "query": "x" }),
+            "create_room",
+        ),
     ] {
         for said in answers(&place, counter, tool, &arguments) {
             // InnerVoice's messages are read out, so its details have the step.
@@ -90,6 +105,10 @@ async fn a_refusal_in_an_empty_store_says_what_to_do_first_and_that_helps() {
         let step = format!("madoguchi demo load {counter}");
         assert!(printed.stdout.contains(&step), "{tool}: {printed:?}");
     }
+    let send = r#"{"to": "Tanaka", "text": "Hello there"}"#;
+    let printed = place.run(&["call", "innervoice", "message_send", send]);
+    let step = "madoguchi import innervoice FILE";
+    assert!(printed.stdout.contains(step), "{printed:?}");
     // The step that was named helps.
     place.load_demo_of("cinema", &[]);
     for said in answers(&place, "cinema", "get_movie_list", &json!({})) {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
+    NO_ROOMS,
     arguments::{self, AgentName, ExistingRoom, Limit},
     define, in_rooms, tool_names, waiting,
 };
@@ -201,6 +202,9 @@ fn why_empty(
         let found = search_rooms(state, context, room, &search)?.0;
         Ok(found.hits.into_iter().next().map(|hit| hit.line))
     };
+    if room.is_none() && state.store.rooms()?.is_empty() {
+        return Ok((NO_ROOMS.to_owned(), json!({ "lookedFor": query.shown })));
+    }
     let words = query.shown.join("`, `");
     if query.words.is_empty() {
         return Ok((NOTHING.to_owned(), json!({ "lookedFor": [] })));

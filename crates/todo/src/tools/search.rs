@@ -240,6 +240,15 @@ pub fn elsewhere(state: &CounterState, context: &Context, query: &Query) -> Resu
 
 fn why_empty(state: &CounterState, context: &Context, board: &Board) -> Result<Explanation> {
     let (tasks, adrs) = (board.tasks.len(), state.files.adrs()?.len());
+    if tasks + adrs == 0 {
+        return Ok(Explanation::new(
+            context,
+            "There are no tasks and no ADRs yet. Create the first with create_task or create_adr."
+                .into(),
+            "タスクもADRもまだありません。create_taskかcreate_adrで作成してください。".into(),
+            json!({ "searched": { "tasks": 0, "adrs": 0 } }),
+        ));
+    }
     Ok(Explanation::new(
         context,
         format!(

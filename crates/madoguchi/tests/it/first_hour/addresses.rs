@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use store::testing::Postgres;
 
-use crate::harness::{Desk, Output, Place, mentions};
+use crate::harness::{Desk, Output, Pipe, Place, call, mentions};
 
 const NONE_RUNS: &str = "No desk runs on this data now.";
 
@@ -100,6 +100,20 @@ async fn other_commands_name_the_desk_that_runs() {
         found,
         [&json!({ "what": "desks", "ok": true, "message": running })]
     );
+
+    // The address of a question, and of a file.
+    desk.place
+        .file("madoguchi.toml", "[approval]\nhold_seconds = 0\n");
+    let mut pipe = Pipe::start(desk.place.command().args(["stdio", "innervoice"]));
+    let event = json!({ "title": "Lunch", "start": "tomorrow at 12:30", "duration_min": 30 });
+    let answer = pipe.request(&call(1, "calendar_create", event)).to_string();
+    mentions(&answer, &[&desk.url("/#ap_")]);
+    let file = ["calendar", "--file", "innervoice/calendar.ics"];
+    let made = desk
+        .place
+        .run(&[&["keys", "create"][..], &file].concat())
+        .ok();
+    assert!(made.stdout.starts_with(&desk.url("/")), "{made:?}");
 
     let wrong = "call cinema get_movie_list --url http://127.0.0.1:1";
     let hint = format!("--url {}\n", desk.url(""));
