@@ -66,18 +66,19 @@ check_tar() {
 }
 
 check_bundles() {
-    local name arguments
-    while read -r name arguments; do
-        as_user test -x "/opt/bundles/$name/server/madoguchi"
-        client $arguments --bundle "/opt/bundles/$name" project=/home/user/bundle
-        ok "$name.mcpb"
-    done <<'END'
-todo create_task {"title":"Buy"}
-rooms agent_communication_create_room {"roomName":"hall"}
-cinema get_movie_list {}
-merchant search_products {"keywords":[""]}
-innervoice calendar_list {}
-END
+    local bundle call
+    for bundle in /opt/bundles/*; do
+        case $bundle in
+            */cinema) call=(get_movie_list '{}') ;;
+            */innervoice) call=(calendar_list '{}') ;;
+            */merchant) call=(search_products '{"keywords": [""]}') ;;
+            */rooms) call=(agent_communication_create_room '{"roomName": "hall"}') ;;
+            */todo) call=(create_task "$task") ;;
+            *) fail "no check for $bundle" ;;
+        esac
+        client "${call[@]}" --bundle "$bundle" project=/home/user/bundle
+        ok "${bundle##*/}.mcpb"
+    done
 }
 
 check_deb() {
@@ -111,9 +112,10 @@ check_deb() {
     apt-get purge -qq -y madoguchi </dev/null
     test ! -e /etc/madoguchi/madoguchi.toml || fail "purge leaves the configuration"
     test -s /var/lib/madoguchi/madoguchi.db || fail "purge deletes the data"
-    ok "deb, $(systemd --version 2>/dev/null | sed -n 1p || true)"
+    ok "deb, $(systemd-analyze --version | sed -n 1p)"
 }
 
+as_user mkdir /home/user/{npx,uvx,pip,tar,deb,bundle}
 for check in neither_rust_nor_sources sums npx uvx pip tar deb; do
     "check_$check"
 done
