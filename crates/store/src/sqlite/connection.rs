@@ -346,8 +346,6 @@ fn cannot_create(path: &Path, error: &std::io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use rusqlite::StatementStatus;
 
     use super::*;
