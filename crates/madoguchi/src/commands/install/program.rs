@@ -100,9 +100,10 @@ impl Cache {
                 let package = std::fs::read_to_string(directory.join("package.json")).ok()?;
                 let package: Value = serde_json::from_str(&package).ok()?;
                 words.extend(["npx".into(), "--yes".into()]);
-                for file in package.pointer("/_npx/packages")?.as_array()? {
-                    let file = file.as_str()?.trim_start_matches("file:");
-                    let file = Path::new(file).canonicalize().ok()?;
+                for file in package.get("dependencies")?.as_object()?.values() {
+                    // Relative to the cache.
+                    let file = directory.join(file.as_str()?.strip_prefix("file:")?);
+                    let file = file.canonicalize().ok()?;
                     words.extend(["--package".into(), file.to_str()?.into()]);
                 }
             }

@@ -44,13 +44,9 @@ fn the_cache_of_npx_gives_the_command_with_its_packages() {
     let running = program(place.path(), "_npx/0a1b/node_modules/x/bin/madoguchi");
     let refused = of_executable(&running, &surroundings()).unwrap_err();
     assert_eq!(refused.code, "RUNS_FROM_CACHE");
-    let about = serde_json::json!({ "_npx": { "packages": [package] } });
+    let about = r#"{"dependencies": {"madoguchi": "file:../../dist/madoguchi.tgz"}}"#;
     program(place.path(), "_npx/0a1b/package.json");
-    fs::write(
-        place.path().join("_npx/0a1b/package.json"),
-        about.to_string(),
-    )
-    .unwrap();
+    fs::write(place.path().join("_npx/0a1b/package.json"), about).unwrap();
     let found = of_executable(&running, &surroundings()).unwrap();
     let package = package.canonicalize().unwrap();
     let expected = [
@@ -62,7 +58,7 @@ fn the_cache_of_npx_gives_the_command_with_its_packages() {
     ];
     assert_eq!(found.words, expected);
     assert!(found.warning.is_some());
-    let about = r#"{"_npx": {"packages": ["madoguchi@latest"]}}"#;
+    let about = r#"{"dependencies": {"madoguchi": "^0.1.0"}}"#;
     fs::write(place.path().join("_npx/0a1b/package.json"), about).unwrap();
     let refused = of_executable(&running, &surroundings()).unwrap_err();
     assert!(refused.next.unwrap().contains("--command"));
