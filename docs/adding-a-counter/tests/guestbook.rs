@@ -6,6 +6,7 @@ use kit::{Context, Store, testing::call, time::Clock};
 use serde_json::json;
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_visitor_sees_who_signed_before() {
     for scratch in store::testing::both().await {
         let store: Arc<dyn Store> = Arc::new(scratch.database.clone());

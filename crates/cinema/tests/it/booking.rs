@@ -11,6 +11,7 @@ use crate::cinema::both;
 const SHOW: &str = "S20261116-T4-4";
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn seats_in_every_spelling() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -33,6 +34,7 @@ async fn seats_in_every_spelling() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn by_title_date_and_time() {
     for mut cinema in both().await {
         let info = cinema.seats(SHOW).await["schedule_info"].clone();
@@ -65,6 +67,7 @@ async fn by_title_date_and_time() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn taken_seats_are_named_and_others_proposed() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -109,6 +112,7 @@ async fn taken_seats_are_named_and_others_proposed() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn what_cannot_be_reserved() {
     for cinema in both().await {
         let seats = ["A3", "Z1", "A99"];
@@ -145,6 +149,7 @@ async fn what_cannot_be_reserved() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn details_name_the_seat_types() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -170,6 +175,7 @@ fn codes(answer: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn warnings_name_age_class_half_couple_seats_and_seats_apart() {
     for mut cinema in both().await {
         let schedule = cinema.schedule("M012", "2026-11-16").await;

@@ -25,6 +25,7 @@ async fn free(cinema: &Cinema, show: &str) -> i64 {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_cancelled_reservation_frees_its_seats_once() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -52,6 +53,7 @@ async fn a_cancelled_reservation_frees_its_seats_once() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn part_of_a_reservation_is_cancelled() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -73,6 +75,7 @@ async fn part_of_a_reservation_is_cancelled() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn nothing_is_cancelled_or_exchanged_after_the_start() {
     for cinema in both().await {
         let id = booked(&cinema, &["H9"]).await;
@@ -85,6 +88,7 @@ async fn nothing_is_cancelled_or_exchanged_after_the_start() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn seats_are_exchanged_for_others_of_the_screening() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -132,6 +136,7 @@ async fn seats_are_exchanged_for_others_of_the_screening() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn seats_are_exchanged_for_another_screening() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -159,6 +164,7 @@ async fn seats_are_exchanged_for_another_screening() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_full_screening_offers_others_of_the_film() {
     for cinema in both().await {
         cinema.take(&format!("s.id = '{SHOW}'")).await;

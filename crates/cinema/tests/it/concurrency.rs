@@ -22,6 +22,7 @@ fn reservation_id(answer: &Value) -> String {
 /// Overlapping pairs in both orders: each seat gets one owner, each booking gets all
 /// its seats or none, and there is no deadlock.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_seat_never_has_two_owners() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -76,6 +77,7 @@ async fn a_seat_never_has_two_owners() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn ten_thousand_callers_after_one_seat() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -117,6 +119,7 @@ async fn ten_thousand_callers_after_one_seat() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn bookings_of_different_seats_all_succeed_with_an_id_each() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -131,6 +134,7 @@ async fn bookings_of_different_seats_all_succeed_with_an_id_each() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn one_caller_gets_at_most_max_seats_per_caller() {
     for mut cinema in both().await {
         cinema.clear(SHOW).await;

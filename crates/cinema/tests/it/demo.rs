@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::cinema::{Cinema, both, both_empty};
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn demo_data_is_loaded_and_removed() {
     for cinema in both_empty().await {
         let demo = cinema.counter.demo.clone().unwrap();
@@ -54,6 +55,7 @@ fn real_film(id: &str) -> String {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn removing_demo_data_leaves_real_data() {
     for cinema in both().await {
         let demo = cinema.counter.demo.clone().unwrap();
@@ -82,6 +84,7 @@ async fn removing_demo_data_leaves_real_data() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn refreshing_extends_the_programme() {
     for cinema in both().await {
         let demo = cinema.counter.demo.clone().unwrap();
@@ -119,6 +122,7 @@ async fn refreshing_extends_the_programme() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn films_of_an_older_version_stay() {
     for scratch in store::testing::both().await {
         let first_version = Migrations {

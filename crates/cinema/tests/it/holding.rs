@@ -25,6 +25,7 @@ async fn counts(cinema: &Cinema) -> [i64; 3] {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_hold_becomes_a_booking() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -59,6 +60,7 @@ async fn a_hold_is_booked_whole_without_naming_its_seats() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn fewer_or_other_seats_of_a_hold_are_booked_as_named() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -78,6 +80,7 @@ async fn fewer_or_other_seats_of_a_hold_are_booked_as_named() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn holds_are_extended_up_to_a_limit_and_then_expire() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -109,6 +112,7 @@ async fn holds_are_extended_up_to_a_limit_and_then_expire() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_school_class_is_held_and_booked_as_one() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -140,6 +144,7 @@ async fn a_school_class_is_held_and_booked_as_one() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn one_caller_holds_at_most_so_many_seats() {
     for mut cinema in both().await {
         cinema.clear(SHOW).await;

@@ -9,6 +9,7 @@ const SHOW: &str = "S20261116-T4-4";
 const UNTIL: &str = "2026-11-15T10:10:00+09:00";
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_held_seat_is_taken_until_the_hold_expires() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -44,6 +45,7 @@ async fn a_held_seat_is_taken_until_the_hold_expires() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn subscribers_of_the_seat_map_learn_that_a_hold_expired() {
     for cinema in both().await {
         let until = jiff::Timestamp::now() + std::time::Duration::from_millis(1_500);

@@ -85,6 +85,7 @@ fn legacy(folder: &Folder) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn files_of_the_earlier_box_office_can_be_imported() {
     for cinema in both_empty().await {
         let folder = Folder::new();
@@ -145,6 +146,7 @@ pub const GOOD: &str = r#"{
 "#;
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_document_is_imported_and_changed() {
     for cinema in both_empty().await {
         let folder = Folder::new();
@@ -189,6 +191,7 @@ async fn a_document_is_imported_and_changed() {
 
 /// The file's name says nothing here, so its fields must.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_seat_plan_with_a_line_for_each_seat() {
     let folder = Folder::new();
     let plan = "theater_id,name,row,seat_number\nh7,Saal 7,A,1\nh7,Saal 7,A,2\n";
@@ -202,6 +205,7 @@ async fn a_seat_plan_with_a_line_for_each_seat() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn nothing_is_imported_if_anything_is_wrong_unless_asked() {
     let folder = Folder::new();
     let bad = folder.file(
@@ -238,6 +242,7 @@ async fn refused(name: &str, text: &str, wanted: &[&str]) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn wrong_shows_and_reservations_are_named_with_their_line() {
     let show = |id: &str, rest: &str| {
         format!(
@@ -299,6 +304,7 @@ async fn wrong_shows_and_reservations_are_named_with_their_line() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn wrong_rows_of_tables_are_named_with_their_line() {
     for (name, text, wanted) in [
         (
@@ -349,6 +355,7 @@ async fn wrong_rows_of_tables_are_named_with_their_line() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn files_of_a_directory_are_named_in_problems() {
     let folder = Folder::new();
     legacy(&folder);
@@ -379,6 +386,7 @@ async fn files_of_a_directory_are_named_in_problems() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn files_that_are_no_cinema_are_refused() {
     let folder = Folder::new();
     let cinema = both_empty().await.remove(0);

@@ -13,6 +13,7 @@ async fn priced(cinema: &crate::cinema::Cinema, day: &str, from: &str, to: &str)
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_schedule_shows_the_general_and_the_lowest_price() {
     for cinema in both().await {
         for (day, from, to, general, lowest) in [
@@ -55,6 +56,7 @@ async fn a_schedule_has_the_price_list_and_the_place() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn reservation_details_have_price_and_place() {
     for cinema in both().await {
         // H1 is half of a seat for two.
@@ -90,6 +92,7 @@ async fn reservation_details_have_price_and_place() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn prices_and_place_are_resources() {
     for cinema in both().await {
         let read = async |uri: &str| -> Value {
@@ -103,6 +106,7 @@ async fn prices_and_place_are_resources() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn without_prices_nothing_is_quoted() {
     for cinema in both_empty().await {
         for uri in ["cinema://place", "cinema://prices"] {
@@ -147,6 +151,7 @@ fn lines(answer: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_booking_is_priced_by_its_tickets_and_keeps_them() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -203,6 +208,7 @@ async fn a_partial_cancellation_takes_the_tickets_that_are_left() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn wrong_tickets_are_refused_and_nothing_is_booked() {
     for cinema in both().await {
         cinema.clear(SHOW).await;

@@ -21,6 +21,7 @@ fn schedules(answer: &Value) -> &Vec<Value> {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_day_without_a_film_is_its_programme() {
     for cinema in both().await {
         for no_film in [
@@ -76,6 +77,7 @@ async fn a_very_long_programme_is_cut_and_says_so() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn filters_narrow_the_programme() {
     for cinema in both().await {
         let evening = json!({"from_time": "18:00", "to_time": "午後8時"});
@@ -116,6 +118,7 @@ async fn filters_narrow_the_programme() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn seats_together_are_ordinary_free_and_without_a_gap() {
     for cinema in both().await {
         let show = "S20261116-T4-4";
@@ -136,6 +139,7 @@ async fn seats_together_are_ordinary_free_and_without_a_gap() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_empty_programme_names_the_filter_and_what_there_is() {
     for cinema in both().await {
         for (filters, filter, said) in [
@@ -169,6 +173,7 @@ async fn an_empty_programme_names_the_filter_and_what_there_is() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn past_days_and_days_beyond_the_programme_say_so() {
     for cinema in both().await {
         for movie in ["", "M001"] {
@@ -248,6 +253,7 @@ async fn a_day_without_films_says_why() {
 
 /// As with a schedule id: neither is guessed to be the right one.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_title_of_another_film_than_the_id_is_refused() {
     let cinema = one().await;
     let film = cinema.ok("get_movie_list", json!({})).await["movies"][0].clone();
@@ -265,6 +271,7 @@ async fn a_title_of_another_film_than_the_id_is_refused() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_window_that_ends_after_midnight_lists_the_shows_before() {
     let cinema = one().await;
     let count = async |filters: Value| schedules(&programme(&cinema, filters).await).len();

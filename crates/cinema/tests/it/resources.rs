@@ -17,6 +17,7 @@ async fn read(cinema: &Cinema, uri: &str) -> Option<Value> {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_list_covers_every_screening_once() {
     for cinema in both().await {
         let resources = cinema.counter.resources.clone().unwrap();
@@ -42,6 +43,7 @@ async fn the_list_covers_every_screening_once() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn seat_maps_and_films_can_be_read() {
     for cinema in both().await {
         let show = "S20261116-T4-4";

@@ -30,6 +30,7 @@ impl Cinema {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_ticket_is_admitted_once() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -61,6 +62,7 @@ async fn a_ticket_is_admitted_once() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn two_gates_admit_a_ticket_once() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -78,6 +80,7 @@ async fn two_gates_admit_a_ticket_once() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_changed_booking_has_a_new_ticket_and_the_old_one_is_refused_with_the_reason() {
     for cinema in both().await {
         let other_show = "S20261116-T4-5";
@@ -121,6 +124,7 @@ async fn a_changed_booking_has_a_new_ticket_and_the_old_one_is_refused_with_the_
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_booking_carries_its_ticket_and_stays_as_it_is_once_admitted() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -214,6 +218,7 @@ async fn what_this_cinema_did_not_sign_is_refused() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn only_a_booking_has_a_ticket_and_it_hides_the_reservation_id() {
     let cinema = one().await;
     cinema.clear(SHOW).await;
@@ -279,6 +284,7 @@ fn decoded(file: &[u8]) -> String {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_calendar_file_says_when_where_and_which_seats() {
     for cinema in both().await {
         cinema.clear(SHOW).await;
@@ -321,6 +327,7 @@ async fn the_calendar_file_says_when_where_and_which_seats() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn all_processes_on_a_database_share_one_key() {
     for cinema in both().await {
         let second = cinema::counter(

@@ -29,6 +29,7 @@ async fn full_but_for(cinema: &Cinema, seats: &[&str]) -> Value {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn freed_seats_are_held_for_the_first_party_that_they_fit() {
     for mut cinema in both().await {
         let id = full_but_for(&cinema, &["C5", "C6"]).await;
@@ -67,6 +68,7 @@ async fn freed_seats_are_held_for_the_first_party_that_they_fit() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_call_waits_until_seats_are_held() {
     for cinema in both().await {
         let id = full_but_for(&cinema, &["C5"]).await;
@@ -92,6 +94,7 @@ async fn a_call_waits_until_seats_are_held() {
 /// An offer that nobody takes goes to the next in line before anybody else gets it, even
 /// if the background work has not looked yet.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_offer_that_lapses_goes_to_the_next_in_line() {
     for cinema in both().await {
         let id = full_but_for(&cinema, &["C5", "C6"]).await;
@@ -113,6 +116,7 @@ async fn an_offer_that_lapses_goes_to_the_next_in_line() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn whoever_leaves_gets_nothing() {
     for cinema in both().await {
         let id = full_but_for(&cinema, &["C5"]).await;
@@ -138,6 +142,7 @@ async fn whoever_leaves_gets_nothing() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn waiting_lists_are_bounded() {
     for mut cinema in both().await {
         full_but_for(&cinema, &["C5"]).await;
@@ -169,6 +174,7 @@ async fn waiting_lists_are_bounded() {
 
 /// Joining a list is no way around the limits on seats.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn nobody_gets_more_seats_by_waiting() {
     for mut cinema in both().await {
         cinema.clear(SHOW).await;
@@ -199,6 +205,7 @@ async fn nobody_gets_more_seats_by_waiting() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_best_seats_of_a_screening_are_held_at_once() {
     for cinema in both().await {
         cinema.clear(SHOW).await;

@@ -18,6 +18,7 @@ use crate::{
 };
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_text_is_sent_once_after_the_undo_window() {
     let server = Server::start(Response::Answer(201, r#"{"sid": "SM1"}"#)).await;
     for test in both(&with_sms(&server)).await {
@@ -49,6 +50,7 @@ async fn a_text_is_sent_once_after_the_undo_window() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_text_that_may_have_been_sent_is_never_sent_again() {
     for response in [Response::Answer(503, "busy"), Response::HangUp] {
         let server = Server::start(response).await;
@@ -66,6 +68,7 @@ async fn a_text_that_may_have_been_sent_is_never_sent_again() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn after_a_crash_a_mail_is_sent_again_and_a_text_is_not() {
     let server = Server::start(Response::Answer(201, "{}")).await;
     let settings = Settings {
@@ -96,6 +99,7 @@ async fn after_a_crash_a_mail_is_sent_again_and_a_text_is_not() {
 
 /// However long it takes, the claim is renewed meanwhile.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_message_being_sent_is_not_taken_over() {
     let server = Server::start(Response::Hold).await;
     let counters = both(&with_sms(&server)).await;
@@ -128,6 +132,7 @@ async fn a_message_being_sent_is_not_taken_over() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_unsent_text_is_retried_with_growing_pauses_for_a_day() {
     let server = Server::start(Response::Answer(201, "{}")).await;
     let nobody = Settings {
@@ -164,6 +169,7 @@ async fn an_unsent_text_is_retried_with_growing_pauses_for_a_day() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_refused_text_has_failed_and_says_why() {
     let refusal = r#"{"code": 21211, "message": "Invalid 'To' number"}"#;
     let server = Server::start(Response::Answer(400, refusal)).await;
@@ -180,6 +186,7 @@ async fn a_refused_text_has_failed_and_says_why() {
 
 /// The operator can correct a wrong password; nothing was sent with it.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_text_is_retried_after_a_refused_login() {
     let server = Server::start(Response::Answer(401, "{}")).await;
     for test in both(&with_sms(&server)).await {
@@ -195,6 +202,7 @@ async fn a_text_is_retried_after_a_refused_login() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn many_workers_send_and_fire_each_thing_once() {
     let server = Server::start(Response::Answer(201, "{}")).await;
     let settings = Settings {
@@ -236,6 +244,7 @@ async fn many_workers_send_and_fire_each_thing_once() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_webhook_is_signed_and_keeps_its_id_when_it_is_sent_again() {
     let server = Server::start(Response::Answer(500, "")).await;
     let settings = Settings {

@@ -13,6 +13,7 @@ const EVERY_MINUTE: &str = "FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14
     29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59";
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn missed_reminders_fire_once_late_and_after_a_day_not_at_all() {
     let server = Server::start(Response::Answer(200, "")).await;
     let settings = Settings {
@@ -62,6 +63,7 @@ async fn missed_reminders_fire_once_late_and_after_a_day_not_at_all() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_cancelled_reminder_fires_no_more() {
     for test in both(&Settings::default()).await {
         let daily = json!({"time": "2026-11-15T12:00", "note": "x", "repeat": "daily"});
@@ -78,6 +80,7 @@ async fn a_cancelled_reminder_fires_no_more() {
 /// However long the program was down, missed times are counted up to a bound, and
 /// only the last one fires.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn missed_times_after_a_long_absence_take_bounded_work() {
     for test in both(&Settings::default()).await {
         let reminder = json!({"time": "2026-11-15T12:00", "note": "x", "repeat": EVERY_MINUTE});
@@ -93,6 +96,7 @@ async fn missed_times_after_a_long_absence_take_bounded_work() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn only_the_newest_firings_of_a_reminder_are_kept() {
     for test in both(&Settings {
         webhook_url: "http://127.0.0.1:1/".into(),
@@ -126,6 +130,7 @@ async fn only_the_newest_firings_of_a_reminder_are_kept() {
 /// A reminder that is changed between the read and the transaction fires with its
 /// new text.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_reminder_changed_just_before_it_fires_keeps_the_change() {
     for test in both(&Settings::default()).await {
         let daily = json!({"time": "2026-11-15T12:00", "note": "x", "repeat": "daily"});

@@ -45,6 +45,7 @@ fn arguments(tool: &str) -> Value {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn events_reminders_and_messages_of_a_caller_are_limited() {
     for mut assistant in both().await {
         for (tool, insert, most, cancel, code) in [
@@ -92,6 +93,7 @@ async fn events_reminders_and_messages_of_a_caller_are_limited() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn exceptions_of_a_series_are_limited() {
     for assistant in both().await {
         let event = json!({
@@ -152,6 +154,7 @@ fn every_minute() -> String {
 const COSTLY: &str = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;COUNT=9999";
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_rule_that_takes_too_long_is_refused() {
     for assistant in both().await {
         let first_minutes = json!({

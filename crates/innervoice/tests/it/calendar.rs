@@ -62,6 +62,7 @@ async fn invalid_arguments_are_refused_with_a_reason() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn overlapping_events_are_reported_and_adjacent_ones_are_not() {
     for mut assistant in both().await {
         let create = |title: &str, start: &str| json!({"title": title, "start": format!("2026-11-16T{start}:00"), "duration_min": 60});
@@ -99,6 +100,7 @@ async fn overlapping_events_are_reported_and_adjacent_ones_are_not() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn listed_changed_and_cancelled() {
     for assistant in both().await {
         let arguments = json!({

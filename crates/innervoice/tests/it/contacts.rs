@@ -13,6 +13,7 @@ async fn is_sent_to(assistant: &Assistant, to: &str, address: &str) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn names_in_every_spelling() {
     for assistant in both().await {
         assistant.know_people().await;
@@ -52,6 +53,7 @@ async fn names_in_every_spelling() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_unclear_recipient_is_never_guessed() {
     for assistant in both().await {
         assistant.know_people().await;
@@ -100,6 +102,7 @@ async fn an_unclear_recipient_is_never_guessed() {
 
 /// Readings in Latin letters find kana and kanji, also of contacts without a reading.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn names_in_latin_letters() {
     for assistant in both().await {
         assistant.know_people().await;
@@ -135,6 +138,7 @@ async fn names_in_latin_letters() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_known_address_is_named_and_others_are_mentioned() {
     for assistant in both().await {
         assistant.know_people().await;
@@ -152,6 +156,7 @@ async fn a_known_address_is_named_and_others_are_mentioned() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn importing_again_updates_contacts_without_duplicates() {
     for assistant in both().await {
         assistant.know_people().await;
@@ -212,6 +217,7 @@ async fn old_character_forms_match_in_names() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn names_and_addresses_of_a_contact_are_limited() {
     for assistant in both().await {
         let many = |what: &str| {

@@ -37,6 +37,7 @@ async fn next(assistant: &Assistant) -> Vec<String> {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_empty_date_never_means_the_whole_series() {
     for assistant in both().await {
         let event = assistant.ok("calendar.create", weekly()).await["id"].clone();
@@ -78,6 +79,7 @@ async fn an_empty_date_never_means_the_whole_series() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_changed_series_keeps_its_moved_and_skipped_days() {
     for assistant in both().await {
         let id = with_exceptions(&assistant).await;
@@ -131,6 +133,7 @@ async fn a_moved_day_of_an_all_day_series_gets_the_time_of_the_series() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_changed_reminder_keeps_its_moved_and_skipped_days() {
     for assistant in both().await {
         let id = daily(&assistant, "daily, 6 times").await;
@@ -175,6 +178,7 @@ async fn a_new_time_does_not_start_the_count_again() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn occurrences_never_coincide_and_one_of_a_day_is_named() {
     for assistant in both().await {
         let event = assistant.ok("calendar.create", weekly()).await["id"].clone();

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::assistant::{both, one, with};
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn without_a_mail_server_a_message_stays_in_the_outbox() {
     for mut assistant in both().await {
         assistant.know_people().await;
@@ -59,6 +60,7 @@ async fn with_a_mail_server_a_message_waits_ten_seconds() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_message_is_cancelled_by_id_or_the_newest_one() {
     for assistant in both().await {
         let send = async |text: &str| {
@@ -109,6 +111,7 @@ async fn a_message_is_cancelled_by_id_or_the_newest_one() {
 
 /// Each recipient gets a message of its own; the id of the call takes back all.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_message_goes_to_several_people() {
     for assistant in both().await {
         assistant.know_people().await;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::assistant::{both, one};
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_answer_echoes_the_rule_and_the_next_times() {
     for mut assistant in both().await {
         for (time, repeat, rule, next) in [
@@ -92,6 +93,7 @@ async fn invalid_arguments_are_refused_with_a_reason() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn listed_changed_and_cancelled() {
     for assistant in both().await {
         let create = |time: &str, note: &str| json!({"time": time, "note": note});

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::assistant::both;
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_calendar_and_each_event_as_files() {
     for assistant in both().await {
         let arguments = json!({
@@ -63,6 +64,7 @@ async fn the_calendar_and_each_event_as_files() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn reminders_as_json() {
     for assistant in both().await {
         let arguments = json!({"time": "2026-11-16T07:00", "note": "x", "repeat": "daily"});

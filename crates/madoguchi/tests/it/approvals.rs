@@ -20,6 +20,7 @@ use asking::{Asking, asking, id, question, reservation};
 use crate::harness::{Desk, Place, call, refused, result, show_to_book, structured};
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_waiting_call_continues_when_the_user_approves() {
     for asking in Asking::on_both(45).await {
         let show = asking.show(0).await;
@@ -79,6 +80,7 @@ async fn a_denied_call_gets_the_reason() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_approval_is_for_exactly_this_call_and_for_one() {
     for asking in Asking::on_both(0).await {
         let show = asking.show(0).await;
@@ -107,6 +109,7 @@ async fn an_approval_is_for_exactly_this_call_and_for_one() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn only_one_of_many_concurrent_calls_uses_the_approval() {
     for asking in Asking::on_both(0).await {
         let show = asking.show(0).await;
@@ -180,6 +183,7 @@ async fn call_with_key(desk: &Desk, key: &str, arguments: Value) -> Value {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_unanswered_request_is_denied_when_it_expires() {
     for asking in Asking::on_both(0).await {
         let show = asking.show(0).await;
@@ -223,6 +227,7 @@ async fn a_call_whose_client_has_gone_does_not_run() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_answer_that_was_not_delivered_is_replayed() {
     for asking in Asking::on_both(0).await {
         let show = asking.show(0).await;

@@ -39,12 +39,14 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn nobody_loses_or_shares_a_seat_on_sqlite() {
     let found = run(Engine::Sqlite, number("BOX_OFFICE_KILLS", 12), false).await;
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn nobody_loses_or_shares_a_seat_on_postgres() {
     let found = run(Engine::Postgres, number("BOX_OFFICE_KILLS", 12), false).await;
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -53,6 +55,7 @@ async fn nobody_loses_or_shares_a_seat_on_postgres() {
 /// Somebody deletes the owners of seats behind the program's back, so that they are sold
 /// again. The checker must notice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_planted_double_sale_is_found() {
     for engine in [Engine::Sqlite, Engine::Postgres] {
         let found = run(engine, 3, true).await;

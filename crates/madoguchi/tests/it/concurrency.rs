@@ -27,6 +27,7 @@ async fn two_desks_on_sqlite() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn one_desk_on_postgres() {
     let postgres = Postgres::start();
     let url = postgres.create_database();
@@ -36,6 +37,7 @@ async fn one_desk_on_postgres() {
 
 /// Desks on different machines, as far as the data is concerned.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn two_desks_on_postgres() {
     let postgres = Postgres::start();
     let url = postgres.create_database();

@@ -95,16 +95,19 @@ async fn everything(revision: &str, scenarios: usize) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn fixture_2025_06_18() {
     everything("2025-06-18", 27).await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn fixture_2025_11_25() {
     everything("2025-11-25", 33).await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn fixture_2026_07_28() {
     everything("2026-07-28", 40).await;
 }
@@ -138,42 +141,50 @@ async fn real_counter(counter: &str, revision: &str, scenarios: usize) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn cinema_2025_06_18() {
     real_counter("cinema", "2025-06-18", 27).await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn cinema_2025_11_25() {
     real_counter("cinema", "2025-11-25", 33).await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn cinema_2026_07_28() {
     real_counter("cinema", "2026-07-28", 40).await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn innervoice_2026_07_28() {
     real_counter("innervoice", "2026-07-28", 40).await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn merchant_2026_07_28() {
     real_counter("merchant", "2026-07-28", 40).await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn todo_2026_07_28() {
     real_counter("todo", "2026-07-28", 40).await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn rooms_2026_07_28() {
     real_counter("rooms", "2026-07-28", 40).await;
 }
 
 /// Exit code 6 is an error; warnings show in the output only.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn schemas_suit_every_provider() {
     let desk = Desk::start().await;
     let key = desk.place.create_key(&["lint"]);

@@ -352,6 +352,7 @@ async fn a_session_outlives_a_restart_and_a_stream_does_not_hold_it_up() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn desks_on_one_database_share_links_and_visitors() {
     let url = Postgres::shared().create_database();
     let desk = || Desk::setup().config(ASKS).database(&url);
@@ -407,16 +408,19 @@ async fn in_a_browser(cases: &str) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn people_decide_in_a_browser() {
     in_a_browser("deciding").await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn concurrent_decisions_are_shown_in_a_browser() {
     in_a_browser("meeting").await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn people_read_in_a_browser() {
     in_a_browser("reading").await;
 }

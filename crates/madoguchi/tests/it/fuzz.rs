@@ -50,6 +50,7 @@ async fn every_call_is_answered_on_sqlite_with_all_approved() {
 
 /// The other engine, and with approvals that nobody gives: the cards are made.
 #[tokio::test(flavor = "multi_thread", worker_threads = 5)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn every_call_is_answered_on_postgres_with_nothing_approved() {
     let url = Postgres::shared().create_database();
     let environment = [("MADOGUCHI_DATABASE__URL".to_owned(), url.clone())];

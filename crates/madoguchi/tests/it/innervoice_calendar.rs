@@ -135,11 +135,13 @@ async fn gone(desk: &Desk, path: &str) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_calendar_program_subscribes() {
     is_subscribed_to(ALLOWED).await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_calendar_program_subscribes_on_postgres() {
     let url = Postgres::shared().create_database();
     is_subscribed_to(&format!("{ALLOWED}\n[database]\nurl = \"{url}\"\n")).await;

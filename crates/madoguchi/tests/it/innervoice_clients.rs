@@ -72,6 +72,7 @@ async fn no_key_is_made_where_nobody_needs_it() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn desks_that_start_together_make_one_key() {
     let url = Postgres::shared().create_database();
     let start = || Desk::setup().own_port(PORT).database(&url).start();
@@ -112,6 +113,7 @@ fn went_well(mode: &str, output: &Output) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn python_over_http() {
     let desk = Desk::setup().config(ALLOWS).start().await;
     for mode in ["auto", "legacy", "2026-07-28"] {
@@ -122,6 +124,7 @@ async fn python_over_http() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn typescript_over_http() {
     let desk = Desk::setup().config(ALLOWS).start().await;
     for era in ["auto", "legacy", "pin"] {
@@ -138,6 +141,7 @@ fn on_its_port(desk: &Desk) -> [String; 3] {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn python_on_its_own_port() {
     let desk = Desk::setup().config(ALLOWS).own_port(PORT).start().await;
     let arguments = on_its_port(&desk);
@@ -147,6 +151,7 @@ async fn python_on_its_own_port() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn javascript_on_its_own_port() {
     let desk = Desk::setup().config(ALLOWS).own_port(PORT).start().await;
     let arguments = on_its_port(&desk);

@@ -213,6 +213,7 @@ async fn a_rotated_key_has_a_new_secret_and_the_old_one_for_as_long_as_said() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn two_desks_on_one_database_know_the_same_keys() {
     let url = Postgres::shared().create_database();
     let one = Desk::setup().config(REQUIRED).database(&url).start().await;

@@ -53,6 +53,7 @@ async fn reserve(desk: &Desk, show: &Value, seats: Value, key: Option<&str>) -> 
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_booking_and_its_entry_are_written_together_or_not_at_all() {
     for (desk, database) in on_both().await {
         let show = show_to_book(&desk, "M001", 0).await;
@@ -79,6 +80,7 @@ async fn a_booking_and_its_entry_are_written_together_or_not_at_all() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_retry_gets_the_first_answer_however_many_come_at_once() {
     for (desk, database) in on_both().await {
         let show = show_to_book(&desk, "M001", 1).await;
@@ -100,6 +102,7 @@ async fn a_retry_gets_the_first_answer_however_many_come_at_once() {
 /// To forget an answer before its time could do its work twice, so new keys are
 /// refused instead.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_caller_can_have_only_so_many_answers_kept() {
     let config = "[limits]\nkept_answers_per_caller = 3\n";
     let url = Postgres::shared().create_database();

@@ -59,6 +59,7 @@ async fn let_a_hundred_pass_together(one: Desk, two: Desk) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn two_desks_on_one_database_let_a_hundred_pass_together() {
     let url = Postgres::shared().create_database();
     let setup = || Desk::setup().config(HUNDRED).database(&url);
@@ -127,6 +128,7 @@ async fn a_stdio_process_with_a_key_counts_too() {
 /// Two desks on one database whose configurations call different keys by the
 /// same name.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn configured_keys_of_one_name_on_two_desks_are_counted_apart() {
     let url = Postgres::shared().create_database();
     let config = |secret: &str| {

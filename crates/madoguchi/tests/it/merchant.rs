@@ -60,6 +60,7 @@ async fn the_documents_curl_commands() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn langgraph_agents_connect() {
     let desk = desk().await;
     let output = clients::python_websocket(&desk.place, "langgraph.py", &[&address(&desk)]).await;
@@ -80,6 +81,7 @@ async fn connects(run: impl AsyncFn(&Place, &[&str]) -> Output, modes: [&str; 3]
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_official_python_client() {
     let run = async |place: &Place, arguments: &[&str]| {
         clients::python(place, "merchant.py", arguments).await
@@ -88,6 +90,7 @@ async fn the_official_python_client() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_official_typescript_client() {
     let run = async |place: &Place, arguments: &[&str]| {
         clients::node(place, "merchant.mjs", arguments).await
@@ -165,6 +168,7 @@ async fn invalid_variables_are_refused() {
 /// `DATABASE_URL` moves only the shop: the rest stays in the data directory, and no
 /// sample data is written to the operator's own database.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn database_url_moves_only_the_shop() {
     let postgres = Postgres::shared().create_database();
     let place = Place::new();

@@ -189,6 +189,7 @@ async fn a_retry_with_the_same_key_makes_no_second_cart() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn concurrent_calls_at_two_desks_respect_the_limit() {
     let one = Desk::setup().own_port(FLAG).start().await;
     let two = Desk::setup().own_port(FLAG).place(&one.place).start().await;

@@ -87,6 +87,7 @@ fn mandate(cart: &Cart, format: Format, signer: Option<&Signer>) -> Value {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn other_libraries_accept_every_mandate() {
     let place = Place::new();
     let signer = signer(&place).await;
@@ -106,6 +107,7 @@ async fn other_libraries_accept_every_mandate() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_tampered_mandate_is_detected() {
     let place = Place::new();
     let signer = signer(&place).await;

@@ -23,32 +23,38 @@ async fn over_stdio(script: &str) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn cinema_tools_over_http() {
     over_http("cinema_tools.py").await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn cinema_tools_over_stdio() {
     over_stdio("cinema_tools.py").await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn cinema_surroundings_over_http() {
     over_http("cinema_surroundings.py").await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn cinema_surroundings_over_stdio() {
     over_stdio("cinema_surroundings.py").await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn progress_and_giving_up_over_stdio() {
     over_stdio("fixture_calls.py").await;
 }
 
 /// The desk learns that nobody waits any more, and does not sleep on.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn progress_and_giving_up_over_http() {
     for mode in MODES {
         let desk = Desk::start().await;

@@ -73,6 +73,7 @@ async fn the_desk_starts_even_if_the_console_link_can_not_be_written() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn on_a_terminal_secrets_are_printed_and_not_written_to_files() {
     let place = Place::new();
     let serve = FreePorts::new().serve();

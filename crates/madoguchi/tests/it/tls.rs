@@ -84,6 +84,7 @@ async fn curl_works_on_the_main_port_and_on_an_own_port() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_official_python_client() {
     let (desk, _authority) = tls::start("").await;
     let arguments = [&*secure(&desk, "https"), "auto"];
@@ -92,6 +93,7 @@ async fn the_official_python_client() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_official_typescript_client() {
     let (desk, _authority) = tls::start("").await;
     let arguments = [&*secure(&desk, "https"), "auto"];
@@ -100,6 +102,7 @@ async fn the_official_typescript_client() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn real_websocket_clients() {
     let (desk, _authority) = tls::start("").await;
     let address = secure(&desk, "wss");

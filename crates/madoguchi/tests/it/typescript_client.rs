@@ -6,6 +6,7 @@ use crate::harness::{Desk, Place, clients};
 const ERAS: [&str; 3] = ["auto", "legacy", "pin"];
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn over_http() {
     for era in ERAS {
         let desk = Desk::start().await;
@@ -16,6 +17,7 @@ async fn over_http() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn over_stdio() {
     for era in ERAS {
         let place = Place::new();
@@ -26,6 +28,7 @@ async fn over_stdio() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn over_websocket() {
     let desk = Desk::start().await;
     let address = desk.url("").replace("http", "ws");

@@ -18,6 +18,7 @@ fn list_movies(id: u64) -> Value {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn python_client_of_the_first_sdk() {
     let desk = Desk::start().await;
     let address = desk.url("").replace("http", "ws");

@@ -30,6 +30,7 @@ pub fn with(mut arguments: Value, name: &str, value: Value) -> Value {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_refused_cart_names_its_faults_and_is_not_stored() {
     for shop in both().await {
         let refused = shop.refused(BUILD, plan_of(2, 31)).await;
@@ -158,6 +159,7 @@ async fn prices_passed_by_the_agent_are_ignored() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_cart_can_be_looked_up_until_it_expires() {
     for shop in both().await {
         let built = shop.ok(BUILD, plan_of(1, 1)).await;
@@ -177,6 +179,7 @@ async fn a_cart_can_be_looked_up_until_it_expires() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn reserved_goods_are_kept_until_the_cart_expires() {
     for shop in both().await {
         shop.ok(BUILD, reserving(5, 10)).await;
@@ -205,6 +208,7 @@ async fn a_cart_without_a_reservation_keeps_no_stock() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_hundred_agents_reserve_the_last_ten() {
     for shop in both().await {
         shop.sql("UPDATE merchant_products SET stock = 10 WHERE id IN (5, 6) RETURNING id")

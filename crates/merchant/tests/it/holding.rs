@@ -33,6 +33,7 @@ fn replacing(cart: &Value, arguments: Value) -> Value {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_expired_cart_no_longer_counts() {
     for shop in both_with(at_most(2)).await {
         build(&shop, reserving(9, 1)).await.unwrap();
@@ -54,6 +55,7 @@ async fn an_expired_cart_no_longer_counts() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn each_caller_has_its_own_limit() {
     for shop in both_with(at_most(1)).await {
         let key = shop.for_caller(Caller::new("key_1", "shop agent"));
@@ -70,6 +72,7 @@ async fn each_caller_has_its_own_limit() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_failed_replacement_leaves_the_old_cart_as_it_was() {
     for shop in both().await {
         let old = build(&shop, reserving(5, 10)).await.unwrap();
@@ -100,6 +103,7 @@ async fn a_failed_replacement_leaves_the_old_cart_as_it_was() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn cancelling_twice_gives_the_same_answer() {
     for shop in both().await {
         let cart = build(&shop, reserving(5, 10)).await.unwrap();
@@ -129,6 +133,7 @@ async fn cancelling_twice_gives_the_same_answer() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn one_caller_may_hold_most_of_a_few_products_only() {
     let settings = Settings {
         max_mostly_reserved_products: 2,
@@ -160,6 +165,7 @@ async fn one_caller_may_hold_most_of_a_few_products_only() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn one_cart_cannot_hold_a_few_of_every_product() {
     for shop in both_with(at_most(1)).await {
         let cart = |products: i64| {
@@ -176,6 +182,7 @@ async fn one_cart_cannot_hold_a_few_of_every_product() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn kept_carts_are_bounded_in_number_and_size() {
     let settings = Settings {
         max_kept_carts: NonZeroU32::new(4).unwrap(),
@@ -202,6 +209,7 @@ async fn kept_carts_are_bounded_in_number_and_size() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn concurrent_calls_from_two_processes_respect_the_limit() {
     for scratch in store::testing::both().await {
         let again = scratch.again().await;

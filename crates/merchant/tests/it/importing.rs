@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::shop::{Folder, Shop, both, both_empty};
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_three_formats_give_the_same_products() {
     let folder = Folder::new();
     let files = [
@@ -46,6 +47,7 @@ async fn the_three_formats_give_the_same_products() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn bad_rows_are_named_with_their_line_and_skipped() {
     let folder = Folder::new();
     let lines = folder.file(
@@ -84,6 +86,7 @@ async fn bad_rows_are_named_with_their_line_and_skipped() {
 
 /// Whatever the line endings, and with blank lines in between.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn line_numbers_of_a_spreadsheet_are_right() {
     let folder = Folder::new();
     let table = "id,name,price_jpy\n\
@@ -111,6 +114,7 @@ async fn line_numbers_of_a_spreadsheet_are_right() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_file_that_is_not_a_catalogue_is_refused() {
     let folder = Folder::new();
     for (name, content, code) in [
@@ -152,6 +156,7 @@ async fn a_file_that_is_not_a_catalogue_is_refused() {
 
 /// What the first run wrote is neither lost nor written twice.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_interrupted_import_continues_where_it_stopped() {
     let folder = Folder::new();
     let rows: String = (1..=3_500)
@@ -176,6 +181,7 @@ async fn an_interrupted_import_continues_where_it_stopped() {
 
 /// What another file wrote is not mistaken for rows of the interrupted one.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_interrupted_import_starts_again_after_another_import() {
     let folder = Folder::new();
     let rows = |count: u32, price: u32| -> String {
@@ -195,6 +201,7 @@ async fn an_interrupted_import_starts_again_after_another_import() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_sku_is_found_as_the_shop_writes_it() {
     let folder = Folder::new();
     let table = folder.file(
@@ -217,6 +224,7 @@ async fn a_sku_is_found_as_the_shop_writes_it() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn unknown_fields_are_reported() {
     let folder = Folder::new();
     let table = folder.file("a.csv", "ID,Name,Price_JPY,Stock,Note\n1,a,1,7,\n");
@@ -229,6 +237,7 @@ async fn unknown_fields_are_reported() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn imported_products_replace_demo_products() {
     let folder = Folder::new();
     let file = folder.file(
@@ -248,6 +257,7 @@ async fn imported_products_replace_demo_products() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_foreign_products_table_is_not_touched() {
     for scratch in store::testing::both().await {
         let store: std::sync::Arc<dyn kit::Store> = std::sync::Arc::new(scratch.database.clone());

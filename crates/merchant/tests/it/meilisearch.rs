@@ -87,6 +87,7 @@ pub fn searches(seen: &[Seen]) -> Vec<&Value> {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_catalogue_is_sent_and_searched_there() {
     for scratch in store::testing::both().await {
         let server = Server::start().await;
@@ -224,6 +225,7 @@ async fn values_in_filters_are_quoted() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn changes_are_sent() {
     for scratch in store::testing::both().await {
         let server = Server::start().await;
@@ -261,6 +263,7 @@ async fn synonyms_become_a_setting_of_the_server() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_restart_sends_nothing_again() {
     for scratch in store::testing::both().await {
         let server = Server::start().await;

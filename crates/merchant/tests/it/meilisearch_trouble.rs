@@ -161,6 +161,7 @@ async fn lost_documents_are_sent_again() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn documents_lost_while_no_process_ran_are_sent_again() {
     for scratch in store::testing::both().await {
         let server = Server::start().await;
@@ -199,6 +200,7 @@ async fn failed_tasks_are_retried() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn one_process_sends_and_another_takes_over_when_it_dies() {
     for scratch in store::testing::both().await {
         let server = Server::start().await;

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::shop::{both, one};
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn stock_is_set_or_changed_and_the_change_is_recorded() {
     for shop in both().await {
         for (arguments, before, after) in [
@@ -79,6 +80,7 @@ async fn ids_may_be_texts() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_product_by_id_or_sku() {
     for shop in both().await {
         let by_id = shop.ok("get_product", json!({"product_id": 1})).await;

@@ -86,6 +86,7 @@ async fn a_mandate_larger_than_clients_take_is_refused() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn several_products_are_looked_up_at_once() {
     for shop in both().await {
         let several = json!({"product_ids": "3, 1, 404, 3"});
@@ -143,6 +144,7 @@ async fn the_sample_shop_is_found_in_both_languages() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn synonyms_lead_from_one_language_to_another() {
     for shop in both().await {
         shop.import_rows(vec![row(500, "羅針盤"), row(501, "真鍮の羅針盤")])
@@ -169,6 +171,7 @@ async fn synonyms_lead_from_one_language_to_another() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn prices_are_compared_with_or_without_tax() {
     for shop in both().await {
         for keywords in [json!([]), json!(["むぎぼー"])] {
@@ -182,6 +185,7 @@ async fn prices_are_compared_with_or_without_tax() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_empty_result_says_why_and_what_would_be_found() {
     for mut shop in both().await {
         for (search, excluded_by, detail, message) in [
@@ -248,6 +252,7 @@ async fn an_empty_result_says_why_and_what_would_be_found() {
 
 /// "mug" is also a part of "Mugibo", so that other products match a little.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_better_match_that_is_sold_out_is_named() {
     for shop in both().await {
         for limit in [3, 20] {

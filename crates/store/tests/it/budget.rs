@@ -31,6 +31,7 @@ const SHORT: Duration = Duration::from_millis(150);
 const SOON: Duration = Duration::from_secs(5);
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_deadline_ends_a_long_read() {
     for scratch in both().await {
         let store: &dyn Store = &scratch.database;
@@ -51,6 +52,7 @@ async fn a_deadline_ends_a_long_read() {
 /// SQLite undoes the whole transaction when it stops a writing statement, so
 /// the jobs that share it must be run again.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_deadline_ends_a_long_write_and_spares_the_others() {
     for scratch in both().await {
         let store: &dyn Store = &scratch.database;
@@ -70,6 +72,7 @@ async fn a_deadline_ends_a_long_write_and_spares_the_others() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_job_cancelled_before_its_commit_has_done_nothing() {
     for scratch in both().await {
         let store: &dyn Store = &scratch.database;
@@ -89,6 +92,7 @@ async fn a_job_cancelled_before_its_commit_has_done_nothing() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_job_whose_budget_is_over_is_not_started() {
     for scratch in both().await {
         let store: &dyn Store = &scratch.database;
@@ -104,6 +108,7 @@ async fn a_job_whose_budget_is_over_is_not_started() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn cancelling_stops_a_running_statement() {
     for scratch in both().await {
         let store: &dyn Store = &scratch.database;
@@ -123,6 +128,7 @@ async fn cancelling_stops_a_running_statement() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn dropping_the_future_cancels_the_job() {
     for scratch in both().await {
         let long = write(&scratch.database, |sql| sql.execute(ENDLESS_WRITE, &[]));
@@ -136,6 +142,7 @@ async fn dropping_the_future_cancels_the_job() {
 
 /// A long job must not delay the answer to a queued job whose deadline passed.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_waiting_job_is_answered_at_its_deadline() {
     for scratch in both().await {
         let store: &dyn Store = &scratch.database;

@@ -6,6 +6,7 @@ use store::STORAGE_ERROR;
 use crate::{both, insert, read, write};
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_database_is_probed_and_closed() {
     for scratch in both().await {
         let database = &scratch.database;
@@ -29,6 +30,7 @@ async fn a_database_is_probed_and_closed() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn engines_report_their_names() {
     let names: Vec<_> = both().await.iter().map(|s| s.database.engine()).collect();
     assert_eq!(names, ["sqlite", "postgres"]);

@@ -38,6 +38,7 @@ fn steps(steps: &'static [Migration]) -> Migrations {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn steps_are_applied_once_and_in_order() {
     for scratch in testing::both().await {
         let database = &scratch.database;
@@ -72,6 +73,7 @@ async fn steps_are_applied_once_and_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn instances_that_start_together_apply_once() {
     for scratch in testing::both().await {
         let mut others = Vec::new();
@@ -92,6 +94,7 @@ async fn instances_that_start_together_apply_once() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn another_history_is_refused() {
     for scratch in testing::both().await {
         let database = &scratch.database;
@@ -110,6 +113,7 @@ async fn another_history_is_refused() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_broken_step_changes_nothing() {
     for scratch in testing::both().await {
         let database = &scratch.database;
@@ -127,6 +131,7 @@ async fn a_broken_step_changes_nothing() {
 
 /// Statements prepared before a change of the tables work after it.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn running_instances_survive_a_change_of_tables() {
     for scratch in testing::both().await {
         let options = Options {

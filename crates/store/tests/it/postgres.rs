@@ -19,6 +19,7 @@ async fn open(url: &str) -> kit::Result<Database> {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn refused_connections_say_why() {
     let mut server = Postgres::start_own();
     let missing = format!("{}_missing", server.url());
@@ -36,6 +37,7 @@ async fn refused_connections_say_why() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_lost_server_is_named_and_found_again() {
     let scratch = testing::postgres().await;
     prepare(&scratch.database).await;
@@ -68,6 +70,7 @@ async fn a_lost_server_is_named_and_found_again() {
 /// Two jobs lock two rows in opposite order: PostgreSQL ends one of them, and it is
 /// repeated.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_deadlock_is_repeated() {
     let scratch = testing::postgres().await;
     prepare(&scratch.database).await;
@@ -103,6 +106,7 @@ async fn a_deadlock_is_repeated() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn types_without_a_cell_are_named() {
     let scratch = testing::postgres().await;
     let error = read(&scratch.database, |sql| {
@@ -126,6 +130,7 @@ async fn types_without_a_cell_are_named() {
 
 /// A multi-row insert is another statement for every number of rows.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn many_different_statements_do_not_pile_up() {
     let scratch = testing::postgres().await;
     let count = write(&scratch.database, |sql| {
@@ -138,6 +143,7 @@ async fn many_different_statements_do_not_pile_up() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn tables_live_in_their_own_schema() {
     let scratch = testing::postgres().await;
     prepare(&scratch.database).await;

@@ -5,6 +5,7 @@ use kit::{Cell, Param, sql::values};
 use crate::{both, cells, read, write};
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn parameters_out_of_order_and_repeated() {
     for scratch in both().await {
         let rows = read(&scratch.database, |sql| {
@@ -27,6 +28,7 @@ async fn parameters_out_of_order_and_repeated() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn every_kind_of_value_comes_back() {
     for scratch in both().await {
         let rows = write(&scratch.database, |sql| {
@@ -68,6 +70,7 @@ async fn every_kind_of_value_comes_back() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_number_of_changed_rows_and_upserts() {
     for scratch in both().await {
         write(&scratch.database, |sql| {
@@ -90,6 +93,7 @@ async fn the_number_of_changed_rows_and_upserts() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn wrong_statements_are_internal_errors() {
     for scratch in both().await {
         for (text, params) in [

@@ -7,6 +7,7 @@ use crate::{both, ids, insert, read, write};
 
 /// More than the writer's queue holds, and many times a batch.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn many_concurrent_writes_all_land() {
     for scratch in both().await {
         let jobs = (0..1_500).map(|id| write(&scratch.database, move |sql| insert(sql, id)));
@@ -18,6 +19,7 @@ async fn many_concurrent_writes_all_land() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn one_runtime_thread_is_enough() {
     for scratch in both().await {
         let writes = (0..40).map(|id| write(&scratch.database, move |sql| insert(sql, id)));
@@ -31,6 +33,7 @@ async fn one_runtime_thread_is_enough() {
 
 /// Jobs that are committed together still fail one by one.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn failures_and_panics_undo_only_themselves() {
     for scratch in both().await {
         let jobs = (0..60).map(|id| {
@@ -62,6 +65,7 @@ async fn failures_and_panics_undo_only_themselves() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_job_alone_that_fails_leaves_nothing() {
     for scratch in both().await {
         let outcome = write(&scratch.database, |sql| {
@@ -78,6 +82,7 @@ async fn a_job_alone_that_fails_leaves_nothing() {
 
 /// PostgreSQL would silently roll such a job back, SQLite would commit it.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_job_can_not_go_on_after_a_failed_statement() {
     for scratch in both().await {
         let outcome = write(&scratch.database, |sql| {
@@ -92,6 +97,7 @@ async fn a_job_can_not_go_on_after_a_failed_statement() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn reads_can_not_write_and_survive_panics() {
     for scratch in both().await {
         let error = read(&scratch.database, |sql| insert(sql, 1))
@@ -109,6 +115,7 @@ async fn reads_can_not_write_and_survive_panics() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_read_sees_one_committed_snapshot() {
     for scratch in both().await {
         let (began, has_begun) = tokio::sync::oneshot::channel();
@@ -135,6 +142,7 @@ async fn a_read_sees_one_committed_snapshot() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn two_instances_write_to_one_database() {
     for scratch in both().await {
         let other = scratch.again().await;

@@ -32,6 +32,7 @@ async fn add(store: &Arc<dyn Store>, caller: &'static str, bytes: usize, now: i6
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_bound_is_reached_and_freed_hour_by_hour() {
     for scratch in both().await {
         let store: Arc<dyn Store> = Arc::new(scratch.database.clone());
@@ -66,6 +67,7 @@ async fn the_bound_is_reached_and_freed_hour_by_hour() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn many_at_once_from_two_processes_are_counted_exactly() {
     for scratch in both().await {
         let again = scratch.again().await;

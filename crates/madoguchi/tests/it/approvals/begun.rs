@@ -62,6 +62,7 @@ async fn asked_and_approved(own: &OwnDesk, (tool, arguments): (&str, &Value)) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn work_that_started_finishes_and_its_answer_goes_to_the_identical_call() {
     for own in on_both().await {
         let mut times = 0;
@@ -101,6 +102,7 @@ async fn work_that_started_finishes_and_its_answer_goes_to_the_identical_call() 
 
 /// A client that leaves after any number of steps of the call.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn work_is_done_once_at_whatever_step_the_client_leaves() {
     for own in on_both().await {
         own.acts.may_end.add_permits(10_000);

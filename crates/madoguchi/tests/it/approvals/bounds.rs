@@ -19,6 +19,7 @@ async fn on_both() -> [OwnDesk; 2] {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_approval_that_is_too_long_to_show_is_refused() {
     for own in on_both().await {
         // The text stands in the arguments and on the card.
@@ -34,6 +35,7 @@ async fn an_approval_that_is_too_long_to_show_is_refused() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn expired_approvals_are_deleted() {
     for own in on_both().await {
         for n in 0..200 {

@@ -157,6 +157,7 @@ async fn a_key_must_be_trusted_for_its_prompt_to_count() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_official_python_client_asks_its_user() {
     for mode in ["auto", "legacy", "2026-07-28"] {
         let output = clients::python(&Place::new(), "approvals.py", &["stdio", mode]).await;
@@ -165,6 +166,7 @@ async fn the_official_python_client_asks_its_user() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_official_typescript_client_asks_its_user() {
     for era in ["auto", "legacy", "pin"] {
         let output = clients::node(&Place::new(), "approvals.mjs", &[era]).await;

@@ -141,6 +141,7 @@ async fn killed_in_the_midst_of_many_bookings_embedded() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn killed_in_the_midst_of_many_bookings_on_postgres() {
     killed_in_the_midst(Crash::on_postgres()).await;
 }
@@ -201,6 +202,7 @@ async fn what_never_reached_the_disk_is_completed_once_by_many() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn rows_that_never_reached_the_database_are_completed_once_by_many() {
     let crash = Crash::on_postgres();
     let url = ("MADOGUCHI_DATABASE__URL".to_owned(), crash.url.clone());
@@ -232,6 +234,7 @@ async fn rows_that_never_reached_the_database_are_completed_once_by_many() {
 /// A desk that slept for too long is taken for dead and completed by another.
 /// When it wakes, it goes on in a segment of its own, and no call is there twice.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_desk_that_was_taken_for_dead_goes_on() {
     let crash = Crash::on_postgres();
     let url = ("MADOGUCHI_DATABASE__URL".to_owned(), crash.url.clone());

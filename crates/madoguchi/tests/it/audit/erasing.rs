@@ -38,6 +38,7 @@ async fn erase_by_hand(trail: &Trail, seq: u64) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_erasure_that_nobody_recorded_is_a_broken_link_on_both_engines() {
     for (mut desk, trail) in on_both("").await {
         for a in [1, 2] {
@@ -69,6 +70,7 @@ async fn an_erasure_that_nobody_recorded_is_a_broken_link_on_both_engines() {
 
 /// The record of the erasure is there, the process that made it died.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_erasure_that_was_cut_short_is_finished_by_the_next_desk() {
     for (mut desk, trail) in on_both("").await {
         let sum = json!({ "a": 4711, "b": 2 });

@@ -17,6 +17,7 @@ use crate::harness::{Desk, Place, mentions, refused};
 const WISH: &str = "please keep this between us";
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn erased_arguments_are_gone_and_verify_succeeds() {
     for (mut desk, trail) in on_both("").await {
         let rooms = |tool: &str| format!("agent_communication_{tool}");
@@ -86,6 +87,7 @@ async fn erased_arguments_are_gone_and_verify_succeeds() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn nothing_is_kept_of_arguments_where_the_operator_wants_none() {
     for (desk, trail) in on_both("[audit]\narguments = \"none\"\n").await {
         desk.ok("fixture", "fixture_sum", json!({ "a": 41, "b": 2 }))
@@ -149,6 +151,7 @@ async fn changes_are_refused_when_required_records_can_not_be_written() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn old_segments_are_dropped_by_rule_on_both_engines() {
     for (mut desk, trail) in on_both("").await {
         desk.ok("fixture", "fixture_write", json!({})).await;

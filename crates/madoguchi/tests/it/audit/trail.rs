@@ -54,6 +54,7 @@ pub fn count(records: &[Value], tool: &str, outcome: &str) -> usize {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn every_call_on_every_transport_is_recorded_once() {
     for (mut desk, trail) in on_both("").await {
         let sum = json!({ "a": 1, "b": 2 });
@@ -124,6 +125,7 @@ async fn every_call_on_every_transport_is_recorded_once() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn refusals_before_a_tool_is_known_are_counted_and_keys_are_named() {
     let keys = configured_keys(&[("phone", KEY)]);
     let config = format!("[http]\nrequire_key = true\n{keys}");
@@ -265,6 +267,7 @@ async fn verify_names_every_kind_of_damage() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_changed_row_is_found_and_named() {
     let url = Postgres::shared().create_database();
     let mut desk = Desk::setup().database(&url).start().await;
@@ -314,6 +317,7 @@ pub async fn store_of(url: &str) -> Arc<dyn kit::Store> {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_export_is_in_the_order_of_time_across_processes() {
     for (desk, trail) in on_both("").await {
         for _ in 0..5 {
@@ -343,6 +347,7 @@ async fn an_export_is_in_the_order_of_time_across_processes() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn tail_follow_shows_new_records() {
     for (desk, trail) in on_both("").await {
         desk.ok("fixture", "fixture_write", json!({})).await;

@@ -51,6 +51,7 @@ fn the_desk_on_sqlite_does_what_the_model_allows() {
 }
 
 #[test]
+#[ignore = "needs other programs; scripts/test runs it"]
 fn the_desk_on_postgres_does_what_the_model_allows() {
     generated(postgres());
 }
@@ -111,6 +112,7 @@ fn a_client_may_leave_at_every_await_point_on_sqlite() {
 }
 
 #[test]
+#[ignore = "needs other programs; scripts/test runs it"]
 fn a_client_may_leave_at_every_await_point_on_postgres() {
     let runtime = runtime();
     runtime.block_on(async {

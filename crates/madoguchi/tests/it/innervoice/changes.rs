@@ -133,6 +133,7 @@ fn line(question: &Value, label: &str) -> String {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_changed_reminder_is_asked_about_with_before_and_after() {
     for home in Home::on_both(CREATES).await {
         let mut agent = home.agent("phone").await;
@@ -182,6 +183,7 @@ async fn words_for_a_time_count_from_when_the_user_was_asked() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_changed_event_is_asked_about_with_before_and_after() {
     for home in Home::on_both(CREATES).await {
         let mut agent = home.agent("phone").await;
@@ -209,6 +211,7 @@ async fn a_changed_event_is_asked_about_with_before_and_after() {
 /// An approval is for the version that was shown. If it changed meanwhile, the user
 /// is asked again.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_approved_change_of_something_that_changed_is_asked_about_anew() {
     for home in Home::on_both(CREATES).await {
         let (mut one, mut other) = (home.agent("one").await, home.agent("other").await);
@@ -273,6 +276,7 @@ async fn an_approved_change_is_not_applied_to_another_version() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_caller_cancels_its_own_without_approval() {
     for home in Home::on_both(CREATES).await {
         let mut agent = home.agent("phone").await;
@@ -291,6 +295,7 @@ async fn a_caller_cancels_its_own_without_approval() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn cancelling_what_another_key_made_needs_approval() {
     for home in Home::on_both(CREATES).await {
         let (mut one, mut other) = (home.agent("one").await, home.agent("other").await);

@@ -43,6 +43,7 @@ fn message_id(sent: &Value) -> String {
 /// Before the mail's data and in the middle of it: the server has nothing, and gets
 /// the mail from the next desk.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn killed_in_the_middle_of_a_mail() {
     for manner in ["mute", "half"] {
         let server = MailServer::start(&[manner, "accept"]).await;
@@ -64,6 +65,7 @@ async fn killed_in_the_middle_of_a_mail() {
 /// The server has the mail, but its answer was lost: it gets the mail once more, and
 /// recognises it by its id.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn killed_before_the_mail_server_answered() {
     let server = MailServer::start(&["hold", "accept"]).await;
     let (config, place) = (config(&server, 0), Place::new());
@@ -84,6 +86,7 @@ async fn killed_before_the_mail_server_answered() {
 
 /// On PostgreSQL too, once the claim has expired.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn killed_before_the_mail_server_answered_on_postgres() {
     let server = MailServer::start(&["hold", "accept"]).await;
     let url = Postgres::shared().create_database();
@@ -174,6 +177,7 @@ const MOMENT: Duration = Duration::from_millis(500);
 
 /// The server's answer arrived, but could not be recorded.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn killed_before_it_wrote_down_that_a_mail_was_taken() {
     let mut server = MailServer::start(&["gate", "accept"]).await;
     let (config, place) = (config(&server, 0), Place::new());
@@ -197,6 +201,7 @@ async fn killed_before_it_wrote_down_that_a_mail_was_taken() {
 /// The server answers while another program keeps the database locked for longer
 /// than a write waits: the answer is recorded afterwards, and nothing is sent twice.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_busy_database_causes_no_second_mail() {
     let mut server = MailServer::start(&["gate", "accept"]).await;
     let (config, place) = (config(&server, 0), Place::new());
@@ -259,6 +264,7 @@ async fn killed_while_a_text_is_sent() {
 /// A living desk keeps what it is sending, even beside other desks; when it dies,
 /// another one takes it over.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_message_of_a_living_desk_is_not_taken_over() {
     let server = MailServer::start(&["hold", "accept"]).await;
     let (config, place) = (config(&server, 0), Place::new());
@@ -310,6 +316,7 @@ fn in_the_trail(place: &Place) -> Vec<(String, String)> {
 /// The user approved, and the desk died before the work: the identical call needs no
 /// second approval and does it once.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn killed_between_approval_and_commit() {
     let server = MailServer::start(&["accept"]).await;
     let (config, place) = (asking(&server), Place::new());
@@ -339,6 +346,7 @@ async fn killed_between_approval_and_commit() {
 /// The message is in the outbox, but its caller got no answer: the identical call
 /// gets the same message.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn killed_between_commit_and_answer() {
     let server = MailServer::start(&["accept"]).await;
     let (config, place) = (asking(&server), Place::new());

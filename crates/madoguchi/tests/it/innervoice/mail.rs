@@ -86,6 +86,7 @@ pub async fn in_the_rows(place: &Place, statements: &'static [&'static str]) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn doctor_checks_the_mail_server() {
     let server = MailServer::start(&["accept"]).await;
     let place = Place::new();
@@ -104,6 +105,7 @@ async fn doctor_checks_the_mail_server() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_message_arrives_as_it_was_said() {
     let server = MailServer::start(&["accept"]).await;
     let desk = start(&server, 0).await;
@@ -127,6 +129,7 @@ async fn a_message_arrives_as_it_was_said() {
 
 /// Strange names and texts never change the mail, and never stop later ones.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn each_message_becomes_one_mail_whatever_it_contains() {
     let server = MailServer::start(&["accept"]).await;
     let desk = start(&server, 0).await;
@@ -178,6 +181,7 @@ async fn each_message_becomes_one_mail_whatever_it_contains() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_temporary_refusal_is_retried_with_the_same_message() {
     let server = MailServer::start(&["later", "drop", "accept"]).await;
     let desk = start(&server, 0).await;
@@ -195,6 +199,7 @@ async fn a_temporary_refusal_is_retried_with_the_same_message() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_permanent_refusal_is_not_retried() {
     let server = MailServer::start(&["never"]).await;
     let desk = start(&server, 0).await;
@@ -206,6 +211,7 @@ async fn a_permanent_refusal_is_not_retried() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_message_cancelled_in_time_is_never_sent() {
     let server = MailServer::start(&["accept"]).await;
     let desk = start(&server, 600).await;
@@ -220,6 +226,7 @@ async fn a_message_cancelled_in_time_is_never_sent() {
 
 /// Reminders are mailed too; those that came due while no desk was running are late.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_reminder_arrives_and_a_missed_one_comes_late() {
     let server = MailServer::start(&["accept"]).await;
     let config = format!(
@@ -259,6 +266,7 @@ async fn a_reminder_arrives_and_a_missed_one_comes_late() {
 
 /// Two desks on the same data send each message once between them.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn two_desks_send_each_message_once() {
     let server = MailServer::start(&["accept"]).await;
     let one = start(&server, 1).await;
@@ -278,6 +286,7 @@ async fn two_desks_send_each_message_once() {
 /// Two desks on one PostgreSQL, killed and started again while they send: every
 /// message arrives, under one id, and every reminder fires once.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn desks_that_come_and_go_send_everything_once() {
     const EACH: usize = 12;
     let server = MailServer::start(&["accept"]).await;

@@ -149,11 +149,13 @@ async fn remembered(place: &Place) -> Option<String> {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn events_are_made_changed_and_deleted_there() {
     follow_an_event("").await;
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn events_on_postgres_are_made_changed_and_deleted_there() {
     let url = Postgres::shared().create_database();
     follow_an_event(&format!("[database]\nurl = \"{url}\"\n")).await;
@@ -183,6 +185,7 @@ async fn follow_an_event(more: &str) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_failed_sync_is_repeated_when_the_server_is_back() {
     let server = Server::start().await;
     let (place, port, config) = (server.place.clone(), server.port, server.config());
@@ -204,6 +207,7 @@ async fn a_failed_sync_is_repeated_when_the_server_is_back() {
 
 /// The first attempt reached the server, but its answer was lost.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_repeated_attempt_creates_no_second_event() {
     let server = Server::start().await;
     let config = server.config();
@@ -270,6 +274,7 @@ impl Server {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_copy_changed_on_the_server_is_kept_and_reported() {
     let server = Server::start().await;
     let desk = Desk::setup().config(&server.config()).start().await;
@@ -315,6 +320,7 @@ async fn a_copy_changed_on_the_server_is_kept_and_reported() {
 /// The model sets `overwrite`, so the user is shown the copy on the server, and only
 /// that copy is replaced.
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn the_servers_copy_is_replaced_after_approval() {
     let server = Server::start().await;
     let config = server.config();
@@ -380,6 +386,7 @@ async fn the_servers_copy_is_replaced_after_approval() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn a_copy_deleted_on_the_server_stays_deleted_until_the_user_decides() {
     let server = Server::start().await;
     let desk = Desk::setup().config(&server.config()).start().await;
@@ -405,6 +412,7 @@ async fn a_copy_deleted_on_the_server_stays_deleted_until_the_user_decides() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn an_event_cancelled_here_and_changed_there_is_reported() {
     let server = Server::start().await;
     let desk = Desk::setup().config(&server.config()).start().await;

@@ -12,6 +12,7 @@ fn went_well(mode: &str, output: &Output) {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn python_over_http() {
     for mode in PYTHON_MODES {
         let desk = Desk::setup().start().await;
@@ -21,6 +22,7 @@ async fn python_over_http() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn python_over_stdio() {
     for mode in PYTHON_MODES {
         let output = clients::python(&Place::new(), "rooms.py", &["stdio", mode]).await;
@@ -29,6 +31,7 @@ async fn python_over_stdio() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn typescript_over_http() {
     for era in TYPESCRIPT_ERAS {
         let desk = Desk::setup().start().await;
@@ -38,6 +41,7 @@ async fn typescript_over_http() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn typescript_over_stdio() {
     for era in TYPESCRIPT_ERAS {
         let output = clients::node(&Place::new(), "rooms.mjs", &["stdio", era]).await;

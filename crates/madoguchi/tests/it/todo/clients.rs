@@ -5,6 +5,7 @@
 use crate::harness::{Place, clients};
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn python() {
     for mode in ["auto", "legacy", "2026-07-28"] {
         let output = clients::python(&Place::new(), "todo.py", &["stdio", mode]).await;
@@ -13,6 +14,7 @@ async fn python() {
 }
 
 #[tokio::test]
+#[ignore = "needs other programs; scripts/test runs it"]
 async fn typescript() {
     for era in ["auto", "legacy", "pin"] {
         let output = clients::node(&Place::new(), "todo.mjs", &[era]).await;
