@@ -11,7 +11,7 @@ fn surroundings(platform: Platform, variable: fn(&str) -> Option<OsString>) -> S
     Surroundings {
         platform,
         home: "/home/me".into(),
-        current: "/work/project".into(),
+        current: "/home/me/project".into(),
         variable,
     }
 }
@@ -102,7 +102,7 @@ fn projects_have_their_own_files() {
         .iter()
         .filter_map(|client| {
             let path = client.place(Scope::Project)?.path(&here);
-            let path = path.strip_prefix("/work/project").unwrap();
+            let path = path.strip_prefix("/home/me/project").unwrap();
             Some((client.name, path.to_str().unwrap().to_owned()))
         })
         .collect();
