@@ -170,12 +170,11 @@ fn contact(sql: &mut dyn Sql, to: &str) -> Result<Contact> {
     match found.pop() {
         Some(one) => Ok(one),
         None => {
+            if store::is_empty(sql, RowKind::Contact)? {
+                return Err(errors::empty_address_book(to));
+            }
             let near = near(sql, &bare)?;
-            let error = errors::recipient_not_found(to, &candidates(&near));
-            Err(match store::is_empty(sql, RowKind::Contact)? {
-                true => errors::empty_address_book(error),
-                false => error,
-            })
+            Err(errors::recipient_not_found(to, &candidates(&near)))
         }
     }
 }

@@ -47,16 +47,18 @@ pub fn recipient_not_found(to: &str, candidates: &[Candidate]) -> Error {
 }
 
 /// The same, with what fills an address book without any contacts.
-pub fn empty_address_book(not_found: Error) -> Error {
-    not_found
+pub fn empty_address_book(to: &str) -> Error {
+    let shown = shorter(to);
+    recipient_not_found(to, &[])
         .next(
             "The address book is empty: give an e-mail address or a phone number, or have the user \
              fill it with: madoguchi import innervoice FILE",
         )
-        .japanese(
-            "連絡先が1件も登録されていません。メールアドレスか電話番号を指定するか、\
-             ユーザーに`madoguchi import innervoice FILE`での取り込みを依頼してください。",
-        )
+        .japanese(format!(
+            "「{shown}」という連絡先はありません。連絡先が1件も登録されていません。\
+             メールアドレスか電話番号を指定するか、ユーザーに`madoguchi import innervoice FILE`での\
+             取り込みを依頼してください。"
+        ))
 }
 
 pub fn recipient_ambiguous(to: &str, candidates: &[Candidate]) -> Error {
