@@ -34,7 +34,7 @@ fn catalogue(place: &Place, length: usize) -> PathBuf {
 fn import(place: &Place, file: &PathBuf) -> Child {
     place
         .command()
-        .args(["import", "merchant"])
+        .args(["--log-level", "info", "import", "merchant"])
         .arg(file)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
