@@ -14,7 +14,7 @@ WORKDIR /src
 COPY . .
 # `dist` takes longer and makes a smaller program.
 ARG PROFILE=release
-# What `madoguchi --version` names; the clone itself stays outside.
+# The commit and day that `madoguchi --version` names; the clone itself stays outside.
 ARG MADOGUCHI_COMMIT=
 RUN cargo build --locked --profile "$PROFILE" --package madoguchi \
     && packaging/image/make-root "target/$PROFILE/madoguchi" /image

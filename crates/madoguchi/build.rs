@@ -2,11 +2,8 @@
 //! release builds. Development builds leave them out, so that a commit does not rebuild
 //! the program.
 //!
-//! `MADOGUCHI_COMMIT` and `SOURCE_DATE_EPOCH` replace what git says. Without either, and
-//! outside of a clone, only the number remains.
-
-#[path = "src/build_stamp.rs"]
-mod build_stamp;
+//! `MADOGUCHI_COMMIT` replaces what git says. Without it, and outside of a clone, only
+//! the number remains.
 
 use std::{
     env,
@@ -16,28 +13,33 @@ use std::{
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=src/build_stamp.rs");
     println!("cargo:rerun-if-env-changed=MADOGUCHI_COMMIT");
-    println!("cargo:rerun-if-env-changed=SOURCE_DATE_EPOCH");
-    let mut commit = given("MADOGUCHI_COMMIT");
-    let mut seconds = given("SOURCE_DATE_EPOCH");
     // "release" also for profiles that inherit from it.
-    if given("PROFILE").as_deref() == Some("release") && is_our_clone() {
-        // This file changes with every commit and checkout. Cargo would always rebuild
-        // for one that does not exist.
-        let log = git(&["rev-parse", "--git-path", "logs/HEAD"]).map(PathBuf::from);
-        if let Some(log) = log.filter(|log| log.exists()) {
-            println!("cargo:rerun-if-changed={}", log.display());
-        }
-        commit = commit.or_else(|| git(&["rev-parse", "--short=9", "HEAD"]));
-        seconds = seconds.or_else(|| git(&["show", "--no-patch", "--format=%ct", "HEAD"]));
-    }
-    let day = seconds
-        .and_then(|seconds| seconds.parse().ok())
-        .map(build_stamp::day);
+    let is_release = given("PROFILE").as_deref() == Some("release");
+    let in_git = || (is_release && is_our_clone()).then(last_commit).flatten();
     let number = given("CARGO_PKG_VERSION").unwrap_or_default();
-    let version = build_stamp::version(&number, commit.as_deref(), day.as_deref());
+    let version = match given("MADOGUCHI_COMMIT").or_else(in_git) {
+        Some(commit) => format!("{number} ({commit})"),
+        None => number,
+    };
     println!("cargo:rustc-env=MADOGUCHI_VERSION={version}");
+}
+
+/// The last commit and its day.
+fn last_commit() -> Option<String> {
+    // This file changes with every commit and checkout. Cargo would always rebuild for one
+    // that does not exist.
+    let log = git(&["rev-parse", "--git-path", "logs/HEAD"]).map(PathBuf::from);
+    if let Some(log) = log.filter(|log| log.exists()) {
+        println!("cargo:rerun-if-changed={}", log.display());
+    }
+    git(&[
+        "show",
+        "--no-patch",
+        "--abbrev=9",
+        "--format=%h %cs",
+        "HEAD",
+    ])
 }
 
 fn given(name: &str) -> Option<String> {

@@ -33,9 +33,9 @@ pub fn instant(text: &str) -> Option<i64> {
     whole.or_else(day).map(|at| at.as_millisecond())
 }
 
-/// A day as people write it: `Mon 16 Nov 2026`, `2026年11月16日(月)`.
-pub fn written_day(day: Date, language: Language) -> String {
-    let weekday = match day.weekday() {
+/// The letter that stands for the day of the week in Japanese.
+pub fn japanese_weekday(day: Date) -> char {
+    match day.weekday() {
         Weekday::Monday => '月',
         Weekday::Tuesday => '火',
         Weekday::Wednesday => '水',
@@ -43,7 +43,12 @@ pub fn written_day(day: Date, language: Language) -> String {
         Weekday::Friday => '金',
         Weekday::Saturday => '土',
         Weekday::Sunday => '日',
-    };
+    }
+}
+
+/// A day as people write it: `Mon 16 Nov 2026`, `2026年11月16日(月)`.
+pub fn written_day(day: Date, language: Language) -> String {
+    let weekday = japanese_weekday(day);
     match language {
         Language::English => day.strftime("%a %-d %b %Y").to_string(),
         Language::Japanese => format!("{}({weekday})", day.strftime("%Y年%-m月%-d日")),

@@ -1,8 +1,6 @@
 //! The `madoguchi` program. `cli.rs` defines the command line, `commands/` runs the
 //! commands, `counters.rs` is the list of counters.
 
-#[cfg(test)]
-mod build_stamp;
 mod cli;
 mod commands;
 mod config;

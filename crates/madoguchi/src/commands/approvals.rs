@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use desk::approvals::{Approval, Approvals, Decision, Grant, Status};
 use kit::{
-    Error, Result,
+    Result,
     context::Language,
     text::{visible, visible_lines},
     time::Clock,
@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 
 use crate::{
     cli::{ApprovalsAction, CounterOptions, Global},
-    open,
+    config::Config,
+    open::{self, OwnRows},
     output::{Cell, Look, Styled, pretty, table},
     reader::{self, pick},
     runtime::on_one_thread,
@@ -28,21 +29,20 @@ pub fn run(global: &Global, action: &ApprovalsAction) -> Result<ExitCode> {
     let config = open::configuration(global, &CounterOptions::default())?;
     on_one_thread(async {
         let own = open::own_rows(global, &config);
-        let text = match action {
-            ApprovalsAction::Open { port, json } => {
-                open_console::links(global, &config, &own, *port, *json).await
-            }
-            action => {
-                own.state().await?;
-                act(&Approvals::new(&own.state, &Clock::system()), action).await
-            }
-        };
+        let text = act(global, &config, &own, action).await;
         own.close().await?;
         text?.print()
     })
 }
 
-async fn act(approvals: &Approvals, action: &ApprovalsAction) -> Result<Styled> {
+async fn act(
+    global: &Global,
+    config: &Config,
+    own: &OwnRows,
+    action: &ApprovalsAction,
+) -> Result<Styled> {
+    own.state().await?;
+    let approvals = Approvals::new(&own.state, &Clock::system());
     match action {
         ApprovalsAction::List { pending, json } => {
             let only = pending.then_some(Status::Pending);
@@ -87,7 +87,9 @@ async fn act(approvals: &Approvals, action: &ApprovalsAction) -> Result<Styled> 
                 "The grant is revoked. The next call asks again.".into()
             })
         }
-        ApprovalsAction::Open { .. } => Err(Error::internal("the console is opened elsewhere")),
+        ApprovalsAction::Open { port, json } => {
+            open_console::links(global, config, own, *port, *json).await
+        }
     }
 }
 

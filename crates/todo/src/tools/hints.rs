@@ -1,7 +1,7 @@
 //! Sentences in answers that save the reader another call.
 
-use jiff::civil::{Date, Weekday};
-use kit::{Context, Today, Warning, context::Language};
+use jiff::civil::Date;
+use kit::{Context, Today, Warning, context::Language, time::japanese_weekday};
 use serde::Serialize;
 
 use crate::{
@@ -26,15 +26,7 @@ pub fn due(context: &Context, due: Date, today: Date) -> String {
         1 => format!("due tomorrow, {due}"),
         _ => format!("due {} {due}, in {days} days", due.strftime("%A")),
     };
-    let weekday = match due.weekday() {
-        Weekday::Monday => '月',
-        Weekday::Tuesday => '火',
-        Weekday::Wednesday => '水',
-        Weekday::Thursday => '木',
-        Weekday::Friday => '金',
-        Weekday::Saturday => '土',
-        Weekday::Sunday => '日',
-    };
+    let weekday = japanese_weekday(due);
     let japanese = match days {
         ..0 => format!("期日{due}（{weekday}）を過ぎています"),
         0 => "期日は今日です".into(),
