@@ -10,6 +10,8 @@ use tokio::{
 };
 
 const TIME_LIMIT: Duration = Duration::from_secs(2);
+/// Something else may listen there, and send without end.
+const LONGEST_ANSWER: u64 = 64 * 1024;
 
 /// What a listener answered.
 pub struct Answer(String);
@@ -34,7 +36,8 @@ pub async fn get(address: SocketAddr, path: &str) -> io::Result<Answer> {
             format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await?;
         let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).await?;
+        let mut limited = stream.take(LONGEST_ANSWER);
+        limited.read_to_end(&mut answer).await?;
         Ok(Answer(String::from_utf8_lossy(&answer).into_owned()))
     };
     timeout(TIME_LIMIT, ask).await?

@@ -63,29 +63,33 @@ pub async fn desks(
     config: &Config,
     state: &Arc<DeskState>,
 ) -> Result<Vec<RunningDesk>> {
-    let mut found = match database(global, config)? {
-        DatabaseUrl::Sqlite(path) => in_files::desks(&location::beside(&path, "-desks")),
-        DatabaseUrl::Postgres(_) => in_leases::desks(state).await?,
-    };
-    found.sort_by_key(|desk| std::cmp::Reverse(desk.started_at));
-    Ok(found)
+    match database(global, config)? {
+        DatabaseUrl::Sqlite(_) => Ok(desks_beside(global, config)),
+        DatabaseUrl::Postgres(_) => Ok(newest_first(in_leases::desks(state).await?)),
+    }
 }
 
 /// The same without opening a database: nothing if the data is on PostgreSQL.
 pub fn desks_beside(global: &Global, config: &Config) -> Vec<RunningDesk> {
     match database(global, config) {
-        Ok(DatabaseUrl::Sqlite(path)) => in_files::desks(&location::beside(&path, "-desks")),
+        Ok(DatabaseUrl::Sqlite(path)) => {
+            newest_first(in_files::desks(&location::beside(&path, "-desks")))
+        }
         _ => Vec::new(),
     }
+}
+
+fn newest_first(mut desks: Vec<RunningDesk>) -> Vec<RunningDesk> {
+    desks.sort_by_key(|desk| std::cmp::Reverse(desk.started_at));
+    desks
 }
 
 /// Makes addresses of the console lead to the desk that runs on this data, for
 /// commands that show some.
 pub fn use_its_console(global: &Global, config: &mut Config) {
     let is_set = !config.settings.http.public_url.is_empty();
-    let mut found = desks_beside(global, config);
-    found.sort_by_key(|desk| std::cmp::Reverse(desk.started_at));
-    let console = found.into_iter().find_map(|desk| desk.console);
+    let mut found = desks_beside(global, config).into_iter();
+    let console = found.find_map(|desk| desk.console);
     if let Some(console) = console.filter(|_| !is_set) {
         config.settings.http.public_url = console;
     }
