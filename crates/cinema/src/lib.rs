@@ -65,6 +65,11 @@ pub const MIGRATIONS: Migrations = Migrations {
             name: "tickets",
             sql: include_str!("../migrations/0005.sql"),
         },
+        Migration {
+            version: 6,
+            name: "locks for callers",
+            sql: include_str!("../migrations/0006.sql"),
+        },
     ],
 };
 

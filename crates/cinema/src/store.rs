@@ -17,7 +17,8 @@ mod waiting;
 
 pub use bookings::{
     HOLDS_PER_DELETION, NewReservation, Revision, StoredReservation, book, delete_expired_holds,
-    expiring, held_by_caller, lock_show, locked_reservation, remove, reservation, revise,
+    expiring, held_by_caller, lock_caller, lock_show, locked_reservation, remove, reservation,
+    revise,
 };
 pub use documents::{Document, any_document, document, document_names, save_document};
 pub use exports::{

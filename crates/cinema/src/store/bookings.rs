@@ -68,6 +68,19 @@ pub fn lock_show(sql: &mut dyn Sql, show_id: &str) -> Result<()> {
     Ok(())
 }
 
+/// Makes other transactions of this caller that lock it wait until this one ends. Otherwise
+/// each of several holds at once could count the seats before the others take theirs.
+pub fn lock_caller(sql: &mut dyn Sql, caller: &str) -> Result<()> {
+    // The row is locked although it is deleted at once, so the table stays empty.
+    for statement in [
+        "INSERT INTO cinema_caller_locks (caller) VALUES ($1)",
+        "DELETE FROM cinema_caller_locks WHERE caller = $1",
+    ] {
+        sql.execute(statement, &[Param::Text(caller)])?;
+    }
+    Ok(())
+}
+
 /// How many seats the caller holds now, over all screenings.
 pub fn held_by_caller(sql: &mut dyn Sql, caller: &str, now: i64) -> Result<usize> {
     let holds = sql.query(

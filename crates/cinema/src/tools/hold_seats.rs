@@ -99,6 +99,7 @@ pub fn hold(
     let most = state.settings.max_held_seats_per_caller;
     let now = state.now(context);
     if most > 0 {
+        store::lock_caller(sql, &context.caller.id)?;
         let held = store::held_by_caller(sql, &context.caller.id, now)?;
         let requested = order.seats.len();
         if held + requested > most as usize {

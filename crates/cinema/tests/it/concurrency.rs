@@ -159,3 +159,46 @@ async fn one_caller_gets_at_most_max_seats_per_caller() {
         cinema.reserve(SHOW, ["D1"]).await.unwrap();
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs other programs; scripts/test runs it"]
+async fn one_caller_holds_at_most_max_held_seats_per_caller() {
+    for mut cinema in both().await {
+        cinema.clear(SHOW).await;
+        let settings = cinema::Settings {
+            max_held_seats_per_caller: 5,
+            max_seats_per_caller: 50,
+            ..cinema::Settings::default()
+        };
+        cinema.counter = cinema::counter(settings, Arc::clone(cinema.store()));
+        // Keeps the screening locked, so that the calls meet before the first is done.
+        let (locked, is_locked) = tokio::sync::oneshot::channel();
+        let (store, mut locked) = (Arc::clone(cinema.store()), Some(locked));
+        let blocker = tokio::spawn(async move {
+            let block = move |sql: &mut dyn kit::Sql| {
+                sql.execute("UPDATE cinema_shows SET id = id", &[])?;
+                locked.take().unwrap().send(()).unwrap();
+                std::thread::sleep(Duration::from_millis(500));
+                Ok(())
+            };
+            store.transaction(kit::sql::Budget::default(), block).await
+        });
+        is_locked.await.unwrap();
+        let calls = (1..=8).map(|number| {
+            let seats = [format!("B{number}"), format!("C{number}")];
+            cinema.call(
+                "hold_seats",
+                json!({"schedule_id": SHOW, "seat_ids": seats}),
+            )
+        });
+        let outcomes = join_all(calls).await;
+        blocker.await.unwrap().unwrap();
+        let refused: Vec<_> = outcomes.iter().filter_map(|o| o.as_ref().err()).collect();
+        assert_eq!(refused.len(), 6, "{}", cinema.store().engine());
+        for error in refused {
+            let cause = &error.cause;
+            assert_eq!(error.code, "HOLD_LIMIT_REACHED", "{error} {cause:?}");
+        }
+        assert_eq!(cinema.count("cinema_caller_locks").await, 0);
+    }
+}

@@ -1,0 +1,3 @@
+CREATE TABLE cinema_caller_locks (
+    caller TEXT PRIMARY KEY
+)
