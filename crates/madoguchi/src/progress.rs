@@ -1,5 +1,5 @@
 //! Shows how far long work has come: a bar with rate and time left on a terminal,
-//! and elsewhere a line every few seconds. Everything goes to stderr.
+//! and elsewhere a line now and then. Everything goes to stderr.
 
 use std::{
     io::IsTerminal,
@@ -12,9 +12,9 @@ use kit::context::Language;
 
 use crate::{output::tell, reader};
 
-/// How often a line is printed where there is no terminal. Work that is done before
-/// the first of them prints none.
-const LINE_EVERY: Duration = Duration::from_secs(3);
+/// When the first line is printed where there is no terminal. Work that is done before
+/// prints none.
+const FIRST_LINE: Duration = Duration::from_secs(3);
 
 /// How often the bar moves by itself, so that a long step does not look like a
 /// program that hangs.
@@ -37,7 +37,7 @@ pub struct Progress {
     began: Instant,
     /// `None` where there is no terminal.
     bar: Option<ProgressBar>,
-    last_line: Mutex<Instant>,
+    next_line: Mutex<Duration>,
 }
 
 impl Progress {
@@ -54,7 +54,7 @@ impl Progress {
             what,
             began: Instant::now(),
             bar,
-            last_line: Mutex::new(Instant::now()),
+            next_line: Mutex::new(FIRST_LINE),
         }
     }
 
@@ -69,12 +69,12 @@ impl Progress {
             bar.set_message(amount(&step, elapsed));
             return;
         }
-        let mut last = self
-            .last_line
+        let mut next = self
+            .next_line
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if last.elapsed() >= LINE_EVERY {
-            *last = Instant::now();
+        if elapsed >= *next {
+            *next = line_after(elapsed);
             tell(&format!("{}: {}", self.what, line(&step, elapsed)));
         }
     }
@@ -97,6 +97,12 @@ impl Drop for Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// When the line after one at `elapsed` is due. The longer the work has taken, the fewer
+/// lines are printed: 35 in an hour.
+fn line_after(elapsed: Duration) -> Duration {
+    elapsed + FIRST_LINE.max(elapsed / 5)
 }
 
 /// Bars count whole units, and some work counts in fractions.
@@ -184,6 +190,16 @@ mod tests {
         );
         let begun = Step { done: 0.0, ..step };
         assert!(line(&begun, Duration::from_secs(10)).starts_with("0 %, "));
+    }
+
+    #[test]
+    fn long_work_prints_few_lines() {
+        let (mut at, mut lines) = (FIRST_LINE, 0);
+        while at < Duration::from_secs(3600) {
+            at = line_after(at);
+            lines += 1;
+        }
+        assert_eq!(lines, 35);
     }
 
     #[test]

@@ -125,7 +125,7 @@ mod tests {
             "FREQ=WEEKLY;INTERVAL=2;BYDAY=TH",
         ),
         (
-            "every other monday | 隔週月曜日 | every 2 weeks on monday",
+            "every other monday | every second monday | 隔週月曜日 | every 2 weeks on monday",
             "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO",
         ),
         (
@@ -148,6 +148,10 @@ mod tests {
         (
             "毎月第1月曜 | first monday of every month | 毎月第一月曜日",
             "FREQ=MONTHLY;BYDAY=1MO",
+        ),
+        (
+            "毎月第2火曜 | every second tuesday of the month | 2nd Tuesday of every month",
+            "FREQ=MONTHLY;BYDAY=2TU",
         ),
         (
             "毎月最終金曜 | last friday of the month",

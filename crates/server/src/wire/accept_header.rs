@@ -30,7 +30,7 @@ impl Reads {
             .flat_map(|value| value.split(','))
         {
             let kind = range.split(';').next().unwrap_or_default().trim();
-            json |= kind.eq_ignore_ascii_case(JSON) || kind == "application/*";
+            json |= kind.eq_ignore_ascii_case(JSON) || kind.eq_ignore_ascii_case("application/*");
             events |= kind.eq_ignore_ascii_case(EVENTS);
             anything |= kind == "*/*";
         }
@@ -75,6 +75,7 @@ mod tests {
         );
         assert_eq!(reads(&["application/json"]), Reads::JsonOnly);
         assert_eq!(reads(&["Application/JSON; charset=utf-8"]), Reads::JsonOnly);
+        assert_eq!(reads(&["Application/*;q=0.5"]), Reads::JsonOnly);
         assert_eq!(reads(&["application/json, text/event-stream"]), Reads::Both);
         assert_eq!(
             reads(&["text/event-stream", "application/json;q=0.9"]),

@@ -40,6 +40,20 @@ pub fn read(text: &str, start: DateTime) -> Option<String> {
     if simple.is_some() {
         return simple;
     }
+    let of_month: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| !matches!(*word, "month" | "monthly"))
+        .collect();
+    let names_month = of_month.len() < words.len();
+    let nth_day = match of_month.as_slice() {
+        [nth, day] => ordinal(nth).zip(english_day(day)),
+        _ => None,
+    };
+    // Without a month, "every second Tuesday" is every other one.
+    if let (Some((nth, day)), true) = (nth_day, names_month) {
+        return Some(nth_weekday(nth, day));
+    }
     let (interval, rest) = interval(&words);
     if interval > 1 {
         let by_unit = match rest {
@@ -54,19 +68,13 @@ pub fn read(text: &str, start: DateTime) -> Option<String> {
         };
         return by_unit;
     }
-    let of_month: Vec<&str> = words
-        .iter()
-        .copied()
-        .filter(|word| !matches!(*word, "month" | "monthly"))
-        .collect();
-    match of_month.as_slice() {
-        [nth, day] if ordinal(nth).is_some() && english_day(day).is_some() => {
-            return Some(nth_weekday(ordinal(nth)?, english_day(day)?));
-        }
-        [day] if of_month.len() < words.len() && month_day(day).is_some() => {
-            return Some(monthly(1, month_day(day)?));
-        }
-        _ => {}
+    if let Some((nth, day)) = nth_day {
+        return Some(nth_weekday(nth, day));
+    }
+    if let ([day], true) = (of_month.as_slice(), names_month)
+        && let Some(day) = month_day(day)
+    {
+        return Some(monthly(1, day));
     }
     let named: Vec<&str> = words
         .iter()
