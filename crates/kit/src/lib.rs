@@ -8,6 +8,7 @@
 //! what a handler gets in [`context`], what an error says in [`error`], how rows
 //! are read and written in [`sql`], how a counter is tested in [`testing`].
 
+pub mod announcement;
 pub mod approval;
 pub mod arguments;
 pub mod blocking;
@@ -39,6 +40,7 @@ pub mod usage;
 mod waits;
 mod warning;
 
+pub use announcement::Announcement;
 pub use blocking::Blocking;
 pub use context::{Caller, Context};
 pub use counter::{About, Conventions, Counter};

@@ -15,8 +15,10 @@
 use std::time::Instant;
 
 use futures::future::BoxFuture;
+use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
+pub use crate::announcement::Announcement;
 use crate::{
     error::{Error, Result},
     presence::Presence,
@@ -86,6 +88,20 @@ pub trait Store: Send + Sync {
     fn is_gone(&self, name: &str) -> bool {
         let _ = name;
         false
+    }
+
+    /// Tells every process on this data, this one included, that `topic` changed; on
+    /// SQLite only this one. Best effort: call it after the commit. Calls in quick
+    /// succession are sent together.
+    fn announce(&self, topic: &str) {
+        let _ = topic;
+    }
+
+    /// The topics that any process announces from now on. Subscribe first, then look,
+    /// then wait. After a lost connection the receiver gets [`Announcement::Missed`];
+    /// [`crate::announcement::next`] also returns it to a receiver that lags.
+    fn announcements(&self) -> broadcast::Receiver<Announcement> {
+        broadcast::Sender::new(1).subscribe()
     }
 }
 

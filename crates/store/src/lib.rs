@@ -25,10 +25,12 @@ pub mod url;
 use std::time::{Duration, Instant};
 
 use kit::{
-    BoxFuture, Presence, Result,
+    Announcement, BoxFuture, Presence, Result,
+    announcement::LocalAnnouncements,
     counter::Migrations,
     sql::{Budget, ReadJob, Store, WriteJob},
 };
+use tokio::sync::broadcast;
 
 pub use failure::STORAGE_ERROR;
 pub use options::Options;
@@ -39,7 +41,10 @@ const PROBE: Duration = Duration::from_secs(2);
 
 /// An open database. Clones share it.
 #[derive(Clone)]
-pub struct Database(Engine);
+pub struct Database {
+    engine: Engine,
+    announcements: LocalAnnouncements,
+}
 
 #[derive(Clone)]
 enum Engine {
@@ -59,12 +64,15 @@ impl Database {
                 Engine::Postgres(postgres::Postgres::open(url, &options).await?)
             }
         };
-        Ok(Self(engine))
+        Ok(Self {
+            engine,
+            announcements: LocalAnnouncements::default(),
+        })
     }
 
     /// Whether the database answers; cheap enough to be asked every second.
     pub async fn check(&self) -> Result<()> {
-        if let Engine::Sqlite(sqlite) = &self.0 {
+        if let Engine::Sqlite(sqlite) = &self.engine {
             sqlite.check_writer()?;
         }
         let budget = Budget {
@@ -84,7 +92,7 @@ impl Database {
     /// Finishes accepted work, then closes the database. Later work is refused.
     /// Calling it again does nothing.
     pub async fn close(&self) -> Result<()> {
-        match &self.0 {
+        match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.close().await,
             Engine::Postgres(postgres) => {
                 postgres.close();
@@ -96,7 +104,7 @@ impl Database {
 
 impl Store for Database {
     fn read(&self, budget: Budget, job: ReadJob<'static>) -> BoxFuture<'_, Result<()>> {
-        match &self.0 {
+        match &self.engine {
             Engine::Sqlite(sqlite) => Box::pin(sqlite.read(budget, job)),
             Engine::Postgres(postgres) => Box::pin(postgres.read(budget, job)),
         }
@@ -104,7 +112,7 @@ impl Store for Database {
 
     fn write(&self, budget: Budget, mut job: WriteJob<'static>) -> BoxFuture<'_, Result<()>> {
         let work: job::Work = Box::new(move |sql| job(sql));
-        match &self.0 {
+        match &self.engine {
             Engine::Sqlite(sqlite) => Box::pin(sqlite.write(budget, work)),
             Engine::Postgres(postgres) => Box::pin(postgres.write(budget, work)),
         }
@@ -118,7 +126,7 @@ impl Store for Database {
             if self.read(Budget::default(), current).await.is_ok() {
                 return Ok(());
             }
-            match &self.0 {
+            match &self.engine {
                 Engine::Sqlite(sqlite) => sqlite.migrate(migrations).await,
                 Engine::Postgres(postgres) => postgres.migrate(migrations).await,
             }
@@ -126,7 +134,7 @@ impl Store for Database {
     }
 
     fn engine(&self) -> &'static str {
-        match &self.0 {
+        match &self.engine {
             Engine::Sqlite(_) => "sqlite",
             Engine::Postgres(_) => "postgres",
         }
@@ -135,16 +143,24 @@ impl Store for Database {
     /// On PostgreSQL an unreachable process may still be alive, so no process is ever
     /// reported as gone.
     fn presence(&self) -> Result<Presence> {
-        match &self.0 {
+        match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.presence(),
             Engine::Postgres(_) => Ok(Presence::unmarked()),
         }
     }
 
     fn is_gone(&self, name: &str) -> bool {
-        match &self.0 {
+        match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.is_gone(name),
             Engine::Postgres(_) => false,
         }
+    }
+
+    fn announce(&self, topic: &str) {
+        self.announcements.send(Announcement::Topic(topic.into()));
+    }
+
+    fn announcements(&self) -> broadcast::Receiver<Announcement> {
+        self.announcements.subscribe()
     }
 }
