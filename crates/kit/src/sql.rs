@@ -12,7 +12,7 @@
 //! - lock rows in a fixed order (sort before a multi-row insert), or two
 //!   transactions can wait for each other
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use tokio::sync::broadcast;
@@ -103,6 +103,25 @@ pub trait Store: Send + Sync {
     fn announcements(&self) -> broadcast::Receiver<Announcement> {
         broadcast::Sender::new(1).subscribe()
     }
+
+    /// `None` without a pool of connections.
+    fn pool(&self) -> Option<PoolStatus> {
+        None
+    }
+}
+
+/// The connections of a store to its server, for `/metrics`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolStatus {
+    /// How many there may be.
+    pub limit: usize,
+    pub open: usize,
+    pub in_use: usize,
+    /// How many callers wait for one.
+    pub waiting: usize,
+    /// How often one was asked for, and how long this took in all.
+    pub requests: u64,
+    pub waited: Duration,
 }
 
 impl dyn Store {

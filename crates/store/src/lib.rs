@@ -6,12 +6,13 @@
 //!
 //! Where to look: how SQLite writes are committed together in
 //! `sqlite/writer.rs`, how a closure becomes a PostgreSQL transaction in
-//! `postgres.rs`, what both have in common in `job.rs`, how tables are created and
+//! `postgres.rs`, how processes tell each other what changed in `announcer.rs`, what both have in common in `job.rs`, how tables are created and
 //! changed in `migrate.rs`, what an operator reads when storage fails in `failure.rs`.
 //!
 //! Dropping the future of a `read` or `write` cancels the job, as its cancellation
 //! token does. A job whose commit has begun is not cancelled.
 
+mod announcer;
 mod failure;
 mod job;
 mod migrate;
@@ -22,19 +23,24 @@ mod sqlite;
 pub mod testing;
 pub mod url;
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use kit::{
     Announcement, BoxFuture, Presence, Result,
     announcement::LocalAnnouncements,
     counter::Migrations,
-    sql::{Budget, ReadJob, Store, WriteJob},
+    sql::{Budget, PoolStatus, ReadJob, Store, WriteJob},
 };
 use tokio::sync::broadcast;
 
+use announcer::Announcer;
 pub use failure::STORAGE_ERROR;
 pub use options::Options;
-use url::DatabaseUrl;
+use postgres::Connector;
+use url::{DatabaseUrl, PostgresAddress};
 
 /// How long a health probe may take before it counts as a failure.
 const PROBE: Duration = Duration::from_secs(2);
@@ -43,7 +49,7 @@ const PROBE: Duration = Duration::from_secs(2);
 #[derive(Clone)]
 pub struct Database {
     engine: Engine,
-    announcements: LocalAnnouncements,
+    announcements: Announcements,
 }
 
 #[derive(Clone)]
@@ -52,22 +58,32 @@ enum Engine {
     Postgres(postgres::Postgres),
 }
 
+/// How announcements travel.
+#[derive(Clone)]
+enum Announcements {
+    InProcess(LocalAnnouncements),
+    Between(Arc<Announcer>),
+}
+
 impl Database {
     /// Opens the database; fails when it can't be used. A missing SQLite file
     /// is created, with its directory.
     pub async fn open(url: &DatabaseUrl, options: Options) -> Result<Self> {
-        let engine = match url {
-            DatabaseUrl::Sqlite(path) => {
-                Engine::Sqlite(sqlite::Sqlite::open(path, &options).await?)
-            }
-            DatabaseUrl::Postgres(url) => {
-                Engine::Postgres(postgres::Postgres::open(url, &options).await?)
-            }
-        };
-        Ok(Self {
-            engine,
-            announcements: LocalAnnouncements::default(),
-        })
+        match url {
+            DatabaseUrl::Sqlite(path) => Ok(Self {
+                engine: Engine::Sqlite(sqlite::Sqlite::open(path, &options).await?),
+                announcements: Announcements::InProcess(LocalAnnouncements::default()),
+            }),
+            DatabaseUrl::Postgres(address) => open_postgres(address, options).await,
+        }
+    }
+
+    /// How announcements of other processes arrive, for `doctor`; `None` if they don't.
+    pub async fn check_announcements(&self) -> Option<Result<String>> {
+        match &self.announcements {
+            Announcements::InProcess(_) => None,
+            Announcements::Between(announcer) => Some(announcer.check().await),
+        }
     }
 
     /// Whether the database answers; cheap enough to be asked every second.
@@ -92,6 +108,9 @@ impl Database {
     /// Finishes accepted work, then closes the database. Later work is refused.
     /// Calling it again does nothing.
     pub async fn close(&self) -> Result<()> {
+        if let Announcements::Between(announcer) = &self.announcements {
+            announcer.close().await;
+        }
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.close().await,
             Engine::Postgres(postgres) => {
@@ -100,6 +119,24 @@ impl Database {
             }
         }
     }
+}
+
+async fn open_postgres(address: &PostgresAddress, options: Options) -> Result<Database> {
+    let connector = |address: &PostgresAddress| {
+        let connector = Connector::new(address.clone(), options.password_file.clone())?;
+        Ok::<_, kit::Error>(Arc::new(connector))
+    };
+    let own = connector(address)?;
+    let postgres = postgres::Postgres::open(&own, &options).await?;
+    let direct = match &options.listen {
+        Some(listen) => Some(connector(listen)?),
+        None => (!postgres.is_pooled).then_some(own),
+    };
+    let announcer = Announcer::new(postgres.clone(), direct);
+    Ok(Database {
+        engine: Engine::Postgres(postgres),
+        announcements: Announcements::Between(Arc::new(announcer)),
+    })
 }
 
 impl Store for Database {
@@ -157,10 +194,23 @@ impl Store for Database {
     }
 
     fn announce(&self, topic: &str) {
-        self.announcements.send(Announcement::Topic(topic.into()));
+        match &self.announcements {
+            Announcements::InProcess(local) => local.send(Announcement::Topic(topic.into())),
+            Announcements::Between(announcer) => announcer.announce(topic),
+        }
     }
 
     fn announcements(&self) -> broadcast::Receiver<Announcement> {
-        self.announcements.subscribe()
+        match &self.announcements {
+            Announcements::InProcess(local) => local.subscribe(),
+            Announcements::Between(announcer) => announcer.subscribe(),
+        }
+    }
+
+    fn pool(&self) -> Option<PoolStatus> {
+        match &self.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(postgres) => Some(postgres.status()),
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! How a database is opened.
 
-use std::{num::NonZero, thread::available_parallelism, time::Duration};
+use std::{num::NonZero, path::PathBuf, thread::available_parallelism, time::Duration};
+
+use crate::url::PostgresAddress;
 
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -8,6 +10,13 @@ pub struct Options {
     pub readers: usize,
     /// PostgreSQL: how many connections are kept.
     pub pool: usize,
+    /// PostgreSQL: a file with the password, for an address without one.
+    pub password_file: Option<PathBuf>,
+    /// PostgreSQL: treat the server as PgBouncer in transaction mode, even if it isn't
+    /// recognised as one.
+    pub pgbouncer: bool,
+    /// PostgreSQL: where to listen for announcements, if not at the address itself.
+    pub listen: Option<Box<PostgresAddress>>,
     /// How long work without a deadline waits for a lock or a connection.
     pub busy_timeout: Duration,
 }
@@ -18,6 +27,9 @@ impl Default for Options {
         Self {
             readers: processors.clamp(2, 8),
             pool: 10,
+            password_file: None,
+            pgbouncer: false,
+            listen: None,
             busy_timeout: Duration::from_secs(5),
         }
     }

@@ -1,5 +1,9 @@
 //! PostgreSQL: a pool of connections, a transaction for every job.
 //!
+//! Where to look: how a connection is made in `connect.rs`, how it is encrypted in
+//! `tls.rs` and `certificates.rs`, where its password comes from in `password.rs`,
+//! what is different behind PgBouncer in `pooler.rs`.
+//!
 //! Jobs are plain closures, so each runs on a blocking thread that waits for
 //! its statements; the connections themselves are driven by the runtime.
 //!
@@ -8,41 +12,44 @@
 //! row lock (an `UPDATE` that comes first) stands guard.
 
 mod access;
+mod certificates;
+mod connect;
 mod error;
+mod password;
+mod pool;
+mod pooler;
+mod tls;
 mod transaction;
 mod value;
 
-use std::{thread, time::Duration};
+use std::{sync::Arc, thread, time::Duration};
 
-use deadpool_postgres::{
-    Client, Hook, HookError, Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime,
-};
 use kit::{
     Error, Result,
     counter::Migrations,
-    sql::{Budget, ReadJob},
+    sql::{Budget, PoolStatus, ReadJob},
 };
 use tokio::{runtime::Handle, task::spawn_blocking};
-use tokio_postgres::{NoTls, config::SslMode};
 
 use self::{
     access::Access,
-    error::connecting,
+    pool::{Client, Pool},
     transaction::{End, Transaction},
+};
+pub(crate) use self::{
+    connect::{Connector, Driver},
+    error::connecting,
+    pooler::is_pooled,
 };
 use crate::{
     failure,
     job::{self, Session, Work},
     migrate,
     options::Options,
-    url,
 };
 
 /// How often a job is run when PostgreSQL asks for a transaction to be repeated.
 const ATTEMPTS: u64 = 8;
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// A server that doesn't acknowledge anything for this long is gone.
-const SILENCE: Duration = Duration::from_secs(30);
 
 /// The lock is shared by every Madoguchi on this database; its number is arbitrary.
 /// The schema is only created if it is missing, since `CREATE SCHEMA` needs a right
@@ -59,60 +66,23 @@ END $$;
 #[derive(Clone)]
 pub(crate) struct Postgres {
     pool: Pool,
+    /// Whether the first connection went through a pooler such as PgBouncer.
+    pub is_pooled: bool,
 }
 
 impl Postgres {
-    pub async fn open(address: &str, options: &Options) -> Result<Self> {
-        let mut config = url::config(address)?;
-        config.ssl_mode(SslMode::Disable);
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT_TIMEOUT);
-        }
-        if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(SILENCE);
-        }
-        if config.get_application_name().is_none() {
-            config.application_name("madoguchi");
-        }
-        let recycling_method = RecyclingMethod::Fast;
-        let manager = Manager::from_config(config, NoTls, ManagerConfig { recycling_method });
-        let search_path = Hook::async_fn(|client: &mut deadpool_postgres::ClientWrapper, _| {
-            Box::pin(async move {
-                client
-                    .batch_execute("SET search_path TO madoguchi")
-                    .await
-                    .map_err(HookError::Backend)
-            })
-        });
-        let pool = Pool::builder(manager)
-            .max_size(options.pool.max(1))
-            .runtime(Runtime::Tokio1)
-            .wait_timeout(Some(options.busy_timeout))
-            .create_timeout(Some(CONNECT_TIMEOUT * 2))
-            .post_create(search_path)
-            .build()
-            .map_err(Error::internal)?;
-        let postgres = Self { pool };
-        drop(postgres.client(&Budget::default()).await?);
-        Ok(postgres)
+    pub async fn open(connector: &Arc<Connector>, options: &Options) -> Result<Self> {
+        let pool = Pool::new(connector, options)?;
+        let is_pooled = pool.get(&Budget::default()).await?.is_pooled;
+        Ok(Self { pool, is_pooled })
     }
 
     async fn client(&self, budget: &Budget) -> Result<Client> {
-        let client = tokio::select! {
-            biased;
-            client = self.pool.get() => client,
-            error = job::exhausted(budget) => return Err(error),
-        };
-        client.map_err(|error| match error {
-            PoolError::Timeout(deadpool_postgres::TimeoutType::Wait) => {
-                failure::busy("all connections of the pool are in use")
-            }
-            PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
-                connecting(&error)
-            }
-            PoolError::Closed => failure::closed(),
-            other => failure::unreachable(other.to_string()),
-        })
+        self.pool.get(budget).await
+    }
+
+    pub fn status(&self) -> PoolStatus {
+        self.pool.status()
     }
 
     pub async fn read(&self, budget: Budget, job: ReadJob<'static>) -> Result<()> {
@@ -150,7 +120,7 @@ impl Postgres {
         });
         self.write(Budget::default(), work).await?;
         // Statements prepared against the old tables may not fit the new ones.
-        self.pool.manager().statement_caches.clear();
+        self.pool.tables_changed();
         Ok(())
     }
 

@@ -10,6 +10,8 @@
     reason = "a test without its database has nothing to say"
 )]
 
+mod pgbouncer;
+
 use std::{
     env, fs,
     net::TcpListener,
@@ -20,6 +22,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use pgbouncer::PgBouncer;
 use tempfile::TempDir;
 use tokio_postgres::NoTls;
 
@@ -31,6 +34,7 @@ const SERVE: &str = r#"
 set -eu
 umask 077
 bin=$1 template=$2 port=$3
+shift 3
 cd /
 if ! [ -d "$template" ]; then
     fresh=$(mktemp -d "$template.XXXXXX")
@@ -42,9 +46,16 @@ if ! [ -d "$template" ]; then
 fi
 data=$(mktemp -d "$template.run.XXXXXX")
 cp -R "$template/." "$data"
+if [ -n "$SERVER_HBA" ]; then printf '%s\n' "$SERVER_HBA" >"$data/pg_hba.conf"; fi
+if [ -n "$SERVER_CERT" ]; then
+    printf '%s\n' "$SERVER_CERT" >"$data/server.crt"
+    printf '%s\n' "$SERVER_KEY" >"$data/server.key"
+    printf '%s\n' "$SERVER_ROOT" >"$data/root.crt"
+    set -- "$@" -c ssl=on -c ssl_ca_file=root.crt
+fi
 "$bin/postgres" -D "$data" -p "$port" -c listen_addresses=127.0.0.1 \
     -c unix_socket_directories= -c fsync=off -c full_page_writes=off \
-    -c shared_buffers=16MB -c max_connections=200 >"$data/log" 2>&1 &
+    -c shared_buffers=16MB -c max_connections=200 "$@" >"$data/log" 2>&1 &
 server=$!
 exec 3<&0
 (cat <&3 >/dev/null; kill -QUIT "$server" 2>/dev/null) &
@@ -76,11 +87,28 @@ impl Postgres {
 
     /// Starts a server, whatever the environment says: for tests that stop it.
     pub fn start_own() -> Self {
+        Self::start_with(&ServerSetup::default())
+    }
+
+    /// The same, set up in a way of the test's own.
+    pub fn start_with(setup: &ServerSetup) -> Self {
         let bin = binaries();
         // Another process may take the port before the server does.
         (0..3)
-            .find_map(|_| serve(&bin))
+            .find_map(|_| serve(&bin, setup))
             .expect("PostgreSQL for tests did not start")
+    }
+
+    /// Runs statements with superuser rights.
+    pub fn run(&self, sql: &str) {
+        run(&self.url, sql);
+    }
+
+    /// The port of its address.
+    pub fn port(&self) -> u16 {
+        let (_, port) = self.url.rsplit_once(':').expect("the address has a port");
+        let digits = port.split('/').next().unwrap_or_default();
+        digits.parse().expect("the port is a number")
     }
 
     /// The address of its maintenance database, with superuser rights.
@@ -115,25 +143,55 @@ impl Postgres {
     }
 }
 
+/// What is different about a server of a test.
+#[derive(Default)]
+pub struct ServerSetup {
+    /// `name=value`, as in `postgresql.conf`.
+    pub settings: Vec<String>,
+    /// The whole `pg_hba.conf`; has to let `postgres` in without a password.
+    pub hba: String,
+    pub tls: Option<ServerTls>,
+}
+
+/// The certificate of a server, its key, and the authority of its clients, as PEM.
+pub struct ServerTls {
+    pub certificate: String,
+    pub key: String,
+    pub root: String,
+}
+
 impl Drop for Postgres {
     fn drop(&mut self) {
         self.stop();
     }
 }
 
-fn serve(bin: &Path) -> Option<Postgres> {
-    let port = TcpListener::bind("127.0.0.1:0")
-        .ok()?
-        .local_addr()
-        .ok()?
-        .port();
+/// A port that was free a moment ago.
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("it has an address").port()
+}
+
+fn serve(bin: &Path, setup: &ServerSetup) -> Option<Postgres> {
+    let port = free_port();
     let version = bin.parent()?.file_name()?.to_string_lossy().into_owned();
     let user = user_id();
     let template = env::temp_dir().join(format!("madoguchi-test-postgres-{version}-{user}"));
+    let pem = |of: fn(&ServerTls) -> &String| setup.tls.as_ref().map_or("", |tls| of(tls));
     let server = as_server_user(&user)
         .args(["sh", "-c", SERVE, "serve"])
         .args([bin, &template])
         .arg(port.to_string())
+        .args(
+            setup
+                .settings
+                .iter()
+                .flat_map(|setting| ["-c", setting.as_str()]),
+        )
+        .env("SERVER_HBA", &setup.hba)
+        .env("SERVER_CERT", pem(|tls| &tls.certificate))
+        .env("SERVER_KEY", pem(|tls| &tls.key))
+        .env("SERVER_ROOT", pem(|tls| &tls.root))
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()
@@ -192,6 +250,11 @@ fn binaries() -> PathBuf {
         .pop()
         .or_else(|| on_path.into_iter().find(|bin| bin.join("initdb").exists()))
         .unwrap_or_else(|| panic!("install PostgreSQL, or set MADOGUCHI_TEST_POSTGRES"))
+}
+
+/// Runs statements of a test at an address.
+pub fn run(url: &str, sql: &str) {
+    run_sql(url, sql).unwrap_or_else(|error| panic!("{sql}: {error:?}"));
 }
 
 /// On a thread of its own, because the caller may be inside a runtime.

@@ -7,12 +7,16 @@ pub(super) enum Access {
 }
 
 impl Access {
-    /// The statement that begins such a transaction. All statements of a read see the
-    /// same snapshot.
-    pub fn begin(self) -> &'static str {
-        match self {
-            Self::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            Self::Write => "BEGIN",
+    /// The statements that begin such a transaction. All statements of a read see the
+    /// same snapshot. Behind a pooler the search path isn't set yet.
+    pub fn begin(self, is_pooled: bool) -> &'static str {
+        match (self, is_pooled) {
+            (Self::Read, false) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            (Self::Write, false) => "BEGIN",
+            (Self::Read, true) => {
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path TO madoguchi"
+            }
+            (Self::Write, true) => "BEGIN; SET LOCAL search_path TO madoguchi",
         }
     }
 }

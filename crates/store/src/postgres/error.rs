@@ -64,8 +64,11 @@ pub(super) fn statement(error: &tokio_postgres::Error, access: Access) -> Error 
 }
 
 /// No connection could be made.
-pub(super) fn connecting(error: &tokio_postgres::Error) -> Error {
+pub(crate) fn connecting(error: &tokio_postgres::Error) -> Error {
     let cause = chain(error);
+    if let Some(error) = handshake(error, &cause) {
+        return error;
+    }
     if is_lost(error) {
         return failure::unreachable(cause);
     }
@@ -76,6 +79,60 @@ pub(super) fn connecting(error: &tokio_postgres::Error) -> Error {
         None if error.source().is_some() => login(cause),
         None => failure::unreachable(cause),
     }
+}
+
+/// TLS was refused, or the other side isn't whom we trust. The driver has no such kind
+/// of error, so its words have to tell.
+pub(super) fn is_tls(error: &tokio_postgres::Error) -> bool {
+    error
+        .to_string()
+        .starts_with("error performing TLS handshake")
+}
+
+/// Why TLS could not be used; `None` for other errors.
+fn handshake(error: &tokio_postgres::Error, cause: &str) -> Option<Error> {
+    use rustls::{AlertDescription as Alert, CertificateError as Bad, Error as Tls};
+    let io = error
+        .source()
+        .and_then(|source| source.downcast_ref::<std::io::Error>());
+    let tls = io.and_then(|error| error.get_ref()?.downcast_ref::<Tls>());
+    let (message, next) = match tls {
+        Some(Tls::InvalidCertificate(
+            Bad::NotValidForName | Bad::NotValidForNameContext { .. },
+        )) => (
+            "The certificate of PostgreSQL is for another host name.",
+            "Use a name that stands in the certificate, or `sslmode=verify-ca`.",
+        ),
+        Some(Tls::InvalidCertificate(Bad::Expired | Bad::ExpiredContext { .. })) => (
+            "The certificate of PostgreSQL has expired.",
+            "Renew it on the server.",
+        ),
+        Some(Tls::InvalidCertificate(_)) => (
+            "The certificate of PostgreSQL is not trusted.",
+            "Name the certificate of its authority with `sslrootcert=FILE` in the database address.",
+        ),
+        Some(Tls::AlertReceived(
+            Alert::CertificateRequired
+            | Alert::BadCertificate
+            | Alert::CertificateUnknown
+            | Alert::CertificateExpired
+            | Alert::CertificateRevoked
+            | Alert::UnknownCA,
+        )) => (
+            "PostgreSQL refused the client's certificate.",
+            "Name one that it accepts with `sslcert` and `sslkey` in the database address.",
+        ),
+        _ if is_tls(error) && cause.contains("does not support TLS") => (
+            "PostgreSQL offers no TLS, and the database address demands it.",
+            "Switch TLS on in the server. On a network that you trust, use `sslmode=disable`.",
+        ),
+        _ if is_tls(error) => (
+            "The TLS handshake with PostgreSQL failed.",
+            "The log says why.",
+        ),
+        _ => return None,
+    };
+    Some(failure::storage(message, next, cause))
 }
 
 /// It is unknown whether the commit succeeded.

@@ -2,22 +2,18 @@
 
 use std::{future::Future, time::Duration};
 
-use deadpool_postgres::Client;
 use futures::future::try_join;
 use kit::{Error, Param, Result, Row, sql::Budget};
 use tokio::{runtime::Handle, time::timeout};
-use tokio_postgres::{NoTls, Statement, types::ToSql};
 
 use super::{
     access::Access,
     error::{is_conflict, is_lost, is_stale, statement, unsure},
-    value::{Bind, row, type_of},
+    pool::Client,
+    value::row,
 };
 use crate::job::{self, Engine};
 
-/// Prepared statements take memory on the server, and a multi-row `INSERT` is
-/// another statement for every number of rows.
-const CACHED_STATEMENTS: usize = 256;
 /// How long a commit may take before its outcome counts as unknown.
 const COMMIT_LIMIT: Duration = Duration::from_secs(30);
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(2);
@@ -95,21 +91,13 @@ impl Transaction {
 impl Engine for Transaction {
     fn query(&mut self, sql: &str, params: &[Param<'_>], budget: &Budget) -> Result<Vec<Row>> {
         let Self { link, progress } = self;
-        let rows = link.wait(progress, budget, async {
-            let statement = link.prepare(sql, params).await?;
-            let binds: Vec<_> = params.iter().map(Bind).collect();
-            link.client.query(&statement, &references(&binds)).await
-        })?;
+        let rows = link.wait(progress, budget, link.client.rows(sql, params))?;
         rows.iter().map(row).collect()
     }
 
     fn execute(&mut self, sql: &str, params: &[Param<'_>], budget: &Budget) -> Result<u64> {
         let Self { link, progress } = self;
-        link.wait(progress, budget, async {
-            let statement = link.prepare(sql, params).await?;
-            let binds: Vec<_> = params.iter().map(Bind).collect();
-            link.client.execute(&statement, &references(&binds)).await
-        })
+        link.wait(progress, budget, link.client.changed(sql, params))
     }
 
     fn script(&mut self, text: &str, budget: &Budget) -> Result<()> {
@@ -118,23 +106,7 @@ impl Engine for Transaction {
     }
 }
 
-fn references<'a>(binds: &'a [Bind<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
-    binds.iter().map(|bind| bind as _).collect()
-}
-
 impl Link {
-    async fn prepare(
-        &self,
-        sql: &str,
-        params: &[Param<'_>],
-    ) -> Result<Statement, tokio_postgres::Error> {
-        if self.client.statement_cache.size() >= CACHED_STATEMENTS {
-            self.client.statement_cache.clear();
-        }
-        let types: Vec<_> = params.iter().map(type_of).collect();
-        self.client.prepare_typed_cached(sql, &types).await
-    }
-
     /// Waits for `work`; the first time, `BEGIN` is sent ahead of it without
     /// waiting for its answer.
     fn wait<T>(
@@ -148,7 +120,8 @@ impl Link {
             if begun {
                 work.await
             } else {
-                let begin = self.client.batch_execute(self.access.begin());
+                let begin = self.access.begin(self.client.is_pooled);
+                let begin = self.client.batch_execute(begin);
                 try_join(begin, work).await.map(|((), answer)| answer)
             }
         };
@@ -166,7 +139,7 @@ impl Link {
                 if is_stale(&error)
                     && let Some(pool) = Client::pool(&self.client)
                 {
-                    pool.manager().statement_caches.clear();
+                    pool.manager().tables_changed();
                 }
                 statement(&error, self.access)
             }),
@@ -210,10 +183,10 @@ impl Link {
     /// Cancels the running statement and drops the connection, so that the late end of
     /// one job never affects the next.
     fn discard(self) {
-        let cancel = self.client.cancel_token();
+        let (cancel, tls) = (self.client.cancel_token(), self.client.tls());
         let client = Client::take(self.client);
         self.handle.spawn(async move {
-            let _ = timeout(ROLLBACK_LIMIT, cancel.cancel_query(NoTls)).await;
+            let _ = timeout(ROLLBACK_LIMIT, cancel.cancel_query(tls)).await;
             drop(client);
         });
     }

@@ -7,12 +7,16 @@
     reason = "helpers of tests are tests"
 )]
 
+mod announcements;
 mod budget;
 mod engines;
+mod hosts;
 mod migrations;
+mod pgbouncer;
 mod postgres;
 mod rows;
 mod sqlite;
+mod tls;
 mod transactions;
 mod usage;
 
@@ -20,7 +24,11 @@ use kit::{
     Result, Row, Sql, Store,
     sql::{Budget, Cell},
 };
-use store::Database;
+use store::{Database, Options, url::DatabaseUrl};
+
+pub async fn open(url: &str) -> Result<Database> {
+    Database::open(&DatabaseUrl::parse(url)?, Options::default()).await
+}
 
 /// A table to write to, on a fresh database of each engine.
 pub async fn both() -> Vec<store::testing::Scratch> {

@@ -7,16 +7,11 @@ use std::sync::{
 
 use kit::Sql;
 use store::{
-    Database, Options, STORAGE_ERROR,
+    STORAGE_ERROR,
     testing::{self, Postgres},
-    url::DatabaseUrl,
 };
 
-use crate::{ids, insert, prepare, read, write};
-
-async fn open(url: &str) -> kit::Result<Database> {
-    Database::open(&DatabaseUrl::parse(url).unwrap(), Options::default()).await
-}
+use crate::{ids, insert, open, prepare, read, write};
 
 #[tokio::test]
 #[ignore = "needs other programs; scripts/test runs it"]
