@@ -1,6 +1,7 @@
 //! The configuration of the desk. The comment of each field is published: the default
 //! file and the schema are generated from it.
 
+mod database;
 mod listeners;
 
 use std::{collections::BTreeMap, fmt, net::IpAddr, num::NonZeroU32};
@@ -9,6 +10,7 @@ use kit::{Effect, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use database::Database;
 pub use listeners::{Http, Listener, Tls, WebSocket};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,20 +52,6 @@ impl Settings {
         };
         let scheme = if self.tls.is_set() { "https" } else { "http" };
         format!("{scheme}://{host}:{}", http.port)
-    }
-}
-
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Database {
-    /// postgres://… or sqlite:///path. Empty: `madoguchi.db` in the data directory.
-    pub url: String,
-}
-
-/// Leaves out the URL, which may contain a password.
-impl fmt::Debug for Database {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Database").finish_non_exhaustive()
     }
 }
 

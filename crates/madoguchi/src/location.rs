@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use desk::settings;
 use kit::{Error, Result};
-use store::url::DatabaseUrl;
+use store::{Options, url::DatabaseUrl};
+
+use crate::config::invalid;
 
 /// `--data`, else the platform's own directory.
 pub fn data_directory(named: Option<&Path>) -> Result<PathBuf> {
@@ -28,6 +31,37 @@ pub fn database_url(configured: &str, data: Option<&Path>) -> Result<DatabaseUrl
             data_directory(data)?.join("madoguchi.db"),
         )),
         url => DatabaseUrl::parse(url),
+    }
+}
+
+/// How the configured database is opened.
+pub fn database_options(configured: &settings::Database) -> Result<Options> {
+    let listen = match configured.listen_url.trim() {
+        "" => None,
+        url => match DatabaseUrl::parse(url)? {
+            DatabaseUrl::Postgres(address) => Some(address),
+            DatabaseUrl::Sqlite(_) => {
+                let message = "database.listen_url is not an address of PostgreSQL.";
+                return Err(invalid(message.into())
+                    .next("Write the address of the server behind PgBouncer, or remove the key."));
+            }
+        },
+    };
+    let password_file = configured.password_file.trim();
+    Ok(Options {
+        password_file: (!password_file.is_empty()).then(|| password_file.into()),
+        listen,
+        ..own_database_options(configured)
+    })
+}
+
+/// How the database of one counter is opened. Its password and where to listen are
+/// in its own address.
+pub fn own_database_options(configured: &settings::Database) -> Options {
+    Options {
+        pool: usize::try_from(configured.pool.get()).unwrap_or(usize::MAX),
+        pgbouncer: configured.pgbouncer,
+        ..Options::default()
     }
 }
 

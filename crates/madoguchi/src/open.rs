@@ -14,7 +14,7 @@ use crate::{
     config::{self, Config, Sources},
     counters,
     descriptions::{check_names, chosen},
-    location::{self, data_directory, database_url},
+    location::{self, data_directory, database_options, database_url, own_database_options},
     own_state::{self, Databases, open_store},
     unusable_data,
 };
@@ -71,14 +71,17 @@ fn own_state(
     shared: Option<Arc<dyn Store>>,
     databases: &Databases,
 ) -> DeskState {
-    let (url, data) = (config.settings.database.url.clone(), global.data.clone());
-    let embedded = match database_url(&url, data.as_deref()) {
+    let (database, data) = (config.settings.database.clone(), global.data.clone());
+    let embedded = match database_url(&database.url, data.as_deref()) {
         Ok(DatabaseUrl::Sqlite(path)) => Some(path),
         // An invalid URL is reported when it is opened.
         Ok(DatabaseUrl::Postgres(_)) | Err(_) => None,
     };
     let state = own_state::state(
-        move || database_url(&url, data.as_deref()),
+        move || {
+            let url = database_url(&database.url, data.as_deref())?;
+            Ok((url, database_options(&database)?))
+        },
         config.settings.identity.secret.clone(),
         shared,
         databases,
@@ -143,7 +146,8 @@ async fn open_all(
             (None, _) => None,
             (Some(migrations), Some(url)) => {
                 moved.push(registration.name);
-                let store = open_store(&DatabaseUrl::parse(url)?, &databases).await?;
+                let options = own_database_options(&config.settings.database);
+                let store = open_store(&DatabaseUrl::parse(url)?, options, &databases).await?;
                 store.migrate(migrations).await?;
                 Some(store)
             }
@@ -151,11 +155,9 @@ async fn open_all(
                 let store = match &shared {
                     Some(store) => Arc::clone(store),
                     None => {
-                        open_store(
-                            &database_url(&config.settings.database.url, global.data.as_deref())?,
-                            &databases,
-                        )
-                        .await?
+                        let database = &config.settings.database;
+                        let url = database_url(&database.url, global.data.as_deref())?;
+                        open_store(&url, database_options(database)?, &databases).await?
                     }
                 };
                 store.migrate(migrations).await?;
@@ -225,6 +227,12 @@ impl Opened {
             }
         }
         databases.first().map(|first| Ok(first.engine()))
+    }
+
+    /// How changes of other processes arrive; `None` if the databases don't announce them.
+    pub async fn check_announcements(&self) -> Option<Result<String>> {
+        let first = all(&self.databases).into_iter().next()?;
+        first.check_announcements().await
     }
 
     /// Loads sample data for empty counters, in the embedded store only.

@@ -19,8 +19,12 @@ use crate::unusable_data;
 /// All open databases, to be closed at the end.
 pub type Databases = Arc<Mutex<Vec<Database>>>;
 
-pub async fn open_store(url: &DatabaseUrl, databases: &Databases) -> Result<Arc<dyn Store>> {
-    let database = Database::open(url, Options::default()).await?;
+pub async fn open_store(
+    url: &DatabaseUrl,
+    options: Options,
+    databases: &Databases,
+) -> Result<Arc<dyn Store>> {
+    let database = Database::open(url, options).await?;
     let opened = database.clone();
     databases
         .lock()
@@ -35,20 +39,20 @@ pub async fn open_store(url: &DatabaseUrl, databases: &Databases) -> Result<Arc<
 
 /// `shared` is the store that the counters have already opened.
 pub fn state(
-    url: impl Fn() -> Result<DatabaseUrl> + Send + Sync + 'static,
+    location: impl Fn() -> Result<(DatabaseUrl, Options)> + Send + Sync + 'static,
     configured: String,
     shared: Option<Arc<dyn Store>>,
     databases: &Databases,
 ) -> DeskState {
     let databases = Arc::clone(databases);
     DeskState::new(move || {
-        let (url, configured) = (url(), configured.clone());
+        let (location, configured) = (location(), configured.clone());
         let (shared, databases) = (shared.clone(), Arc::clone(&databases));
         Box::pin(async move {
-            let url = url?;
+            let (url, options) = location?;
             let store = match shared {
                 Some(store) => store,
-                None => open_store(&url, &databases)
+                None => open_store(&url, options, &databases)
                     .await
                     .map_err(|error| unusable_data::explained(error, &url))?,
             };

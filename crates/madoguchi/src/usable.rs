@@ -15,13 +15,14 @@ use crate::{
     cli::{CounterOptions, Global},
     config::{Config, invalid},
     descriptions::{check_names, described, known, tool_names},
-    location::database_url,
+    location::{database_options, database_url},
 };
 
 pub fn usable(global: &Global, config: &Config) -> Result<()> {
     described(config, &CounterOptions::default(), None)?;
     check_names(config)?;
     database_url(&config.settings.database.url, global.data.as_deref())?;
+    database_options(&config.settings.database)?;
     tls::read(&config.settings.tls)?;
     let encrypted = config.settings.tls.is_set();
     for (section, listener) in config.listeners() {

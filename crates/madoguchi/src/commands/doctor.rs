@@ -85,6 +85,11 @@ async fn examine(global: &Global) -> Result<Vec<Finding>> {
                 Some(Err(error)) => findings.push(bad("store", &error)),
                 None => {}
             }
+            match opened.check_announcements().await {
+                Some(Ok(message)) => findings.push(good("announcements", message)),
+                Some(Err(error)) => findings.push(bad("announcements", &error)),
+                None => {}
+            }
             for window in &opened.desk.windows {
                 // Before `health`, which reports what this finds.
                 let answers = match &window.counter.background {
