@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kit::{About, Counter, Result, Store, time::Clock};
+use kit::{About, Counter, Result, Store, sql::PoolStatus, time::Clock};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -121,6 +121,18 @@ impl Desk {
     pub fn keeps_rows_in(&self, store: &Arc<dyn Store>) -> bool {
         let own = self.state.opened().map(|state| &state.store);
         own.is_some_and(|own| Arc::ptr_eq(own, store))
+    }
+
+    /// The connections to database servers: `main`, and the counters with one of their own.
+    pub fn pools(&self) -> Vec<(&'static str, PoolStatus)> {
+        let main = self.state.opened().and_then(|state| state.store.pool());
+        let own = self.windows.iter().filter_map(|window| {
+            let store = window.counter.store.as_ref()?;
+            let is_own = !self.keeps_rows_in(store);
+            Some((window.counter.about.name, is_own.then(|| store.pool())??))
+        });
+        let main = main.map(|status| ("main", status));
+        main.into_iter().chain(own).collect()
     }
 
     pub fn window(&self, name: &str) -> Option<&Arc<Window>> {

@@ -1,8 +1,12 @@
 //! The metrics of `/metrics`, in Prometheus' text format: calls, errors and latency
 //! per counter and tool. Their handles are looked up once, at start.
 
+mod pools;
+
 use std::time::Duration;
 
+use kit::sql::PoolStatus;
+use pools::PoolMetrics;
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
@@ -28,6 +32,7 @@ pub struct Metrics {
     pub connections: Gauge,
     pub connections_refused: Counter,
     pub requests_refused: Counter,
+    pools: PoolMetrics,
 }
 
 #[derive(Clone)]
@@ -77,6 +82,7 @@ impl Metrics {
             requests_refused.clone(),
         );
         Self {
+            pools: PoolMetrics::register(&mut registry),
             registry,
             calls,
             errors,
@@ -96,7 +102,14 @@ impl Metrics {
         }
     }
 
-    pub fn text(&self) -> Result<String, std::fmt::Error> {
+    /// `pools` are the connections to database servers, by the name of the database.
+    pub fn text(
+        &self,
+        pools: impl IntoIterator<Item = (&'static str, PoolStatus)>,
+    ) -> Result<String, std::fmt::Error> {
+        for (database, status) in pools {
+            self.pools.set(database, status);
+        }
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         // A client that does not read it keeps it in memory.

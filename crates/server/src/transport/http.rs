@@ -225,7 +225,7 @@ async fn metrics(
     if brings_key && let Err(full) = open.settle(Standing::Identified) {
         return full.answer();
     }
-    match shared.desk.metrics.text() {
+    match shared.desk.metrics.text(shared.desk.pools()) {
         Ok(text) => (
             [(
                 header::CONTENT_TYPE,
