@@ -123,7 +123,9 @@ async fn change<T: Send + 'static>(
         state::touch(sql, state::KEYS)?;
         job(sql)
     };
-    state.store.transaction(Budget::default(), work).await
+    let done = state.store.transaction(Budget::default(), work).await?;
+    state::announce(&state.store, state::KEYS);
+    Ok(done)
 }
 
 /// The hint for a name that is not allowed.

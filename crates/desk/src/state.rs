@@ -158,6 +158,14 @@ pub fn touch(sql: &mut dyn Sql, what: &str) -> Result<()> {
     Ok(())
 }
 
+/// Begins the topics of the desk's own announcements.
+pub const TOPICS: &str = "desk/";
+
+/// Tells other processes to look at once. Call it after the commit.
+pub fn announce(store: &Arc<dyn Store>, what: &str) {
+    store.announce(&format!("{TOPICS}{what}"));
+}
+
 pub fn versions(sql: &mut dyn Sql) -> Result<HashMap<String, i64>> {
     sql.query("SELECT name, version FROM desk_versions", &[])?
         .iter()

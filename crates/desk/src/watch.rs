@@ -1,14 +1,16 @@
 //! Notices what other processes on the same store change, within [`EVERY`]: changes
-//! of resources, for subscribers, and changes of keys and approvals.
+//! of resources, for subscribers, and changes of keys and approvals. On PostgreSQL the
+//! latter are announced, and noticed at once.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use kit::{Result, sql::Budget};
+use kit::{Announcement, Result, announcement, sql::Budget};
+use tokio::sync::broadcast;
 
 use crate::{
     desk::Desk,
     events, keys,
-    state::{APPROVALS, KEYS, versions},
+    state::{APPROVALS, KEYS, TOPICS, versions},
     window::Window,
 };
 
@@ -24,9 +26,16 @@ pub async fn watch(desk: Arc<Desk>) {
     let mut seen: HashMap<String, i64> = HashMap::new();
     let mut listening_since = None;
     let mut rows = SeenVersions::default();
+    let mut announcements = None;
     loop {
+        if announcements.is_none()
+            && let Some(state) = desk.state.opened()
+        {
+            announcements = Some(state.store.announcements());
+        }
         tokio::select! {
             () = tokio::time::sleep(EVERY) => {}
+            () = announced(&mut announcements) => {}
             () = desk.stopping.cancelled() => return,
         }
         desk.audit.report_refusals(desk.clock.now());
@@ -59,6 +68,19 @@ pub async fn watch(desk: Arc<Desk>) {
         }
         seen.retain(|_, at| *at >= now - 2 * OVERLAP_MS);
     }
+}
+
+/// Waits until some process announces a change of the desk's own rows.
+async fn announced(receiver: &mut Option<broadcast::Receiver<Announcement>>) {
+    if let Some(receiver) = receiver {
+        while let Some(heard) = announcement::next(receiver).await {
+            match heard {
+                Announcement::Topic(topic) if !topic.starts_with(TOPICS) => {}
+                Announcement::Topic(_) | Announcement::Missed => return,
+            }
+        }
+    }
+    std::future::pending().await
 }
 
 /// Which version of the desk's own rows this process has seen.

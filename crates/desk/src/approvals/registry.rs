@@ -74,6 +74,7 @@ impl Approvals {
             })
             .await?;
         self.announce();
+        state::announce(store, state::APPROVALS);
         Ok(done)
     }
 
