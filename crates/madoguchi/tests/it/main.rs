@@ -48,6 +48,7 @@ mod older_clients;
 mod own_port;
 mod packaging;
 mod pages;
+mod postgres;
 mod probes;
 mod prompts;
 mod python_client;
