@@ -21,6 +21,7 @@ mod box_office;
 mod cinema_files;
 mod cinema_tickets;
 mod cli;
+mod cluster;
 mod concurrency;
 mod conformance;
 mod console;
