@@ -36,6 +36,7 @@ def arguments():
     parser.add_argument("--keep", help="a folder for logs, history and evidence")
     parser.add_argument("--pgbouncer", action="store_true", help="between desks and database")
     parser.add_argument("--asynchronous", action="store_true", help="replicas may lag behind")
+    parser.add_argument("--ttl", type=int, default=10, help="of Patroni's leader key (10)")
     options = parser.parse_args()
     options.program = str(Path(options.program).resolve())
     if options.older_program:
@@ -47,8 +48,9 @@ def arguments():
 
 def build(options):
     return Cluster(
-        options.program, options.older_program, options.pgbouncer, not options.asynchronous
-    )
+        options.program, options.older_program, options.pgbouncer, not options.asynchronous,
+        options.ttl,
+    )  # fmt: skip
 
 
 def with_cluster(options, work):

@@ -18,14 +18,14 @@ RESTART_SECONDS = 1
 
 
 class Cluster:
-    def __init__(self, program, older=None, pgbouncer=False, synchronous=True):
+    def __init__(self, program, older=None, pgbouncer=False, synchronous=True, ttl=10):
         self.folder = Path(tempfile.mkdtemp(prefix="madoguchi-cluster."))
         os.chmod(self.folder, 0o755)
         own(self.folder)
         self.links = Links()
         self.mails, self.hooks = mail_server(), hook_server()
         self.with_pgbouncer = pgbouncer
-        self.database = Database(self.folder, self.links, synchronous)
+        self.database = Database(self.folder, self.links, synchronous, ttl)
         receivers = (self.mails, self.hooks)
         self.desks = Desks(self.database, self.links, receivers, program, older, pgbouncer)
 

@@ -17,8 +17,8 @@ ROLE, PASSWORD, NAME = "madoguchi", "secret", "madoguchi"
 DISK_MB = 768
 # What an unreachable peer costs, in seconds: connections between the servers give up after it.
 SILENCE = 5
-# Patroni holds its leader key for `ttl`; a primary that is gone is replaced after it.
-PATRONI = {"ttl": 10, "loop_wait": 2, "retry_timeout": 3}
+# How often Patroni looks.
+LOOP = 2
 
 
 def postgres_bin():
@@ -41,6 +41,8 @@ def get_json(url, timeout=2):
 
 
 class Etcd(Process):
+    in_time = True
+
     def __init__(self, cluster, number, addresses):
         client, peer = cluster.ports[f"etcd{number}"], cluster.ports[f"etcd{number}-peer"]
         folder = cluster.folder
@@ -64,6 +66,8 @@ class Etcd(Process):
 
 class Node(Process):
     """Patroni and its PostgreSQL."""
+
+    in_time = True
 
     def __init__(self, cluster, number):
         self.cluster, self.number = cluster, number
@@ -91,8 +95,8 @@ class Node(Process):
                 "use_proxies": True,
             },
             "bootstrap": {
-                "dcs": {**PATRONI, **self.cluster.replication(), "primary_start_timeout": 0,
-                        "postgresql": self.shared()},
+                "dcs": {**self.cluster.patience(), **self.cluster.replication(),
+                        "primary_start_timeout": 0, "postgresql": self.shared()},
                 "initdb": [{"encoding": "UTF8"}, {"locale": "C"}, "data-checksums"],
             },
             "postgresql": {
@@ -230,11 +234,11 @@ tcp_user_timeout = 5000
 class Database:
     """The servers together."""
 
-    def __init__(self, folder, links, synchronous=True, own_disks=None):
+    def __init__(self, folder, links, synchronous=True, ttl=10):
         self.folder = Path(folder)
         self.links = links
-        self.synchronous = synchronous
-        self.own_disks = is_root() if own_disks is None else own_disks
+        self.synchronous, self.ttl = synchronous, ttl
+        self.own_disks = is_root()
         self.ports = {}
         for name in ("logs", "sockets"):
             (self.folder / name).mkdir()
@@ -251,6 +255,11 @@ class Database:
         self.nodes = [Node(self, n) for n in MEMBERS]
         self.haproxy = self.balancer()
         self.pgbouncer = self.bouncer()
+
+    def patience(self):
+        """A primary that is gone is replaced after `ttl`. One that reaches etcd no more goes
+        itself, before that."""
+        return {"ttl": self.ttl, "loop_wait": LOOP, "retry_timeout": (self.ttl - LOOP) // 2}
 
     def replication(self):
         return {

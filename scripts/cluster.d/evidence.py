@@ -49,10 +49,13 @@ def sentences(port):
 
 def sizes(cluster):
     """Rows and bytes of the largest tables, with their indexes."""
-    return cluster.database.rows(
-        "SELECT relname AS table, n_live_tup AS rows, pg_total_relation_size(relid) AS bytes "
-        "FROM pg_stat_user_tables ORDER BY 3 DESC LIMIT 8"
+    tables = cluster.database.rows(
+        "SELECT relname AS table, pg_total_relation_size(relid) AS bytes "
+        "FROM pg_stat_user_tables WHERE schemaname = 'madoguchi' ORDER BY 2 DESC LIMIT 8"
     )
+    # Statistics do not survive a failover, so the rows are counted.
+    count = lambda table: int(cluster.database.sql(f"SELECT count(*) FROM madoguchi.{table}")[0])
+    return [{**one, "rows": count(one["table"])} for one in tables]
 
 
 def gather(cluster, history, with_rooms):

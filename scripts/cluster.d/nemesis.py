@@ -248,7 +248,7 @@ class Nemesis:
             time.sleep(self.dice.uniform(0.2, 2))
         return slow
 
-    PATIENCE = 90
+    PATIENCE = 180
 
     def strike(self, beside=None):
         fitting = [fault for fault in self.faults if fault.area != beside]

@@ -25,10 +25,12 @@ def own(path):
     return path
 
 
-def drop_rights(command):
-    """The command as that user. It ends with this process, whatever ends this process."""
+def drop_rights(command, in_time=False):
+    """The command as that user. It ends with this process, whatever ends this process. Those that
+    have to be in time come first: on machines of their own nobody would keep them waiting."""
     prefix = ["setpriv", "--pdeathsig", "KILL"]
     if is_root():
+        prefix = [*(["nice", "-n", "-5"] if in_time else []), *prefix]
         prefix += [f"--reuid={SYSTEM_USER}", f"--regid={SYSTEM_USER}", "--clear-groups"]
     return [*prefix, *command]
 
@@ -68,6 +70,8 @@ def wait_until(what, condition, seconds, pause=0.1):
 class Process:
     """A program that can be killed, paused and started again."""
 
+    in_time = False
+
     def __init__(self, name, command, folder, environment=None):
         self.name = name
         self.command = command
@@ -85,7 +89,7 @@ class Process:
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"}
         with open(self.log, "ab") as log:
             self.child = subprocess.Popen(
-                drop_rights(self.command),
+                drop_rights(self.command, self.in_time),
                 cwd=self.folder,
                 env={**environment, **self.environment},
                 stdin=subprocess.DEVNULL,
