@@ -34,8 +34,8 @@ pub fn instant(text: &str) -> Option<i64> {
 }
 
 /// The letter that stands for the day of the week in Japanese.
-pub fn japanese_weekday(day: Date) -> char {
-    match day.weekday() {
+pub fn japanese_weekday(weekday: Weekday) -> char {
+    match weekday {
         Weekday::Monday => '月',
         Weekday::Tuesday => '火',
         Weekday::Wednesday => '水',
@@ -48,7 +48,7 @@ pub fn japanese_weekday(day: Date) -> char {
 
 /// A day as people write it: `Mon 16 Nov 2026`, `2026年11月16日(月)`.
 pub fn written_day(day: Date, language: Language) -> String {
-    let weekday = japanese_weekday(day);
+    let weekday = japanese_weekday(day.weekday());
     match language {
         Language::English => day.strftime("%a %-d %b %Y").to_string(),
         Language::Japanese => format!("{}({weekday})", day.strftime("%Y年%-m月%-d日")),

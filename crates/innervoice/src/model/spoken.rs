@@ -1,10 +1,6 @@
 //! How times are said and shown to people.
 
-use jiff::{
-    Timestamp,
-    civil::{Time, Weekday},
-    tz::TimeZone,
-};
+use jiff::{Timestamp, civil::Time, tz::TimeZone};
 use kit::context::Language;
 
 use super::moment::rfc3339;
@@ -17,9 +13,8 @@ pub fn on_card(at: Timestamp, zone: &TimeZone, language: Language) -> String {
 /// The full time with its zone, in a form that the tools also read.
 pub fn in_full(at: Timestamp, zone: &TimeZone) -> String {
     let name = zone.iana_name().unwrap_or("UTC");
-    let weekday = at.to_zoned(zone.clone()).weekday();
-    let (_, english) = weekday_names(weekday);
-    format!("{} {english} ({name})", rfc3339(at, zone))
+    let then = at.to_zoned(zone.clone());
+    format!("{} {} ({name})", rfc3339(at, zone), then.strftime("%A"))
 }
 
 /// As a voice would say it, near times shorter: `tomorrow at 7:00`. The zone is
@@ -70,7 +65,7 @@ pub fn day(at: Timestamp, zone: &TimeZone, now: Timestamp, language: Language) -
 fn day_at(at: Timestamp, zone: &TimeZone, now: Option<Timestamp>, language: Language) -> String {
     let then = at.to_zoned(zone.clone());
     let today = now.map(|now| now.to_zoned(zone.clone()).date());
-    let (japanese, english) = weekday_names(then.weekday());
+    let weekday = kit::time::japanese_weekday(then.weekday());
     let away = today.and_then(|today| today.until(then.date()).ok());
     let away = away.map_or(i32::MAX, |span| span.get_days());
     let this_year = today.is_some_and(|today| today.year() == then.year());
@@ -78,24 +73,12 @@ fn day_at(at: Timestamp, zone: &TimeZone, now: Option<Timestamp>, language: Lang
     match (language, away) {
         (Language::English, 0) => "today".into(),
         (Language::English, 1) => "tomorrow".into(),
-        (Language::English, _) if this_year => format!("{english}, {}", then.strftime("%B %-d")),
-        (Language::English, _) => format!("{english}, {}", then.strftime("%B %-d, %Y")),
+        (Language::English, _) if this_year => then.strftime("%A, %B %-d").to_string(),
+        (Language::English, _) => then.strftime("%A, %B %-d, %Y").to_string(),
         (Language::Japanese, 0) => "今日".into(),
         (Language::Japanese, 1) => "明日".into(),
-        (Language::Japanese, _) if this_year => format!("{month}月{day}日({japanese})"),
-        (Language::Japanese, _) => format!("{year}年{month}月{day}日({japanese})"),
-    }
-}
-
-pub fn weekday_names(weekday: Weekday) -> (&'static str, &'static str) {
-    match weekday {
-        Weekday::Monday => ("月", "Monday"),
-        Weekday::Tuesday => ("火", "Tuesday"),
-        Weekday::Wednesday => ("水", "Wednesday"),
-        Weekday::Thursday => ("木", "Thursday"),
-        Weekday::Friday => ("金", "Friday"),
-        Weekday::Saturday => ("土", "Saturday"),
-        Weekday::Sunday => ("日", "Sunday"),
+        (Language::Japanese, _) if this_year => format!("{month}月{day}日({weekday})"),
+        (Language::Japanese, _) => format!("{year}年{month}月{day}日({weekday})"),
     }
 }
 

@@ -26,7 +26,7 @@ pub fn due(context: &Context, due: Date, today: Date) -> String {
         1 => format!("due tomorrow, {due}"),
         _ => format!("due {} {due}, in {days} days", due.strftime("%A")),
     };
-    let weekday = japanese_weekday(due);
+    let weekday = japanese_weekday(due.weekday());
     let japanese = match days {
         ..0 => format!("期日{due}（{weekday}）を過ぎています"),
         0 => "期日は今日です".into(),

@@ -4,10 +4,12 @@ use jiff::{
     civil::{Date, Weekday},
     tz::TimeZone,
 };
-use kit::Language::{self, English, Japanese};
+use kit::{
+    Language::{self, English, Japanese},
+    time::japanese_weekday,
+};
 
 use super::rule::{Freq, Rule, Until};
-use crate::model::spoken::weekday_names;
 
 /// An RRULE in words. A rule that words can't say becomes "by a rule of its own".
 pub fn say(rule: &str, language: Language) -> String {
@@ -207,7 +209,8 @@ fn japanese(pattern: &Pattern, interval: i32) -> String {
         (Pattern::Days, n) => format!("{n}日ごと"),
         (Pattern::Workdays, _) => "平日".into(),
         (Pattern::Weeks(days), n) => {
-            let names: Vec<&str> = days.iter().map(|day| weekday_names(*day).0).collect();
+            let names = days.iter().map(|day| japanese_weekday(*day).to_string());
+            let names: Vec<_> = names.collect();
             let days = match names.as_slice() {
                 [one] => format!("{one}曜"),
                 names => names.join("・"),
@@ -224,8 +227,8 @@ fn japanese(pattern: &Pattern, interval: i32) -> String {
                 None => String::new(),
                 Some(MonthDay::Last) => "末日".into(),
                 Some(MonthDay::Number(day)) => format!("{day}日"),
-                Some(MonthDay::Weekday(-1, day)) => format!("最終{}曜", weekday_names(*day).0),
-                Some(MonthDay::Weekday(nth, day)) => format!("第{nth}{}曜", weekday_names(*day).0),
+                Some(MonthDay::Weekday(-1, day)) => format!("最終{}曜", japanese_weekday(*day)),
+                Some(MonthDay::Weekday(nth, day)) => format!("第{nth}{}曜", japanese_weekday(*day)),
             };
             match n {
                 1 => format!("毎月{day}"),
@@ -244,7 +247,15 @@ fn japanese(pattern: &Pattern, interval: i32) -> String {
 }
 
 fn english_name(weekday: Weekday) -> &'static str {
-    weekday_names(weekday).1
+    match weekday {
+        Weekday::Monday => "Monday",
+        Weekday::Tuesday => "Tuesday",
+        Weekday::Wednesday => "Wednesday",
+        Weekday::Thursday => "Thursday",
+        Weekday::Friday => "Friday",
+        Weekday::Saturday => "Saturday",
+        Weekday::Sunday => "Sunday",
+    }
 }
 
 fn last_day(until: Until, language: Language) -> String {
