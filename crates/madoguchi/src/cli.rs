@@ -47,7 +47,7 @@ pub fn refuse(error: clap::Error) -> ! {
 fn nearest_flag(given: &str) -> Option<String> {
     let mut command = Cli::command();
     command.build();
-    let words: Vec<String> = std::env::args().collect();
+    let words: Vec<_> = std::env::args_os().collect();
     let mut here = &command;
     while let Some(inner) = here
         .get_subcommands()
@@ -243,13 +243,13 @@ pub struct Demo {
 
 #[derive(Debug, Subcommand)]
 pub enum DemoAction {
-    /// Load it; existing data stays
+    /// Load the sample data of a counter; data that is there stays
     Load {
         counter: String,
         #[arg(long)]
         json: bool,
     },
-    /// Remove it, and nothing else
+    /// Remove the sample data of a counter, and nothing else
     Remove {
         counter: String,
         #[arg(long)]
