@@ -117,6 +117,12 @@ fn only_what_differs_is_updated() {
             "[mcp_servers]\nother = {}\ntodo = { command = 'x' } # end\n",
             "[mcp_servers]\nother = {}\ntodo = { command = \"/bin/m\", args = [\"stdio\", \"todo\"], env = { A = \"x: #y\" } } # end\n",
         ),
+        // Dotted keys are written anew.
+        (
+            TOML,
+            "[mcp_servers]\ntodo.command = 'x'\ntodo.args = []\nother.command = 'o'\n",
+            "[mcp_servers]\nother.command = 'o'\n\n[mcp_servers.todo]\ncommand = \"/bin/m\"\n",
+        ),
         (
             YAML,
             "extensions:\n  todo:\n    enabled: false # off\n    command: /bin/m # why\n    args: [stdio,\n      other]\n  dev:\n    x: 1\n",
@@ -152,6 +158,12 @@ fn removing_takes_only_the_entry() {
             TOML,
             "[mcp_servers.other]\ncommand = 'o'\n\n[mcp_servers.todo]\ncommand = 'm'\n",
             "[mcp_servers.other]\ncommand = 'o'\n",
+        ),
+        // What Codex adds when a tool is always allowed.
+        (
+            TOML,
+            "[mcp_servers.todo]\ncommand = 'm'\nenv.A = 'b'\n[z]\nk = 1\n[mcp_servers.todo.tools.x]\napproval_mode = 'approve'\n",
+            "[z]\nk = 1\n",
         ),
         (
             TOML,

@@ -64,13 +64,13 @@ fn json(value: &DeValue<'_>) -> Value {
 
 pub fn set(text: &str, path: &[&str], name: &str, entry: &Entry) -> Result<String, Problem> {
     let root = read(text)?;
-    match find(root.get_ref(), path, name)? {
-        Some((_, item)) => {
-            let mut edits = Edits::new();
-            update(text, name, item, entry, &mut edits)?;
-            Ok(apply(text, edits))
-        }
-        None => Ok(append(text, path, name, entry)),
+    let Some((_, item)) = find(root.get_ref(), path, name)? else {
+        return Ok(append(text, path, name, entry));
+    };
+    let mut edits = Edits::new();
+    match update(text, item, entry, &mut edits) {
+        true => Ok(apply(text, edits)),
+        false => Ok(append(&remove(text, path, name)?, path, name, entry)),
     }
 }
 
@@ -108,15 +108,11 @@ fn append(text: &str, path: &[&str], name: &str, entry: &Entry) -> String {
     edited
 }
 
-fn update(
-    text: &str,
-    name: &str,
-    item: &Item<'_>,
-    entry: &Entry,
-    edits: &mut Edits,
-) -> Result<(), Problem> {
+/// Changes the values that differ. `false` if they can't be changed where they are: the
+/// item is not a table, or is written with dotted keys.
+fn update(text: &str, item: &Item<'_>, entry: &Entry, edits: &mut Edits) -> bool {
     let DeValue::Table(table) = item.get_ref() else {
-        return Err(Problem::Form(format!("`{name}` is not a table.")));
+        return false;
     };
     let span = item.span();
     match text.as_bytes().get(span.start) {
@@ -131,18 +127,17 @@ fn update(
                     }
                     (Some(old), _) if json(old.get_ref()) == *value => {}
                     (Some(old), Value::Object(inner)) if old.get_ref().is_table() => {
-                        update(text, key, old, inner, edits)?;
+                        if !update(text, old, inner, edits) {
+                            return false;
+                        }
                     }
                     (Some(old), _) => edits.push((old.span(), inline(value))),
                 }
             }
         }
-        _ => {
-            let message = format!("`{name}` is written with dotted keys.");
-            return Err(Problem::Form(message));
-        }
+        _ => return false,
     }
-    Ok(())
+    true
 }
 
 pub fn remove(text: &str, path: &[&str], name: &str) -> Result<String, Problem> {
@@ -167,7 +162,7 @@ fn take_blocks(text: &str, key: &Key<'_>, item: &Item<'_>, blocks: &mut Vec<Rang
             let mut end = span.end;
             for (key, inner) in in_order(table) {
                 match inner.get_ref() {
-                    DeValue::Table(_) if is_header(text, &inner.span()) => {
+                    DeValue::Table(_) if !is_inline(text, &inner.span()) => {
                         take_blocks(text, key, inner, blocks);
                     }
                     _ => end = end.max(inner.span().end),
@@ -176,7 +171,7 @@ fn take_blocks(text: &str, key: &Key<'_>, item: &Item<'_>, blocks: &mut Vec<Rang
             blocks.push(line_start(text, span.start)..line_end(text, end));
         }
         // Only tables inside it have headers, or it is written with dotted keys.
-        DeValue::Table(table) if !text.get(span.clone()).is_some_and(|it| it.starts_with('{')) => {
+        DeValue::Table(table) if !is_inline(text, &span) => {
             for (key, inner) in in_order(table) {
                 take_blocks(text, key, inner, blocks);
             }
@@ -187,6 +182,10 @@ fn take_blocks(text: &str, key: &Key<'_>, item: &Item<'_>, blocks: &mut Vec<Rang
 
 fn is_header(text: &str, span: &Range<usize>) -> bool {
     text.as_bytes().get(span.start) == Some(&b'[')
+}
+
+fn is_inline(text: &str, span: &Range<usize>) -> bool {
+    text.as_bytes().get(span.start) == Some(&b'{')
 }
 
 /// Adds the blank line that separated the block: the one before it at the end of the

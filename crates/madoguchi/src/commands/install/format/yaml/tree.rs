@@ -28,7 +28,7 @@ pub enum Kind {
 pub fn read(text: &str) -> Result<Option<Node>, Problem> {
     let mut reader = Reader {
         parser: Parser::new_from_str(text),
-        text,
+        characters: text.chars().collect(),
     };
     let mut root = None;
     while let Some((event, span)) = reader.next()? {
@@ -47,7 +47,8 @@ pub fn read(text: &str) -> Result<Option<Node>, Problem> {
 
 struct Reader<'i> {
     parser: Parser<'i, saphyr_parser::StrInput<'i>>,
-    text: &'i str,
+    /// The parser counts characters.
+    characters: Vec<char>,
 }
 
 impl<'i> Reader<'i> {
@@ -124,7 +125,7 @@ impl<'i> Reader<'i> {
     }
 
     fn starts_with(&self, span: Span, bracket: char) -> bool {
-        self.text.chars().nth(span.start.index()) == Some(bracket)
+        self.characters.get(span.start.index()) == Some(&bracket)
     }
 }
 
