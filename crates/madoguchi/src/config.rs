@@ -11,6 +11,7 @@ mod removed;
 
 use std::{
     collections::BTreeMap,
+    ffi::OsString,
     fmt,
     path::{Path, PathBuf},
 };
@@ -85,15 +86,21 @@ pub struct Sources {
 impl Sources {
     /// The named file, else `madoguchi.toml` here, and the process's environment.
     pub fn of_process(named: Option<&Path>, data: Option<&Path>) -> Self {
-        let beside = Path::new("madoguchi.toml");
+        let text = |it: OsString| it.to_string_lossy().into_owned();
+        let environment = std::env::vars_os();
         Self {
             data: data.map(Path::to_owned),
-            file: named
-                .map(Path::to_owned)
-                .or_else(|| beside.exists().then(|| beside.to_owned())),
-            environment: std::env::vars().collect(),
+            file: file(named),
+            // `vars` would panic at a variable that is not UTF-8.
+            environment: environment.map(|(key, it)| (text(key), text(it))).collect(),
         }
     }
+}
+
+/// The named file, else `madoguchi.toml` here.
+pub fn file(named: Option<&Path>) -> Option<PathBuf> {
+    let here = || Some(PathBuf::from("madoguchi.toml")).filter(|file| file.exists());
+    named.map(Path::to_owned).or_else(here)
 }
 
 /// Without the counters' sections, which hold passwords.
