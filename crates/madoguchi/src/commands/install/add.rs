@@ -8,12 +8,12 @@ use serde_json::json;
 use super::{
     ask::Terminal,
     clients::{self, CLIENTS, Client},
-    edit::{self, Action, Wanted},
+    edit::{self, Action, Advice, Wanted},
     file::{self, Backup, Next},
     launch::{Launch, Request},
     paths::Surroundings,
     report::Report,
-    selection::{all_counters, named_counters, path, surroundings},
+    selection::{all_counters, named_counters, path},
 };
 use crate::{
     cli::{CounterOptions, Global, Install, Scope},
@@ -22,8 +22,13 @@ use crate::{
     output::{Cell, Look, pretty, print, table, tell},
 };
 
+const ADVICE: Advice = Advice {
+    taken: "Rename that entry, or replace it with --force.",
+    by_hand: "Add the entry by hand; --print shows it.",
+};
+
 pub fn install(global: &Global, arguments: &Install) -> Result<ExitCode> {
-    let surroundings = surroundings()?;
+    let surroundings = Surroundings::of_process()?;
     let asking = Terminal::of_process().filter(|_| !arguments.json);
     let terminal = asking.as_ref();
     let clients = match (&arguments.client, terminal) {
@@ -61,30 +66,30 @@ fn install_one(request: &Request<'_>) -> Result<ExitCode> {
     if !client.is_present(request.surroundings) {
         warnings.push(format!("{} was not found here.", client.title));
     }
-    let refused = |error: edit::EditError| {
-        error.about(&path, "Rename that entry, or replace it with --force.")
-    };
+    let refused = |error: edit::EditError| error.about(&path, &ADVICE);
     if arguments.print {
         let snippet = edit::add(client, "", &entries, false).map_err(refused)?;
         return print_only(client, arguments, &path, &entries, &snippet.text);
     }
     let is_private = arguments.scope == Scope::User;
-    let (actions, has_backup) = file::update(&path, is_private, |texts| {
+    let (actions, has_backup) = file::update(&path, is_private, ADVICE.by_hand, |texts| {
         let text = texts.file.as_deref().unwrap_or_default();
         let added = edit::add(client, text, &entries, arguments.force).map_err(refused)?;
-        let is_same = added.actions.iter().all(|it| *it == Action::Unchanged);
-        let has_ours = has_ours(client, text);
-        let backup = if has_ours { Backup::Keep } else { Backup::Save };
-        let next = if is_same {
-            Next::Keep
-        } else {
-            Next::Write(added.text)
+        if added.actions.iter().all(|it| *it == Action::Unchanged) {
+            let result = (added.actions, texts.backup.is_some());
+            return Ok((Next::Keep, Backup::Keep, result));
+        }
+        let is_first = !has_ours(client, text);
+        let backup = match texts.file.is_some() {
+            true if is_first || added.actions.contains(&Action::Replaced) => {
+                let before = texts.backup.as_deref();
+                let before = edit::without_ours(client, text, before, &all_counters());
+                Backup::Save(before.map_err(refused)?)
+            }
+            _ => Backup::Keep,
         };
-        let has_backup = match has_ours || is_same {
-            true => texts.backup.is_some(),
-            false => texts.file.is_some(),
-        };
-        Ok((next, backup, (added.actions, has_backup)))
+        let has_backup = texts.backup.is_some() || backup != Backup::Keep;
+        Ok((Next::Write(added.text), backup, (added.actions, has_backup)))
     })?;
     for warning in &warnings {
         tell(&format!("warning: {warning}"));

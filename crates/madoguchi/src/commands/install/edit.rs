@@ -54,9 +54,16 @@ impl From<Problem> for EditError {
     }
 }
 
+/// What the person does where a command refuses.
+pub struct Advice {
+    /// About an entry of somebody else.
+    pub taken: &'static str,
+    /// About a file that can't be edited.
+    pub by_hand: &'static str,
+}
+
 impl EditError {
-    /// `next` is what to do about an entry of somebody else.
-    pub fn about(self, path: &Path, next: &str) -> Error {
+    pub fn about(self, path: &Path, advice: &Advice) -> Error {
         let path = path.display();
         match self {
             Self::Problem(Problem::Syntax {
@@ -72,12 +79,12 @@ impl EditError {
                 "UNSUPPORTED_FORM",
                 format!("{path} can't be edited: {what}"),
             )
-            .next("Nothing was changed. Add the entry by hand; --print shows it."),
+            .next(format!("Nothing was changed. {}", advice.by_hand)),
             Self::Taken(name) => Error::new(
                 "ENTRY_TAKEN",
                 format!("{path} has an entry `{name}` that is not Madoguchi's."),
             )
-            .next(next),
+            .next(advice.taken),
         }
     }
 }
@@ -102,23 +109,25 @@ pub fn add(
         let keys = client.servers_in(&value);
         let existing = servers(&value, keys).and_then(|servers| servers.get(&wanted.name));
         let ours = existing.filter(|existing| is_ours(existing, wanted.counter));
-        let (action, entry) = match (existing, ours.and_then(Value::as_object)) {
-            (None, _) => (Action::Added, wanted.entry.clone()),
-            (_, Some(ours)) if is_remote(ours) == is_remote(&wanted.entry) => {
+        let ours = ours.and_then(Value::as_object);
+        let same_kind = ours.filter(|ours| is_remote(ours) == is_remote(&wanted.entry));
+        let (action, entry) = match (existing, ours, same_kind) {
+            (None, ..) => (Action::Added, wanted.entry.clone()),
+            (_, _, Some(ours)) => {
                 let merged = merged(ours, &wanted.entry);
                 match merged == *ours {
                     true => (Action::Unchanged, merged),
                     false => (Action::Updated, merged),
                 }
             }
-            (_, Some(_)) => (Action::Updated, wanted.entry.clone()),
-            (Some(_), None) if force => (Action::Replaced, wanted.entry.clone()),
-            (Some(_), None) => return Err(EditError::Taken(wanted.name.clone())),
+            (_, Some(_), None) => (Action::Updated, wanted.entry.clone()),
+            (_, None, _) if force => (Action::Replaced, wanted.entry.clone()),
+            (_, None, _) => return Err(EditError::Taken(wanted.name.clone())),
         };
         if action != Action::Unchanged {
             let mut edited = body.clone();
             // An entry of another kind leaves nothing behind.
-            if existing.is_some() && entry == wanted.entry {
+            if existing.is_some() && same_kind.is_none() {
                 edited = client.format.remove(&edited, keys, &wanted.name)?;
             }
             edited = client.format.set(&edited, keys, &wanted.name, &entry)?;
@@ -206,7 +215,8 @@ pub fn remove(
     for entry in &removed.entries {
         let value = client.format.parse(&body)?;
         let mut edited = client.format.remove(&body, keys, &entry.name)?;
-        let left = client.format.parse(&edited)?;
+        // `check` refuses a text that can't be read any more.
+        let left = client.format.parse(&edited).unwrap_or_default();
         let is_empty = servers(&left, keys).is_some_and(Entry::is_empty);
         if let (true, true, Some((last, outer))) = (is_empty, made_servers, keys.split_last()) {
             edited = client.format.remove(&edited, outer, last)?;
@@ -216,6 +226,20 @@ pub fn remove(
     }
     removed.removal = Removal::Text(format!("{mark}{body}"));
     Ok(removed)
+}
+
+/// The text without any entry of ours.
+pub fn without_ours(
+    client: &Client,
+    text: &str,
+    backup: Option<&str>,
+    all: &[&'static str],
+) -> Result<String, EditError> {
+    Ok(match remove(client, text, backup, all, all)?.removal {
+        Removal::Nothing => text.to_owned(),
+        Removal::File => String::new(),
+        Removal::Text(text) => text,
+    })
 }
 
 /// The entries of ours, in the order of the file.
@@ -260,21 +284,16 @@ fn is_remote(entry: &Entry) -> bool {
     url(entry).is_some()
 }
 
-/// An entry is ours if it starts `… madoguchi … stdio COUNTER`, or connects to
-/// `…/mcp/COUNTER`.
+/// An entry is ours if it starts `… stdio COUNTER`, or connects to `…/mcp/COUNTER`. The
+/// program may have any name: `--command` can name a script or another machine.
 fn is_ours(entry: &Value, counter: &str) -> bool {
     let Some(entry) = entry.as_object() else {
         return false;
     };
     let words = command(entry);
-    let start = words.windows(2).position(|pair| pair == ["stdio", counter]);
-    let program = start.and_then(|start| words.get(..start));
-    let names_us = |word: &&str| {
-        let name = Path::new(word).file_name();
-        name.is_some_and(|name| name.to_string_lossy().contains("madoguchi"))
-    };
+    let mut arguments = words.windows(2).skip(1);
     let end = format!("/mcp/{counter}");
-    program.is_some_and(|program| program.iter().any(names_us))
+    arguments.any(|pair| pair == ["stdio", counter])
         || url(entry).is_some_and(|url| url.trim_end_matches('/').ends_with(&end))
 }
 
@@ -296,12 +315,16 @@ pub fn url(entry: &Entry) -> Option<&str> {
     urls.next()
 }
 
+/// What `install` writes once and then leaves to the person.
+const PREFERENCES: [&str; 3] = ["enabled", "description", "timeout"];
+
 /// The new values; what else the person wrote stays.
 fn merged(old: &Entry, new: &Entry) -> Entry {
     let mut all = old.clone();
     for (key, value) in new {
         let value = match (old.get(key), value) {
             (Some(Value::Object(old)), Value::Object(new)) => merged(old, new).into(),
+            (Some(old), _) if PREFERENCES.contains(&key.as_str()) => old.clone(),
             _ => value.clone(),
         };
         all.insert(key.clone(), value);

@@ -17,11 +17,10 @@ pub enum Next {
 }
 
 /// What becomes of its backup.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum Backup {
     Keep,
-    /// The text from before the edit. Without one, an old backup is removed.
-    Save,
+    Save(String),
     Remove,
 }
 
@@ -34,8 +33,10 @@ pub struct Texts {
 /// How often the file may change while it is edited.
 const MOST_ATTEMPTS: usize = 20;
 
-/// Where the text from before the first entry is kept.
+/// Where the text from before the first entry is kept: beside the file itself, not
+/// beside a link to it.
 pub fn backup_path(path: &Path) -> PathBuf {
+    let path = followed(path).unwrap_or_else(|_| path.to_owned());
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".madoguchi-backup");
     path.with_file_name(name)
@@ -43,14 +44,15 @@ pub fn backup_path(path: &Path) -> PathBuf {
 
 /// Edits a file, one process at a time. `edit` is called again if another program
 /// changed the file meanwhile. A missing file is created, for its owner alone if it is
-/// private; a link is followed.
+/// private; a link is followed. `by_hand` is what the person does if this fails.
 pub fn update<T>(
     path: &Path,
     is_private: bool,
+    by_hand: &str,
     mut edit: impl FnMut(&Texts) -> Result<(Next, Backup, T)>,
 ) -> Result<T> {
-    let path = followed(path).map_err(|error| unusable(path, &error))?;
-    let failed = |error: io::Error| unusable(&path, &error);
+    let path = followed(path).map_err(|error| unusable(path, &error, by_hand))?;
+    let failed = |error: io::Error| unusable(&path, &error, by_hand);
     let directory = path.parent().unwrap_or(Path::new("."));
     // Held until the end. A file system without locks is no obstacle.
     let locked = File::open(directory).and_then(|directory| directory.lock().map(|()| directory));
@@ -68,13 +70,16 @@ pub fn update<T>(
         if matches!(next, Next::Keep) {
             return Ok(result);
         }
+        refuse_read_only(&path).map_err(failed)?;
         if locked.is_none() {
-            fs::create_dir_all(directory).map_err(failed)?;
+            create_directory(directory).map_err(failed)?;
             let lock = File::open(directory).and_then(|it| it.lock().map(|()| it));
             locked = lock.ok();
         }
-        if backup == Backup::Save {
-            save_backup(&path, bytes.as_deref()).map_err(failed)?;
+        if let Backup::Save(text) = &backup {
+            let saved = prepared(&path, text, true).map_err(failed)?;
+            let saved = saved.persist(backup_path(&path));
+            saved.map_err(|it| failed(it.error))?;
         }
         let new = match &next {
             Next::Write(text) => Some(prepared(&path, text, is_private).map_err(failed)?),
@@ -120,12 +125,24 @@ pub fn followed(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links"))
 }
 
-/// The bytes of a file; `None` if there is none.
+/// The bytes of a file; `None` if there is none. Only of a regular file: reading a pipe
+/// would wait for ever, and a device must not be replaced.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => fs::read(path).map(Some),
+        Ok(_) => Err(io::Error::other("it is not a file")),
         Err(error) if is_missing(&error) => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+/// The system would allow the edit, because a new file replaces the old one.
+fn refuse_read_only(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.permissions().readonly() => {
+            Err(io::Error::other("it is read-only"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -147,16 +164,6 @@ fn text(path: &Path, bytes: Vec<u8>) -> Result<String> {
     })
 }
 
-fn save_backup(path: &Path, bytes: Option<&[u8]>) -> io::Result<()> {
-    let backup = backup_path(path);
-    let Some(bytes) = bytes else {
-        return missing_is_fine(fs::remove_file(backup));
-    };
-    let mut new = like(path, true)?;
-    new.write_all(bytes)?;
-    new.persist(backup).map(drop).map_err(|it| it.error)
-}
-
 /// The new file, still under another name.
 fn prepared(path: &Path, text: &str, is_private: bool) -> io::Result<tempfile::NamedTempFile> {
     let mut new = like(path, is_private)?;
@@ -165,8 +172,8 @@ fn prepared(path: &Path, text: &str, is_private: bool) -> io::Result<tempfile::N
     Ok(new)
 }
 
-/// An empty file beside another one, with the owner and permissions of that, or with
-/// the usual ones if it is missing.
+/// An empty file beside another one, with the owner and permissions of that. If that is
+/// missing, with the owner of the directory, so that root can run this for somebody else.
 fn like(path: &Path, is_private: bool) -> io::Result<tempfile::NamedTempFile> {
     let directory = path.parent().unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
@@ -177,28 +184,58 @@ fn like(path: &Path, is_private: bool) -> io::Result<tempfile::NamedTempFile> {
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let new = builder.tempfile_in(directory)?;
-    match fs::metadata(path) {
-        Ok(metadata) => {
-            #[cfg(unix)]
-            {
-                use std::os::unix::fs::{MetadataExt, fchown};
-                let own = new.as_file().metadata()?;
-                if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
-                    // Only root may; others keep a file of their own.
-                    let _ = fchown(new.as_file(), Some(metadata.uid()), Some(metadata.gid()));
-                }
-            }
-            new.as_file().set_permissions(metadata.permissions())?;
-            Ok(new)
+    let existing = match fs::metadata(path) {
+        Ok(metadata) => Some(metadata),
+        Err(error) if is_missing(&error) => None,
+        Err(error) => return Err(error),
+    };
+    #[cfg(unix)]
+    {
+        let wanted = match &existing {
+            Some(metadata) => owner(metadata),
+            None => owner(&fs::metadata(directory)?),
+        };
+        if wanted != owner(&new.as_file().metadata()?) {
+            // Only root can; others keep what they make.
+            let _ = std::os::unix::fs::fchown(new.as_file(), wanted.0, wanted.1);
         }
-        Err(error) if is_missing(&error) => Ok(new),
-        Err(error) => Err(error),
     }
+    if let Some(metadata) = existing {
+        new.as_file().set_permissions(metadata.permissions())?;
+    }
+    Ok(new)
 }
 
-fn unusable(path: &Path, error: &io::Error) -> Error {
+/// Creates a directory and those above it, each with the owner of the one above.
+fn create_directory(directory: &Path) -> io::Result<()> {
+    let above = match directory.parent() {
+        Some(above) if !directory.is_dir() => above,
+        _ => return Ok(()),
+    };
+    create_directory(above)?;
+    match fs::create_dir(directory) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        Err(_) => {}
+        Ok(()) => {
+            #[cfg(unix)]
+            {
+                let (user, group) = owner(&fs::metadata(above)?);
+                let _ = std::os::unix::fs::lchown(directory, user, group);
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn owner(metadata: &fs::Metadata) -> (Option<u32>, Option<u32>) {
+    use std::os::unix::fs::MetadataExt;
+    (Some(metadata.uid()), Some(metadata.gid()))
+}
+
+fn unusable(path: &Path, error: &io::Error, by_hand: &str) -> Error {
     let message = format!("{} can't be edited: {error}.", path.display());
-    Error::new("FILE_UNUSABLE", message).next("--print shows the entry, to be added by hand.")
+    Error::new("FILE_UNUSABLE", message).next(by_hand)
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use kit::{Error, Result};
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Platform {
     Linux,
@@ -97,18 +99,33 @@ impl Base {
 }
 
 impl Surroundings {
-    /// `None` without a home directory.
-    pub fn of_process() -> Option<Self> {
-        Some(Self {
+    pub fn of_process() -> Result<Self> {
+        let home = dirs::home_dir().ok_or_else(|| {
+            Error::new("NO_HOME", "There is no home directory.").next("Set the variable HOME.")
+        })?;
+        let current = std::env::current_dir().map_err(|error| {
+            let message = format!("The current directory can't be used: {error}.");
+            Error::new("NO_DIRECTORY", message).next("Change to a directory that exists.")
+        })?;
+        Ok(Self {
             platform: match std::env::consts::OS {
                 "macos" => Platform::MacOs,
                 "windows" => Platform::Windows,
                 _ => Platform::Linux,
             },
-            home: dirs::home_dir()?,
-            current: std::env::current_dir().ok()?,
+            home,
+            current,
             variable: |name| std::env::var_os(name),
         })
+    }
+
+    /// A path as people type it: relative to the current directory, with `~` for the
+    /// home directory.
+    pub fn typed(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix("~") {
+            Ok(rest) => self.home.join(rest),
+            Err(_) => self.current.join(path),
+        }
     }
 
     /// A directory that a variable names; a relative one does not count.

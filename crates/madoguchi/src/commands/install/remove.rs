@@ -6,14 +6,20 @@ use kit::Result;
 
 use super::{
     clients,
-    edit::{self, Action, EditError, Removal, Removed},
+    edit::{self, Action, Advice, EditError, Removal, Removed},
     file::{self, Backup, Next},
+    paths::Surroundings,
     report::Report,
-    selection::{all_counters, named_counters, path, surroundings},
+    selection::{all_counters, named_counters, path},
 };
 use crate::{
     cli::{Scope, Uninstall},
     output::print,
+};
+
+const ADVICE: Advice = Advice {
+    taken: "It was left as it is.",
+    by_hand: "Remove the entry by hand.",
 };
 
 pub fn uninstall(arguments: &Uninstall) -> Result<ExitCode> {
@@ -22,10 +28,10 @@ pub fn uninstall(arguments: &Uninstall) -> Result<ExitCode> {
         true => all_counters(),
         false => named_counters(&arguments.counters)?,
     };
-    let path = path(client, arguments.scope, &surroundings()?)?;
-    let refused = |error: EditError| error.about(&path, "It was left as it is.");
+    let path = path(client, arguments.scope, &Surroundings::of_process()?)?;
+    let refused = |error: EditError| error.about(&path, &ADVICE);
     let is_private = arguments.scope == Scope::User;
-    let (entries, has_backup) = file::update(&path, is_private, |texts| {
+    let (entries, has_backup) = file::update(&path, is_private, ADVICE.by_hand, |texts| {
         let Some(text) = &texts.file else {
             return Ok((Next::Keep, Backup::Keep, (Vec::new(), false)));
         };

@@ -1,6 +1,6 @@
 //! What a command line names: counters, and the file of a client.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kit::{Error, Result};
 
@@ -24,18 +24,23 @@ pub fn named_counters(names: &[String]) -> Result<Vec<&'static str>> {
     Ok(all)
 }
 
-pub fn surroundings() -> Result<Surroundings> {
-    Surroundings::of_process().ok_or_else(|| {
-        Error::new("NO_HOME", "There is no home directory.").next("Set the variable HOME.")
-    })
-}
-
 /// The client's file for a scope.
 pub fn path(client: &Client, scope: Scope, surroundings: &Surroundings) -> Result<PathBuf> {
-    match client.place(scope) {
-        Some(place) => Ok(place.path(surroundings)),
-        None => Err(no_project_scope(client)),
+    let place = client
+        .place(scope)
+        .ok_or_else(|| no_project_scope(client))?;
+    let path = place.path(surroundings);
+    if scope == Scope::Project && is_same(&path, &client.user.path(surroundings)) {
+        let message = format!("{} is the file for all your projects.", path.display());
+        return Err(Error::new("NOT_A_PROJECT", message)
+            .next("Change to the project's directory, or leave out --scope."));
     }
+    Ok(path)
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    real(one) == real(other)
 }
 
 fn no_project_scope(client: &Client) -> Error {

@@ -198,18 +198,20 @@ fn our_entries_are_known_by_what_they_run() {
             true,
             json!({ "httpUrl": "https://desk.example.com/mcp/todo/" }),
         ),
+        // As `--command` or a renamed program has it.
+        (
+            true,
+            json!({ "command": "ssh", "args": ["host", "desk", "stdio", "todo"] }),
+        ),
         (
             false,
             json!({ "command": "madoguchi", "args": ["stdio", "rooms"] }),
         ),
         (
             false,
-            json!({ "command": "node", "args": ["server.js", "stdio", "todo"] }),
+            json!({ "command": "npx", "args": ["todo-mcp", "stdio"] }),
         ),
-        (
-            false,
-            json!({ "command": "/madoguchi/other", "args": ["stdio", "todo"] }),
-        ),
+        (false, json!({ "command": "stdio", "args": ["todo"] })),
         (false, json!({ "url": "https://example.com/mcp" })),
         (false, json!("madoguchi stdio todo")),
         (false, json!(null)),
@@ -239,9 +241,80 @@ fn opencode_keeps_the_form_of_its_file() {
 
 #[test]
 fn twice_the_same_key_is_refused() {
-    let client = find("cursor").unwrap();
-    let text = r#"{"mcpServers": {}, "mcpServers": {"a": {}}}"#;
-    let refused = add(client, text, &[stdio(client, "todo")], false);
-    let error = refused.err().unwrap().about(Path::new("f.json"), "");
-    assert_eq!(error.code, "UNSUPPORTED_FORM");
+    for (client, text) in [
+        ("cursor", r#"{"mcpServers": {}, "mcpServers": {"a": {}}}"#),
+        (
+            "cursor",
+            r#"{"mcpServers": {"todo": {"command": "mine"}, "todo": {"command": "/old/m", "args": ["stdio", "todo"]}}}"#,
+        ),
+        (
+            "goose",
+            "extensions:\n  madoguchi-todo:\n    cmd: mine\n  madoguchi-todo:\n    cmd: /old/m\n    args: [stdio, todo]\n",
+        ),
+    ] {
+        let client = find(client).unwrap();
+        let refused = add(client, text, &[stdio(client, "todo")], false);
+        let advice = Advice {
+            taken: "",
+            by_hand: "Do it by hand.",
+        };
+        let error = refused.err().unwrap().about(Path::new("f.json"), &advice);
+        assert_eq!(error.code, "UNSUPPORTED_FORM", "{text}");
+        assert!(error.text().ends_with("Do it by hand."), "{error:?}");
+    }
+}
+
+/// An update changes values where they are, even if the person added nothing.
+#[test]
+fn an_update_keeps_comments_and_order() {
+    for (client, before, after) in [
+        (
+            "cursor",
+            "{\"mcpServers\": {\n  // mine\n  \"todo\": { /* why */ \"command\": \"/old/madoguchi\", \"args\": [\"stdio\", \"todo\"] }, // behind\n  \"z\": {}\n}}",
+            "{\"mcpServers\": {\n  // mine\n  \"todo\": { /* why */ \"command\": \"/usr/bin/madoguchi\", \"args\": [\"stdio\", \"todo\"] }, // behind\n  \"z\": {}\n}}",
+        ),
+        (
+            "codex",
+            "[mcp_servers.todo] # mine\ncommand = '/old/madoguchi' # why\nargs = ['stdio', 'todo']\n\n[z]\n",
+            "[mcp_servers.todo] # mine\ncommand = \"/usr/bin/madoguchi\" # why\nargs = ['stdio', 'todo']\n\n[z]\n",
+        ),
+        (
+            "goose",
+            "extensions:\n  madoguchi-todo: # mine\n    # why\n    command: /old/madoguchi\n    args: [stdio, todo]\n  z: {}\n",
+            "extensions:\n  madoguchi-todo: # mine\n    # why\n    command: /usr/bin/madoguchi\n    args: [stdio, todo]\n  z: {}\n",
+        ),
+    ] {
+        let client = find(client).unwrap();
+        let updated = added(client, before, &[stdio(client, "todo")]);
+        assert_eq!(updated.actions, [Action::Updated]);
+        assert_eq!(updated.text, after);
+    }
+}
+
+#[test]
+fn what_the_person_set_for_goose_stays() {
+    let client = find("goose").unwrap();
+    let entry = |cmd: &str, enabled: bool, timeout: u64| {
+        let value = json!({
+            "enabled": enabled, "cmd": cmd, "args": ["stdio", "todo"], "timeout": timeout,
+        });
+        wanted(client, "todo", value)
+    };
+    let changed = added(client, "", &[entry("/old/m", false, 17)]).text;
+    let updated = added(client, &changed, &[entry("/new/m", true, 300)]).text;
+    let expected = added(client, "", &[entry("/new/m", false, 17)]).text;
+    assert_eq!(updated, expected);
+}
+
+#[test]
+fn a_text_without_ours_has_everything_else() {
+    for client in CLIENTS {
+        for before in samples(client.format) {
+            let text = added(client, before, &[stdio(client, "todo")]).text;
+            for (text, backup) in [(&*text, Some(*before)), (before, None)] {
+                let without = without_ours(client, text, backup, ALL).unwrap();
+                assert_eq!(without, *before, "{}", client.name);
+            }
+        }
+    }
 }

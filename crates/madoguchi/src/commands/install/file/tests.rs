@@ -2,9 +2,12 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;
 
+const BY_HAND: &str = "Do it by hand.";
+
 fn appended(texts: &Texts, more: &str) -> Result<(Next, Backup, ())> {
     let text = texts.file.clone().unwrap_or_default();
-    Ok((Next::Write(text + more), Backup::Save, ()))
+    let backup = texts.file.clone().map_or(Backup::Keep, Backup::Save);
+    Ok((Next::Write(text + more), backup, ()))
 }
 
 #[test]
@@ -12,7 +15,7 @@ fn a_new_file_is_made_with_its_directories() {
     let place = tempfile::tempdir().unwrap();
     for (name, is_private) in [("a/b/private.json", true), ("c/shared.json", false)] {
         let path = place.path().join(name);
-        update(&path, is_private, |texts| appended(texts, "x")).unwrap();
+        update(&path, is_private, BY_HAND, |texts| appended(texts, "x")).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "x");
         let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o077;
         assert_eq!(mode == 0, is_private, "{name} {mode:o}");
@@ -29,7 +32,13 @@ fn a_link_stays_a_link_and_permissions_stay() {
     fs::set_permissions(path("dotfiles/real"), fs::Permissions::from_mode(0o640)).unwrap();
     symlink("dotfiles/real", path("second")).unwrap();
     symlink(path("second"), path("first")).unwrap();
-    update(&path("first"), true, |texts| appended(texts, "b")).unwrap();
+    update(&path("first"), true, BY_HAND, |texts| appended(texts, "b")).unwrap();
+    let backup = path("dotfiles/real.madoguchi-backup");
+    assert_eq!(
+        backup_path(&path("first")),
+        backup,
+        "as the report names it"
+    );
     assert!(path("first").symlink_metadata().unwrap().is_symlink());
     assert!(path("second").symlink_metadata().unwrap().is_symlink());
     for (name, text) in [
@@ -41,7 +50,10 @@ fn a_link_stays_a_link_and_permissions_stay() {
         assert_eq!(mode & 0o777, 0o640, "{name}");
     }
     symlink("missing", path("dangling")).unwrap();
-    update(&path("dangling"), true, |texts| appended(texts, "c")).unwrap();
+    update(&path("dangling"), true, BY_HAND, |texts| {
+        appended(texts, "c")
+    })
+    .unwrap();
     assert_eq!(fs::read_to_string(path("missing")).unwrap(), "c");
     assert_eq!(
         fs::read_dir(place.path()).unwrap().count(),
@@ -56,7 +68,7 @@ fn a_text_that_changed_meanwhile_is_read_again() {
     let path = place.path().join("f");
     fs::write(&path, "a").unwrap();
     let mut calls = 0;
-    update(&path, true, |texts| {
+    update(&path, true, BY_HAND, |texts| {
         calls += 1;
         if calls == 1 {
             fs::write(&path, "a, theirs").unwrap();
@@ -69,7 +81,7 @@ fn a_text_that_changed_meanwhile_is_read_again() {
     assert_eq!(fs::read_to_string(backup_path(&path)).unwrap(), "a, theirs");
 
     let mut changes = 0;
-    let busy = update(&path, true, |texts| {
+    let busy = update(&path, true, BY_HAND, |texts| {
         changes += 1;
         fs::write(&path, changes.to_string()).unwrap();
         appended(texts, "ours")
@@ -86,7 +98,10 @@ fn edits_at_the_same_time_lose_nothing() {
         for letter in "abcdefghijklmnop".chars() {
             let path = &path;
             scope.spawn(move || {
-                update(path, true, |texts| appended(texts, &letter.to_string())).unwrap();
+                update(path, true, BY_HAND, |texts| {
+                    appended(texts, &letter.to_string())
+                })
+                .unwrap();
             });
         }
     });
@@ -100,26 +115,29 @@ fn backups_are_saved_kept_and_removed() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("f");
     let backup = backup_path(&path);
-    let write = |text: &str, backup: Backup| {
-        update(&path, true, |_| Ok((Next::Write(text.into()), backup, ()))).unwrap();
+    let write = |text: &str, backup: fn() -> Backup| {
+        update(&path, true, BY_HAND, |_| {
+            Ok((Next::Write(text.into()), backup(), ()))
+        })
+        .unwrap();
     };
     fs::write(&path, "1").unwrap();
-    write("2", Backup::Save);
-    write("3", Backup::Keep);
+    write("2", || Backup::Save("1".into()));
+    write("3", || Backup::Keep);
     assert_eq!(fs::read_to_string(&backup).unwrap(), "1");
-    update(&path, true, |texts| {
+    update(&path, true, BY_HAND, |texts| {
         assert_eq!(texts.backup.as_deref(), Some("1"));
         Ok((Next::Keep, Backup::Remove, ()))
     })
     .unwrap();
     assert!(backup.exists(), "nothing changes if the file does not");
-    write("1", Backup::Remove);
+    write("1", || Backup::Remove);
     assert!(!backup.exists());
-    fs::write(&backup, "old").unwrap();
-    update(&path, true, |_| Ok((Next::Delete, Backup::Keep, ()))).unwrap();
+    update(&path, true, BY_HAND, |_| {
+        Ok((Next::Delete, Backup::Keep, ()))
+    })
+    .unwrap();
     assert!(!path.exists());
-    write("new", Backup::Save);
-    assert!(!backup.exists(), "there is nothing to go back to");
 }
 
 #[test]
@@ -127,7 +145,53 @@ fn what_is_not_text_is_refused() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("f");
     fs::write(&path, b"\xff\xfe{").unwrap();
-    let refused = update(&path, true, |texts| appended(texts, "x"));
+    let refused = update(&path, true, BY_HAND, |texts| appended(texts, "x"));
     assert_eq!(refused.unwrap_err().code, "BROKEN_FILE");
     assert_eq!(fs::read(&path).unwrap(), b"\xff\xfe{");
+}
+
+#[test]
+fn what_is_read_only_or_no_file_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("f");
+    let refused = |said: &str| {
+        let error = update(&path, true, BY_HAND, |texts| appended(texts, "x")).unwrap_err();
+        assert_eq!(error.code, "FILE_UNUSABLE");
+        assert!(error.text().contains(said), "{error:?}");
+        assert!(error.text().ends_with(BY_HAND), "{error:?}");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+    };
+    fs::write(&path, "a").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    refused("read-only");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "a");
+    fs::remove_file(&path).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    refused("not a file");
+}
+
+/// With `sudo`, in the home directory of somebody else.
+#[test]
+fn what_root_creates_belongs_to_the_owner_of_the_directory() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let place = tempfile::tempdir().unwrap();
+    let home = place.path().join("home");
+    fs::create_dir(&home).unwrap();
+    if chown(&home, Some(4711), Some(4712)).is_err() {
+        return; // Only root can give files away.
+    }
+    let path = home.join("a/b/f");
+    for _ in 0..2 {
+        update(&path, true, BY_HAND, |texts| appended(texts, "x")).unwrap();
+    }
+    for made in [
+        &path,
+        &backup_path(&path),
+        &home.join("a/b"),
+        &home.join("a"),
+    ] {
+        let owner = fs::metadata(made).unwrap();
+        assert_eq!((owner.uid(), owner.gid()), (4711, 4712), "{made:?}");
+    }
 }
