@@ -29,7 +29,7 @@ pub fn alias() -> Option<String> {
 }
 
 /// As a shell takes it.
-fn quoted(path: &Path) -> String {
+pub fn quoted(path: &Path) -> String {
     let text = path.to_string_lossy();
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+@:,".contains(c);
     match text.chars().all(is_plain) {

@@ -3,6 +3,7 @@
 
 mod agents;
 mod entries;
+mod mishaps;
 mod terminal;
 
 use std::{

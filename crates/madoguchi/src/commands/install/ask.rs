@@ -29,7 +29,7 @@ impl Terminal {
             if let Some(chosen) = chosen(&answer, items) {
                 return Ok(chosen);
             }
-            text.clear();
+            text = "Only what is listed above can be chosen.\n".into();
         }
         Err(nothing_chosen())
     }

@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{
     cli::{CounterOptions, Global, Install, Scope},
-    config::Config,
+    config::{self, Config},
     counters::{self, Registration},
     descriptions::described,
-    location, open,
+    invocation, location, open,
 };
 
 /// What was asked for.
@@ -54,17 +54,16 @@ impl Request<'_> {
             .words
             .split_first()
             .ok_or_else(|| Error::internal("a command without words"))?;
+        // The servers start elsewhere, where they would not find it.
+        let config_file = config::file(self.global.config.as_deref());
         let mut entries = Vec::new();
         for registration in self.registrations() {
             let mut arguments = first.to_vec();
             arguments.extend(["stdio".into(), registration.name.into()]);
             arguments.extend(self.project(registration)?);
-            for (flag, path) in [
-                ("--data", &self.global.data),
-                ("--config", &self.global.config),
-            ] {
+            for (flag, path) in [("--data", &self.global.data), ("--config", &config_file)] {
                 if let Some(path) = path {
-                    arguments.extend([flag.into(), absolute(path)?]);
+                    arguments.extend([flag.into(), self.absolute(path)?]);
                 }
             }
             let name = self.client.entry_name(registration.name);
@@ -102,9 +101,9 @@ impl Request<'_> {
         let given = given.find(|given| (given.counter, given.key) == (registration.name, flag.key));
         let scope = self.arguments.scope;
         let directory = match (given, self.client.start(scope), scope) {
-            (Some(given), _, _) => absolute(&given.value)?,
+            (Some(given), _, _) => self.absolute(&given.value)?,
             (None, Start::Variable(variable), _) => variable.into(),
-            (None, _, Scope::Project) => absolute(&self.surroundings.current)?,
+            (None, _, Scope::Project) => utf8(&self.surroundings.current)?,
             (None, Start::InProject, Scope::User) => return Ok(Vec::new()),
             (None, Start::Elsewhere, Scope::User) => self.ask_project(registration, flag.name)?,
         };
@@ -113,20 +112,22 @@ impl Request<'_> {
 
     fn ask_project(&self, registration: &Registration, flag: &str) -> Result<String> {
         let (counter, client) = (registration.name, self.client);
-        let current = absolute(&self.surroundings.current)?;
+        let current = &self.surroundings.current;
         let Some(terminal) = self.terminal else {
             let message = format!(
                 "{} starts its servers in no project, so {counter} needs one.",
                 client.title
             );
             let next = format!(
-                "Name it: madoguchi install {} {counter} --{flag} {current}",
-                client.name
+                "Name it: madoguchi install {} {counter} --{flag} {}",
+                client.name,
+                invocation::quoted(current)
             );
             return Err(Error::new("PROJECT_NEEDED", message).next(next));
         };
         let question = format!("Which project should {counter} serve?");
-        absolute(Path::new(&terminal.line(&question, &current)?))
+        let answer = terminal.line(&question, &utf8(current)?)?;
+        self.absolute(Path::new(&answer))
     }
 
     /// The variable that names the counter's directory, which all servers share.
@@ -144,7 +145,7 @@ impl Request<'_> {
         };
         let mut variables = registration.variables.iter();
         if let Some((variable, _)) = variables.find(|(_, sets)| *sets == key) {
-            environment.insert((*variable).into(), absolute(&folder)?.into());
+            environment.insert((*variable).into(), self.absolute(&folder)?.into());
         }
         Ok(environment)
     }
@@ -205,6 +206,11 @@ impl Request<'_> {
         }
         Ok((variable, self.client.key))
     }
+
+    fn absolute(&self, path: &Path) -> Result<String> {
+        let absolute = std::path::absolute(self.surroundings.typed(path));
+        utf8(&absolute.map_err(Error::internal)?)
+    }
 }
 
 /// The address of a desk, without the path that each counter has.
@@ -214,8 +220,11 @@ fn desk_address(url: &str) -> Result<&str> {
     let rest = base
         .strip_prefix("http://")
         .or_else(|| base.strip_prefix("https://"));
+    // No query, and no password, which would be written into the file.
+    let has_more =
+        |rest: &str| rest.contains(['?', '#', '@']) || rest.contains(char::is_whitespace);
     match rest {
-        Some(rest) if !rest.is_empty() && !rest.contains("/mcp") => Ok(base),
+        Some(rest) if !rest.is_empty() && !rest.contains("/mcp") && !has_more(rest) => Ok(base),
         _ => Err(Error::new(
             "INVALID_URL",
             format!("`{url}` is not the address of a desk."),
@@ -238,9 +247,8 @@ fn always_needs_key(config: &Config, registration: &Registration) -> Result<bool
         .is_some_and(|counter| counter.about.conventions.always_needs_key))
 }
 
-fn absolute(path: &Path) -> Result<String> {
-    let absolute = std::path::absolute(path).map_err(Error::internal)?;
-    absolute.into_os_string().into_string().map_err(|path| {
+fn utf8(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
         let message = format!("{} is not UTF-8, as clients need it.", path.display());
         Error::new("INVALID_PATH", message)
     })
@@ -260,7 +268,16 @@ mod tests {
         ] {
             assert_eq!(desk_address(given).unwrap(), base);
         }
-        for given in ["127.0.0.1:8010", "http://", "http://h/mcp/todo", "ws://h"] {
+        for given in [
+            "127.0.0.1:8010",
+            "http://",
+            "http://h/mcp/todo",
+            "ws://h",
+            "http://me:secret@h",
+            "http://h?key=secret",
+            "http://h/#a",
+            "http://h /x",
+        ] {
             assert_eq!(
                 desk_address(given).unwrap_err().code,
                 "INVALID_URL",

@@ -17,20 +17,29 @@ pub struct Program {
 /// The given command, else one that starts this very program.
 pub fn command(given: Option<&str>, surroundings: &Surroundings) -> Result<Program> {
     if let Some(given) = given {
-        let words = words(given).filter(|words| !words.is_empty());
-        let words = words.ok_or_else(|| {
-            Error::new(
-                "INVALID_COMMAND",
-                "--command is empty or has an open quote.",
-            )
-        })?;
-        return Ok(Program {
-            words,
-            warning: None,
-        });
+        return given_command(given, surroundings);
     }
     let running = std::env::current_exe().map_err(Error::internal)?;
     of_executable(&running, surroundings)
+}
+
+fn given_command(given: &str, surroundings: &Surroundings) -> Result<Program> {
+    let invalid = || {
+        let message = "--command is empty or has an open quote.";
+        Error::new("INVALID_COMMAND", message)
+    };
+    let mut words = words(given).ok_or_else(invalid)?;
+    let program = words.first_mut().ok_or_else(invalid)?;
+    // The client starts it in another directory. A bare name is looked up in PATH.
+    if program.contains('/') && Path::new(program).is_relative() {
+        let path = std::path::absolute(surroundings.typed(Path::new(program)));
+        let path = path.map_err(Error::internal)?;
+        *program = path.to_string_lossy().into_owned();
+    }
+    Ok(Program {
+        words,
+        warning: None,
+    })
 }
 
 fn of_executable(running: &Path, surroundings: &Surroundings) -> Result<Program> {
@@ -143,8 +152,9 @@ fn wheel_of(environment: &Path) -> Option<String> {
     });
     let origin = about.next()?.path().join("direct_url.json");
     let origin: Value = serde_json::from_str(&std::fs::read_to_string(origin).ok()?).ok()?;
-    let file = origin.get("url")?.as_str()?.strip_prefix("file://")?;
-    Path::new(file).is_file().then(|| file.to_owned())
+    let url = origin.get("url")?.as_str()?;
+    let file = kit::resource::unescape(url.strip_prefix("file://")?)?;
+    Path::new(&file).is_file().then_some(file)
 }
 
 /// The words of a command line. Quotes join what has spaces; `None` if one is open.

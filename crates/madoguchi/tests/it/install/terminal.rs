@@ -35,10 +35,17 @@ async fn clients_and_counters_are_chosen_by_number_or_name() {
 #[tokio::test]
 async fn the_project_is_asked_for() {
     let place = Place::new();
-    let shown = on_terminal(&place, "install windsurf todo", &["/srv/project"]).await;
-    mentions(&shown, &["Which project should todo serve?"]);
     let file = place.path().join(".codeium/windsurf/mcp_config.json");
-    mentions(&fs::read_to_string(file).unwrap(), &["/srv/project"]);
+    let home = place.path().join("project");
+    for (answer, project) in [
+        ("/srv/project", "/srv/project"),
+        ("~/project", home.to_str().unwrap()),
+    ] {
+        let shown = on_terminal(&place, "install windsurf todo", &[answer]).await;
+        mentions(&shown, &["Which project should todo serve?"]);
+        let written = format!("\"{project}\"");
+        mentions(&fs::read_to_string(&file).unwrap(), &[&written]);
+    }
 }
 
 #[tokio::test]

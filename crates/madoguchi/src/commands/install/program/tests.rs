@@ -67,7 +67,7 @@ fn the_cache_of_npx_gives_the_command_with_its_packages() {
 #[test]
 fn the_cache_of_uvx_gives_the_command_with_its_wheel() {
     let place = tempfile::tempdir().unwrap();
-    let wheel = program(place.path(), "madoguchi-0.1.0.whl");
+    let wheel = program(place.path(), "窓 1/madoguchi-0.1.0.whl");
     program(place.path(), "uv/CACHEDIR.TAG");
     let running = program(place.path(), "uv/archive-v0/xyz/bin/madoguchi");
     let refused = of_executable(&running, &surroundings()).unwrap_err();
@@ -75,7 +75,9 @@ fn the_cache_of_uvx_gives_the_command_with_its_wheel() {
     let origin =
         "uv/archive-v0/xyz/lib/python3.13/site-packages/madoguchi-0.1.0.dist-info/direct_url.json";
     let origin = program(place.path(), origin);
-    let about = serde_json::json!({ "url": format!("file://{}", wheel.display()) });
+    let url = format!("file://{}", wheel.display());
+    let url = url.replace('窓', "%E7%AA%93").replace(' ', "%20");
+    let about = serde_json::json!({ "url": url });
     fs::write(origin, about.to_string()).unwrap();
     let found = of_executable(&running, &surroundings()).unwrap();
     assert_eq!(
