@@ -69,7 +69,11 @@ async fn serve(
     opened.first_demo().await?;
     let mut first_keys = Vec::new();
     for own in &ports.own {
-        first_keys.extend(hand_over.first_key(&opened.desk, own.port.counter).await?);
+        first_keys.extend(
+            hand_over
+                .first_key(global, &opened.desk, own.port.counter)
+                .await?,
+        );
     }
     background::once(&opened.desk).await;
     background::finish_erasures(&opened.desk).await;
@@ -80,7 +84,7 @@ async fn serve(
     let served = served(&desk, &ports);
     log_addresses(&desk, &ports);
     let console = match ports.main.is_some() {
-        true => hand_over.console_link(&desk).await?,
+        true => hand_over.console_link(global, &desk).await?,
         false => None,
     };
     let announcement = announce(&desk, &database, &ports, &served).await;
@@ -163,7 +167,9 @@ fn page<'a>(
         needs_key: desk.settings.http.require_key,
         console,
         first_keys,
-        data: location::data_directory(global.data.as_deref()).ok(),
+        data: location::data_directory(global.data.as_deref())
+            .ok()
+            .and_then(|data| std::path::absolute(data).ok()),
         alias: invocation::alias(),
     }
 }

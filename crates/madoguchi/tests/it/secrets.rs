@@ -35,6 +35,15 @@ async fn a_log_holds_no_key_and_no_link() {
     for secret in [&key, token] {
         assert!(!log.contains(secret), "{log}");
     }
+    // The commands are for this data.
+    for command in ["keys rotate innervoice", "approvals open"] {
+        let (command, its) = (
+            format!("madoguchi {command} "),
+            format!("--data {}", data.display()),
+        );
+        let mut rests = log.lines().filter_map(|line| line.split_once(&command));
+        assert!(rests.any(|(_, rest)| rest.contains(&its)), "{log}");
+    }
     for name in ["first-key.txt", "console-link.txt"] {
         let path = data.join(name);
         assert!(log.contains(path.to_str().unwrap()), "{log}");

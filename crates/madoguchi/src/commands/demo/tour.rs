@@ -33,7 +33,11 @@ pub fn run(global: &Global) -> Result<ExitCode> {
     let folder = tempfile::Builder::new()
         .prefix("madoguchi-tour-")
         .tempdir()
-        .map_err(Error::internal)?;
+        .map_err(|error| {
+            let message = format!("No temporary directory can be made: {error}.");
+            Error::new("NO_TEMPORARY_DIRECTORY", message)
+                .next("Name a directory for it in the variable TMPDIR.")
+        })?;
     let (own, config, project) = surroundings(folder.path())?;
     desk::log::init(&config.settings.log);
     on_one_thread(async {

@@ -16,7 +16,7 @@ use kit::{Error, Result};
 use server::console;
 
 use super::page::FirstKey;
-use crate::{cli::Global, location};
+use crate::{cli::Global, invocation, location};
 
 const FIRST_KEY: &str = "first-key.txt";
 const CONSOLE_LINK: &str = "console-link.txt";
@@ -37,7 +37,8 @@ impl HandOver {
         } else if std::io::stderr().is_terminal() {
             Self::Stderr
         } else {
-            Self::Directory(location::data_directory(global.data.as_deref())?)
+            let data = location::data_directory(global.data.as_deref())?;
+            Self::Directory(std::path::absolute(data).map_err(Error::internal)?)
         })
     }
 
@@ -47,7 +48,12 @@ impl HandOver {
 
     /// Creates the first key, if the counter always needs one and there has never
     /// been any. Returns it if it belongs on the page.
-    pub async fn first_key(&self, desk: &Desk, counter: &'static str) -> Result<Option<FirstKey>> {
+    pub async fn first_key(
+        &self,
+        global: &Global,
+        desk: &Desk,
+        counter: &'static str,
+    ) -> Result<Option<FirstKey>> {
         let window = desk.windows.iter().find(|window| {
             let about = &window.counter.about;
             about.name == counter && about.conventions.always_needs_key
@@ -71,6 +77,7 @@ impl HandOver {
             return Ok(None);
         };
         let title = window.counter.about.title;
+        let rotate = invocation::command(global, &format!("keys rotate {counter}"));
         match self {
             Self::Page => {
                 return Ok(Some(FirstKey {
@@ -83,17 +90,17 @@ impl HandOver {
             Self::Stderr => eprintln!(
                 "\nThe first key for {title}, shown only once. Its clients send it as\n\n    \
                  Authorization: Bearer {key}\n\nIf it is lost, make another: \
-                 madoguchi keys rotate {counter}\n"
+                 {rotate}\n"
             ),
             Self::Directory(directory) => match write(directory, FIRST_KEY, &key) {
                 Ok(path) => tracing::warn!(
                     "The first key for {title} is in {}. Give it to its client and remove the \
-                     file. If it is lost, make another: madoguchi keys rotate {counter}",
+                     file. If it is lost, make another: {rotate}",
                     path.display()
                 ),
                 Err(error) => tracing::error!(
                     "The first key for {title} was created but could not be handed over: {} \
-                     Make another: madoguchi keys rotate {counter}",
+                     Make another: {rotate}",
                     error.message
                 ),
             },
@@ -102,10 +109,11 @@ impl HandOver {
     }
 
     /// Makes a one-time link to the console. Returns it if it belongs on the page.
-    pub async fn console_link(&self, desk: &Desk) -> Result<Option<String>> {
+    pub async fn console_link(&self, global: &Global, desk: &Desk) -> Result<Option<String>> {
         let now = desk.clock.now().as_millisecond();
         let token = console::links::create(desk.state.get().await?, now).await?;
         let address = console::links::address(&desk.settings.console_url(), &token);
+        let open = invocation::command(global, "approvals open");
         match self {
             Self::Page => return Ok(Some(address)),
             Self::Stderr => {
@@ -114,13 +122,10 @@ impl HandOver {
             Self::Directory(directory) => match write(directory, CONSOLE_LINK, &address) {
                 Ok(path) => tracing::info!(
                     "console: {} has a link that works once within 10 minutes; \
-                     `madoguchi approvals open` makes another",
+                     `{open}` makes another",
                     path.display()
                 ),
-                Err(error) => tracing::warn!(
-                    "{} For a link to the console: madoguchi approvals open",
-                    error.message
-                ),
+                Err(error) => tracing::warn!("{} For a link to the console: {open}", error.message),
             },
         }
         Ok(None)

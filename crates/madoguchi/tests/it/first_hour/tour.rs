@@ -44,6 +44,22 @@ fn the_tour_calls_every_counter_and_touches_nothing_of_the_user() {
 }
 
 #[test]
+fn a_missing_temporary_directory_is_named() {
+    let place = Place::new();
+    let missing = place.path().join("missing");
+    let shown = place.run_with(&["demo", "tour"], &[("TMPDIR", missing.to_str().unwrap())]);
+    let said = shown.failed();
+    mentions(
+        &said,
+        &[
+            "NO_TEMPORARY_DIRECTORY",
+            missing.to_str().unwrap(),
+            "TMPDIR",
+        ],
+    );
+}
+
+#[test]
 fn the_tour_is_in_the_language_of_the_reader() {
     let place = Place::new();
     let shown = place.run_with(&["demo", "tour"], &[("LC_ALL", "ja_JP.UTF-8")]);
