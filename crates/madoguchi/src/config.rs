@@ -10,7 +10,7 @@ mod overlay;
 mod removed;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     fmt,
     path::{Path, PathBuf},
@@ -36,6 +36,8 @@ pub struct Config {
     pub counters: BTreeMap<String, toml::Table>,
     /// By the counter's name.
     own_ports: BTreeMap<&'static str, Listener>,
+    /// The counters whose directory was named.
+    pub keeps_files: BTreeSet<&'static str>,
     /// Whether the log level is not the default.
     pub log_level_is_set: bool,
     /// What the operator should change, though the program starts.
@@ -130,11 +132,15 @@ pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
         check(&table, &schema)?;
     }
     let mut sections = BTreeMap::new();
+    let mut keeps_files = BTreeSet::new();
     for counter in counters {
         let own = match table.remove(counter.name) {
             Some(toml::Value::Table(own)) => own,
             _ => toml::Table::new(),
         };
+        if counter.folder.is_some_and(|(key, _)| own.contains_key(key)) {
+            keeps_files.insert(counter.name);
+        }
         let mut settings = (counter.default_settings)();
         if let (Some((key, folder)), Some(data)) = (counter.folder, &sources.data) {
             let inside = data.join(folder).to_string_lossy().into_owned();
@@ -163,6 +169,7 @@ pub fn load(sources: &Sources, counters: &[Registration]) -> Result<Config> {
         settings,
         counters: sections,
         own_ports,
+        keeps_files,
         log_level_is_set,
         warnings,
     })

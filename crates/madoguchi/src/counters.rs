@@ -8,7 +8,7 @@ mod rooms_command;
 
 use std::sync::LazyLock;
 
-pub use registration::{CommandContext, OwnCommand, OwnPort, Registration};
+pub use registration::{CommandContext, OnPostgres, OwnCommand, OwnPort, Registration};
 use registration::{Flag, Port};
 
 /// Every counter, in the order in which commands and documents show them.
@@ -51,7 +51,7 @@ fn list() -> Vec<Registration> {
             .own_database("database_url")
             .inside_data("index_dir", "search")
             .imports("products: a JSON array, a JSON object on each line, or CSV with a header"),
-        Registration::on_files("rooms", rooms::counter)
+        Registration::on_files_or_postgres("rooms", ROOMS_ON_POSTGRES, rooms::counter)
             .in_short("agents talk to each other", "エージェント同士の会話")
             .variables(rooms::SEED_VARIABLES)
             .folder("data_dir", "rooms")
@@ -70,6 +70,16 @@ fn list() -> Vec<Registration> {
             }),
     ]
 }
+
+const ROOMS_ON_POSTGRES: OnPostgres = OnPostgres {
+    migrations: rooms::MIGRATIONS,
+    check: |settings, store| {
+        Box::pin(async move {
+            let settings = registration::typed("rooms", settings)?;
+            rooms::refuse_left_files(&settings, store).await
+        })
+    },
+};
 
 /// The counter that tests talk to, in a build that has it.
 pub fn fixture() -> Option<&'static Registration> {

@@ -12,7 +12,7 @@ use store::{Database, url::DatabaseUrl};
 use crate::{
     cli::{CounterOptions, Global},
     config::{self, Config, Sources},
-    counters,
+    counters::{self, OnPostgres, Registration},
     descriptions::{check_names, chosen},
     location::{self, data_directory, database_options, database_url, own_database_options},
     own_state::{self, Databases, open_store},
@@ -143,7 +143,15 @@ async fn open_all(
             .own_database
             .and_then(|key| text(&settings, key));
         let store = match (registration.migrations, own) {
-            (None, _) => None,
+            (None, _) => match on_postgres(global, &config, registration)? {
+                None => None,
+                Some(moves) => {
+                    let store = shared_store(global, &config, &databases, &mut shared).await?;
+                    store.migrate(moves.migrations).await?;
+                    (moves.check)(settings.clone(), Arc::clone(&store)).await?;
+                    Some(store)
+                }
+            },
             (Some(migrations), Some(url)) => {
                 moved.push(registration.name);
                 let options = own_database_options(&config.settings.database);
@@ -152,16 +160,8 @@ async fn open_all(
                 Some(store)
             }
             (Some(migrations), None) => {
-                let store = match &shared {
-                    Some(store) => Arc::clone(store),
-                    None => {
-                        let database = &config.settings.database;
-                        let url = database_url(&database.url, global.data.as_deref())?;
-                        open_store(&url, database_options(database)?, &databases).await?
-                    }
-                };
+                let store = shared_store(global, &config, &databases, &mut shared).await?;
                 store.migrate(migrations).await?;
-                shared = Some(Arc::clone(&store));
                 Some(store)
             }
         };
@@ -175,6 +175,55 @@ async fn open_all(
         databases,
         moved,
     })
+}
+
+/// The store that all counters share, opened once.
+async fn shared_store(
+    global: &Global,
+    config: &Config,
+    databases: &Databases,
+    shared: &mut Option<Arc<dyn Store>>,
+) -> Result<Arc<dyn Store>> {
+    if let Some(store) = shared {
+        return Ok(Arc::clone(store));
+    }
+    let database = &config.settings.database;
+    let url = database_url(&database.url, global.data.as_deref())?;
+    let store = open_store(&url, database_options(database)?, databases).await?;
+    *shared = Some(Arc::clone(&store));
+    Ok(store)
+}
+
+/// How a counter that keeps files otherwise is kept on PostgreSQL, if everything is there
+/// and nobody named a directory for it.
+fn on_postgres(
+    global: &Global,
+    config: &Config,
+    registration: &Registration,
+) -> Result<Option<OnPostgres>> {
+    let Some(moves) = registration.on_postgres else {
+        return Ok(None);
+    };
+    if config.keeps_files.contains(registration.name) {
+        return Ok(None);
+    }
+    let url = database_url(&config.settings.database.url, global.data.as_deref())?;
+    Ok(matches!(url, DatabaseUrl::Postgres(_)).then_some(moves))
+}
+
+/// The store of such a counter, for its own commands.
+pub async fn moved_store(
+    global: &Global,
+    config: &Config,
+    registration: &Registration,
+    databases: &Databases,
+) -> Result<Option<Arc<dyn Store>>> {
+    let Some(moves) = on_postgres(global, config, registration)? else {
+        return Ok(None);
+    };
+    let store = shared_store(global, config, databases, &mut None).await?;
+    store.migrate(moves.migrations).await?;
+    Ok(Some(store))
 }
 
 /// Where the audit trail is: beside the embedded database, or on PostgreSQL.
@@ -202,7 +251,7 @@ fn all(databases: &Databases) -> Vec<Database> {
     databases.unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-async fn close(databases: &Databases) -> Result<()> {
+pub async fn close(databases: &Databases) -> Result<()> {
     let mut result = Ok(());
     for database in all(databases) {
         let closed = database.close().await;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 mod storage;
 
-pub use storage::{Obstacle, STORAGE_ERROR, is_disk_full, storage};
+pub use storage::{Obstacle, STORAGE_ERROR, is_disk_full, rooms_left_in_files, storage};
 
 const INVALID_ROOM_NAME: &str = "INVALID_ROOM_NAME";
 const INVALID_ROOM_NAME_MESSAGE: &str =

@@ -1,8 +1,8 @@
 //! The rooms counter: agents meet in rooms, talk, mention each other, wait for
 //! answers and search what was said.
 //!
-//! Which file to open: `model` holds the rules, `store` the files, `background`
-//! the work between calls, and `tools` one file per tool.
+//! Which file to open: `model` holds the rules, `store` how rooms are kept, and `tools`
+//! one file per tool.
 
 mod admin;
 mod background;
@@ -17,10 +17,11 @@ mod tools;
 
 use std::sync::Arc;
 
-use kit::{About, Counter};
+use kit::{About, Counter, Store};
 
 pub use admin::{HeldName, HeldNames, KeyRef};
 pub use settings::{SEED_VARIABLES, Settings};
+pub use store::{MIGRATIONS, MovedRooms, copy_to_database, copy_to_files, refuse_left_files};
 
 const ABOUT: About = About {
     name: "rooms",
@@ -39,9 +40,11 @@ const ABOUT: About = About {
     conventions: kit::Conventions::USUAL,
 };
 
-/// The counter, ready to be served. Nothing is opened before it is used.
-pub fn counter(settings: Settings) -> Counter {
-    let state = Arc::new(state::CounterState::new(settings));
+/// The counter, ready to be served. Rooms are kept in the database, whose tables
+/// [`MIGRATIONS`] makes, or in files if there is none. Nothing is opened before it is used.
+pub fn counter(settings: Settings, database: Option<Arc<dyn Store>>) -> Counter {
+    let rooms = store::open(&settings, database);
+    let state = Arc::new(state::CounterState::new(&settings, rooms));
     Counter {
         about: ABOUT,
         tools: vec![

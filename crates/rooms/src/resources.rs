@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use kit::{
     BoxFuture, Context, Result,
     page::Page,
@@ -16,7 +15,7 @@ use crate::{
     errors,
     model::{names::RoomName, uris},
     state::CounterState,
-    store::Listed,
+    store::{Call, Listed},
     tools::{get_messages, list_room_users},
 };
 
@@ -43,8 +42,19 @@ impl RoomResources {
         }
     }
 
-    async fn rooms(&self) -> Result<Vec<Listed>> {
-        self.state.blocking(|state| state.store.rooms()).await
+    async fn rooms(&self, context: &Context) -> Result<Vec<Listed>> {
+        self.state.store.rooms(context.budget()).await
+    }
+
+    async fn contents(&self, call: Call, name: RoomName, messages: bool) -> Result<Contents> {
+        let store = &self.state.store;
+        if messages {
+            let pick = get_messages::latest();
+            let (page, _) = store.page(call, name.clone(), None, pick).await?;
+            return Contents::json(&get_messages::shown_latest(&name, page));
+        }
+        let members = store.members(call, name.clone()).await?;
+        Contents::json(&list_room_users::users(&name, members)?)
     }
 }
 
@@ -55,11 +65,11 @@ impl Resources for RoomResources {
 
     fn list<'a>(
         &'a self,
-        _: &'a Context,
+        context: &'a Context,
         cursor: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Page<Resource>>> {
         Box::pin(async move {
-            let rooms = self.rooms().await?;
+            let rooms = self.rooms(context).await?;
             let all: Vec<Resource> = rooms.iter().flat_map(resources_of).collect();
             list_page(&all, cursor, |resource| resource)
         })
@@ -95,16 +105,17 @@ impl Resources for RoomResources {
             let Some((name, messages)) = uris::parse(uri) else {
                 return Ok(None);
             };
-            let now = context.clock.now();
-            self.state
-                .blocking(move |state| read(state, &name, messages, now))
-                .await
+            match self.contents(Call::of(context), name, messages).await {
+                Ok(contents) => Ok(Some(contents)),
+                Err(error) if error.code == errors::ROOM_NOT_FOUND => Ok(None),
+                Err(error) => Err(error),
+            }
         })
     }
 
     fn complete<'a>(
         &'a self,
-        _: &'a Context,
+        context: &'a Context,
         question: &'a Question,
     ) -> BoxFuture<'a, Result<Vec<String>>> {
         Box::pin(async move {
@@ -113,7 +124,7 @@ impl Resources for RoomResources {
             if !known || question.argument != "roomName" {
                 return Ok(Vec::new());
             }
-            let rooms = self.rooms().await?.into_iter();
+            let rooms = self.rooms(context).await?.into_iter();
             let names: Vec<String> = rooms.map(|listed| listed.name.to_string()).collect();
             Ok(completions(&names, &question.typed))
         })
@@ -142,22 +153,4 @@ fn resources_of(listed: &Listed) -> [Resource; 2] {
             format!("Messages of {name}"),
         ),
     ]
-}
-
-fn read(
-    state: &CounterState,
-    name: &RoomName,
-    messages: bool,
-    now: Timestamp,
-) -> Result<Option<Contents>> {
-    let room = match state.store.room(name) {
-        Ok(room) => room,
-        Err(error) if error.code == errors::ROOM_NOT_FOUND => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let contents = match messages {
-        true => Contents::json(&get_messages::latest(&room)?),
-        false => Contents::json(&list_room_users::users(&room, now)?),
-    };
-    contents.map(Some)
 }

@@ -16,7 +16,8 @@ pub const SEED_VARIABLES: &[(&str, &str)] = &[
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Where `rooms.json` and `rooms/` are kept. Several processes may share it.
+    /// Where `rooms.json` and `rooms/` are kept. Several processes may share it. Setting it keeps
+    /// rooms in files when everything else is on PostgreSQL.
     pub data_dir: PathBuf,
     /// How long a write waits, in milliseconds, while another process holds a room's lock.
     pub lock_timeout_ms: u64,

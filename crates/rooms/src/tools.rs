@@ -18,51 +18,19 @@ pub mod wait_for_messages;
 use std::sync::Arc;
 
 use kit::{
-    Context, Definition, Effect, Handler, Hints, Reply, Result, Run, Tool, Warning,
-    context::Language,
+    Context, Definition, Effect, Handler, Hints, Reply, Result, Run, Tool, context::Language,
 };
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::{errors, model::names::RoomName, state::CounterState, store::Listed};
+use crate::{errors, model::names::RoomName, state::CounterState};
 
 /// Arguments with texts of callers, in any tool.
 const WRITTEN_BY_CALLERS: &[&str] = &["message", "metadata", "profile", "description", "query"];
 
 /// For answers without any room.
 const NO_ROOMS: &str = "There are no rooms yet; create_room makes the first.";
-
-/// Does the same in every room, or in the one that is given. A room that can't be
-/// read becomes a warning and does not hide the others.
-fn in_rooms<T>(
-    state: &CounterState,
-    only: Option<&RoomName>,
-    mut work: impl FnMut(Listed) -> Result<T>,
-) -> Result<(Vec<T>, Vec<Warning>)> {
-    if let Some(name) = only {
-        let listed = state.store.listed(name)?;
-        return Ok((vec![work(listed)?], Vec::new()));
-    }
-    let (mut done, mut warnings) = (Vec::new(), Vec::new());
-    for listed in state.store.rooms()? {
-        let name = listed.name.clone();
-        match work(listed) {
-            Ok(result) => done.push(result),
-            Err(error) if error.code == errors::STORAGE_ERROR => {
-                tracing::error!(%error, cause = ?error.cause, room = %name, "a room cannot be read");
-                let message = format!("{name}: {}", error.message);
-                warnings.push(
-                    Warning::new("ROOM_UNREADABLE", message).detail("roomName", name.as_str()),
-                );
-            }
-            // Deleted meanwhile.
-            Err(error) if error.code == errors::ROOM_NOT_FOUND => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok((done, warnings))
-}
 
 /// A tool's name, `agent_communication/NAME`, and two other spellings of it.
 type Names = (&'static str, &'static [&'static str]);
@@ -161,38 +129,10 @@ impl Done {
     }
 }
 
-/// A handler that works on files from beginning to end.
-fn blocking<I, O>(
+/// A handler that asks the store, and may wait for others.
+fn asking<I, O, F>(
     state: &Arc<CounterState>,
-    handler: fn(&CounterState, &Context, I) -> Result<O>,
-) -> Handler<I, O>
-where
-    I: DeserializeOwned + Send + 'static,
-    O: Serialize + Send + 'static,
-{
-    run(state, move |state, context, input| async move {
-        state
-            .blocking(move |state| handler(state, &context, input))
-            .await
-    })
-}
-
-/// A handler that waits for others.
-fn waiting<I, O, F>(
-    state: &Arc<CounterState>,
-    handler: fn(Arc<CounterState>, Context, I) -> F,
-) -> Handler<I, O>
-where
-    I: DeserializeOwned + Send + 'static,
-    O: Serialize + 'static,
-    F: Future<Output = Result<O>> + Send + 'static,
-{
-    run(state, handler)
-}
-
-fn run<I, O, F>(
-    state: &Arc<CounterState>,
-    work: impl Fn(Arc<CounterState>, Context, I) -> F + Clone + Send + Sync + 'static,
+    handle: fn(Arc<CounterState>, Context, I) -> F,
 ) -> Handler<I, O>
 where
     I: DeserializeOwned + Send + 'static,
@@ -201,11 +141,11 @@ where
 {
     let state = Arc::clone(state);
     Handler::from_run(Run::Async(Arc::new(move |context, arguments| {
-        let (state, work) = (Arc::clone(&state), work.clone());
+        let state = Arc::clone(&state);
         Box::pin(async move {
             let input: I = kit::handler::typed(arguments)?;
-            let result = work(Arc::clone(&state), context, input).await;
-            state.write_counts_soon();
+            let result = handle(Arc::clone(&state), context, input).await;
+            state.store.after_call();
             // The error of the disk itself is for the operator's log only.
             if let Err(error) = &result
                 && error.code == errors::STORAGE_ERROR

@@ -1,9 +1,9 @@
 //! How one counter is configured, opened and reached.
 
-use std::{process::ExitCode, sync::Arc};
+use std::{pin::Pin, process::ExitCode, sync::Arc};
 
 use desk::settings::Listener;
-use kit::{Counter, Error, Result, Store, counter::Migrations};
+use kit::{BoxFuture, Counter, Error, Result, Store, counter::Migrations};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -22,6 +22,8 @@ pub struct Registration {
     /// The key that names a directory of its own, and the name of that directory
     /// inside the data directory when the key is not set.
     pub inside_data: Option<(&'static str, &'static str)>,
+    /// For a counter that keeps files, unless everything is on PostgreSQL.
+    pub on_postgres: Option<OnPostgres>,
     /// The key that moves this counter alone to another database.
     pub own_database: Option<&'static str>,
     pub own_port: Option<OwnPort>,
@@ -37,6 +39,15 @@ pub struct Registration {
 }
 
 type Open = Box<dyn Fn(toml::Table, Option<Arc<dyn Store>>) -> Result<Counter> + Send + Sync>;
+
+/// How a counter that keeps files otherwise moves to PostgreSQL with all the others.
+/// Setting the key of its directory keeps it in files.
+#[derive(Clone, Copy)]
+pub struct OnPostgres {
+    pub migrations: Migrations,
+    /// An error if its data is still in files.
+    pub check: fn(toml::Table, Arc<dyn Store>) -> BoxFuture<'static, Result<()>>,
+}
 
 /// A port that a counter's document gives it, and what the port offers besides
 /// the protocol.
@@ -89,14 +100,24 @@ pub struct Flag {
 pub struct OwnCommand {
     /// Adds its help and arguments.
     pub define: fn(clap::Command) -> clap::Command,
-    pub run: fn(&CommandContext<'_>, &clap::ArgMatches) -> Result<ExitCode>,
+    pub run: RunCommand,
 }
+
+/// Runs on the thread that made it.
+pub type LocalBoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+type RunCommand = for<'a> fn(
+    &'a CommandContext<'a>,
+    &'a clap::ArgMatches,
+) -> LocalBoxFuture<'a, Result<ExitCode>>;
 
 /// What a counter's own command works with.
 pub struct CommandContext<'a> {
     pub settings: toml::Table,
+    /// The database that has the counter's data, if it is not in files.
+    pub store: Option<Arc<dyn Store>>,
     /// The id and the name of an API key, from either of them.
-    pub find_key: &'a dyn Fn(&str) -> Result<(String, String)>,
+    pub find_key: &'a dyn Fn(String) -> LocalBoxFuture<'a, Result<(String, String)>>,
 }
 
 impl Registration {
@@ -125,6 +146,23 @@ impl Registration {
         Self::new::<S>(name, None, open)
     }
 
+    /// A counter that keeps files, or its rows on PostgreSQL.
+    pub fn on_files_or_postgres<S>(
+        name: &'static str,
+        on_postgres: OnPostgres,
+        counter: fn(S, Option<Arc<dyn Store>>) -> Counter,
+    ) -> Self
+    where
+        S: Default + Serialize + DeserializeOwned + JsonSchema + 'static,
+    {
+        let open: Open =
+            Box::new(move |settings, store| Ok(counter(typed(name, settings)?, store)));
+        Self {
+            on_postgres: Some(on_postgres),
+            ..Self::new::<S>(name, None, open)
+        }
+    }
+
     fn new<S>(name: &'static str, migrations: Option<Migrations>, open: Open) -> Self
     where
         S: Default + Serialize + JsonSchema + 'static,
@@ -135,6 +173,7 @@ impl Registration {
             variables: &[],
             folder: None,
             inside_data: None,
+            on_postgres: None,
             own_database: None,
             own_port: None,
             flags: Vec::new(),

@@ -7,7 +7,7 @@ use clap::{ArgMatches, Command, FromArgMatches, Subcommand};
 use kit::{Error, Result};
 use rooms::{HeldName, HeldNames, KeyRef};
 
-use super::registration::{CommandContext, OwnCommand, typed};
+use super::registration::{CommandContext, LocalBoxFuture, OwnCommand, typed};
 use crate::{
     output::{Cell, Look, Styled, pretty, print, table},
     reader,
@@ -61,12 +61,20 @@ fn define(command: Command) -> Command {
     Action::augment_subcommands(command)
 }
 
-fn run(context: &CommandContext<'_>, matches: &ArgMatches) -> Result<ExitCode> {
+fn run<'a>(
+    context: &'a CommandContext<'a>,
+    matches: &'a ArgMatches,
+) -> LocalBoxFuture<'a, Result<ExitCode>> {
+    Box::pin(names(context, matches))
+}
+
+async fn names(context: &CommandContext<'_>, matches: &ArgMatches) -> Result<ExitCode> {
     let Action::Names { json, action } =
         Action::from_arg_matches(matches).map_err(Error::internal)?;
-    let names = HeldNames::new(typed("rooms", context.settings.clone())?);
+    let settings = typed("rooms", context.settings.clone())?;
+    let names = HeldNames::new(&settings, context.store.clone());
     let Some(action) = action else {
-        let held = names.list()?;
+        let held = names.list().await?;
         return match json {
             true => print(&pretty(&held)),
             false => list(&held).print(),
@@ -74,7 +82,7 @@ fn run(context: &CommandContext<'_>, matches: &ArgMatches) -> Result<ExitCode> {
     };
     let (held, json, message) = match action {
         NamesAction::Release { name, json } => {
-            let held = names.release(&name)?;
+            let held = names.release(&name).await?;
             let message = format!(
                 "The name {} is free. The next key that uses it gets it.",
                 held.name
@@ -82,19 +90,17 @@ fn run(context: &CommandContext<'_>, matches: &ArgMatches) -> Result<ExitCode> {
             (held, json, message)
         }
         NamesAction::Share { name, key, json } => {
-            let (id, key) = (context.find_key)(&key)?;
-            let held = names.share(
-                &name,
-                &KeyRef {
-                    id,
-                    name: key.clone(),
-                },
-            )?;
+            let (id, key) = (context.find_key)(key).await?;
+            let shared = KeyRef {
+                id,
+                name: key.clone(),
+            };
+            let held = names.share(&name, &shared).await?;
             let message = format!("The key {key} may now use the name {} too.", held.name);
             (held, json, message)
         }
         NamesAction::Unshare { name, key, json } => {
-            let held = names.unshare(&name, &key)?;
+            let held = names.unshare(&name, &key).await?;
             let message = format!("The key {key} may no longer use the name {}.", held.name);
             (held, json, message)
         }

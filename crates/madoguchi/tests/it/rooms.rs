@@ -3,6 +3,7 @@
 
 mod clients;
 mod names;
+mod on_postgres;
 mod original;
 mod waking;
 
@@ -28,6 +29,39 @@ fn message(agent: &str, room: &str, text: &str) -> Value {
     json!({ "agentName": agent, "roomName": room, "message": text })
 }
 
+/// Makes the place of a test: its rooms are in files, or on PostgreSQL.
+type NewPlace = fn() -> Place;
+
+/// Each of these tests with rooms in files, and on PostgreSQL.
+macro_rules! on_both_stores {
+    ($($test:ident)*) => {
+        mod in_files {
+            $(#[tokio::test]
+            async fn $test() {
+                super::$test(crate::harness::Place::new).await;
+            })*
+        }
+
+        mod in_tables {
+            $(#[tokio::test]
+            #[ignore = "needs other programs; scripts/test runs it"]
+            async fn $test() {
+                super::$test(crate::harness::Place::on_postgres).await;
+            })*
+        }
+    };
+}
+use on_both_stores;
+
+on_both_stores! {
+    agents_find_each_other_and_talk
+    waiting_ends_with_the_message_that_was_waited_for
+    messages_stay_in_their_room_and_none_is_lost
+    every_error_of_the_seed_has_its_code
+    a_process_that_ends_takes_its_agents_offline
+    the_variables_are_enforced
+}
+
 /// One way to the counter. Clones share it.
 #[derive(Clone)]
 enum Way {
@@ -43,15 +77,19 @@ impl Way {
     fn stdio_with(place: &Place, variables: &[(&str, &str)]) -> Self {
         let mut command = place.command();
         command.args(["stdio", "rooms"]);
-        command.env("AGENT_COMM_DATA_DIR", place.path().join("talk"));
+        if place.database.is_none() {
+            command.env("AGENT_COMM_DATA_DIR", place.path().join("talk"));
+        }
         command.envs(variables.iter().copied());
         Self::Stdio(Arc::new(Mutex::new(Pipe::start(&mut command))))
     }
 
     async fn http(place: &Place) -> Self {
-        let talk = place.path().join("talk");
-        let setup = Desk::setup().place(place);
-        let setup = setup.env("AGENT_COMM_DATA_DIR", talk.to_str().unwrap());
+        let mut setup = Desk::setup().place(place);
+        if place.database.is_none() {
+            let talk = place.path().join("talk");
+            setup = setup.env("AGENT_COMM_DATA_DIR", talk.to_str().unwrap());
+        }
         Self::Http(Arc::new(setup.start().await))
     }
 
@@ -74,8 +112,8 @@ impl Way {
 }
 
 /// Four agents on each set-up.
-async fn set_ups() -> Vec<(&'static str, Place, Vec<Way>)> {
-    let (apart, desk, mixed) = (Place::new(), Place::new(), Place::new());
+async fn set_ups(place: NewPlace) -> Vec<(&'static str, Place, Vec<Way>)> {
+    let (apart, desk, mixed) = (place(), place(), place());
     let one = Way::http(&desk).await;
     let other = Way::http(&mixed).await;
     vec![
@@ -106,9 +144,8 @@ async fn say(agent: &Way, name: &str, room: &str, text: &str) -> Value {
     agent.ok("send_message", message(name, room, text)).await
 }
 
-#[tokio::test]
-async fn agents_find_each_other_and_talk() {
-    for (way, place, agents) in set_ups().await {
+async fn agents_find_each_other_and_talk(place: NewPlace) {
+    for (way, place, agents) in set_ups(place).await {
         meet(&agents, "dev-team").await;
         let users = agents[3].ok("list_room_users", room("dev-team")).await;
         let listed = users["users"].as_array().unwrap().iter();
@@ -128,6 +165,9 @@ async fn agents_find_each_other_and_talk() {
         let found = agents[2].ok("search_messages", query).await;
         assert_eq!(found["messages"][0]["id"], sent["messageId"], "{way}");
 
+        if place.database.is_some() {
+            continue;
+        }
         // The log is the seed's format, whoever wrote.
         let log = std::fs::read_to_string(place.path().join("talk/rooms/dev-team/messages.jsonl"));
         let log = log.unwrap();
@@ -138,9 +178,8 @@ async fn agents_find_each_other_and_talk() {
     }
 }
 
-#[tokio::test]
-async fn waiting_ends_with_the_message_that_was_waited_for() {
-    for (way, _place, agents) in set_ups().await {
+async fn waiting_ends_with_the_message_that_was_waited_for(place: NewPlace) {
+    for (way, _place, agents) in set_ups(place).await {
         meet(&agents, "dev-team").await;
         let waiting = json!({
             "agentName": NAMES[1], "roomName": "dev-team", "mentionsOnly": true, "timeout": 20,
@@ -159,9 +198,8 @@ async fn waiting_ends_with_the_message_that_was_waited_for() {
     }
 }
 
-#[tokio::test]
-async fn messages_stay_in_their_room_and_none_is_lost() {
-    for (way, _place, agents) in set_ups().await {
+async fn messages_stay_in_their_room_and_none_is_lost(place: NewPlace) {
+    for (way, _place, agents) in set_ups(place).await {
         let rooms = ["one", "two", "three"];
         for room in rooms {
             meet(&agents, room).await;
@@ -190,9 +228,8 @@ async fn messages_stay_in_their_room_and_none_is_lost() {
     }
 }
 
-#[tokio::test]
-async fn every_error_of_the_seed_has_its_code() {
-    for (way, place, agents) in set_ups().await {
+async fn every_error_of_the_seed_has_its_code(place: NewPlace) {
+    for (way, place, agents) in set_ups(place).await {
         meet(&agents, "dev-team").await;
         let agent = &agents[0];
         let dev = "dev-team";
@@ -240,9 +277,8 @@ async fn tools_answer_to_all_three_spellings() {
     }
 }
 
-#[tokio::test]
-async fn a_process_that_ends_takes_its_agents_offline() {
-    let place = Place::new();
+async fn a_process_that_ends_takes_its_agents_offline(place: NewPlace) {
+    let place = place();
     let (stays, goes) = (Way::stdio(&place), Way::stdio(&place));
     stays.ok("create_room", room("r")).await;
     stays.ok("enter_room", member("stays", "r")).await;
@@ -257,9 +293,8 @@ async fn a_process_that_ends_takes_its_agents_offline() {
     assert_eq!(users["onlineCount"], 1, "{users}");
 }
 
-#[tokio::test]
-async fn the_four_variables_are_enforced() {
-    let place = Place::new();
+async fn the_variables_are_enforced(place: NewPlace) {
+    let place = place();
     let limits = [
         ("AGENT_COMM_MAX_ROOMS", "1"),
         ("AGENT_COMM_MAX_MESSAGES", "3"),
@@ -272,8 +307,10 @@ async fn the_four_variables_are_enforced() {
     for number in 0..5 {
         say(&few, "a", "r", &format!("message {number}")).await;
     }
-    let log = place.path().join("talk/rooms/r/messages.jsonl");
-    assert!(std::fs::read_to_string(&log).unwrap().lines().count() <= 3);
+    if place.database.is_none() {
+        let log = place.path().join("talk/rooms/r/messages.jsonl");
+        assert!(std::fs::read_to_string(&log).unwrap().lines().count() <= 3);
+    }
     let query = json!({ "roomName": "r", "query": "message 0" });
     let found = few.ok("search_messages", query).await;
     assert_eq!(found["count"], 1, "the archive is searched too: {found}");

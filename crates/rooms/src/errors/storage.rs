@@ -1,6 +1,6 @@
 //! Errors of the file system, as callers see them.
 
-use std::io;
+use std::{io, path::Path};
 
 use kit::Error;
 
@@ -47,6 +47,18 @@ pub fn storage(error: io::Error) -> Error {
         },
     };
     Error::new(STORAGE_ERROR, message).next(next).cause(error)
+}
+
+/// Rooms are kept in the database now, which has none, and there are some in files.
+pub fn rooms_left_in_files(directory: &Path) -> Error {
+    let message = format!(
+        "The rooms are in files in {}, and the database has none.",
+        directory.display()
+    );
+    Error::new("ROOMS_NOT_MOVED", message).next(
+        "Move them with: madoguchi move --to URL --only rooms. To keep them in files, set \
+         AGENT_COMM_DATA_DIR or [rooms] data_dir to that directory.",
+    )
 }
 
 /// Why a path was not opened.

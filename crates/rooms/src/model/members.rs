@@ -14,6 +14,9 @@ use super::{
     names,
 };
 
+/// Bytes of all profiles of a room. They are in memory while the room is in use.
+pub const MAX_PROFILES: usize = 256_000;
+
 /// `rooms/{room}/presence.json`. Keys we do not know are kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

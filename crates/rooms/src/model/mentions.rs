@@ -35,7 +35,7 @@ pub fn mentions<'a>(text: &str, members: impl Iterator<Item = &'a str> + Clone) 
     found
 }
 
-fn is_at(character: char) -> bool {
+pub fn is_at(character: char) -> bool {
     matches!(character, '@' | '＠')
 }
 

@@ -97,6 +97,14 @@ pub fn check_newcomer(name: &str) -> Result<()> {
     Ok(())
 }
 
+/// The refusal for somebody who is not a member of a room.
+pub fn not_in_room(agent: &str, room: &RoomName) -> kit::Error {
+    match check_newcomer(agent) {
+        Ok(()) => errors::agent_not_in_room(agent, room.as_str()),
+        Err(error) => error,
+    }
+}
+
 fn is_like_system(name: &str) -> bool {
     let seen: String = name.chars().filter(|c| !is_invisible(*c)).collect();
     let folded = kit::text::fold(seen.trim_start_matches(['@', '＠']));
@@ -112,6 +120,17 @@ pub fn visible(name: &str) -> String {
     let text: String = small.nfkc().collect();
     let words: Vec<&str> = text.trim_start_matches('@').split_whitespace().collect();
     words.join(" ")
+}
+
+/// Another name among these that people could take for `agent`, unless `agent` is among
+/// them itself.
+pub fn similar<'a>(agent: &str, among: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    if among.clone().any(|name| name == agent) {
+        return None;
+    }
+    let seen = visible(agent);
+    let mut among = among;
+    among.find(|name| visible(name) == seen)
 }
 
 /// Small letters of other scripts, each after the Latin letter that they look like, by

@@ -56,6 +56,21 @@ impl Actor {
     }
 }
 
+impl Actor {
+    pub fn has_key(&self) -> bool {
+        matches!(self, Self::Key(_))
+    }
+
+    /// Whether it may delete or clear a room that this key created, if a key did.
+    pub fn may_remove(&self, creator: Option<&KeyRef>) -> bool {
+        match (creator, self) {
+            (_, Self::Local) | (None, _) => true,
+            (Some(creator), Self::Key(key)) => creator.is(key),
+            (Some(_), Self::Keyless) => false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(try_from = "Map<String, Value>")]
 pub struct Owners {
@@ -111,6 +126,42 @@ pub struct Holder {
 }
 
 impl Holder {
+    pub fn new(name: String, key: KeyRef, since: String, shared_with: Vec<KeyRef>) -> Self {
+        Self {
+            name,
+            key,
+            since,
+            shared_with,
+            odd: Vec::new(),
+        }
+    }
+
+    /// Whether `actor` may use a name that `holder` holds, if anybody does.
+    pub fn standing(holder: Option<&Self>, actor: &Actor) -> Standing {
+        match (holder, actor) {
+            (_, Actor::Local) => Standing::Theirs,
+            (None, _) => Standing::Free,
+            (Some(holder), Actor::Key(key)) if holder.lets(key) => Standing::Theirs,
+            (Some(_), _) => Standing::Taken,
+        }
+    }
+
+    /// Lets another key use the name too.
+    pub fn share(&mut self, key: &KeyRef) {
+        self.shared_with.retain(|known| known.id != key.id);
+        if self.key.id != key.id {
+            self.shared_with.push(key.clone());
+        }
+    }
+
+    /// Ends the sharing with a key, by its id or name. Returns whether it was shared.
+    pub fn unshare(&mut self, key: &str) -> bool {
+        let before = self.shared_with.len();
+        self.shared_with
+            .retain(|known| known.id != key && known.name != key);
+        self.shared_with.len() < before
+    }
+
     fn read(name: &str, value: Value) -> Self {
         let mut fields = Fields::of(value);
         Self {
@@ -158,12 +209,7 @@ pub enum Standing {
 
 impl Owners {
     pub fn standing(&self, actor: &Actor, name: &str) -> Standing {
-        match (self.holder(name), actor) {
-            (_, Actor::Local) => Standing::Theirs,
-            (None, _) => Standing::Free,
-            (Some(holder), Actor::Key(key)) if holder.lets(key) => Standing::Theirs,
-            (Some(_), _) => Standing::Taken,
-        }
+        Holder::standing(self.holder(name), actor)
     }
 
     pub fn holder(&self, name: &str) -> Option<&Holder> {
@@ -189,27 +235,28 @@ impl Owners {
     }
 
     pub fn hold(&mut self, name: &str, key: &KeyRef, since: String) {
-        let holder = Holder {
-            name: name.to_owned(),
-            key: key.clone(),
-            since,
-            shared_with: Vec::new(),
-            odd: Vec::new(),
-        };
+        let holder = Holder::new(name.to_owned(), key.clone(), since, Vec::new());
         self.names.insert(names::visible(name), holder);
+    }
+
+    /// Adds a holder as it is.
+    pub fn add(&mut self, holder: Holder) {
+        self.names.insert(names::visible(&holder.name), holder);
     }
 
     pub fn release(&mut self, name: &str) -> Option<Holder> {
         self.names.remove(&names::visible(name))
     }
 
+    /// The key that created a room, if one did.
+    pub fn creator(&self, room: &RoomName) -> Option<&KeyRef> {
+        let creator = self.rooms.get(room.as_str());
+        creator.map(|creator| &creator.created_by)
+    }
+
     /// Whether `actor` may delete or clear a room.
     pub fn may_remove(&self, actor: &Actor, room: &RoomName) -> bool {
-        match (self.rooms.get(room.as_str()), actor) {
-            (_, Actor::Local) | (None, _) => true,
-            (Some(creator), Actor::Key(key)) => creator.created_by.is(key),
-            (Some(_), Actor::Keyless) => false,
-        }
+        actor.may_remove(self.creator(room))
     }
 
     /// Notes who created a room; what was noted of an earlier room of this name,

@@ -15,7 +15,7 @@ pub struct Registry {
     /// Written even if empty: a file without it is damaged.
     pub rooms: ByName<RoomEntry>,
     #[serde(flatten)]
-    other: Map<String, Value>,
+    pub other: Map<String, Value>,
 }
 
 impl Contents for Registry {
@@ -42,7 +42,7 @@ pub struct RoomEntry {
     pub message_count: u64,
     pub user_count: u64,
     #[serde(flatten)]
-    other: Map<String, Value>,
+    pub other: Map<String, Value>,
     /// The fields with invalid values.
     #[serde(skip)]
     pub odd: Vec<&'static str>,

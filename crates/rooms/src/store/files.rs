@@ -1,233 +1,274 @@
-//! Safe access to the data directory: symbolic links inside it are not followed, and
-//! files are replaced as a whole, never edited.
+//! Rooms are kept in files, in the seed's formats, shared by any number of processes.
+//!
+//! - Each kind of file has a type of its own: [`log::Log`] the messages,
+//!   [`members::Members`] the members, [`read_positions::ReadPositions`] how far
+//!   they have read, [`registry::RoomRegistry`] which rooms there are,
+//!   [`owners::NameOwners`] which key holds which name. [`FileStore`] composes them.
+//! - Writers hold a room's lock (`lock`), which the kernel releases when a
+//!   process dies. Readers hold none: logs only grow, other files are replaced
+//!   as a whole.
+//! - Around files that the original server changes too, its own lock is taken as
+//!   well (`original_lock`), and what it leaves damaged is restored from a copy.
+//! - A message counts as sent once it is on the disk (`send`).
+//! - Memory holds an index and never the messages. Before every answer a look at
+//!   the files' sizes brings it up to date; watching the files (`watch`) only
+//!   makes answers quicker, and no answer depends on it.
+//!
+//! Methods here block; only [`room::Room::send`] is async. [`FileRooms`] runs them on
+//! threads of their own; `calls` does what each tool asks for.
+
+mod agents;
+mod batch;
+mod cached;
+mod calls;
+mod counts;
+mod data;
+mod dir;
+mod file_rooms;
+mod lock;
+mod log;
+mod members;
+mod noticed;
+mod original_lock;
+mod owners;
+mod process;
+mod read_positions;
+mod registry;
+mod removal;
+mod room;
+mod room_dir;
+mod rounds;
+mod send;
+mod send_queue;
+mod sweep;
+mod transfer;
+mod watch;
 
 use std::{
-    fs::{self, File, Metadata, OpenOptions},
-    io::{self, Write},
-    path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    collections::HashMap,
+    fs,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{errors::Obstacle, model::names::RoomName};
+use jiff::Timestamp;
+use kit::{Blocking, Result};
 
-pub const LOG: &str = "messages.jsonl";
-pub const ARCHIVE: &str = "messages.archive.jsonl";
-pub const PRESENCE: &str = "presence.json";
-pub const ACTIVITY: &str = "activity.json";
-pub const READS: &str = "read_status.json";
-pub const ROOMS: &str = "rooms.json";
-pub const AGENTS: &str = "agents.json";
-pub const OWNERS: &str = "owners.json";
+use crate::{
+    Settings, errors,
+    model::{
+        message::written,
+        names::RoomName,
+        owners::{Actor, Standing},
+        registry::{Registry, RoomEntry},
+    },
+    store::rooms::Listed,
+};
 
-#[derive(Debug, Clone)]
-pub struct Dir {
-    root: PathBuf,
+use agents::KnownAgents;
+use data::DataDir;
+use dir::{LOG, ROOMS};
+use owners::NameOwners;
+use registry::RoomRegistry;
+
+use room::Room;
+
+pub use file_rooms::FileRooms;
+pub use transfer::{NewFiles, RoomFiles};
+
+pub struct FileStore {
+    data: Arc<DataDir>,
+    registry: Arc<RoomRegistry>,
+    agents: KnownAgents,
+    names: NameOwners,
+    open: Mutex<HashMap<RoomName, Arc<Room>>>,
+    counting: Mutex<()>,
+    watch: watch::Watch,
 }
 
-impl Dir {
-    pub fn new(root: PathBuf) -> Self {
-        Self { root }
-    }
-
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    pub fn rooms(&self) -> PathBuf {
-        self.root.join("rooms")
-    }
-
-    /// A room's directory, after a check for symbolic links.
-    pub fn room(&self, room: &RoomName) -> io::Result<PathBuf> {
-        let rooms = self.rooms();
-        refuse_symlink(&rooms)?;
-        let path = rooms.join(room.as_str());
-        refuse_symlink(&path)?;
-        Ok(path)
-    }
-
-    /// The directory of locks. It is apart from the rooms, so that a deleted room's lock
-    /// stays the same file for everybody.
-    pub fn locks(&self) -> io::Result<PathBuf> {
-        let path = self.root.join(".locks");
-        refuse_symlink(&path)?;
-        Ok(path)
-    }
+/// The size of a room's files, and what is wrong with them.
+pub struct Health {
+    /// All files in the room's directory.
+    pub bytes: u64,
+    pub warnings: Vec<String>,
 }
 
-pub fn refuse_symlink(path: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.file_type().is_symlink() => Err(Obstacle::Symlink.into()),
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-/// Opens a regular file. Links are refused, and so are pipes, on which opening would
-/// wait.
-pub fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-    }
-    #[cfg(not(unix))]
-    refuse_symlink(path)?;
-    let file = options.open(path).map_err(|error| {
-        // The kernel's error differs between systems, so look at what is there.
-        match fs::symlink_metadata(path).map(|metadata| metadata.file_type()) {
-            Ok(kind) if kind.is_symlink() => Obstacle::Symlink.into(),
-            Ok(kind) if !kind.is_file() => Obstacle::NotAFile.into(),
-            _ => error,
-        }
-    })?;
-    if !file.metadata()?.is_file() {
-        return Err(Obstacle::NotAFile.into());
-    }
-    Ok(file)
-}
-
-/// `None` when there is no such file.
-pub fn open_to_read(path: &Path) -> io::Result<Option<File>> {
-    absent(open(path, OpenOptions::new().read(true)))
-}
-
-pub fn absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Replaces a file as a whole: readers see the old one or the new one. Only
-/// called under the lock that guards the file, so that one temporary name will
-/// do and a crash leaves at most one behind.
-pub fn replace(directory: &Path, name: &str, bytes: &[u8], durable: bool) -> io::Result<()> {
-    replace_if(directory, name, bytes, durable, || true).map(drop)
-}
-
-/// The same, if `may` still says so when everything else is done. Returns
-/// whether it did.
-pub fn replace_if(
-    directory: &Path,
-    name: &str,
-    bytes: &[u8],
-    durable: bool,
-    may: impl FnOnce() -> bool,
-) -> io::Result<bool> {
-    replace_with(directory, name, durable, |file| file.write_all(bytes), may)
-}
-
-/// The same, with what `fill` writes.
-pub fn replace_with(
-    directory: &Path,
-    name: &str,
-    durable: bool,
-    fill: impl FnOnce(&mut File) -> io::Result<()>,
-    may: impl FnOnce() -> bool,
-) -> io::Result<bool> {
-    let temporary = directory.join(format!(".{name}.tmp"));
-    let written = (|| {
-        let mut file = open(
-            &temporary,
-            OpenOptions::new().write(true).create(true).truncate(true),
-        )?;
-        fill(&mut file)?;
-        if durable {
-            file.sync_data()?;
-        }
-        if !may() {
-            return Ok(false);
-        }
-        fs::rename(&temporary, directory.join(name))?;
-        if durable {
-            sync_directory(directory)?;
-        }
-        Ok(true)
-    })();
-    if !matches!(written, Ok(true)) {
-        // The disk may be full: free the space of the attempt.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
-}
-
-/// Whether the file at `path` is this one.
-pub fn is_at(file: &File, path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        let (here, there) = (file.metadata(), fs::symlink_metadata(path));
-        matches!((here, there), (Ok(here), Ok(there)) if inode(&here) == inode(&there))
-    }
-    // Where an open file cannot be replaced it is always the same.
-    #[cfg(not(unix))]
-    {
-        let _ = (file, path);
-        true
-    }
-}
-
-pub fn sync_directory(directory: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    File::open(directory)?.sync_all()?;
-    #[cfg(not(unix))]
-    let _ = directory;
-    Ok(())
-}
-
-/// Identifies a state of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Stamp {
-    pub inode: u64,
-    pub length: u64,
-    modified: Option<SystemTime>,
-}
-
-impl Stamp {
-    pub fn of(metadata: &Metadata) -> Self {
+impl FileStore {
+    /// Touches no file.
+    pub fn new(settings: Settings) -> Self {
+        let data = Arc::new(DataDir::new(settings));
         Self {
-            inode: inode(metadata),
-            length: metadata.len(),
-            modified: metadata.modified().ok(),
+            registry: Arc::new(RoomRegistry::new(&data)),
+            agents: KnownAgents::new(&data),
+            names: NameOwners::new(&data),
+            data,
+            open: Mutex::default(),
+            counting: Mutex::default(),
+            watch: watch::Watch::default(),
         }
     }
 
-    /// `None` when there is no file.
-    pub fn at(path: &Path) -> Option<Self> {
-        fs::symlink_metadata(path).ok().map(|m| Self::of(&m))
+    /// For work on the files.
+    pub fn blocking(&self) -> &Blocking {
+        &self.data.blocking
     }
 
-    /// The expected stamp after so many bytes are added.
-    pub fn grown_by(self, bytes: u64) -> Self {
-        Self {
-            length: self.length + bytes,
-            ..self
+    /// All rooms, oldest first.
+    pub fn rooms(&self) -> Result<Vec<Listed>> {
+        self.registry.list()
+    }
+
+    /// One room, if it exists.
+    pub fn listed(&self, name: &RoomName) -> Result<Listed> {
+        self.registry.listed(name)
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<RoomName, Arc<Room>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A room that exists.
+    pub fn room(&self, name: &RoomName) -> Result<Arc<Room>> {
+        self.registry.require(name)?;
+        let mut open = self.open();
+        let new = || Arc::new(Room::new(name.clone(), &self.data, &self.registry));
+        Ok(Arc::clone(open.entry(name.clone()).or_insert_with(new)))
+    }
+
+    /// A room that this process has already used. The disk is not read.
+    pub fn opened(&self, name: &RoomName) -> Option<Arc<Room>> {
+        self.open().get(name).map(Arc::clone)
+    }
+
+    pub fn create(
+        &self,
+        actor: &Actor,
+        name: &RoomName,
+        description: Option<String>,
+        now: Timestamp,
+    ) -> Result<()> {
+        fs::create_dir_all(self.data.dir.root()).map_err(errors::storage)?;
+        let held = self.data.lock_registry()?;
+        self.registry.refresh();
+        let entry = RoomEntry::new(description, written(now));
+        let mut prepared = false;
+        self.registry.edit(&held, |registry| {
+            if !prepared {
+                self.prepare(actor, name, registry)?;
+                prepared = true;
+            }
+            registry.rooms.set(name.as_str(), entry.clone());
+            Ok(true)
+        })
+    }
+
+    /// Does everything that a new room needs before it is listed.
+    fn prepare(&self, actor: &Actor, name: &RoomName, registry: &Registry) -> Result<()> {
+        if registry.rooms.get(name.as_str()).is_some() {
+            return Err(errors::room_already_exists(name.as_str()));
         }
+        let most = self.data.settings.max_rooms.get();
+        if registry.rooms.len() >= most as usize {
+            return Err(errors::room_limit_exceeded(most));
+        }
+        // On a file system that ignores case both would share a directory.
+        let is_like = |known: &&str| known.eq_ignore_ascii_case(name.as_str());
+        let path = self.data.dir.room(name).map_err(errors::storage)?;
+        if let (Some(twin), true) = (registry.rooms.names().find(is_like), path.exists()) {
+            return Err(errors::room_already_exists(twin));
+        }
+        let exists = |room: &str| registry.rooms.get(room).is_some();
+        self.names.note_creator(name, actor, exists)?;
+        self.create_directory(name)?;
+        // Before the file is written, so that it is not taken for another process's change.
+        self.watch.add_room(&self.data.dir, name);
+        Ok(())
     }
 
-    /// How long ago the file was changed; `None` if that is in the future.
-    pub fn age(&self) -> Option<Duration> {
-        SystemTime::now().duration_since(self.modified?).ok()
+    /// An existing directory is used as it is: another program may have made it, or a
+    /// creation that was interrupted.
+    fn create_directory(&self, name: &RoomName) -> Result<()> {
+        let path = self.data.dir.room(name).map_err(errors::storage)?;
+        fs::create_dir_all(&path).map_err(errors::storage)?;
+        let room = Room::new(name.clone(), &self.data, &self.registry);
+        room.members.create()?;
+        (|| {
+            let mut options = fs::OpenOptions::new();
+            dir::open(&path.join(LOG), options.append(true).create(true))?.sync_all()?;
+            dir::sync_directory(&path)?;
+            dir::sync_directory(&self.data.dir.rooms())
+        })()
+        .map_err(errors::storage)
     }
 
-    /// Whether the stamp identifies the state. A younger file may change again within
-    /// the clock's resolution, and inode numbers are reused.
-    pub fn is_settled(&self) -> bool {
-        self.age()
-            .is_some_and(|age| age > Duration::from_millis(50))
+    /// Makes an agent a member of a room. Returns whether it was one already,
+    /// and had been offline.
+    pub fn enter(
+        &self,
+        room: &Room,
+        agent: &str,
+        profile: Option<crate::model::members::Profile>,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let again = room.enter(agent, profile, now)?;
+        self.agents.add(agent, now)?;
+        Ok(again)
     }
-}
 
-#[cfg(unix)]
-fn inode(metadata: &Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(metadata)
-}
+    /// Call it before a member acts. A free name then belongs to the caller's key; a name
+    /// of another key is an error.
+    pub fn act(&self, actor: &Actor, room: &Room, agent: &str, now: Timestamp) -> Result<()> {
+        if self.names.standing(actor, agent)? == Standing::Free {
+            room.members.require(agent)?;
+            self.names.claim(actor, agent, now)?;
+        }
+        Ok(())
+    }
 
-#[cfg(not(unix))]
-fn inode(metadata: &Metadata) -> u64 {
-    let created = metadata.created().ok();
-    let since = created.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
-    since.map_or(0, |since| since.as_nanos() as u64)
+    /// Whether `agent` ever entered a room. A directory written by another
+    /// program has no list of agents, but its rooms remember who was there.
+    pub fn is_known(&self, agent: &str) -> bool {
+        if self.agents.has(agent).unwrap_or_default() {
+            return true;
+        }
+        let rooms = self.rooms().unwrap_or_default();
+        rooms.iter().any(|listed| {
+            let Ok(room) = self.room(&listed.name) else {
+                return false;
+            };
+            let is_reader = || {
+                let reads = room.reads.load();
+                reads.is_ok_and(|reads| reads.get(agent).is_some())
+            };
+            let is_author = || {
+                let sent = room.log.look(|index, _| Ok(index.sent_by(agent)));
+                sent.is_ok_and(|sent| sent > 0)
+            };
+            room.members.has(agent).unwrap_or_default() || is_reader() || is_author()
+        })
+    }
+
+    /// What is wrong with the files outside of rooms.
+    pub fn warnings(&self) -> Result<Vec<String>> {
+        let mut found = self.agents.warnings()?;
+        found.extend(self.registry.warnings()?);
+        found.extend(self.names.warnings()?);
+        Ok(found)
+    }
+
+    pub fn health(&self, room: &Room) -> Result<Health> {
+        let mut warnings = room.log.warnings()?;
+        let odd = self.registry.require(&room.name)?.odd;
+        warnings.extend(odd.iter().map(|what| {
+            format!("{ROOMS}: {what} cannot be understood; what the room's own files say counts.")
+        }));
+        warnings.extend(room.members.warnings()?);
+        warnings.extend(room.reads.warnings()?);
+        let directory = self.data.dir.room(&room.name).map_err(errors::storage)?;
+        let entries = fs::read_dir(&directory).into_iter().flatten().flatten();
+        let sizes = entries.filter_map(|entry| entry.metadata().ok());
+        Ok(Health {
+            bytes: sizes.map(|metadata| metadata.len()).sum(),
+            warnings,
+        })
+    }
 }

@@ -6,8 +6,8 @@ use kit::{Context, Hints, Result, Tool, context::Change};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{arguments::Confirmed, blocking, define, tool_names};
-use crate::{model::uris, state::CounterState, store::Remover};
+use super::{arguments::Confirmed, asking, define, tool_names};
+use crate::{model::uris, state::CounterState, store::Call};
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -25,14 +25,14 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Clear messages",
         "Delete all messages of a room for good; members stay. ルームメッセージクリア",
         Hints::REMOVES,
-        blocking(state, handle),
+        asking(state, handle),
     )
 }
 
-fn handle(state: &CounterState, context: &Context, input: Confirmed) -> Result<Output> {
+async fn handle(state: Arc<CounterState>, context: Context, input: Confirmed) -> Result<Output> {
     let name = input.room()?;
-    let room = state.store.room(&name)?;
-    let cleared_count = state.store.clear(&Remover::of(context), &room)?;
+    let cleared = state.store.clear_room(Call::of(&context), name.clone());
+    let cleared_count = cleared.await?;
     context.changed(Change::Resource(uris::messages(&name)));
     Ok(Output {
         success: true,

@@ -6,13 +6,14 @@ use kit::{Context, Hints, Result, Tool, context::Change};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Done, arguments::AgentName, blocking, define, enter_room, tool_names};
+use super::{Done, arguments::AgentName, asking, define, tool_names};
 use crate::{
     model::{
-        names::{self, AGENT_PATTERN, RoomName},
-        owners::Actor,
+        names::{AGENT_PATTERN, RoomName},
+        uris,
     },
     state::CounterState,
+    store::{Call, NewRoom},
 };
 
 const MAX_DESCRIPTION: usize = 200;
@@ -36,7 +37,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Create room",
         "Create a room, and enter it if agentName is given. ルーム作成",
         Hints::ADDS,
-        blocking(state, handle),
+        asking(state, handle),
     )
     .implied_tools(|arguments| match arguments.contains_key("agentName") {
         true => &["enter_room"],
@@ -44,26 +45,22 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
     })
 }
 
-fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Done> {
+async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Done> {
     let name = input.room_name;
-    let actor = Actor::of(context);
     let agent = input.agent_name.map(AgentName::checked).transpose()?;
-    if let Some(agent) = &agent {
-        // Before the room is there: a refused call creates nothing.
-        names::check_newcomer(agent)?;
-        state.store.names.may_use(&actor, agent)?;
-    }
-    let description = input.description.filter(|text| !text.trim().is_empty());
-    let now = context.clock.now();
-    state.store.create(&actor, &name, description, now)?;
+    let new = NewRoom {
+        name: name.clone(),
+        description: input.description.filter(|text| !text.trim().is_empty()),
+        agent: agent.clone(),
+    };
+    state.store.create_room(Call::of(&context), new).await?;
     context.changed(Change::ResourceList);
     let mut english = format!("Room '{name}' was created.");
     let mut japanese = format!("ルーム「{name}」を作成しました。");
     if let Some(agent) = &agent {
-        let room = state.store.room(&name)?;
-        enter_room::enter(state, context, &room, agent, None)?;
+        context.changed(Change::Resource(uris::room(&name)));
         english.push_str(&format!(" {agent} entered it."));
         japanese.push_str(&format!("{agent} が入室しました。"));
     }
-    Ok(Done::new(context, &name, english, japanese))
+    Ok(Done::new(&context, &name, english, japanese))
 }

@@ -6,8 +6,8 @@ use kit::{Context, Hints, Result, Tool, context::Change};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Done, arguments::Confirmed, blocking, define, tool_names};
-use crate::{model::uris, state::CounterState, store::Remover};
+use super::{Done, arguments::Confirmed, asking, define, tool_names};
+use crate::{model::uris, state::CounterState, store::Call};
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -23,19 +23,20 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Delete room",
         "Delete a room for good, with its messages and whoever is in it; you need not be a member.",
         Hints::REMOVES,
-        blocking(state, handle),
+        asking(state, handle),
     )
 }
 
-fn handle(state: &CounterState, context: &Context, input: Confirmed) -> Result<Output> {
+async fn handle(state: Arc<CounterState>, context: Context, input: Confirmed) -> Result<Output> {
     let name = input.room()?;
-    let deleted_messages = state.store.delete(&Remover::of(context), &name)?;
+    let deleted = state.store.delete_room(Call::of(&context), name.clone());
+    let deleted_messages = deleted.await?;
     context.changed(Change::ResourceList);
     context.changed(Change::Resource(uris::room(&name)));
     context.changed(Change::Resource(uris::messages(&name)));
     Ok(Output {
         done: Done::new(
-            context,
+            &context,
             &name,
             format!("Room '{name}' was deleted."),
             format!("ルーム「{name}」を削除しました。"),

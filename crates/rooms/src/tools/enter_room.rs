@@ -10,19 +10,13 @@ use serde_json::json;
 use super::{
     Done,
     arguments::{self, AgentName, ExistingRoom},
-    blocking, define, tool_names,
+    asking, define, tool_names,
 };
 use crate::{
     errors,
-    model::{
-        members::{Profile, Status},
-        message,
-        names::{self, AGENT_PATTERN},
-        owners::Actor,
-        uris,
-    },
+    model::{members::Profile, message, names::AGENT_PATTERN, uris},
     state::CounterState,
-    store::Room,
+    store::{self, Call, Entrance},
 };
 
 const MAX_PROFILE: usize = 10_000;
@@ -73,13 +67,13 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Enter room",
         "Become a member of a room, or come back online; needed before sending and waiting. ルーム入室",
         Hints::ADDS,
-        blocking(state, handle),
+        asking(state, handle),
     )
 }
 
-fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
+async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {
     let name = input.room_name.name()?;
-    let agent = &input.agent_name.checked()?;
+    let agent = input.agent_name.checked()?;
     let metadata = input.profile.as_ref().and_then(|p| p.metadata.as_ref());
     if metadata.is_some_and(message::is_too_deep) {
         return Err(errors::profile_too_deep(message::MAX_DEPTH));
@@ -88,59 +82,31 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
     if size > MAX_PROFILE {
         return Err(errors::profile_too_large());
     }
-    let room = state.store.room(&name)?;
-    let similar = similar_name(&room, agent)?;
-    let again = match enter(state, context, &room, agent, input.profile) {
-        Err(error) if error.code == errors::AGENT_ALREADY_IN_ROOM => {
-            let inside = Inside::of(state, context, &room, agent)?;
+    let call = Call::of(&context);
+    let entered = state
+        .store
+        .enter(call, name.clone(), agent.clone(), input.profile)
+        .await?;
+    let inside = Inside::from(entered.inside);
+    let (english, japanese) = match entered.entrance {
+        Entrance::New => ("entered", "に入室しました"),
+        Entrance::Back => ("is back in", "に戻りました"),
+        Entrance::AlreadyIn => {
+            let error = errors::agent_already_in_room(&agent, name.as_str());
             return Err(error.details(json!(inside)));
         }
-        entered => entered?,
     };
-    let (english, japanese) = match again {
-        false => ("entered", "に入室しました"),
-        true => ("is back in", "に戻りました"),
-    };
+    context.changed(Change::Resource(uris::room(&name)));
     Ok(Output {
         done: Done::new(
-            context,
+            &context,
             &name,
             format!("{agent} {english} room '{name}'."),
             format!("{agent} がルーム「{name}」{japanese}。"),
         ),
-        inside: Inside::of(state, context, &room, agent)?,
-        warnings: similar.map(similar_warning).into_iter().collect(),
+        inside,
+        warnings: entered.similar.map(similar_warning).into_iter().collect(),
     })
-}
-
-/// Returns whether the agent was a member already, and had been offline.
-pub fn enter(
-    state: &CounterState,
-    context: &Context,
-    room: &Room,
-    agent: &str,
-    profile: Option<Profile>,
-) -> Result<bool> {
-    let now = context.clock.now();
-    let actor = Actor::of(context);
-    state.store.names.may_use(&actor, agent)?;
-    room.members.may_enter(agent, now)?;
-    state.store.names.claim(&actor, agent, now)?;
-    let again = state.store.enter(room, agent, profile, now)?;
-    context.changed(Change::Resource(uris::room(&room.name)));
-    Ok(again)
-}
-
-/// Another member whose name people could take for this one.
-fn similar_name(room: &Room, agent: &str) -> Result<Option<String>> {
-    let members = room.members.load()?;
-    if members.users.get(agent).is_some() {
-        return Ok(None);
-    }
-    let visible = names::visible(agent);
-    let mut names = members.users.names();
-    let similar = names.find(|name| names::visible(name) == visible);
-    Ok(similar.map(str::to_owned))
 }
 
 fn similar_warning(name: String) -> Warning {
@@ -151,16 +117,13 @@ fn similar_warning(name: String) -> Warning {
     Warning::new("SIMILAR_NAME", message).detail("name", name)
 }
 
-impl Inside {
-    fn of(state: &CounterState, context: &Context, room: &Room, agent: &str) -> Result<Self> {
-        let members = room.members.list(context.clock.now())?;
-        let user_count = members.len();
-        let online = members.into_iter().filter(|m| m.status == Status::Online);
-        Ok(Self {
-            description: state.store.listed(&room.name)?.description,
-            user_count,
-            online_users: online.map(|member| member.name).take(NAMED).collect(),
-            unread_count: room.reads.unread(agent)?,
-        })
+impl From<store::Inside> for Inside {
+    fn from(inside: store::Inside) -> Self {
+        Self {
+            description: inside.description,
+            user_count: inside.user_count,
+            online_users: inside.online.into_iter().take(NAMED).collect(),
+            unread_count: inside.unread,
+        }
     }
 }

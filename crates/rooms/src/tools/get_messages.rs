@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 
 use super::{
     arguments::{self, AgentName, ExistingRoom, Limit},
-    blocking, define, tool_names,
+    asking, define, tool_names,
 };
 use crate::{
     errors,
     model::{
         message::{Form, Message, shown},
-        owners::Actor,
+        names::RoomName,
     },
     state::CounterState,
-    store::{MessageRef, Page, Pick, Room, Start},
+    store::{Call, MessageRef, Page, Pick, Start},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -73,25 +73,21 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Get messages",
         "Get a room's messages, newest first; they stay unread (see wait_for_messages). メッセージ取得",
         Hints::READS,
-        blocking(state, handle),
+        asking(state, handle),
     )
 }
 
-fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
+async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {
     let now = context.clock.now();
     let start = start(&input, now)?;
     let (after, since) = lower_bound(&input, now)?;
     let agent = input.agent_name.map(AgentName::checked).transpose()?;
-    let agent = agent.as_deref();
-    if let Some(agent) = agent {
-        state.store.names.may_use(&Actor::of(context), agent)?;
-    }
-    let mentions_of = match (input.mentions_only, agent) {
+    let mentions_of = match (input.mentions_only, &agent) {
         (true, None) => return Err(errors::agent_name_missing()),
-        (true, agent) => agent,
+        (true, agent) => agent.clone(),
         (false, _) => None,
     };
-    let room = state.store.room(&input.room_name.name()?)?;
+    let name = input.room_name.name()?;
     let pick = Pick {
         start,
         after,
@@ -99,19 +95,19 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
         limit: input.limit.get(),
         mentions_of,
     };
-    let page = room.log.page(&pick)?;
+    let call = Call::of(&context);
+    let (page, unread) = state
+        .store
+        .page(call, name.clone(), agent, pick.clone())
+        .await?;
     let form = Form {
         compact: input.compact,
         ..Form::default()
     };
-    let mut output = output(&room, page, &pick, form);
-    if let Some(agent) = agent
-        && room.members.has(agent)?
-    {
-        room.members.heard_of(agent, now);
-        output.unread_count = Some(room.reads.unread(agent)?);
-    }
-    Ok(output)
+    Ok(Output {
+        unread_count: unread,
+        ..output(&name, page, &pick, form)
+    })
 }
 
 fn given(text: Option<&String>) -> Option<&str> {
@@ -145,13 +141,13 @@ fn lower_bound(input: &Input, now: Timestamp) -> Result<(Option<String>, Option<
     })
 }
 
-fn output(room: &Room, page: Page, pick: &Pick<'_>, form: Form) -> Output {
+fn output(name: &RoomName, page: Page, pick: &Pick, form: Form) -> Output {
     let why = page.messages.is_empty().then(|| why_empty(&page, pick));
     let (message, details) = why.unzip();
     let next = page.next.filter(|_| page.has_more);
     let messages = shown(page.messages, form);
     Output {
-        room_name: room.name.to_string(),
+        room_name: name.to_string(),
         count: messages.len(),
         has_more: page.has_more,
         next_cursor: next.map(|last| last.to_cursor()),
@@ -162,9 +158,9 @@ fn output(room: &Room, page: Page, pick: &Pick<'_>, form: Form) -> Output {
     }
 }
 
-fn why_empty(page: &Page, pick: &Pick<'_>) -> (String, Value) {
+fn why_empty(page: &Page, pick: &Pick) -> (String, Value) {
     let total = page.total;
-    let message = match (pick.mentions_of, &pick.start) {
+    let message = match (&pick.mentions_of, &pick.start) {
         _ if total == 0 => "There are no messages in this room yet.".to_owned(),
         (Some(agent), _) => {
             format!("No message that was asked for mentions {agent}; the room has {total}.")
@@ -180,14 +176,18 @@ fn why_empty(page: &Page, pick: &Pick<'_>) -> (String, Value) {
     (message, json!({ "totalMessages": total }))
 }
 
-/// For the resource of a room's messages.
-pub fn latest(room: &Room) -> Result<Output> {
-    let pick = Pick {
+/// The page for the resource of a room's messages.
+pub fn latest() -> Pick {
+    Pick {
         start: Start::Offset(0),
         after: None,
         since: None,
         limit: arguments::DEFAULT_LIMIT,
         mentions_of: None,
-    };
-    Ok(output(room, room.log.page(&pick)?, &pick, Form::default()))
+    }
+}
+
+/// That page as the resource shows it.
+pub fn shown_latest(name: &RoomName, page: Page) -> Output {
+    output(name, page, &latest(), Form::default())
 }

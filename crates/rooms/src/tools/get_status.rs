@@ -6,8 +6,8 @@ use kit::{Context, Hints, Result, Tool, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{NO_ROOMS, arguments::ExistingRoom, blocking, define, in_rooms, tool_names};
-use crate::{model::members::Status, state::CounterState, store::Listed};
+use super::{NO_ROOMS, arguments::ExistingRoom, asking, define, tool_names};
+use crate::{state::CounterState, store::Call};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -48,29 +48,30 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Status",
         "Count online users, messages (with archived ones) and bytes of all rooms or one. ステータス取得",
         Hints::READS,
-        blocking(state, handle),
+        asking(state, handle),
     )
 }
 
-fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
+async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {
     let only = input.room_name.map(|room| room.name()).transpose()?;
-    let only = only.as_ref();
-    let (found, unreadable) = in_rooms(state, only, |listed| status(state, context, listed))?;
-    let mut warnings = Vec::new();
-    if only.is_none() {
-        warnings.extend(state.store.warnings()?.into_iter().map(damage));
-    }
+    let report = state.store.status(Call::of(&context), only).await?;
+    let mut warnings: Vec<Warning> = report.damage.into_iter().map(damage).collect();
     let mut rooms = Vec::new();
     let mut online = HashSet::new();
-    for status in found {
-        let name = &status.room.name;
-        let found = status.warnings.iter();
+    for status in report.rooms {
+        let name = &status.name;
+        let found = status.damage.iter();
         let found = found.map(|found| format!("{name}: {found}"));
         warnings.extend(found.map(|found| damage(found).detail("roomName", name.as_str())));
+        rooms.push(Room {
+            name: name.to_string(),
+            online_users: status.online.len(),
+            total_messages: status.messages,
+            storage_size: status.bytes,
+        });
         online.extend(status.online);
-        rooms.push(status.room);
     }
-    warnings.extend(unreadable);
+    warnings.extend(report.unreadable);
     Ok(Output {
         total_rooms: rooms.len(),
         total_online_users: online.len(),
@@ -83,28 +84,4 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
 
 fn damage(what: String) -> Warning {
     Warning::new("DAMAGED_FILE", what)
-}
-
-struct RoomStatus {
-    room: Room,
-    online: Vec<String>,
-    warnings: Vec<String>,
-}
-
-fn status(state: &CounterState, context: &Context, listed: Listed) -> Result<RoomStatus> {
-    let room = state.store.room(&listed.name)?;
-    let members = room.members.list(context.clock.now())?;
-    let online = members.into_iter().filter(|m| m.status == Status::Online);
-    let online: Vec<String> = online.map(|member| member.name).collect();
-    let health = state.store.health(&room)?;
-    Ok(RoomStatus {
-        room: Room {
-            name: listed.name.to_string(),
-            online_users: online.len(),
-            total_messages: room.log.count()?,
-            storage_size: health.bytes,
-        },
-        online,
-        warnings: health.warnings,
-    })
 }

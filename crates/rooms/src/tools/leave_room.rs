@@ -9,13 +9,9 @@ use serde::Deserialize;
 use super::{
     Done,
     arguments::{AgentName, ExistingRoom},
-    blocking, define, tool_names,
+    asking, define, tool_names,
 };
-use crate::{
-    errors,
-    model::{owners::Actor, uris},
-    state::CounterState,
-};
+use crate::{model::uris, state::CounterState, store::Call};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -30,22 +26,20 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Leave room",
         "End your membership of a room; what you said stays. ルーム退室",
         Hints::ADDS,
-        blocking(state, handle),
+        asking(state, handle),
     )
 }
 
-fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Done> {
+async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Done> {
     let name = input.room_name.name()?;
-    let agent = &input.agent_name.checked()?;
-    let room = state.store.room(&name)?;
-    let acts = state
+    let agent = input.agent_name.checked()?;
+    let left = state
         .store
-        .act(&Actor::of(context), &room, agent, context.clock.now());
-    acts.map_err(errors::nothing_to_leave)?;
-    room.leave(agent)?;
+        .leave(Call::of(&context), name.clone(), agent.clone());
+    left.await?;
     context.changed(Change::Resource(uris::room(&name)));
     Ok(Done::new(
-        context,
+        &context,
         &name,
         format!("{agent} left room '{name}'."),
         format!("{agent} がルーム「{name}」から退室しました。"),

@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use kit::{Context, Error, Hints, Result, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
     arguments::{ExistingRoom, Limit},
-    blocking, define, tool_names,
+    asking, define, tool_names,
 };
 use crate::{
     model::{
         answer_size::{ANSWER_BYTES, bytes_in_answer},
         members::{Profile, Status},
+        names::RoomName,
     },
     state::CounterState,
-    store::Room,
+    store::{Call, Member},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -68,24 +68,32 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "List users",
         "List a room's members with their status, message count and profile. ルーム内ユーザー一覧",
         Hints::READS,
-        blocking(state, handle),
+        asking(state, handle),
     )
 }
 
-fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
-    let room = state.store.room(&input.room_name.name()?)?;
+async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {
+    let name = input.room_name.name()?;
+    let members = state
+        .store
+        .members(Call::of(&context), name.clone())
+        .await?;
     let limit = input.limit.map_or(usize::MAX, Limit::get);
-    page(&room, context.clock.now(), input.cursor.as_deref(), limit)
+    page(&name, members, input.cursor.as_deref(), limit)
 }
 
 /// Also for the resource of a room.
-pub fn users(room: &Room, now: Timestamp) -> Result<Output> {
-    page(room, now, None, usize::MAX)
+pub fn users(name: &RoomName, members: Vec<Member>) -> Result<Output> {
+    page(name, members, None, usize::MAX)
 }
 
 /// The users after the one named `cursor`, as many as fit into an answer.
-fn page(room: &Room, now: Timestamp, cursor: Option<&str>, limit: usize) -> Result<Output> {
-    let mut members = room.members.list(now)?;
+fn page(
+    name: &RoomName,
+    mut members: Vec<Member>,
+    cursor: Option<&str>,
+    limit: usize,
+) -> Result<Output> {
     members.sort_by(|a, b| a.name.cmp(&b.name));
     let user_count = members.len();
     let online = members.iter().filter(|m| m.status == Status::Online);
@@ -112,7 +120,7 @@ fn page(room: &Room, now: Timestamp, cursor: Option<&str>, limit: usize) -> Resu
     let has_more = users.len() < left;
     let last = users.last().filter(|_| has_more);
     Ok(Output {
-        room_name: room.name.to_string(),
+        room_name: name.to_string(),
         online_count,
         user_count,
         has_more,

@@ -7,8 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{NO_ROOMS, arguments::AgentName, blocking, define, in_rooms, tool_names};
-use crate::{model::owners::Actor, state::CounterState, store::Listed};
+use super::{NO_ROOMS, arguments::AgentName, asking, define, tool_names};
+use crate::{
+    state::CounterState,
+    store::{Call, RoomSummary},
+};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -54,23 +57,17 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "List rooms",
         "List all rooms, or only those an agent is in. ルーム一覧",
         Hints::READS,
-        blocking(state, handle),
+        asking(state, handle),
     )
 }
 
-fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
+async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {
     let agent = input.agent_name.map(AgentName::checked).transpose()?;
-    let agent = agent.as_deref();
-    if let Some(agent) = agent {
-        state.store.names.may_use(&Actor::of(context), agent)?;
-    }
-    let (rooms, warnings) = in_rooms(state, None, |listed| {
-        describe(state, context, listed, agent)
-    })?;
-    let rooms: Vec<Room> = rooms.into_iter().flatten().collect();
-    let total = state.store.rooms()?.len();
+    let list = state.store.list_rooms(Call::of(&context), agent.clone());
+    let list = list.await?;
+    let total = list.total;
     let message = match agent {
-        _ if !rooms.is_empty() => None,
+        _ if !list.rooms.is_empty() => None,
         _ if total == 0 => Some(NO_ROOMS.to_owned()),
         Some(agent) => Some(format!(
             "{agent} is in no room. list_rooms without agentName lists all ({total})."
@@ -80,36 +77,22 @@ fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Outpu
     };
     Ok(Output {
         details: message.is_some().then(|| json!({ "totalRooms": total })),
-        rooms,
-        warnings,
+        rooms: list.rooms.into_iter().map(Room::from).collect(),
+        warnings: list.warnings,
         message,
     })
 }
 
-/// `None` for a room that the agent is not in.
-fn describe(
-    state: &CounterState,
-    context: &Context,
-    listed: Listed,
-    agent: Option<&str>,
-) -> Result<Option<Room>> {
-    let room = state.store.room(&listed.name)?;
-    let members = room.members.load()?;
-    let is_joined = agent.map(|agent| members.users.get(agent).is_some());
-    if is_joined == Some(false) {
-        return Ok(None);
+impl From<RoomSummary> for Room {
+    fn from(room: RoomSummary) -> Self {
+        Self {
+            name: room.listed.name.to_string(),
+            description: room.listed.description,
+            created_at: room.listed.created_at,
+            user_count: room.users,
+            message_count: room.messages,
+            is_joined: room.unread.map(|_| true),
+            unread_count: room.unread,
+        }
     }
-    if let Some(agent) = agent {
-        room.members.heard_of(agent, context.clock.now());
-    }
-    let unread = agent.map(|agent| room.reads.unread(agent));
-    Ok(Some(Room {
-        name: listed.name.to_string(),
-        description: listed.description,
-        created_at: listed.created_at,
-        user_count: members.users.len(),
-        message_count: room.log.count()?,
-        is_joined,
-        unread_count: unread.transpose()?,
-    }))
 }

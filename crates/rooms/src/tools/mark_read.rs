@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     arguments::{AgentName, ExistingRoom},
-    blocking, define, tool_names,
+    asking, define, tool_names,
 };
-use crate::{model::owners::Actor, state::CounterState};
+use crate::{state::CounterState, store::Call};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -37,24 +37,23 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Mark read",
         "Mark a room's messages as read, so that wait_for_messages skips them.",
         Hints::SETS,
-        blocking(state, handle),
+        asking(state, handle),
     )
 }
 
-fn handle(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
-    let agent = &input.agent_name.checked()?;
-    let room = state.store.room(&input.room_name.name()?)?;
-    room.members.require(agent)?;
-    let now = context.clock.now();
-    state.store.act(&Actor::of(context), &room, agent, now)?;
-    let up_to = input.message_id.as_deref().filter(|id| !id.is_empty());
-    let before = room.reads.unread(agent)?;
-    let unread_count = room.mark_read(agent, up_to, now)?;
-    room.members.heard_of(agent, now);
+async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {
+    let agent = input.agent_name.checked()?;
+    let name = input.room_name.name()?;
+    let up_to = input.message_id.filter(|id| !id.is_empty());
+    let marked = state
+        .store
+        .mark_read(Call::of(&context), name.clone(), agent, up_to);
+    let marked = marked.await?;
     Ok(Output {
         success: true,
-        room_name: room.name.to_string(),
-        unread_count,
-        message: (before == unread_count).then_some("Nothing changed: they were read already."),
+        room_name: name.to_string(),
+        unread_count: marked.after,
+        message: (marked.before == marked.after)
+            .then_some("Nothing changed: they were read already."),
     })
 }

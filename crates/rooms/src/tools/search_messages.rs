@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::{Context, Hints, Result, Tool, Warning};
+use kit::{Context, Error, Hints, Result, Tool, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{
     NO_ROOMS,
     arguments::{self, AgentName, ExistingRoom, Limit},
-    define, in_rooms, tool_names, waiting,
+    asking, define, tool_names,
 };
 use crate::{
     errors,
@@ -23,7 +23,7 @@ use crate::{
         query::Query,
     },
     state::CounterState,
-    store::{Search, SearchCursor, SearchHits},
+    store::{Call, Search, SearchCursor, SearchHits},
 };
 
 /// An empty answer is explained by more searches, if the first was quicker than this.
@@ -82,22 +82,20 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Search",
         "Search messages by text, agent and time (each optional), newest first; archived ones too.",
         Hints::READS,
-        waiting(state, handle),
+        asking(state, handle),
     )
 }
 
 async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Result<Output> {
     // The semaphore is never closed.
     let turn = state.searches.acquire().await;
-    let found = state
-        .blocking(move |state| find(state, &context, input))
-        .await;
+    let found = find(&state, &Call::of(&context), input).await;
     drop(turn);
     found
 }
 
-fn find(state: &CounterState, context: &Context, input: Input) -> Result<Output> {
-    let now = context.clock.now();
+async fn find(state: &CounterState, call: &Call, input: Input) -> Result<Output> {
+    let now = call.now();
     let query = Query::parse(&input.query.unwrap_or_default())?;
     let room = input.room_name.map(|room| room.name()).transpose()?;
     let room = room.as_ref();
@@ -110,13 +108,13 @@ fn find(state: &CounterState, context: &Context, input: Input) -> Result<Output>
         limit: input.limit.get(),
     };
     let started = Instant::now();
-    let (mut found, warnings) = search_rooms(state, context, room, &search)?;
+    let (mut found, warnings) = search_rooms(state, call, room, &search).await?;
     let (mut looked_for, mut message, mut details) = (query.shown.clone(), None, None);
     if found.hits.is_empty()
         && let Some(parts) = query.in_parts()
     {
         search.words = parts.words;
-        found = search_rooms(state, context, room, &search)?.0;
+        found = search_rooms(state, call, room, &search).await?.0;
         if !found.hits.is_empty() {
             looked_for = parts.shown;
             message = Some(IN_PARTS.to_owned());
@@ -124,13 +122,13 @@ fn find(state: &CounterState, context: &Context, input: Input) -> Result<Output>
     }
     if found.hits.is_empty() {
         if let Some(agent) = &search.agent
-            && !state.store.is_known(agent)
+            && !state.store.is_known(call.clone(), agent.clone()).await?
         {
             return Err(errors::agent_not_found(agent));
         }
         let explains = search.after.is_none() && started.elapsed() < QUICK;
         let (why, more) = match explains {
-            true => why_empty(state, context, room, &query, &search)?,
+            true => why_empty(state, call, room, &query, &search).await?,
             false => (NOTHING.to_owned(), json!({ "lookedFor": looked_for })),
         };
         (message, details) = (Some(why), Some(more));
@@ -166,43 +164,34 @@ fn cursor(text: Option<&str>) -> Result<Option<SearchCursor>> {
     }
 }
 
-fn search_rooms(
+async fn search_rooms(
     state: &CounterState,
-    context: &Context,
+    call: &Call,
     only: Option<&RoomName>,
     search: &Search,
 ) -> Result<(SearchHits, Vec<Warning>)> {
-    let mut all: Option<SearchHits> = None;
-    let (_, warnings) = in_rooms(state, only, |listed| {
-        let room = state.store.room(&listed.name)?;
-        let found = room.log.search(search, || context.check_cancelled())?;
-        all = Some(match all.take() {
-            Some(others) => others.merge(found, search.limit),
-            None => found,
-        });
-        Ok(())
-    })?;
-    Ok((all.unwrap_or_default(), warnings))
+    let (call, only) = (call.clone(), only.cloned());
+    state.store.search(call, only, search.clone()).await
 }
 
 /// Why nothing was found: the words are elsewhere, or not all of them are in one message.
-fn why_empty(
+async fn why_empty(
     state: &CounterState,
-    context: &Context,
+    call: &Call,
     room: Option<&RoomName>,
     query: &Query,
     search: &Search,
 ) -> Result<(String, Value)> {
-    let first = |room, words: Vec<String>, search: Search| {
+    let first = async |room, words: Vec<String>, search: Search| {
         let search = Search {
             words,
             limit: 1,
             ..search
         };
-        let found = search_rooms(state, context, room, &search)?.0;
-        Ok(found.hits.into_iter().next().map(|hit| hit.line))
+        let found = search_rooms(state, call, room, &search).await?.0;
+        Ok::<_, Error>(found.hits.into_iter().next().map(|hit| hit.line))
     };
-    if room.is_none() && state.store.rooms()?.is_empty() {
+    if room.is_none() && state.store.rooms(call.budget.clone()).await?.is_empty() {
         return Ok((NO_ROOMS.to_owned(), json!({ "lookedFor": query.shown })));
     }
     let words = query.shown.join("`, `");
@@ -210,7 +199,7 @@ fn why_empty(
         return Ok((NOTHING.to_owned(), json!({ "lookedFor": [] })));
     }
     if (room.is_some() || search.has_filters())
-        && let Some(line) = first(None, query.words.clone(), Search::default())?
+        && let Some(line) = first(None, query.words.clone(), Search::default()).await?
     {
         let message = format!(
             "No message with `{words}` matches the other filters. Without them there is one of \
@@ -226,7 +215,7 @@ fn why_empty(
     }
     let mut alone = Vec::new();
     for word in query.each() {
-        if first(room, word.words, search.clone())?.is_some() {
+        if first(room, word.words, search.clone()).await?.is_some() {
             alone.extend(word.shown);
         }
     }
@@ -248,7 +237,7 @@ mod tests {
     #[tokio::test]
     async fn a_search_waits_for_its_turn() {
         let directory = tempfile::tempdir().unwrap();
-        let state = Arc::new(CounterState::new(crate::Settings {
+        let state = Arc::new(CounterState::on_files(crate::Settings {
             data_dir: directory.path().to_owned(),
             ..crate::Settings::default()
         }));

@@ -1,4 +1,4 @@
-//! `send_message`: answers once the message is on the disk.
+//! `send_message`: answers once the message can't be lost.
 
 use std::sync::Arc;
 
@@ -9,17 +9,15 @@ use serde_json::{Map, Value, json};
 
 use super::{
     arguments::{self, AgentName, ExistingRoom},
-    define, tool_names, waiting,
+    asking, define, tool_names,
 };
 use crate::{
     model::{
         message::{Draft, MAX_CLIENT_ID, MAX_MESSAGE},
-        names::RoomName,
-        owners::Actor,
         uris,
     },
     state::CounterState,
-    store::{Room, UnknownMention},
+    store::{Call, UnknownMention},
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -66,7 +64,7 @@ pub fn tool(state: &Arc<CounterState>) -> Tool {
         "Send message",
         "Send a message to a room you have entered; everybody who can use these tools can read it, nothing is private. メッセージ送信",
         Hints::ADDS,
-        waiting(state, handle),
+        asking(state, handle),
     )
 }
 
@@ -81,10 +79,14 @@ async fn handle(state: Arc<CounterState>, context: Context, input: Input) -> Res
     };
     draft.check()?;
     let (agent, now) = (draft.agent.clone(), context.clock.now());
-    let room = room(&state, &context, &name, &agent).await?;
+    let call = Call::of(&context);
+    let allowed = state
+        .store
+        .may_send(call.clone(), name.clone(), agent.clone());
+    allowed.await?;
     // Checked after the name, so that nobody can use up another agent's limit.
     state.may_send(&agent, now)?;
-    let sent = room.send(draft, context.clock.clone()).await;
+    let sent = state.store.send(call, name.clone(), draft).await;
     if sent.as_ref().is_ok_and(|sent| !sent.repeated) {
         context.changed(Change::Resource(uris::messages(&name)));
     } else {
@@ -128,28 +130,4 @@ fn unknown_mentions(unknown: &[UnknownMention]) -> Option<Warning> {
             .detail("names", names)
             .detail("nearest", nearest),
     )
-}
-
-/// The room, if the caller may use this name.
-async fn room(
-    state: &Arc<CounterState>,
-    context: &Context,
-    name: &RoomName,
-    agent: &str,
-) -> Result<Arc<Room>> {
-    let actor = Actor::of(context);
-    match state.store.opened(name) {
-        // Whether it still exists is checked when the message is written.
-        Some(room) if actor == Actor::Local => Ok(room),
-        _ => {
-            let (name, agent, now) = (name.clone(), agent.to_owned(), context.clock.now());
-            state
-                .blocking(move |state| {
-                    let room = state.store.room(&name)?;
-                    state.store.act(&actor, &room, &agent, now)?;
-                    Ok(room)
-                })
-                .await
-        }
-    }
 }

@@ -1,5 +1,11 @@
 //! A counter on a directory of its own, called as the desk calls it, and the
-//! arguments that many calls share.
+//! arguments that many calls share. In `on_sql` the same desk keeps its rooms in a
+//! database.
+
+#![allow(
+    dead_code,
+    reason = "the tests on files and those in `on_sql` use parts of it"
+)]
 
 use std::{
     ops::{Deref, DerefMut},
@@ -8,13 +14,15 @@ use std::{
 };
 
 use kit::{
-    BoxFuture, Caller, Context, Error,
+    BoxFuture, Caller, Context, Error, Store,
     context::{Client, NoClient},
     testing::Harness,
     time::Clock,
 };
 use rooms::Settings;
 use serde_json::{Value, json};
+
+use crate::database::TestDatabase;
 
 pub fn room(room: &str) -> Value {
     json!({"roomName": room})
@@ -44,7 +52,14 @@ pub fn with(mut arguments: Value, more: Value) -> Value {
 pub struct Desk {
     harness: Harness,
     pub path: PathBuf,
+    pub settings: Settings,
+    database: Option<TestDatabase>,
     _directory: Option<TestDirectory>,
+}
+
+/// Whether rooms are kept in files here.
+pub fn in_files() -> bool {
+    !module_path!().contains("on_sql")
 }
 
 impl Deref for Desk {
@@ -83,10 +98,44 @@ impl Desk {
 
     /// A desk on a new directory.
     pub fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        let desk = Self::on_files(change);
+        match in_files() {
+            true => desk,
+            false => desk.on_database(TestDatabase::new()),
+        }
+    }
+
+    /// A desk on a new directory, wherever rooms are kept here.
+    pub fn on_files(change: impl FnOnce(&mut Settings)) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let mut desk = Self::at(&directory.path().join("data"), change);
         desk._directory = Some(TestDirectory(directory));
         desk
+    }
+
+    /// The same rooms as these, which are in files, where they are kept here.
+    pub async fn moved_here(self) -> Self {
+        if in_files() {
+            return self;
+        }
+        self.settle().await;
+        let database = TestDatabase::new();
+        let store = Arc::clone(&database.store);
+        rooms::copy_to_database(&self.settings, store)
+            .await
+            .unwrap();
+        self.on_database(database)
+    }
+
+    /// This desk with its rooms in a database.
+    fn on_database(mut self, database: TestDatabase) -> Self {
+        let store = Arc::clone(&database.store);
+        let counter = rooms::counter(self.settings.clone(), Some(store));
+        let context = self.harness.context.clone();
+        self.harness = Harness::new(counter, "2026-11-15T09:00:00Z");
+        self.harness.context = context;
+        self.database = Some(database);
+        self
     }
 
     /// One whose clock stands at `time`.
@@ -104,20 +153,35 @@ impl Desk {
             ..Settings::default()
         };
         change(&mut settings);
-        let mut harness = Harness::new(rooms::counter(settings), "2026-11-15T09:00:00Z");
+        let counter = rooms::counter(settings.clone(), None);
+        let mut harness = Harness::new(counter, "2026-11-15T09:00:00Z");
         harness.context = Context::of_the_desk(Clock::system());
         Self {
             harness,
             path: path.to_owned(),
+            settings,
+            database: None,
             _directory: None,
         }
     }
 
-    /// Another desk on this directory, with the same clock.
+    pub fn store_of_rooms(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.database.as_ref().unwrap().store)
+    }
+
+    /// Another desk on these rooms, with the same clock.
     pub fn beside(&self) -> Self {
-        let mut beside = Self::at(&self.path, |_| {});
+        self.beside_with(|_| {})
+    }
+
+    /// The same with other settings.
+    pub fn beside_with(&self, change: impl FnOnce(&mut Settings)) -> Self {
+        let mut beside = Self::at(&self.path, change);
         beside.context.clock = self.context.clock.clone();
-        beside
+        match &self.database {
+            Some(database) => beside.on_database(database.clone()),
+            None => beside,
+        }
     }
 
     /// A context of its own, to cancel or to see what a call changed.
@@ -302,9 +366,10 @@ pub fn texts(answer: &Value) -> Vec<String> {
 /// A room `a` with the ids of its messages m0 to m5, one each hour from 10:00 on, every
 /// other one for `y`. The last one, `late`, has the time 11:30. Some are archived.
 pub async fn hourly_messages() -> (Desk, Vec<String>) {
-    let desk = Desk::at_time("2026-11-15T09:00:00Z", |settings| {
+    let mut desk = Desk::on_files(|settings| {
         settings.max_messages = 3.try_into().unwrap();
     });
+    desk.context.clock = Clock::fixed("2026-11-15T09:00:00Z".parse().unwrap());
     desk.room("a", &["x", "y"]).await;
     let mut ids = Vec::new();
     for n in 0..6 {
@@ -316,7 +381,7 @@ pub async fn hourly_messages() -> (Desk, Vec<String>) {
         r#"{"id":"late","agentName":"x","message":"late","timestamp":"2026-11-15T11:30:00Z"}"#;
     let log = desk.read("rooms/a/messages.jsonl");
     desk.write("rooms/a/messages.jsonl", &format!("{log}{late}\n"));
-    (desk, ids)
+    (desk.moved_here().await, ids)
 }
 
 /// Calls `done` until it returns `true`, for up to ten seconds.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, confirmed, hourly_messages, member, message, room, texts, with};
+use super::desk::{Desk, confirmed, hourly_messages, member, message, room, texts, with};
 
 #[tokio::test]
 async fn entering_shows_what_is_in_the_room() {

@@ -3,7 +3,7 @@
 //! `desk` sets one up; `seed` holds it against its document; `processes` and
 //! `crash` start this very binary again as other processes on the same
 //! directory (`worker`), `original` as the server that was there before; the
-//! other modules mirror what people do there.
+//! other modules mirror what people do there. `on_sql` runs those again on a database.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,6 +15,7 @@
 mod bounds;
 mod crash;
 mod damage;
+mod database;
 mod desk;
 mod faults;
 mod files;
@@ -23,6 +24,7 @@ mod guidance;
 mod hostile;
 mod members;
 mod messages;
+mod on_sql;
 mod original;
 mod owners;
 mod paging;

@@ -3,7 +3,7 @@
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, hourly_messages, member, room, texts, with};
+use super::desk::{Desk, hourly_messages, in_files, member, room, texts, with};
 
 #[tokio::test]
 async fn pages_go_from_newest_to_oldest_by_offset_and_by_cursor() {
@@ -190,6 +190,9 @@ async fn unread_counts_messages_of_others_after_the_read_position() {
     let other = desk.beside();
     let rooms = other.rooms(Some("y")).await;
     assert_eq!(rooms[0]["unreadCount"], 0);
+    if !in_files() {
+        return;
+    }
     let status = desk.json("rooms/a/read_status.json");
     assert_eq!(status["y"]["agentName"], "y");
     assert!(status["y"]["lastReadMessageId"].is_string());
@@ -205,6 +208,9 @@ async fn replies_name_what_they_answer() {
     desk.ok("send_message", reply).await;
     let page = desk.ok("get_messages", room("a")).await;
     assert_eq!(page["messages"][0]["replyTo"], question);
+    if !in_files() {
+        return;
+    }
     let line = desk.read("rooms/a/messages.jsonl");
     let line = line.lines().last().unwrap();
     assert!(

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, confirmed, member, room, with};
+use super::desk::{Desk, confirmed, member, room, with};
 
 /// A line of a log that was written at a minute of an hour.
 fn line(id: &str, message: &str, minute: usize) -> String {
@@ -40,7 +40,7 @@ async fn on_all_pages(
 
 #[tokio::test]
 async fn the_pages_of_a_search_have_every_message_once() {
-    let desk = Desk::new();
+    let desk = Desk::on_files(|_| {});
     let names = ["r", "s", "t"];
     let mut logs = [const { String::new() }; 3];
     // Of different lengths, so that a short one would fit where a long one does not.
@@ -52,6 +52,7 @@ async fn the_pages_of_a_search_have_every_message_once() {
         desk.room(name, &["a"]).await;
         desk.write(&format!("rooms/{name}/messages.jsonl"), log);
     }
+    let desk = desk.moved_here().await;
     let ids = async |arguments| {
         on_all_pages(&desk, "search_messages", arguments, ("messages", "id")).await
     };
@@ -76,7 +77,7 @@ async fn the_pages_of_a_search_have_every_message_once() {
 /// The log is not always in the order of its times.
 #[tokio::test]
 async fn a_clock_that_was_set_back_hides_no_message_from_a_search() {
-    let desk = Desk::new();
+    let desk = Desk::on_files(|_| {});
     for (name, minutes) in [("r", [1, 30, 5, 6, 2]), ("s", [3, 4, 20, 5, 5])] {
         desk.room(name, &["a"]).await;
         let lines = (0..)
@@ -87,6 +88,7 @@ async fn a_clock_that_was_set_back_hides_no_message_from_a_search() {
             &lines.collect::<String>(),
         );
     }
+    let desk = desk.moved_here().await;
     for limit in 1..=10 {
         let found = json!({"limit": limit});
         let found = on_all_pages(&desk, "search_messages", found, ("messages", "id")).await;

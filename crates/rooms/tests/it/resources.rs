@@ -12,7 +12,7 @@ use kit::{
 use serde_json::Value;
 use tokio::time::sleep;
 
-use crate::desk::{Desk, eventually, message, texts};
+use super::desk::{Desk, eventually, message, texts};
 
 async fn read(desk: &Desk, uri: &str) -> Option<Value> {
     let text = (**desk).read(uri).await?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use kit::{Error, Result};
+use store::url::DatabaseUrl;
 
 use super::{
     ask::Terminal,
@@ -136,6 +137,14 @@ impl Request<'_> {
         let Some((key, inside_data)) = registration.folder else {
             return Ok(environment);
         };
+        // A directory that is named would keep the counter in files.
+        let url = &config.settings.database.url;
+        let data = self.global.data.as_deref();
+        let on_postgres = matches!(location::database_url(url, data)?, DatabaseUrl::Postgres(_));
+        let moves = registration.on_postgres.is_some() && on_postgres;
+        if moves && !config.keeps_files.contains(registration.name) {
+            return Ok(environment);
+        }
         let settings = config.counters.get(registration.name);
         let configured = settings.and_then(|settings| settings.get(key));
         let is_default = configured == (registration.default_settings)().get(key);

@@ -16,15 +16,39 @@ use super::mentions;
 /// A directory of its own, gone with its last clone. Nothing of the
 /// environment reaches the program but `PATH`.
 #[derive(Clone)]
-pub struct Place(Arc<TempDir>);
+pub struct Place {
+    directory: Arc<TempDir>,
+    /// The address of the database of every command here.
+    pub database: Option<Arc<str>>,
+}
 
 impl Place {
     pub fn new() -> Self {
-        Self(Arc::new(tempfile::tempdir().unwrap()))
+        Self {
+            directory: Arc::new(tempfile::tempdir().unwrap()),
+            database: None,
+        }
+    }
+
+    /// One whose data is in a new database on PostgreSQL.
+    pub fn on_postgres() -> Self {
+        let url = store::testing::Postgres::shared().create_database();
+        Self {
+            database: Some(url.into()),
+            ..Self::new()
+        }
+    }
+
+    /// The same place after its configuration moved to a new database on PostgreSQL.
+    pub fn moved_to_postgres(&self) -> Self {
+        Self {
+            directory: Arc::clone(&self.directory),
+            database: Self::on_postgres().database,
+        }
     }
 
     pub fn path(&self) -> &Path {
-        self.0.path()
+        self.directory.path()
     }
 
     pub fn data(&self) -> PathBuf {
@@ -43,6 +67,8 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_madoguchi"));
         self.enter(&mut command);
         command.env("MADOGUCHI_DATA", self.data());
+        let database = self.database.as_deref();
+        command.envs(database.map(|url| ("MADOGUCHI_DATABASE__URL", url)));
         command
     }
 

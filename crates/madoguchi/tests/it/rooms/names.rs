@@ -2,9 +2,15 @@
 
 use serde_json::{Value, json};
 
+use super::{NewPlace, on_both_stores};
 use crate::harness::{
     Desk, Pipe, Place, Socket, modern, modern_headers, refused, request, result, structured,
 };
+
+on_both_stores! {
+    a_name_belongs_to_the_key_that_used_it_first
+    a_key_whose_scope_names_the_tool_deletes_a_room_of_another
+}
 
 /// Makes a key on the data of `place`, as an operator would.
 fn create(place: &Place, arguments: &[&str]) -> (String, String) {
@@ -57,9 +63,8 @@ fn confirmed() -> Value {
     json!({ "roomName": "dev", "confirm": true })
 }
 
-#[tokio::test]
-async fn a_name_belongs_to_the_key_that_used_it_first() {
-    let desk = Desk::setup().start().await;
+async fn a_name_belongs_to_the_key_that_used_it_first(place: NewPlace) {
+    let desk = Desk::setup().place(&place()).start().await;
     let (_, a) = create(&desk.place, &["alpha"]);
     let (b_id, b) = create(&desk.place, &["beta"]);
     structured(&http(&desk, &a, "create_room", json!({ "roomName": "dev" })).await);
@@ -155,9 +160,8 @@ async fn a_person_shares_and_releases_a_name(desk: &Desk, (b_id, b): (&str, &str
     );
 }
 
-#[tokio::test]
-async fn a_key_whose_scope_names_the_tool_deletes_a_room_of_another() {
-    let desk = Desk::setup().start().await;
+async fn a_key_whose_scope_names_the_tool_deletes_a_room_of_another(place: NewPlace) {
+    let desk = Desk::setup().place(&place()).start().await;
     let (_, a) = create(&desk.place, &["alpha"]);
     let tools = "delete_room,agent_communication/clear_room_messages";
     let (_, keeper) = create(

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{NAMES, meet, member, room, say, set_ups};
-use crate::harness::refused;
+use super::{NAMES, NewPlace, meet, member, on_both_stores, room, say, set_ups};
+use crate::harness::{Place, refused};
+
+on_both_stores! { clients_of_the_original_server_are_understood }
 
 /// What clients of the original server send, and what they do with the answer.
-#[tokio::test]
-async fn clients_of_the_original_server_are_understood() {
-    for (way, place, agents) in set_ups().await {
+async fn clients_of_the_original_server_are_understood(place: NewPlace) {
+    for (way, place, agents) in set_ups(place).await {
         meet(&agents, "dev-team").await;
         let agent = &agents[0];
         let newcomer = member("newcomer", "dev-team");
@@ -56,7 +57,7 @@ async fn clients_of_the_original_server_are_understood() {
 /// The original empties a file before it writes it, and may be killed in between.
 #[tokio::test]
 async fn files_that_were_left_empty_hide_nothing() {
-    for (way, place, agents) in set_ups().await {
+    for (way, place, agents) in set_ups(Place::new).await {
         meet(&agents, "dev-team").await;
         say(&agents[0], NAMES[0], "dev-team", "kept").await;
         let talk = place.path().join("talk");

@@ -4,14 +4,18 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Way, member, room, say};
-use crate::harness::{Place, Socket, initialize, initialized, modern, plain, result};
+use super::{NewPlace, Way, member, on_both_stores, room, say};
+use crate::harness::{Socket, initialize, initialized, modern, plain, result};
+
+on_both_stores! {
+    many_wait_at_once_and_one_message_wakes_them_all
+    watched_messages_tell_their_watchers_in_both_eras
+}
 
 /// The limit of connections is far beyond this; each of these keeps one open.
-#[tokio::test]
-async fn many_wait_at_once_and_one_message_wakes_them_all() {
+async fn many_wait_at_once_and_one_message_wakes_them_all(place: NewPlace) {
     const MANY: usize = 50;
-    let place = Place::new();
+    let place = place();
     let (desk, speaker) = (Way::http(&place).await, Way::stdio(&place));
     speaker.ok("create_room", room("r")).await;
     speaker.ok("enter_room", member("speaker", "r")).await;
@@ -41,9 +45,8 @@ async fn many_wait_at_once_and_one_message_wakes_them_all() {
     }
 }
 
-#[tokio::test]
-async fn watched_messages_tell_their_watchers_in_both_eras() {
-    let place = Place::new();
+async fn watched_messages_tell_their_watchers_in_both_eras(place: NewPlace) {
+    let place = place();
     let way = Way::http(&place).await;
     let Way::Http(desk) = &way else {
         unreachable!()
