@@ -32,7 +32,10 @@ pub struct Desk {
     pub state: Arc<DeskState>,
     pub approvals: Approvals,
     pub metrics: Metrics,
-    /// Cancelled when the program is asked to stop. Nothing new begins then.
+    /// Cancelled when the program is asked to stop. `/readyz` fails then, and calls
+    /// are still served.
+    pub draining: CancellationToken,
+    /// Cancelled when load balancers have had time to notice. Nothing new begins then.
     pub stopping: CancellationToken,
     /// Cancelled when all calls in flight have ended. Open streams end then.
     pub ending: CancellationToken,
@@ -47,7 +50,7 @@ impl Desk {
         clock: Clock,
         state: Arc<DeskState>,
     ) -> Result<Self> {
-        let metrics = Metrics::new();
+        let (metrics, stopping) = (Metrics::new(), CancellationToken::new());
         let abouts: Vec<About> = counters
             .iter()
             .map(|counter| counter.about.clone())
@@ -67,7 +70,8 @@ impl Desk {
             metrics,
             settings,
             clock,
-            stopping: CancellationToken::new(),
+            draining: stopping.child_token(),
+            stopping,
             ending: CancellationToken::new(),
             in_flight: TaskTracker::new(),
         })
@@ -98,6 +102,13 @@ impl Desk {
         let trail = Some(Arc::new(trail));
         self.audit = Audit::new(&self.settings.audit, &self.clock, trail);
         Ok(self)
+    }
+
+    /// Lets load balancers notice that this desk stops, then stops.
+    pub async fn drain(&self, wait: Duration) {
+        self.draining.cancel();
+        tokio::time::sleep(wait).await;
+        self.stopping.cancel();
     }
 
     /// Waits until every call is answered, for `shutdown_seconds` at most, and then

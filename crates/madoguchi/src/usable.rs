@@ -9,7 +9,7 @@ use desk::{
     stations::identify::Keyring,
 };
 use kit::{Result, time::Clock};
-use server::transport::{guard, listener, tls};
+use server::transport::{guard, listener, proxies::Proxies, tls};
 
 use crate::{
     cli::{CounterOptions, Global},
@@ -30,6 +30,7 @@ pub fn usable(global: &Global, config: &Config) -> Result<()> {
             listener::checked_address(&listener, section, encrypted)?;
         }
         guard::check_names(&listener, section)?;
+        Proxies::new(&listener, section)?;
     }
     keys(config, &config.settings.identity)?;
     limits(&config.settings)

@@ -26,9 +26,10 @@ pub struct Addresses {
     started: Instant,
 }
 
-/// Where a connection comes from.
+/// Where a request comes from.
 pub struct Visit {
     addresses: Arc<Addresses>,
+    pub address: IpAddr,
     from: IpAddr,
 }
 
@@ -71,10 +72,11 @@ impl Addresses {
         i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX)
     }
 
-    pub fn visit(self: &Arc<Self>, peer: IpAddr) -> Visit {
+    pub fn visit(self: &Arc<Self>, address: IpAddr) -> Visit {
         Visit {
             addresses: Arc::clone(self),
-            from: network(peer),
+            address,
+            from: network(address),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! and hands them to `wire`; none of them knows a tool.
 //!
 //! - `listener`: connections, for every port; `tls`: encrypts them
-//! - `connections`: how many may be open, and whose
+//! - `connections`: how many may be open, and whose; `proxies`: who is behind a proxy
 //! - `request_budget`: the memory that large requests share; `budgeted_reader`
 //!   keeps to it; `write_timeout`: ends connections that nobody reads; `layered`
 //!   puts these two on a connection
@@ -29,6 +29,7 @@ pub mod layered;
 pub mod listener;
 pub mod origin;
 pub mod own_port;
+pub mod proxies;
 pub mod request_budget;
 pub mod stdio;
 pub mod streamable_http;

@@ -20,6 +20,8 @@ pub struct Http {
     pub public_url: String,
     /// Allows a non-loopback address without TLS and without required keys: a container network, or a proxy that ends TLS in front.
     pub trusted_network: bool,
+    /// Proxies in front of this listener, as addresses or networks: ["10.0.0.7", "fd00::/8"]. Limits and audit then go by the client's address, which these proxies name in X-Forwarded-For or Forwarded. From anybody else these headers are ignored.
+    pub trusted_proxies: Vec<String>,
     /// Shows /metrics to everybody, although `require_key` is set.
     pub public_metrics: bool,
     /// The largest head of a request, that is its first line and headers, in bytes.
@@ -31,7 +33,7 @@ pub struct Http {
     /// How many connections may be open at once. Each key may have half of them, and so may all callers without a key together.
     #[schemars(range(min = 1, max = 1000000))]
     pub max_connections: usize,
-    /// How many connections one address (IPv6: one /64 network) may have, counted separately with and without keys; 0 for no limit, for example behind a proxy.
+    /// How many connections one address (IPv6: one /64 network) may have, counted separately with and without keys; 0 for no limit. `trusted_proxies` have none.
     #[schemars(range(min = 0, max = 1000000))]
     pub max_connections_per_address: usize,
     /// How many further connections may be open that have not yet shown a required key. Beyond that, the oldest connection of the address with the most is closed.
@@ -49,6 +51,9 @@ pub struct Http {
     /// How long a client may take to send a request's body, in seconds.
     #[schemars(range(min = 1, max = 86400))]
     pub body_timeout_seconds: u64,
+    /// How long the desk goes on serving after SIGTERM, while /readyz already fails, so that a load balancer has time to send calls elsewhere, in seconds. Ctrl-C does not wait.
+    #[schemars(range(min = 0, max = 86400))]
+    pub drain_seconds: u64,
     /// How long calls in flight may take to finish when the program is asked to stop, in seconds.
     #[schemars(range(min = 0, max = 86400))]
     pub shutdown_seconds: u64,
@@ -73,6 +78,7 @@ impl Default for Http {
             require_key: false,
             public_url: String::new(),
             trusted_network: false,
+            trusted_proxies: Vec::new(),
             public_metrics: false,
             max_head_bytes: 64 * 1024,
             max_body_bytes: 4 * 1024 * 1024,
@@ -83,6 +89,7 @@ impl Default for Http {
             write_timeout_seconds: 30,
             header_timeout_seconds: 60,
             body_timeout_seconds: 30,
+            drain_seconds: 5,
             shutdown_seconds: 30,
             session_seconds: 300,
             max_sessions: 1024,
@@ -102,6 +109,7 @@ impl Http {
             require_key: self.require_key,
             public_url: self.public_url.clone(),
             trusted_network: self.trusted_network,
+            trusted_proxies: self.trusted_proxies.clone(),
         }
     }
 }
@@ -125,6 +133,8 @@ pub struct Listener {
     pub public_url: String,
     /// Allows a non-loopback address without TLS and without required keys: a container network, or a proxy that ends TLS in front.
     pub trusted_network: bool,
+    /// Proxies in front of this listener, as addresses or networks: ["10.0.0.7", "fd00::/8"]. Limits and audit then go by the client's address, which these proxies name in X-Forwarded-For or Forwarded. From anybody else these headers are ignored.
+    pub trusted_proxies: Vec<String>,
 }
 
 impl Default for Listener {

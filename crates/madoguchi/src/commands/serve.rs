@@ -3,11 +3,12 @@
 mod hand_over;
 mod page;
 mod ports;
+mod signals;
 
 use std::{io::IsTerminal, process::ExitCode, sync::Arc};
 
 use desk::{Desk, background, log};
-use kit::{Error, Result};
+use kit::Result;
 use server::{
     console,
     transport::{
@@ -23,7 +24,6 @@ use crate::{
     cli::{Global, Serve},
     config::Config,
     counters, invocation, location, open,
-    output::tell,
     reader::{self, pick},
     running::{self, RunningDesk},
     runtime, usable,
@@ -60,7 +60,7 @@ async fn serve(
 ) -> Result<ExitCode> {
     let tls = Tls::open(&config.settings.tls)?;
     if let Some(tls) = &tls {
-        reload_on_signal(Arc::clone(tls))?;
+        signals::reload(Arc::clone(tls))?;
     }
     let ports = BoundPorts::bind(global, &config, arguments, tls.as_ref()).await?;
     let database = location::database_url(&config.settings.database.url, global.data.as_deref())?;
@@ -79,8 +79,7 @@ async fn serve(
     background::finish_erasures(&opened.desk).await;
     let desk = Arc::clone(&opened.desk);
     background::start(&desk);
-    let stopping = desk.stopping.clone();
-    tokio::spawn(stop_after(stop_signal()?, stopping, hand_over.is_page()));
+    signals::stop(&desk, hand_over.is_page())?;
     let served = served(&desk, &ports);
     log_addresses(&desk, &ports);
     let console = match ports.main.is_some() {
@@ -200,67 +199,4 @@ fn sites(global: &Global, desk: &Arc<Desk>, ports: BoundPorts) -> Vec<Site> {
         });
     }
     sites
-}
-
-/// Reloads the certificate on SIGHUP. Open connections keep the old one.
-#[cfg(unix)]
-fn reload_on_signal(tls: Arc<Tls>) -> Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    // Installed at once: until then the signal would end the program.
-    let mut asked = signal(SignalKind::hangup()).map_err(Error::internal)?;
-    tokio::spawn(async move {
-        while asked.recv().await.is_some() {
-            let tls = Arc::clone(&tls);
-            let reloaded = tokio::task::spawn_blocking(move || tls.reload()).await;
-            match reloaded.unwrap_or_else(|error| Err(Error::internal(error))) {
-                Ok(()) => tracing::info!("TLS: the certificate was read again"),
-                Err(error) => {
-                    let what = error.text();
-                    tracing::error!("TLS: the old certificate stays in use. {what}");
-                }
-            }
-        }
-    });
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn reload_on_signal(_: Arc<Tls>) -> Result<()> {
-    Ok(())
-}
-
-/// Ends when the program is asked to stop. Listens from the call on: until then a
-/// signal would end the program at once.
-#[cfg(unix)]
-fn stop_signal() -> Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::internal)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(Error::internal)?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn stop_signal() -> Result<impl Future<Output = ()>> {
-    Ok(async { drop(tokio::signal::ctrl_c().await) })
-}
-
-async fn stop_after(
-    signal: impl Future<Output = ()>,
-    stopping: tokio_util::sync::CancellationToken,
-    has_page: bool,
-) {
-    signal.await;
-    tracing::info!("stopping after the calls in flight are answered");
-    if has_page {
-        tell(pick(
-            "\nStopping after the calls in flight are answered.",
-            "\n処理中の呼び出しに応答してから終了します。",
-        ));
-    }
-    stopping.cancel();
 }

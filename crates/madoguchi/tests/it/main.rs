@@ -52,6 +52,7 @@ mod pages;
 mod postgres;
 mod probes;
 mod prompts;
+mod proxies;
 mod python_client;
 mod rooms;
 mod secrets;

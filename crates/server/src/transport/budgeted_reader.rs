@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::{
-    connections::{OpenConnection, Standing},
+    connections::OpenConnection,
     layered::Layer,
     request_budget::{BudgetPermit, SMALL},
 };
@@ -68,7 +68,7 @@ impl BudgetedReader {
         let open = &self.open;
         let acquiring = self.acquiring.get_or_insert_with(|| {
             let budgets = open.request.budgets.clone();
-            Box::pin(budgets.acquire(open.is(Standing::Identified), most))
+            Box::pin(budgets.acquire(open.has_key(), most))
         });
         let permit = ready!(acquiring.as_mut().poll(context));
         self.acquiring = None;
@@ -131,7 +131,7 @@ mod tests {
         Arc<OpenConnection>,
     ) {
         let peer = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let open = Arc::new(connections.enter(peer, false));
+        let open = Arc::new(connections.enter(peer, false, None));
         drop(open.request.end(most));
         let (near, far) = tokio::io::duplex(1024 * 1024);
         (

@@ -8,30 +8,37 @@
 //!
 //! Where no key is needed, a connection without one counts as anonymous. All of
 //! these together have half of the places, and so has each key.
+//!
+//! On the connection of a trusted proxy, clients take turns. Each of its requests
+//! is identified by itself, and the proxy limits how many connections it opens.
+
+mod full;
 
 use std::{
     collections::{BTreeMap, HashMap},
     net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
-use axum::{
-    http::{HeaderValue, StatusCode, header},
-    response::Response,
-};
+use axum::http::HeaderMap;
 use desk::{metrics::Metrics, settings::Settings, stations::identify::Identified};
 use prometheus_client::metrics::{counter::Counter, gauge::Gauge};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    answer,
+    proxies::Proxies,
     request_budget::{PendingRequest, RequestBudgets},
 };
 use crate::{
     address_limits::{Addresses, Visit, network},
     wire::backlog::{Backlog, Backlogs, Reader},
 };
+
+pub use full::Full;
 
 /// One key may have one part in this many of all connections, and so may all
 /// callers without a key together.
@@ -45,6 +52,8 @@ pub enum Standing {
     Anonymous,
     /// The holder of a valid key, or a person signed in to the console.
     Identified,
+    /// A trusted proxy, behind which clients take turns.
+    Proxy,
 }
 
 impl Standing {
@@ -53,40 +62,6 @@ impl Standing {
             Some(_) => Self::Identified,
             None => Self::Anonymous,
         }
-    }
-}
-
-/// Why there is no room for a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Full {
-    Desk,
-    /// Its own address has too many.
-    Address,
-    /// Its own key has too many.
-    Key,
-}
-
-impl Full {
-    pub fn answer(self) -> Response {
-        let (status, text) = match self {
-            Self::Desk => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "Too many connections are open. Try again in a moment.",
-            ),
-            Self::Address => (
-                StatusCode::TOO_MANY_REQUESTS,
-                "Too many connections from your address are open. Close some of them.",
-            ),
-            Self::Key => (
-                StatusCode::TOO_MANY_REQUESTS,
-                "Too many connections with your key are open. Close some of them.",
-            ),
-        };
-        let mut response = answer::refuse(status, text);
-        let headers = response.headers_mut();
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-        response
     }
 }
 
@@ -138,14 +113,22 @@ impl Connections {
         })
     }
 
-    /// Enters a new connection.
-    pub fn enter(self: &Arc<Self>, peer: IpAddr, needs_key: bool) -> OpenConnection {
+    /// Enters a new connection. `proxies` if the peer is one of them.
+    pub fn enter(
+        self: &Arc<Self>,
+        peer: IpAddr,
+        needs_key: bool,
+        proxies: Option<Arc<Proxies>>,
+    ) -> OpenConnection {
         let (from, evicted) = (network(peer), CancellationToken::new());
         let mut book = self.book();
         book.arrivals += 1;
         let number = book.arrivals;
-        let anonymous = Standing::Anonymous;
-        let standing = if !needs_key && self.room(&book, from, anonymous).is_ok() {
+        let (is_proxy, anonymous) = (proxies.is_some(), Standing::Anonymous);
+        let standing = if is_proxy && !self.is_full(&book) {
+            book.settle(from, Standing::Proxy);
+            Standing::Proxy
+        } else if !needs_key && self.room(&book, Some(from), anonymous).is_ok() {
             book.settle(from, anonymous);
             anonymous
         } else {
@@ -171,19 +154,25 @@ impl Connections {
             evicted,
             peer,
             visit: Arc::new(self.addresses.visit(peer)),
+            is_shared: AtomicBool::new(is_proxy),
+            proxies,
+            sender_has_key: AtomicBool::new(false),
         }
     }
 
-    /// Whether one more connection may have this standing.
-    fn room(&self, book: &Book, from: IpAddr, standing: Standing) -> Result<(), Full> {
-        let of_address = book.of_address.get(&(from, standing)).copied();
+    fn is_full(&self, book: &Book) -> bool {
+        book.anonymous + book.identified >= self.most
+    }
+
+    /// Whether one more connection may have this standing. `from` is `None` behind a
+    /// proxy, which counts the connections of an address itself.
+    fn room(&self, book: &Book, from: Option<IpAddr>, standing: Standing) -> Result<(), Full> {
+        let of_address = from.and_then(|from| book.of_address.get(&(from, standing)).copied());
         if self.most_per_address != 0 && of_address.unwrap_or_default() >= self.most_per_address {
             return Err(Full::Address);
         }
         let is_anonymous = standing != Standing::Identified;
-        if book.anonymous + book.identified >= self.most
-            || (is_anonymous && book.anonymous >= self.share())
-        {
+        if self.is_full(book) || (is_anonymous && book.anonymous >= self.share()) {
             return Err(Full::Desk);
         }
         Ok(())
@@ -201,7 +190,7 @@ impl Connections {
 impl Book {
     fn count(&mut self, standing: Standing) -> &mut usize {
         match standing {
-            Standing::Identified => &mut self.identified,
+            Standing::Identified | Standing::Proxy => &mut self.identified,
             _ => &mut self.anonymous,
         }
     }
@@ -262,13 +251,56 @@ pub struct OpenConnection {
     /// The one that is being read.
     pub request: PendingRequest,
     pub backlog: Arc<Backlog>,
-    pub peer: IpAddr,
-    pub visit: Arc<Visit>,
+    peer: IpAddr,
+    /// Of the peer itself.
+    visit: Arc<Visit>,
+    /// `None` if the peer is not a trusted proxy.
+    proxies: Option<Arc<Proxies>>,
+    /// Whether clients take turns on it, behind a proxy.
+    is_shared: AtomicBool,
+    /// On a shared connection: whether the sender of the request has a key.
+    sender_has_key: AtomicBool,
 }
 
 impl OpenConnection {
+    /// Where the request with this head comes from.
+    pub fn visit(&self, head: &HeaderMap) -> Arc<Visit> {
+        let Some(proxies) = &self.proxies else {
+            return Arc::clone(&self.visit);
+        };
+        let client = proxies.client(self.peer, head);
+        self.sender_has_key.store(false, Ordering::Relaxed);
+        if self.is_shared() {
+            self.backlog.read_by(Reader::Address(network(client)));
+        }
+        Arc::new(self.connections.addresses.visit(client))
+    }
+
+    pub fn is_shared(&self) -> bool {
+        self.is_shared.load(Ordering::Relaxed)
+    }
+
+    /// A proxy gives it to one client until it ends: a WebSocket.
+    pub fn dedicate(&self) {
+        self.is_shared.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether the sender of the request that is being read has a key.
+    pub fn has_key(&self) -> bool {
+        self.is(Standing::Identified) || self.sender_has_key.load(Ordering::Relaxed)
+    }
+
     /// Sets who sends, once that is known.
     pub fn identify(&self, who: &Identified) -> Result<(), Full> {
+        if self.is_shared() {
+            let has_key = who.key.is_some();
+            self.sender_has_key.store(has_key, Ordering::Relaxed);
+            if has_key {
+                let caller = Arc::clone(&who.caller.id);
+                self.backlog.read_by(Reader::Key(caller));
+            }
+            return Ok(());
+        }
         if who.key.is_some() {
             self.count_for(&who.caller.id)?;
             let caller = Arc::clone(&who.caller.id);
@@ -296,27 +328,28 @@ impl OpenConnection {
     /// Gives the connection another standing; a connection never loses one.
     pub fn settle(&self, wanted: Standing) -> Result<(), Full> {
         let mut standing = self.standing();
-        if wanted == Standing::Unidentified
+        if self.is_shared()
+            || wanted == Standing::Unidentified
             || *standing == wanted
             || *standing == Standing::Identified
         {
             return Ok(());
         }
         let connections = &self.connections;
+        let from = self.proxies.is_none().then_some(self.from);
         let mut book = connections.book();
         let settled = match *standing {
             // Evicted to make room for another.
             Standing::Unidentified if !book.unidentified.contains_key(&self.number) => {
                 Err(Full::Desk)
             }
-            Standing::Unidentified => connections.room(&book, self.from, wanted).inspect(|()| {
+            Standing::Unidentified => connections.room(&book, from, wanted).inspect(|()| {
                 book.unidentified.remove(&self.number);
             }),
             before => {
                 book.leave(self.from, before);
-                connections
-                    .room(&book, self.from, wanted)
-                    .inspect_err(|_| book.settle(self.from, before))
+                let room = connections.room(&book, from, wanted);
+                room.inspect_err(|_| book.settle(self.from, before))
             }
         };
         if settled.is_err() {

@@ -18,7 +18,8 @@ use desk::{
 use futures::StreamExt;
 use http_body_util::Full;
 
-use super::{answer, connections::OpenConnection, guard::Guard, json_only};
+use super::{answer, guard::Guard, json_only};
+use crate::address_limits::Visit;
 use crate::wire::{
     STATELESS,
     accept_header::Reads,
@@ -236,8 +237,8 @@ fn names_revision(headers: &HeaderMap, revision: &str) -> bool {
 }
 
 fn owner(who: &Identified, extensions: &Extensions) -> SessionOwner {
-    let connection = extensions.get::<Arc<OpenConnection>>();
-    SessionOwner::new(who, connection.map(|connection| connection.peer))
+    let visit = extensions.get::<Arc<Visit>>();
+    SessionOwner::new(who, visit.map(|visit| visit.address))
 }
 
 fn completed_handshake(envelope: &Envelope<'_>, body: &[u8]) -> Option<Bytes> {

@@ -25,7 +25,7 @@ use super::{
     answer,
     connections::{OpenConnection, Standing},
 };
-use crate::wire::definitions::PublishedCounter;
+use crate::{address_limits::Visit, wire::definitions::PublishedCounter};
 
 const TIME_LIMIT: Duration = Duration::from_secs(15);
 
@@ -37,9 +37,9 @@ pub fn key_in_path(path: &str) -> Option<&str> {
 pub async fn serve(
     desk: &Arc<Desk>,
     window: &PublishedCounter,
-    key: &str,
-    name: &str,
+    (key, name): (&str, &str),
     request: &HeaderMap,
+    from: &Visit,
     open: &OpenConnection,
 ) -> Response {
     let counter = &window.counter;
@@ -48,7 +48,7 @@ pub async fn serve(
     };
     let about = counter.about.name;
     let Some(who) = desk.keyring.identify_for_file(key, about, name).await else {
-        open.visit.wrong_key();
+        from.wrong_key();
         desk.refuse_unidentified(window, Unidentified::InvalidKey);
         return no_such_file();
     };

@@ -27,6 +27,7 @@ use super::{
     files,
     origin::{Origin, Scheme, normalised},
 };
+use crate::address_limits::Visit;
 
 /// Before the key, in a subprotocol.
 const KEY_PROTOCOL: &str = "mcp.auth.";
@@ -176,7 +177,7 @@ impl Guard {
         let brings_key = Self::brings_key(headers);
         let is_settled =
             open.is(Standing::Identified) || (open.is(Standing::Anonymous) && !brings_key);
-        if is_settled {
+        if is_settled && !open.is_shared() {
             return Ok(Sender::Known);
         }
         let credentials = self.credentials(headers);
@@ -188,7 +189,9 @@ impl Guard {
                     && let Some(counted) = extensions.get::<WrongKeyCounted>()
                 {
                     counted.0.store(true, Ordering::Relaxed);
-                    open.visit.wrong_key();
+                    if let Some(visit) = extensions.get::<Arc<Visit>>() {
+                        visit.wrong_key();
+                    }
                 }
                 return Ok(Sender::Stranger(why));
             }
@@ -285,8 +288,7 @@ pub fn check_names(listener: &Listener, section: &str) -> Result<()> {
 /// Refuses requests that the guard bars, and addresses over their limit.
 pub async fn check(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     let brings_key = Guard::brings_key(request.headers());
-    let open = request.extensions().get::<Arc<OpenConnection>>().cloned();
-    let visit = open.as_ref().map(|open| &open.visit);
+    let visit = request.extensions().get::<Arc<Visit>>().cloned();
     let refused = guard.refuse(&request).or_else(|| {
         // A valid key is never a guess, even if others guess from that address.
         let may_guess = || {
@@ -294,7 +296,7 @@ pub async fn check(State(guard): State<Arc<Guard>>, mut request: Request, next: 
                 .is_some_and(|key| !guard.keyring.recognises(&Credentials::Key(key.to_owned())));
             wrong_file_key || (brings_key && !guard.recognises(request.headers()))
         };
-        Some(answer::barred(visit?.request(may_guess).err()?))
+        Some(answer::barred(visit.as_ref()?.request(may_guess).err()?))
     });
     if let Some(response) = refused {
         answer::drain(request.into_body()).await;

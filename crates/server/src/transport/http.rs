@@ -23,6 +23,7 @@ use super::{
     streamable_http,
     websocket::{self, Upgrade},
 };
+use crate::address_limits::Visit;
 
 /// What every request on the listener needs. Shared, built once.
 pub struct Shared {
@@ -77,6 +78,7 @@ async fn ws(
     State(shared): State<Arc<Shared>>,
     Path(counter): Path<String>,
     headers: HeaderMap,
+    from: Extension<Arc<Visit>>,
     Extension(open): Extension<Arc<OpenConnection>>,
     upgrade: Upgrade,
 ) -> Response {
@@ -88,7 +90,7 @@ async fn ws(
                 window: &endpoint.window,
                 is_own_port: false,
             };
-            websocket::accept(&to, &headers, open, upgrade).await
+            websocket::accept(&to, &headers, from.0, open, upgrade).await
         }
         None => no_such_counter(&shared, &counter),
     }
@@ -98,12 +100,13 @@ async fn file(
     State(shared): State<Arc<Shared>>,
     Path((counter, key, file)): Path<(String, String, String)>,
     headers: HeaderMap,
+    from: Extension<Arc<Visit>>,
     Extension(open): Extension<Arc<OpenConnection>>,
 ) -> Response {
     match shared.endpoints.get(counter.as_str()) {
         Some(endpoint) => {
             let (desk, window) = (&shared.desk, &endpoint.window);
-            files::serve(desk, window, &key, &file, &headers, &open).await
+            files::serve(desk, window, (&key, &file), &headers, &from, &open).await
         }
         None => no_such_counter(&shared, &counter),
     }
@@ -136,13 +139,13 @@ async fn not_found() -> Response {
 async fn readyz(
     State(shared): State<Arc<Shared>>,
     headers: HeaderMap,
-    Extension(open): Extension<Arc<OpenConnection>>,
+    from: Extension<Arc<Visit>>,
 ) -> Response {
     let credentials = shared.guard.credentials(&headers);
     let admitted = shared.desk.keyring.admits(&credentials).await;
     let brings_key = matches!(credentials, Credentials::Key(_));
     if brings_key && !admitted {
-        open.visit.wrong_key();
+        from.wrong_key();
     }
     let (status, text) = match is_ready(&shared).await {
         Ok(()) if admitted => (StatusCode::OK, ready(&shared.desk, brings_key)),
@@ -154,7 +157,7 @@ async fn readyz(
 }
 
 async fn is_ready(shared: &Shared) -> Result<(), String> {
-    if shared.desk.stopping.is_cancelled() {
+    if shared.desk.draining.is_cancelled() {
         return Err("stopping".to_owned());
     }
     let audit = &shared.desk.audit;

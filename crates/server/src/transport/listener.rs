@@ -8,7 +8,12 @@ use std::{
     time::Duration,
 };
 
-use axum::{Router, body::Body, response::Response};
+use axum::{
+    Router,
+    body::Body,
+    http::{HeaderValue, StatusCode, header},
+    response::Response,
+};
 use desk::{Desk, settings};
 use http_body_util::BodyExt;
 use hyper::{Request, body::Incoming, service::service_fn};
@@ -25,6 +30,7 @@ use super::{
     budgeted_reader::BudgetedReader,
     connections::{Connections, OpenConnection},
     layered::Layered,
+    proxies::Proxies,
     tls::Tls,
     write_timeout::WriteTimeout,
 };
@@ -44,6 +50,7 @@ const MIN_BUFFER: usize = 8 * 1024;
 pub struct Listener {
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
+    proxies: Arc<Proxies>,
     pub address: SocketAddr,
 }
 
@@ -64,6 +71,7 @@ impl Listener {
         tls: Option<&Arc<Tls>>,
     ) -> Result<Self> {
         let address = checked_address(listener, section, tls.is_some())?;
+        let proxies = Proxies::new(listener, section)?;
         let listener = TcpListener::bind((address, listener.port))
             .await
             .map_err(|error| {
@@ -82,8 +90,14 @@ impl Listener {
         Ok(Self {
             listener,
             tls: tls.cloned(),
+            proxies: Arc::new(proxies),
             address,
         })
+    }
+
+    /// The trusted proxies, if `peer` is one of them.
+    fn proxies_of(&self, peer: IpAddr) -> Option<Arc<Proxies>> {
+        self.proxies.trust(peer).then(|| Arc::clone(&self.proxies))
     }
 
     /// `http` or `ws`, with an `s` where there is TLS.
@@ -112,7 +126,8 @@ impl Site {
             // Without it the second part of an answer waits 40 ms for the
             // client's acknowledgement.
             let _ = stream.set_nodelay(true);
-            let open = Arc::new(hall.connections.enter(peer, self.needs_key));
+            let proxies = self.listener.proxies_of(peer);
+            let open = Arc::new(hall.connections.enter(peer, self.needs_key, proxies));
             let (tls, router) = (self.listener.tls.clone(), self.router.clone());
             let desk = Arc::clone(desk);
             hall.tasks.spawn(async move {
@@ -158,13 +173,24 @@ async fn attend(stream: Box<dyn Bytes>, router: Router, desk: &Desk, open: Arc<O
     let http = &desk.settings.http;
     let most = http.max_body_bytes;
     let within = Duration::from_secs(http.body_timeout_seconds);
+    let draining = desk.draining.clone();
     let stream = Layered::new(stream, BudgetedReader::new(Arc::clone(&open), within));
     let service = service_fn(move |mut request: Request<Incoming>| {
         drop(open.request.end(most));
+        let visit = open.visit(request.headers());
+        request.extensions_mut().insert(visit);
         request.extensions_mut().insert(Arc::clone(&open));
         let answer = router.clone().call(request);
-        let backlog = Arc::clone(&open.backlog);
-        async move { Ok::<_, Infallible>(counted(answer.await?, backlog)) }
+        let (backlog, draining) = (Arc::clone(&open.backlog), draining.clone());
+        async move {
+            let mut answer = counted(answer.await?, backlog);
+            if draining.is_cancelled() && answer.status() != StatusCode::SWITCHING_PROTOCOLS {
+                // The next request belongs on another desk.
+                let close = HeaderValue::from_static("close");
+                answer.headers_mut().insert(header::CONNECTION, close);
+            }
+            Ok::<_, Infallible>(answer)
+        }
     });
     let write_timeout = Duration::from_secs(http.write_timeout_seconds);
     let stream = Layered::new(stream, WriteTimeout::new(write_timeout));

@@ -30,7 +30,10 @@ use super::{
     streamable_http,
     websocket::{self, Upgrade},
 };
-use crate::wire::{errors::Fault, plain};
+use crate::{
+    address_limits::Visit,
+    wire::{errors::Fault, plain},
+};
 
 /// Which counter, and what its port offers besides the protocol.
 pub struct OwnPort {
@@ -84,6 +87,7 @@ pub fn router(port: OwnPort) -> Router {
 async fn socket(
     State(port): State<Arc<OwnPort>>,
     headers: HeaderMap,
+    from: Extension<Arc<Visit>>,
     Extension(open): Extension<Arc<OpenConnection>>,
     upgrade: Result<Upgrade, Response>,
 ) -> Response {
@@ -96,7 +100,7 @@ async fn socket(
         window: &port.endpoint.window,
         is_own_port: true,
     };
-    websocket::accept(&to, &headers, open, upgrade).await
+    websocket::accept(&to, &headers, from.0, open, upgrade).await
 }
 
 /// Somebody who expects Streamable HTTP here.

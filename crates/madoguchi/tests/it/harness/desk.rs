@@ -110,6 +110,8 @@ impl Setup {
             .arg(config)
             .args(own_ports)
             .args(&self.arguments)
+            // No balancer has to notice that it stops, unless a test says so.
+            .env("MADOGUCHI_HTTP__DRAIN_SECONDS", "0")
             .envs(self.environment.iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::null())

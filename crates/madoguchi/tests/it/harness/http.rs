@@ -150,12 +150,16 @@ pub struct Session {
 
 impl Session {
     pub async fn open(desk: &Desk, counter: &str, version: &str) -> Self {
+        Self::open_at(desk.port, counter, version).await
+    }
+
+    pub async fn open_at(port: u16, counter: &str, version: &str) -> Self {
         let path = format!("/mcp/{counter}");
         let hello = initialize(0, version).to_string();
-        let answer = request(desk.port, "POST", &path, &[], hello).await;
+        let answer = request(port, "POST", &path, &[], hello).await;
         let server = answer.message()["result"].clone();
         let mut session = Self {
-            port: desk.port,
+            port,
             path,
             id: answer.header("mcp-session-id").unwrap().to_owned(),
             version: server["protocolVersion"].as_str().unwrap().to_owned(),

@@ -37,20 +37,10 @@ impl Socket {
 
     /// Offers subprotocols, separated by commas; none when empty.
     pub async fn with_protocols(desk: &Desk, counter: &str, protocols: &str) -> Self {
-        let url = format!("ws://127.0.0.1:{}/ws/{counter}", desk.port);
-        let mut request = url.into_client_request().unwrap();
-        if !protocols.is_empty() {
-            let value = HeaderValue::from_str(protocols).unwrap();
-            request
-                .headers_mut()
-                .insert("sec-websocket-protocol", value);
-        }
-        let (stream, response) = connect_async(request).await.unwrap();
-        let protocol = response.headers().get("sec-websocket-protocol");
-        Self {
-            stream,
-            protocol: protocol.map(|value| value.to_str().unwrap().to_owned()),
-        }
+        let protocols = [("sec-websocket-protocol", protocols)];
+        let offered = protocols.iter().filter(|(_, value)| !value.is_empty());
+        let offered: Vec<_> = offered.copied().collect();
+        Self::behind(desk.port, &format!("/ws/{counter}"), &offered).await
     }
 
     /// With a key, as clients send it that can set headers.
@@ -65,13 +55,26 @@ impl Socket {
     }
 
     async fn at(url: String, key: &str) -> Self {
+        let bearer = format!("Bearer {key}");
+        Self::with_headers(url, &[("authorization", &bearer)]).await
+    }
+
+    /// To any port and path, with these headers.
+    pub async fn behind(port: u16, path: &str, headers: &[(&'static str, &str)]) -> Self {
+        Self::with_headers(format!("ws://127.0.0.1:{port}{path}"), headers).await
+    }
+
+    async fn with_headers(url: String, headers: &[(&'static str, &str)]) -> Self {
         let mut request = url.into_client_request().unwrap();
-        let value = HeaderValue::from_str(&format!("Bearer {key}")).unwrap();
-        request.headers_mut().insert("authorization", value);
-        let (stream, _) = connect_async(request).await.unwrap();
+        for (name, value) in headers {
+            let value = HeaderValue::from_str(value).unwrap();
+            request.headers_mut().insert(*name, value);
+        }
+        let (stream, response) = connect_async(request).await.unwrap();
+        let protocol = response.headers().get("sec-websocket-protocol");
         Self {
             stream,
-            protocol: None,
+            protocol: protocol.map(|value| value.to_str().unwrap().to_owned()),
         }
     }
 

@@ -61,6 +61,7 @@ impl Shell {
             .args(["--noprofile", "--norc"])
             .env("PATH", format!("{}:{path}", programs.display()))
             .env("LANG", language)
+            .env("MADOGUCHI_HTTP__DRAIN_SECONDS", "0")
             .env("NO_COLOR", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

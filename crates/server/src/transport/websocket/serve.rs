@@ -32,6 +32,7 @@ use super::{
     handshake::Upgrade,
 };
 use crate::{
+    address_limits::Visit,
     transport::{body::MAX_UNIDENTIFIED_BODY, connections::OpenConnection, guard::Guard},
     wire::{
         channel::{self, Breach, Channel, Outbox, Outgoing, Received, Text},
@@ -75,9 +76,11 @@ pub struct Target<'a> {
 pub async fn accept(
     to: &Target<'_>,
     headers: &HeaderMap,
+    from: Arc<Visit>,
     open: Arc<OpenConnection>,
     upgrade: Upgrade,
 ) -> Response {
+    open.dedicate();
     let settings = &to.desk.settings.websocket;
     let credentials = to.guard.credentials(headers);
     let name = to.window.counter.about.name;
@@ -97,7 +100,7 @@ pub async fn accept(
             // Counted now: how the socket ends shows that the key is wrong.
             let is_wrong = *why == Unidentified::InvalidKey;
             if is_wrong && matches!(credentials, Credentials::Key(_)) {
-                open.visit.wrong_key();
+                from.wrong_key();
             }
             // Its first request is refused in any case.
             settings.max_message_bytes.min(MAX_UNIDENTIFIED_BODY)
@@ -107,6 +110,7 @@ pub async fn accept(
     let accepted = Accepted {
         desk: Arc::clone(to.desk),
         window: Arc::clone(to.window),
+        from,
         open,
         credentials,
         who,
@@ -127,6 +131,7 @@ pub async fn accept(
 struct Accepted {
     desk: Arc<Desk>,
     window: Arc<PublishedCounter>,
+    from: Arc<Visit>,
     open: Arc<OpenConnection>,
     credentials: Credentials,
     who: Result<Identified, Unidentified>,
@@ -149,7 +154,7 @@ impl Accepted {
             identified: self.who.as_ref().map(|_| ()).map_err(|why| *why),
             own_dialect: self.own_dialect,
             language: self.language,
-            visit: Some(Arc::clone(&self.open.visit)),
+            visit: Some(Arc::clone(&self.from)),
         };
         let (sink, stream) = socket.split();
         let ping = Duration::from_secs(settings.ping_seconds.max(1));
